@@ -1,0 +1,131 @@
+"""The only place that touches a running model: read the residual stream, edit it, run part of the stack.
+
+"Layer L" is the output of decoder layer L, counted from 0: the residual stream after that layer (TransformerLens:
+`blocks.L.hook_out`, earlier `hook_resid_post`). Hugging Face's `hidden_states[-1]` is something else: it has passed
+the final norm. Whatever is changed here is undone when the context ends, also by an exception or Ctrl-C.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+Edit = Callable[[Float[Tensor, "row pos d_model"]], Float[Tensor, "row pos d_model"]]
+
+
+@dataclass
+class EditCount:
+    """How often an edit was applied: one forward pass is one firing."""
+
+    firings: int = 0
+
+
+@contextlib.contextmanager
+def edited(layer: nn.Module, edit: Edit) -> Iterator[EditCount]:
+    """While the context lasts, the layer's output is `edit(output)`.
+
+    The edit gets the residual stream and returns a new tensor of the same shape, device and dtype; editing in place
+    would also change what other hooks have kept.
+    """
+    count = EditCount()
+
+    def hook(module: nn.Module, args: Any, output: Any) -> Any:
+        stream = output[0] if isinstance(output, tuple) else output
+        changed = edit(stream)
+        if changed.shape != stream.shape or changed.dtype != stream.dtype:
+            raise ValueError(
+                f"the edit returned {tuple(changed.shape)} {changed.dtype}, "
+                f"the residual stream is {tuple(stream.shape)} {stream.dtype}; return a tensor like it"
+            )
+        count.firings += 1
+        return (changed, *output[1:]) if isinstance(output, tuple) else changed
+
+    handle = layer.register_forward_hook(hook)
+    try:
+        yield count
+    finally:
+        handle.remove()
+
+
+@contextlib.contextmanager
+def reading(modules: Sequence[nn.Module], *, inputs: bool = False) -> Iterator[list[Tensor | None]]:
+    """Collect the output (or the first input) of each module; the list is filled by the forward inside the context.
+
+    What is kept is the tensor itself, not a copy: edits in this package never write in place.
+    """
+    kept: list[Tensor | None] = [None] * len(modules)
+
+    def keep_output(index: int) -> Callable[..., None]:
+        def hook(module: nn.Module, args: Any, output: Any) -> None:
+            kept[index] = output[0] if isinstance(output, tuple) else output
+
+        return hook
+
+    def keep_input(index: int) -> Callable[..., None]:
+        def hook(module: nn.Module, args: Any) -> None:
+            kept[index] = args[0]
+
+        return hook
+
+    handles = [
+        module.register_forward_pre_hook(keep_input(index))
+        if inputs
+        else module.register_forward_hook(keep_output(index))
+        for index, module in enumerate(modules)
+    ]
+    try:
+        yield kept
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+class _PassThrough(nn.Module):
+    """Stands where a decoder layer stood and hands the residual stream on unchanged."""
+
+    def __init__(self, original: nn.Module, stream: Tensor | None = None) -> None:
+        super().__init__()
+        self.attention_type = getattr(original, "attention_type", None)
+        self.stream = stream
+
+    def forward(self, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return hidden_states if self.stream is None else self.stream
+
+
+@contextlib.contextmanager
+def only_layers_above(decoder: nn.Module, layer: int, stream: Float[Tensor, "row pos d_model"]) -> Iterator[None]:
+    """While the context lasts, a forward of `decoder` starts with `stream` as the output of layer `layer`.
+
+    Layers 0..layer cost nothing; the layers above are the model's own, at their own indices, so that caches, masks
+    and rotary embeddings that depend on the index stay right.
+    """
+    layers = decoder.layers
+    stand_ins: list[nn.Module] = [_PassThrough(original) for original in layers[:layer]]
+    stand_ins.append(_PassThrough(layers[layer], stream))
+    decoder.layers = nn.ModuleList([*stand_ins, *layers[layer + 1 :]])
+    try:
+        yield
+    finally:
+        decoder.layers = layers
+
+
+@contextlib.contextmanager
+def only_layers_up_to(decoder: nn.Module, layer: int) -> Iterator[None]:
+    """While the context lasts, a forward of `decoder` ends after layer `layer` (then final norm)."""
+    layers = decoder.layers
+    decoder.layers = nn.ModuleList(
+        [*layers[: layer + 1], *(_PassThrough(original) for original in layers[layer + 1 :])]
+    )
+    try:
+        yield
+    finally:
+        decoder.layers = layers
+
+
+def take_positions(stream: Float[Tensor, "question pos d_model"], index: Tensor) -> Float[Tensor, "question d_model"]:
+    """The residual stream of each row at that row's column `index`."""
+    return stream[torch.arange(stream.shape[0], device=stream.device), index.to(stream.device)]

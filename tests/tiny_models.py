@@ -1,0 +1,86 @@
+"""Tiny random models of each architecture, and a byte tokenizer: instant, and wrong in every way a real one can be."""
+
+import torch
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    PreTrainedTokenizerFast,
+)
+
+from open_models import OpenModel
+
+COMMON = dict(
+    vocab_size=300,
+    hidden_size=48,
+    intermediate_size=96,
+    num_hidden_layers=5,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=12,
+    max_position_embeddings=512,
+    bos_token_id=257,
+    eos_token_id=258,
+    pad_token_id=258,
+)
+ARCHITECTURES = {
+    "llama": dict(model_type="llama", tie_word_embeddings=True),
+    "mistral": dict(model_type="mistral", sliding_window=24, tie_word_embeddings=False),
+    "qwen2": dict(model_type="qwen2", use_sliding_window=True, sliding_window=20, max_window_layers=2),
+    "qwen3": dict(model_type="qwen3", tie_word_embeddings=True),
+    "gemma2": dict(
+        model_type="gemma2",
+        sliding_window=16,
+        attn_logit_softcapping=20.0,
+        final_logit_softcapping=10.0,
+        query_pre_attn_scalar=12,
+    ),
+    "gemma3": dict(model_type="gemma3_text", sliding_window=16, query_pre_attn_scalar=12),
+}
+
+CHAT_TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def byte_tokenizer(chat: bool = True) -> PreTrainedTokenizerFast:
+    """One token per byte, and single tokens for ` Yes` and ` No` and their kin; pad is eos, as on SmolLM2."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words = ["Ġ" + w for w in ("Yes", "No", "yes", "no", "YES", "NO")] + ["Yes", "No", "yes", "no", "YES", "NO"]
+    specials = ["<unk>", "<s>", "</s>"]
+    vocabulary = {token: index for index, token in enumerate([*alphabet, *specials, *words])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            pre_tokenizers.Split(Regex("Ġ?(Yes|No|yes|no|YES|NO)(?![A-Za-z])|."), behavior="isolated"),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<s>", eos_token="</s>", pad_token="</s>"
+    )
+    if chat:
+        fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+def tiny_hf(architecture: str = "llama", seed: int = 0, **changes):
+    """A random model with an initialisation large enough that its answers differ between prompts."""
+    options = {**COMMON, "initializer_range": 0.25, **ARCHITECTURES[architecture], **changes}
+    model_type = options.pop("model_type")
+    torch.manual_seed(seed)
+    config = AutoConfig.for_model(model_type, **options)
+    implementation = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
+    return AutoModelForCausalLM.from_config(config, attn_implementation=implementation).float()
+
+
+def tiny_model(architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> OpenModel:
+    return OpenModel(tiny_hf(architecture, seed, **changes), byte_tokenizer(chat), name=f"tiny-{architecture}")
+
+
+def save_tiny(folder, architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> None:
+    """The same as a local folder in the hub's layout."""
+    tiny_hf(architecture, seed, **changes).save_pretrained(folder)
+    byte_tokenizer(chat).save_pretrained(folder)
