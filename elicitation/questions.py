@@ -1,10 +1,14 @@
-"""The questions: what each is, and how its identity is made when a file gives none."""
+"""The questions: what each is, how its identity is made when a file gives none, and how some are drawn from many."""
 
+import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from common import sha256_of_text
+import pandas as pd
+
+from common import InputError, sha256_of_text
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,7 @@ class Question:
         answers: accepted answers, best first; empty where none is known or none exists.
         topic: splits are stratified by it; None counts as one topic.
         level: intended difficulty, 1 (every child knows) to 5 (hardly anyone could), or None.
+        knowable: False where nobody can know the answer; such a question has no accepted answers.
     """
 
     id: str
@@ -24,6 +29,7 @@ class Question:
     answers: tuple[str, ...] = ()
     topic: str | None = None
     level: int | None = None
+    knowable: bool = True
 
 
 def normalised_text(text: str) -> str:
@@ -35,3 +41,71 @@ def normalised_text(text: str) -> str:
 def question_id(text: str) -> str:
     """The id of a question whose file gives none: the first 12 hex digits of the normalised text's SHA-256."""
     return sha256_of_text(normalised_text(text))[:12]
+
+
+def sample_questions(questions: Sequence[Question], n: int, seed: int = 0) -> list[Question]:
+    """Draw n questions: those whose hash of (seed, id) is smallest, in the order in which they came.
+
+    The draw depends on nothing but seed and ids, so that a larger n contains the smaller, and a question that is
+    added to the file replaces at most one of those drawn before.
+
+    Raises:
+        InputError: n is below 1 or above the number of questions.
+    """
+    if n < 1:
+        raise InputError(f"{n} questions requested; ask for 1 or more")
+    if n > len(questions):
+        raise InputError(f"{n} questions requested, but there are {len(questions)}; ask for {len(questions)} or less")
+    by_hash = sorted(questions, key=lambda question: _draw(seed, question.id))
+    drawn = {question.id for question in by_hash[:n]}
+    return [question for question in questions if question.id in drawn]
+
+
+def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]:
+    """Keep the first of the questions whose normalised texts are equal, with the accepted answers of all of them.
+
+    Returns:
+        The questions that remain, and how many were left out.
+    """
+    kept: dict[str, Question] = {}
+    for question in questions:
+        key = normalised_text(question.text)
+        first = kept.setdefault(key, question)
+        if first is not question:
+            kept[key] = replace(first, answers=tuple(dict.fromkeys(first.answers + question.answers)))
+    return list(kept.values()), len(questions) - len(kept)
+
+
+def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
+    """The questions as a table: id, question, answers (list), topic, level (nullable integer), knowable."""
+    return pd.DataFrame(
+        {
+            "id": pd.Series([question.id for question in questions], dtype=object),
+            "question": pd.Series([question.text for question in questions], dtype=object),
+            "answers": pd.Series([list(question.answers) for question in questions], dtype=object),
+            "topic": pd.Series([question.topic for question in questions], dtype=object),
+            "level": pd.array([question.level for question in questions], dtype="Int64"),
+            "knowable": pd.Series([question.knowable for question in questions], dtype=bool),
+        }
+    )
+
+
+def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
+    """The way back from `questions_frame`, also after Parquet; further columns (split) are left aside."""
+    return [
+        Question(
+            id=row["id"],
+            text=row["question"],
+            answers=tuple(row["answers"]),
+            topic=None if pd.isna(row["topic"]) else row["topic"],
+            level=None if pd.isna(row["level"]) else int(row["level"]),
+            knowable=bool(row.get("knowable", True)),
+        )
+        for row in frame.to_dict("records")
+    ]
+
+
+def _draw(seed: int, identity: str) -> bytes:
+    # "sample" keeps this hash apart from the one that splits the questions: a draw of the smallest hashes must
+    # not land in one split.
+    return hashlib.sha256(f"sample:{seed}:{identity}".encode()).digest()
