@@ -30,7 +30,7 @@ class _FixedPrefixLayer(DynamicLayer):
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         self.added = (key_states, value_states)
-        if not self.is_initialized:
+        if self.keys is None or self.values is None:
             return key_states, value_states
         rows = key_states.shape[0]
         return (
@@ -51,11 +51,12 @@ class FixedPrefixCache(Cache):
 
     def __init__(self, n_layers: int, prefix: KeysAndValues | None = None) -> None:
         entries = prefix if prefix is not None else [None] * n_layers
-        super().__init__(layers=[_FixedPrefixLayer(*(entry or (None, None))) for entry in entries])
+        self._prefix_layers = [_FixedPrefixLayer(*(entry or (None, None))) for entry in entries]
+        super().__init__(layers=list(self._prefix_layers))
 
     def added(self) -> KeysAndValues:
         """Keys and values of the positions that the last forward ran, layer by layer."""
-        return [layer.added for layer in self.layers]
+        return [layer.added for layer in self._prefix_layers]
 
 
 def join_prefix(prefix: KeysAndValues | None, added: KeysAndValues, from_layer: int = 0) -> KeysAndValues:
@@ -96,12 +97,12 @@ def attention_mask(
         return blocked.masked_fill_(~allowed, torch.finfo(dtype).min).unsqueeze(1)
 
     def within_window() -> Tensor:
+        if not window:
+            return seen
         return seen & ((query_position[:, :, None] - key_position[:, None, :]) < window)
 
     layer_types = getattr(config, "layer_types", None)
     if layer_types is None:
-        return additive(within_window() if window else seen)
+        return additive(within_window())
     kinds = set(layer_types)
-    return {
-        kind: additive(within_window() if kind == "sliding_attention" and window else seen) for kind in sorted(kinds)
-    }
+    return {kind: additive(within_window() if kind == "sliding_attention" else seen) for kind in sorted(kinds)}

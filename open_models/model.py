@@ -39,7 +39,7 @@ class OpenModel:
         InputError: the architecture is not of that form.
     """
 
-    def __init__(self, hf: nn.Module, tokenizer: Any, name: str, source: str = "memory", revision: str = "") -> None:
+    def __init__(self, hf: Any, tokenizer: Any, name: str, source: str = "memory", revision: str = "") -> None:
         self.hf: Any = hf.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.text_config = hf.config.get_text_config()

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from open_models.attention import FixedPrefixCache, KeysAndValues, attention_mask, join_prefix
-from open_models.residual import only_layers_above, reading, take_positions
+from open_models.residual import only_layers_above, reading
 from open_models.tokens import TokenBatch, common_prefix_length, pad_batch
 
 if TYPE_CHECKING:

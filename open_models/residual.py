@@ -52,12 +52,12 @@ def edited(layer: nn.Module, edit: Edit) -> Iterator[EditCount]:
 
 
 @contextlib.contextmanager
-def reading(modules: Sequence[nn.Module], *, inputs: bool = False) -> Iterator[list[Tensor | None]]:
+def reading(modules: Sequence[nn.Module], *, inputs: bool = False) -> Iterator[list[Tensor]]:
     """Collect the output (or the first input) of each module; the list is filled by the forward inside the context.
 
     What is kept is the tensor itself, not a copy: edits in this package never write in place.
     """
-    kept: list[Tensor | None] = [None] * len(modules)
+    kept = [torch.empty(0)] * len(modules)
 
     def keep_output(index: int) -> Callable[..., None]:
         def hook(module: nn.Module, args: Any, output: Any) -> None:
@@ -114,7 +114,7 @@ def only_layers_above(decoder: nn.Module, layer: int, stream: Float[Tensor, "row
 
 
 @contextlib.contextmanager
-def only_layers_up_to(decoder: nn.Module, layer: int) -> Iterator[None]:
+def only_layers_up_to(decoder: Any, layer: int) -> Iterator[None]:
     """While the context lasts, a forward of `decoder` ends after layer `layer` (then final norm)."""
     layers = decoder.layers
     decoder.layers = nn.ModuleList(
