@@ -1,0 +1,206 @@
+"""Matching: at which magnitude does the steered subject answer as a target does, and how well?
+
+All choices are made on the fitting split, all agreement is measured on the test split (`choice`, `agreement`). Beside
+the steered subject stand its two rivals: the majority answer, and the moved cut on the unsteered margin. The three are
+compared on the same questions: those that the target answered and where the subject was read both unsteered and at the
+chosen magnitude. Intervals are 95% percentile bootstrap intervals over test questions, the same resamples for
+all three and for all targets; magnitudes and cuts stay as chosen.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from common import InputError
+from matching import choice, status
+from matching.agreement import count, count_resampled, interval
+from matching.splits import FITTING, TEST
+from matching.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The arrays that the verdict is computed from; answers are 1.0, 0.0 or nan.
+
+    Attributes:
+        magnitudes: those that stand for choice (K), ascending.
+        fitting_subject: question x K. fitting_targets: question x target.
+        test_targets: question x target.
+        rate_matched: the subject at each target's rate-matched magnitude, test question x target.
+        steered, majority, cut: three predictions for each target, test question x target; nan for all three where
+            the target did not answer or the subject was not read.
+    """
+
+    magnitudes: np.ndarray
+    fitting_subject: np.ndarray
+    fitting_targets: np.ndarray
+    test_targets: np.ndarray
+    rate_matched: np.ndarray
+    steered: np.ndarray
+    majority: np.ndarray
+    cut: np.ndarray
+
+
+@dataclass(frozen=True)
+class TargetMatches:
+    """The match of every target.
+
+    Attributes:
+        table: one row per target (docs/method.md lists the columns). Saved as matches.csv.
+        dose_response: per split and magnitude: n, n_unread, yes_rate, yes_rate_se, mean_mass, median_margin.
+        evidence: what `judge` needs.
+    """
+
+    table: pd.DataFrame
+    dose_response: pd.DataFrame
+    evidence: Evidence
+
+
+def match_targets(
+    sweep: pd.DataFrame,
+    panel: Any,
+    splits: pd.Series | None = None,
+    thresholds: pd.Series | None = None,
+    respondents: pd.DataFrame | None = None,
+    vector_id: str | None = None,
+    n_bootstrap: int = 1999,
+    seed: int = 0,
+) -> TargetMatches:
+    """Match every target of a panel with one vector's sweep.
+
+    Args:
+        sweep: long table (question_id, split, magnitude, margin, mass), see `tables.sweep_grid`.
+        panel: `elicitation.ResponseMatrix` or DataFrame question x target (1, 0, nan).
+        splits: question id -> split; by default the sweep's own column.
+        thresholds: target -> threshold on the shared factor (higher = more often yes); by default Phi^-1(yes rate).
+        respondents: index respondent; model, framing, family; by default the panel's own.
+        vector_id: which vector, where the sweep holds several.
+
+    Raises:
+        InputError: tables that do not fit together, or no question in the fitting or the test split.
+    """
+    grid = sweep_grid(sweep, splits, vector_id)
+    fitting, test = grid.rows(FITTING), grid.rows(TEST)
+    if not fitting.any() or not test.any():
+        raise InputError(
+            f"the sweep holds {int(fitting.sum())} fitting and {int(test.sum())} test questions; both are needed"
+        )
+    panel_frame = panel_answers(panel, grid.questions)
+    targets, given = panel_frame.columns, panel_frame.to_numpy()
+    allowed = choice.readable_magnitudes(grid.answers[fitting], grid.unsteered)
+    fitting_subject = grid.answers[fitting]
+
+    score = choice.agreement_by_magnitude(fitting_subject, given[fitting])
+    best, low, high = choice.middle_of_best(score, grid.magnitudes, allowed)
+    distance = choice.rate_distance(fitting_subject, given[fitting])
+    rate, _, _ = choice.middle_of_best(-distance, grid.magnitudes, allowed)
+    usable = np.flatnonzero(allowed)
+    at_edge = (low == usable[0]) | (high == usable[-1])
+
+    unsteered = grid.margins[:, grid.unsteered]
+    cuts = np.array([choice.moved_cut(unsteered[fitting], given[fitting, t]) for t in range(len(targets))])
+    majority = choice.majority_answers(given[fitting])
+    chosen = ~np.isnan(score[:, allowed]).all(axis=1)
+    compared = ~np.isnan(given) & ~np.isnan(grid.answers[:, best]) & ~np.isnan(unsteered)[:, None] & chosen
+
+    def where_compared(predictions: np.ndarray) -> np.ndarray:
+        return np.where(compared[test], predictions, np.nan)
+
+    evidence = Evidence(
+        magnitudes=grid.magnitudes[allowed],
+        fitting_subject=fitting_subject[:, allowed],
+        fitting_targets=given[fitting],
+        test_targets=given[test],
+        rate_matched=grid.answers[test][:, rate],
+        steered=where_compared(grid.answers[test][:, best]),
+        majority=where_compared(majority),
+        cut=where_compared((unsteered[test][:, None] > cuts).astype(float)),
+    )
+    every = all_answers(panel).to_numpy()
+    statuses = [
+        status.target_status(
+            answers=evidence.fitting_subject,
+            given=given[fitting, t],
+            test=given[test & compared[:, t], t],
+            n_fitting=int(compared[fitting, t].sum()),
+            at_edge=bool(at_edge[t]),
+            always_same=np.unique(every[~np.isnan(every[:, t]), t]).size < 2,
+        )
+        for t in range(len(targets))
+    ]
+    answered = ~np.isnan(given)
+    table = describe_targets(panel, targets, respondents).assign(
+        status=statuses,
+        n_fitting=compared[fitting].sum(axis=0),
+        n_test=compared[test].sum(axis=0),
+        n_unread_fitting=(answered & ~compared)[fitting].sum(axis=0),
+        n_unread_test=(answered & ~compared)[test].sum(axis=0),
+        **_thresholds(every, targets, thresholds),
+        magnitude=np.where(chosen, grid.magnitudes[best], np.nan),
+        magnitude_low=np.where(chosen, grid.magnitudes[low], np.nan),
+        magnitude_high=np.where(chosen, grid.magnitudes[high], np.nan),
+        magnitude_rate=np.where(chosen, grid.magnitudes[rate], np.nan),
+        cut=cuts,
+        **_measured_on_test(evidence, n_bootstrap, seed),
+    )
+    return TargetMatches(table, dose_response(grid), evidence)
+
+
+def dose_response(grid: SweepGrid) -> pd.DataFrame:
+    """What each magnitude does to the subject, per split: yes rate over the answers read, mean mass over all."""
+    parts = []
+    for split in dict.fromkeys(grid.splits):
+        margins, masses = grid.margins[grid.rows(split)], grid.masses[grid.rows(split)]
+        n = (~np.isnan(margins)).sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = (margins > 0).sum(axis=0) / n
+            error = np.sqrt(rate * (1 - rate) / n)
+        medians = [np.median(read[~np.isnan(read)]) if (~np.isnan(read)).any() else np.nan for read in margins.T]
+        part = pd.DataFrame({"split": split, "magnitude": grid.magnitudes, "n": n, "n_unread": len(margins) - n})
+        parts.append(
+            part.assign(yes_rate=rate, yes_rate_se=error, mean_mass=masses.mean(axis=0), median_margin=medians)
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _thresholds(every: np.ndarray, targets: pd.Index, thresholds: pd.Series | None) -> dict[str, np.ndarray]:
+    """yes_rate, threshold and its standard error over all answers of the panel; nan where the yes rate is 0 or 1."""
+    n = (~np.isnan(every)).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.nansum(every, axis=0) / n
+        own = stats.norm.ppf(np.where((rate > 0) & (rate < 1), rate, np.nan))
+        error = np.sqrt(rate * (1 - rate) / n) / stats.norm.pdf(own)
+    if thresholds is not None:
+        own = thresholds.reindex(targets).to_numpy(float)
+        own = np.where(np.isfinite(own), own, np.nan)
+    return {"yes_rate": rate, "threshold": own, "threshold_se": error}
+
+
+def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[str, np.ndarray]:
+    """Agreement, kappa and the two differences on the test split, each with its interval."""
+    given = evidence.test_targets
+    measured: dict[str, np.ndarray] = {}
+    resampled: dict[str, np.ndarray] = {}
+    for name, predicted in (
+        ("agreement", evidence.steered),
+        ("majority", evidence.majority),
+        ("moved_cut", evidence.cut),
+    ):
+        measured[name] = count(predicted, given).agreement()
+        resampled[name] = count_resampled(predicted, given, n_bootstrap, seed).agreement()
+    measured["kappa"] = count(evidence.steered, given).kappa()
+    resampled["kappa"] = count_resampled(evidence.steered, given, n_bootstrap, seed).kappa()
+    for name, rival in (("gain", "majority"), ("steering", "moved_cut")):
+        measured[name] = measured["agreement"] - measured[rival]
+        resampled[name] = resampled["agreement"] - resampled[rival]
+    at_rate = count(evidence.rate_matched, given)
+    columns: dict[str, np.ndarray] = {}
+    for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
+        low, high = interval(resampled[name])
+        columns |= {name: measured[name], f"{name}_low": low, f"{name}_high": high}
+        if name == "kappa":
+            columns |= {"agreement_rate": at_rate.agreement(), "kappa_rate": at_rate.kappa()}
+    return columns

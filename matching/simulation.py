@@ -1,0 +1,118 @@
+"""Subjects and panels with a known truth, to find out what the procedure says of them.
+
+The margins here are synthetic: they study the match and the verdict, and stand for no model.
+
+    subject   margin(q, m) = s_q + m (1 + h g_q),  s and g standard normal; h = 0: steering only moves the cut
+    targets   unrelated    cut from a difficulty of their own that they share with each other, not with the subject
+              steered      cut from the subject's margin at a magnitude of their own, with noise
+              moved cut    cut from the subject's unsteered margin at a place of their own, with noise
+              base rates   independent coins that nearly always fall on the same side
+
+Targets come in threes of one base model under three framings, and leave more answers out on hard questions.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from elicitation.yes_no import MASS_FLOOR
+from matching.splits import assign_splits
+
+FRAMINGS = ("neutral", "cautious", "eager")
+_UNREAD_AT_THE_ENDS = 0.05
+
+
+def simulate_sweep(
+    rng: np.random.Generator, n_questions: int = 400, n_magnitudes: int = 41, reordering: float = 0.5
+) -> pd.DataFrame:
+    """A long sweep table with splits, its magnitudes even in yes rate from .02 to .98 and 0 among them.
+
+    Args:
+        reordering: h, the spread between questions of what one unit of magnitude does.
+    """
+    ids = np.array([f"q{number:04d}" for number in range(n_questions)])
+    ease, slope = rng.standard_normal(n_questions), 1 + reordering * rng.standard_normal(n_questions)
+    fine = np.linspace(-8, 8, 1601)
+    rates = np.maximum.accumulate((ease[:, None] + slope[:, None] * fine > 0).mean(axis=0))
+    rates += np.linspace(0, 1e-9, len(fine))
+    magnitudes = np.interp(np.linspace(0.02, 0.98, n_magnitudes), rates, fine)
+    magnitudes[np.abs(magnitudes).argmin()] = 0.0
+    margins = ease[:, None] + slope[:, None] * magnitudes
+    share_unread = _UNREAD_AT_THE_ENDS * np.abs(magnitudes) / np.abs(magnitudes).max()
+    masses = np.where(rng.random(margins.shape) < share_unread, MASS_FLOOR / 2, 0.9)
+    splits = assign_splits(pd.DataFrame({"id": ids, "topic": rng.integers(8, size=n_questions).astype(str)}), seed=0)
+    return pd.DataFrame(
+        {
+            "question_id": np.repeat(ids, n_magnitudes),
+            "split": np.repeat(splits.to_numpy(), n_magnitudes),
+            "magnitude": np.tile(magnitudes, n_questions),
+            "margin": margins.ravel(),
+            "mass": masses.ravel(),
+        }
+    )
+
+
+def unrelated_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int) -> pd.DataFrame:
+    """Targets that follow one difficulty, which is not the subject's; yes rates from about .1 to .9."""
+    own = rng.standard_normal((sweep["question_id"].nunique(), 1))
+    noise = rng.standard_normal((len(own), n_targets))
+    return _panel(rng, sweep, 0.85 * own + 0.53 * noise + np.linspace(-1.3, 1.3, n_targets) > 0)
+
+
+def steered_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 1.0) -> pd.DataFrame:
+    """Targets that answer as the subject does at magnitudes spread over its range, but for noise on the margin."""
+    margins = _margins(sweep)
+    columns = np.linspace(0.1, 0.9, n_targets) * (margins.shape[1] - 1)
+    own = margins.to_numpy()[:, columns.round().astype(int)]
+    return _panel(rng, sweep, own + noise * rng.standard_normal(own.shape) > 0)
+
+
+def moved_cut_targets(
+    rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
+) -> pd.DataFrame:
+    """Targets that answer as the unsteered subject would with its cut elsewhere, but for noise on the margin."""
+    unsteered = _margins(sweep)[0.0].to_numpy()[:, None]
+    cuts = stats.norm.ppf(np.linspace(0.1, 0.9, n_targets))
+    return _panel(rng, sweep, unsteered + noise * rng.standard_normal((len(unsteered), n_targets)) > cuts)
+
+
+def base_rate_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int) -> pd.DataFrame:
+    """Targets that say yes to 10% or 90% of the questions, whichever they are."""
+    rates = np.where(np.arange(n_targets) % 2 == 0, 0.1, 0.9)
+    return _panel(rng, sweep, rng.random((sweep["question_id"].nunique(), n_targets)) < rates)
+
+
+TARGETS: dict[str, Callable[[np.random.Generator, pd.DataFrame, int], pd.DataFrame]] = {
+    "unrelated": unrelated_targets,
+    "steered": steered_targets,
+    "moved cut": moved_cut_targets,
+    "base rates": base_rate_targets,
+}
+
+
+def framings_of(targets: pd.Index) -> pd.DataFrame:
+    """Panel metadata: three neighbouring targets are one base model under three framings."""
+    places = np.arange(len(targets))
+    return pd.DataFrame(
+        {
+            "model": [f"model {place // len(FRAMINGS)}" for place in places],
+            "framing": [FRAMINGS[place % len(FRAMINGS)] for place in places],
+            "family": "",
+        },
+        index=targets,
+    )
+
+
+def _margins(sweep: pd.DataFrame) -> pd.DataFrame:
+    return sweep.pivot(index="question_id", columns="magnitude", values="margin")
+
+
+def _panel(rng: np.random.Generator, sweep: pd.DataFrame, says_yes: np.ndarray) -> pd.DataFrame:
+    """Question x target with gaps: 3% of the questions that few say yes to, 1% of the others, by each target's dice."""
+    hard = says_yes.mean(axis=1, keepdims=True) < 0.5
+    missing = rng.random(says_yes.shape) < np.where(hard, 0.03, 0.01)
+    targets = [f"target {number}" for number in range(says_yes.shape[1])]
+    ids = np.sort(sweep["question_id"].unique())
+    return pd.DataFrame(np.where(missing, np.nan, says_yes.astype(float)), index=ids, columns=targets)
