@@ -1,0 +1,138 @@
+"""Minimum residual factor extraction: loadings that leave the smallest off-diagonal residuals.
+
+    minimise over Lambda:   sum over i < j of w_ij (r_ij - lambda_i . lambda_j)^2,      |lambda_i|^2 <= 0.995
+
+(Harman and Jones, 1966, Psychometrika 31, 351-368; for the bound, Harman and Fukuda, 1966, Psychometrika 31,
+563-571). The diagonal plays no part, so that unique variance does not count as shared. A correlation that is nan has
+weight 0. A respondent at the bound is a Heywood case: its communality wants to exceed 1. The bound is psych's
+(uniqueness at least .005).
+
+Several factors come in their principal position, as psych's unrotated solution: columns of Lambda orthogonal, in
+falling order of their sums of squares, each with a positive sum.
+"""
+
+import numpy as np
+from scipy.optimize import brentq, minimize
+
+from psychometrics.arrays import Floats
+
+MAX_COMMUNALITY = 0.995
+_MAX_SWEEPS = 2000
+
+
+def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
+    """One factor, for a matrix or a stack of matrices at once, by cyclic least squares.
+
+    Formula: lambda_i <- sum_j w_ij r_ij lambda_j / sum_j w_ij lambda_j^2, i = 1..m in turn, until nothing moves.
+
+    Args:
+        correlation: (..., respondent, respondent); nan = weight 0. tolerance: on the largest change of a sweep.
+
+    Returns:
+        (..., respondent) loadings with positive sum; nan for a respondent without any correlation.
+
+    R: `psych::fa(r, 1, fm = "minres")$loadings`.
+    """
+    weight = _weights(correlation)
+    target = np.where(weight > 0, correlation, 0.0)
+    values, vectors = np.linalg.eigh(target)
+    loading = vectors[..., -1] * np.sqrt(np.maximum(values[..., -1:], 1e-12))
+    bound = np.sqrt(MAX_COMMUNALITY)
+    loading = np.clip(loading, -bound, bound)
+    for _ in range(_MAX_SWEEPS):
+        before = loading.copy()
+        for i in range(loading.shape[-1]):
+            explained = (target[..., i, :] * loading).sum(-1)
+            available = (weight[..., i, :] * loading**2).sum(-1)
+            update = explained / np.maximum(available, 1e-300)
+            loading[..., i] = np.clip(update, -bound, bound)
+        if np.abs(loading - before).max(initial=0.0) < tolerance:
+            break
+    total = loading.sum(-1, keepdims=True)
+    loading = np.where(total < 0, -loading, loading)
+    return np.where(weight.any(-1), loading, np.nan)
+
+
+def minres(correlation: Floats, n_factors: int) -> Floats:
+    """Several factors of one matrix.
+
+    Args:
+        correlation: (respondent, respondent); nan = weight 0. n_factors: at least 1.
+
+    Returns:
+        (respondent, factor) loadings in principal position; nan for a respondent without any correlation.
+
+    R: `psych::fa(r, n_factors, fm = "minres", rotate = "none")$loadings`.
+    """
+    if n_factors == 1:
+        return minres_one_factor(correlation)[:, None]
+    weight = _weights(correlation)
+    target = np.where(weight > 0, correlation, 0.0)
+    m = len(target)
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        loadings = flat.reshape(m, n_factors)
+        residual = weight * (loadings @ loadings.T - target)
+        return float((residual**2).sum() / 2), (2 * residual @ loadings).ravel()
+
+    start = principal_axes(target + np.diag(np.abs(target).max(axis=1)), n_factors)
+    options = {"maxiter": 5000, "maxfun": 20000, "ftol": 1e-15, "gtol": 1e-10}
+    best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(m, n_factors)
+    if ((best**2).sum(axis=1) > MAX_COMMUNALITY).any():
+        best = _within_bound(target, weight, best)
+    return np.where(np.asarray(weight.any(axis=1))[:, None], principal_position(best), np.nan)
+
+
+def principal_axes(correlation: Floats, n_factors: int) -> Floats:
+    """(respondent, factor) eigenvectors times the square roots of their eigenvalues, each with a positive sum."""
+    values, vectors = np.linalg.eigh(correlation)
+    order = np.argsort(values)[::-1][:n_factors]
+    return _with_positive_sums(vectors[:, order] * np.sqrt(np.maximum(values[order], 0)))
+
+
+def principal_position(loadings: Floats) -> Floats:
+    """The same factor space with orthogonal columns in falling order, each with a positive sum."""
+    left, size, _ = np.linalg.svd(loadings, full_matrices=False)
+    return _with_positive_sums(left * size)
+
+
+def _with_positive_sums(loadings: Floats) -> Floats:
+    return loadings * np.where(loadings.sum(axis=0) < 0, -1.0, 1.0)
+
+
+def _weights(correlation: Floats) -> Floats:
+    weight = np.where(np.isnan(correlation), 0.0, 1.0)
+    diagonal = np.arange(correlation.shape[-1])
+    weight[..., diagonal, diagonal] = 0.0
+    return weight
+
+
+def _within_bound(target: Floats, weight: Floats, loadings: Floats, tolerance: float = 1e-9) -> Floats:
+    """Row by row least squares with every communality at most the bound (Harman and Fukuda)."""
+    loadings = loadings.copy()
+    for _ in range(_MAX_SWEEPS):
+        before = loadings.copy()
+        for i in range(len(loadings)):
+            others = loadings * weight[i][:, None]
+            loadings[i] = _bounded_row(others.T @ loadings, others.T @ target[i])
+        if np.abs(loadings - before).max() < tolerance:
+            break
+    return loadings
+
+
+def _bounded_row(gram: Floats, product: Floats) -> Floats:
+    """The x of smallest x' gram x - 2 product' x within |x|^2 <= bound."""
+    values, vectors = np.linalg.eigh(gram)
+    values = np.maximum(values, 1e-12)
+    rotated = vectors.T @ product
+
+    def excess(multiplier: float) -> float:
+        return float(((rotated / (values + multiplier)) ** 2).sum() - MAX_COMMUNALITY)
+
+    multiplier = 0.0
+    if excess(0.0) > 0:
+        upper = 1.0
+        while excess(upper) > 0:
+            upper *= 2
+        multiplier = brentq(excess, 0.0, upper)
+    return vectors @ (rotated / (values + multiplier))

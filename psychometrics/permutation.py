@@ -1,0 +1,64 @@
+"""Is anything shared at all? Eigenvalues of matrices in which each respondent's answers are shuffled."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from common import InputError
+from psychometrics.answers import Answers, as_answers
+from psychometrics.eigenvalue_null import EigenvalueNull
+from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes
+from psychometrics.replicates import Batch, batch_sizes, correlate, p_value
+from psychometrics.usable import observed_eigenvalues, usable_answers
+
+
+def permutation_null(
+    matrix: Any,
+    n_permutations: int = 999,
+    thresholds: ThresholdMode = "pairwise",
+    zero_cells: ZeroCellRule = "half",
+    seed: int = 0,
+) -> EigenvalueNull:
+    """Eigenvalues when nothing is shared: each respondent's answers are shuffled over the questions that it answered.
+
+    Yes rates and gaps are kept exactly. Valid for the first eigenvalue only: once one factor is there, the second
+    eigenvalue must be compared with matrices that have one factor, `revised_parallel_analysis` (the p of further
+    ranks is nan here). Formula: p = (1 + #{null >= observed}) / (B + 1) (Horn, 1965, Psychometrika 30, 179-185;
+    Buja and Eyuboglu, 1992, Multivariate Behavioral Research 27, 509-540, for permutation).
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
+        n_permutations: B. thresholds, zero_cells: as in `tetrachoric`, the same for observed and null matrices.
+        seed: of the shuffles.
+
+    Returns:
+        EigenvalueNull of the unsmoothed matrices. Respondents with only one kind of answer are left out with a
+        warning.
+
+    Raises:
+        InputError: fewer than three respondents vary, or B < 1.
+
+    R: none of psych's null models keeps the gaps; `psych::fa.parallel(x, cor = "tet", sim = FALSE)` is the closest.
+    """
+    check_modes(thresholds, zero_cells)
+    if n_permutations < 1:
+        raise InputError(f"n_permutations={n_permutations}; ask for at least 1")
+    answers = usable_answers(as_answers(matrix))
+    observed = observed_eigenvalues(answers, thresholds, zero_cells)
+    shuffles = _shuffled(answers, n_permutations, np.random.default_rng(seed))
+    simulated = correlate(shuffles, thresholds, zero_cells).eigenvalues()
+    p = np.full(len(observed), np.nan)
+    p[0] = p_value(observed[0], simulated[:, 0])
+    return EigenvalueNull("permutation", observed, simulated, p, seed)
+
+
+def _shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) -> Iterator[Batch]:
+    answered = answers.answered.astype(np.float32)
+    for size in batch_sizes(n_permutations, answers):
+        yes = np.zeros((answers.n_respondents, size, answers.n_questions), dtype=np.float32)
+        for i in range(answers.n_respondents):
+            own = answers.answered[:, i]
+            given = np.repeat(answers.yes[own, i][None].astype(np.float32), size, axis=0)
+            yes[i][:, own] = rng.permuted(given, axis=1, out=given)
+        yield yes.transpose(1, 2, 0), answered

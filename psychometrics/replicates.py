@@ -1,0 +1,89 @@
+"""Many random matrices of answers at once, and the eigenvalues and loadings of each.
+
+All nulls and bootstraps share this engine: a source yields batches of 0/1 answers, every batch becomes correlation
+matrices in one call (each distinct 2 x 2 table is solved once), and all are decomposed together. Gaps in a
+correlation matrix (respondents that became constant, pairs excluded by rule) are filled with the product of the
+replicate's own one-factor loadings before eigenvalues are taken, exactly as for the observed matrix.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from psychometrics.answers import Answers
+from psychometrics.arrays import Floats
+from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, correlations
+from psychometrics.minres import minres_one_factor
+from psychometrics.pair_counts import count_pairs_of_replicates
+from psychometrics.thresholds import normal_quantile
+
+Batch = tuple[Floats, Floats]
+_CELLS_AT_ONCE = 20_000_000
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """What was computed from each random matrix.
+
+    Attributes:
+        correlation: (replicate, respondent, respondent), with nan where a pair gives none.
+        thresholds: (replicate, respondent).
+    """
+
+    correlation: Floats
+    thresholds: Floats
+
+    def loadings(self) -> Floats:
+        """(replicate, respondent) minres one-factor loadings."""
+        return minres_one_factor(self.correlation, tolerance=1e-6)
+
+    def eigenvalues(self) -> Floats:
+        """(replicate, respondent) in falling order."""
+        return eigenvalues(fill_gaps(self.correlation))
+
+
+def correlate(batches: Iterable[Batch], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Replicates:
+    """Correlation matrices of all batches of (yes, answered): (replicate, question, respondent) 0/1 each, where
+    `answered` may lack the first axis."""
+    found, limits = [], []
+    for yes, answered in batches:
+        n_yes, n = yes.sum(axis=-2, dtype=float), answered.sum(axis=-2, dtype=float)
+        overall = normal_quantile(n_yes, n - n_yes)
+        tables = count_pairs_of_replicates(yes, answered)
+        found.append(correlations(tables, overall, thresholds, zero_cells, repeats=True))
+        limits.append(overall)
+    return Replicates(np.concatenate(found), np.concatenate(limits))
+
+
+def batch_sizes(n_replicates: int, answers: Answers) -> Iterator[int]:
+    """Sizes of batches that keep the memory of one near 80 MB."""
+    size = max(1, min(n_replicates, _CELLS_AT_ONCE // max(1, answers.yes.size)))
+    for start in range(0, n_replicates, size):
+        yield min(size, n_replicates - start)
+
+
+def fill_gaps(correlation: Floats) -> Floats:
+    """Replace nan by the product of the minres one-factor loadings (0 where those are unknown); diagonal 1."""
+    gaps = np.isnan(correlation)
+    if not gaps.any():
+        return correlation
+    loading = np.nan_to_num(minres_one_factor(correlation, tolerance=1e-6))
+    filled = np.where(gaps, loading[..., :, None] * loading[..., None, :], correlation)
+    diagonal = np.arange(correlation.shape[-1])
+    filled[..., diagonal, diagonal] = 1.0
+    return filled
+
+
+def eigenvalues(correlation: Floats) -> Floats:
+    """(..., respondent) in falling order."""
+    return np.linalg.eigvalsh(correlation)[..., ::-1]
+
+
+def p_value(observed: float, simulated: Floats, larger: bool = True) -> float:
+    """(1 + k) / (B + 1), k = simulated values at least as large (or as small) as the observed one."""
+    simulated = simulated[np.isfinite(simulated)]
+    if not np.isfinite(observed) or not len(simulated):
+        return float("nan")
+    extreme = simulated >= observed - 1e-12 if larger else simulated <= observed + 1e-12
+    return float((1 + extreme.sum()) / (len(simulated) + 1))
