@@ -1,5 +1,8 @@
 """What is asked and what was answered: questions, prompts, yes/no answers, respondents, panels, grades."""
 
+from elicitation.joining import JoinReport, drop_own, join_questions_and_panel
+from elicitation.panel_files import load_panel
+from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questions import (
     Question,
@@ -11,9 +14,16 @@ from elicitation.questions import (
 )
 
 __all__ = [
+    "JoinReport",
     "Question",
+    "ResponseMatrix",
+    "drop_own",
+    "join_questions_and_panel",
+    "load_panel",
     "load_questions",
     "normalised_text",
+    "panel_from_long",
+    "panel_long",
     "question_id",
     "questions_frame",
     "questions_from_frame",

@@ -1,8 +1,6 @@
 """Load questions: the embedded set, a data set through `datasets`, or the user's own JSONL, CSV or Parquet file."""
 
 import logging
-import math
-import numbers
 from collections.abc import Iterable
 from contextlib import ExitStack
 from importlib.resources import as_file, files
@@ -12,7 +10,7 @@ from typing import Any
 from common import InputError
 from elicitation.hub_datasets import HUB_NAMES, load_from_hub
 from elicitation.questions import Question, normalised_text, question_id, sample_questions, without_repeats
-from elicitation.tables import Table, is_blank, read_table
+from elicitation.tables import is_blank, name_of, read_table, text_of
 
 log = logging.getLogger(__name__)
 
@@ -84,86 +82,60 @@ def _read(path: str | Path) -> tuple[list[Question], bool]:
     """The questions of a file, and whether the file gives their ids."""
     table = read_table(path)
     table.require("question")
+    texts = table.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
     id_column = next((name for name in ("id", "question_id") if name in table.frame.columns), None)
-    rows: list[dict[Any, Any]] = table.frame.to_dict("records")
-    questions = [_question(table, row, cells, id_column) for row, cells in enumerate(rows)]
+    if id_column:
+        ids = table.parse(id_column, name_of, "give every question an id (text or a number), or leave the column out")
+    else:
+        ids = [question_id(text) for text in texts]
+    answers_column = "answers" if "answers" in table.frame.columns else "answer"
+    columns = (
+        ids,
+        texts,
+        table.parse(answers_column, _answers, "give a list of texts, or one text with | between answers"),
+        table.parse("topic", text_of, "give text, or leave it blank"),
+        table.parse("level", _level, "give a whole number, or leave it blank"),
+        table.parse("knowable", _knowable, "give true or false, or leave it blank"),
+    )
+    questions = [Question(*cells) for cells in zip(*columns, strict=True)]
     if {"respondent", "said_yes"} <= set(table.frame.columns):
         questions = list(dict.fromkeys(questions))
     return questions, id_column is not None
 
 
-def _question(table: Table, row: int, cells: dict[Any, Any], id_column: str | None) -> Question:
-    text = cells["question"]
-    if not is_blank(text) and not isinstance(text, str):
-        raise InputError(
-            f"{table.where(row, 'question')} holds {text!r} ({type(text).__name__}); a question must be text"
-        )
-    if is_blank(text) or not normalised_text(text):
-        raise InputError(f"{table.where(row, 'question')} asks nothing; write the question or remove the {table.unit}")
-    text = text.strip()
-    identity = _text(table, row, id_column, cells) if id_column else question_id(text)
-    if identity is None:
-        raise InputError(f"{table.where(row, id_column)} is blank; give every question an id, or leave the column out")
-    answers_column = "answers" if "answers" in cells else "answer"
-    return Question(
-        id=identity,
-        text=text,
-        answers=_answers(table, row, answers_column, cells.get(answers_column)),
-        topic=_text(table, row, "topic", cells),
-        level=_level(table, row, cells.get("level")),
-        knowable=_knowable(table, row, cells.get("knowable")),
-    )
+def _question_text(cell: Any) -> str:
+    if not isinstance(cell, str) or not normalised_text(cell):
+        raise ValueError("no text, or text without words")
+    return cell.strip()
 
 
-def _text(table: Table, row: int, column: str, cells: dict[Any, Any]) -> str | None:
-    cell = cells.get(column)
-    if is_blank(cell):
-        return None
-    if isinstance(cell, bool) or not isinstance(cell, str | numbers.Real):
-        raise InputError(f"{table.where(row, column)} holds {cell!r}; give text or a number")
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
-    return str(cell).strip()
-
-
-def _answers(table: Table, row: int, column: str, cell: Any) -> tuple[str, ...]:
-    given: list[Any]
+def _answers(cell: Any) -> tuple[str, ...]:
     if is_blank(cell):
         return ()
     if isinstance(cell, str):
-        given = cell.split("|")
-    elif isinstance(cell, numbers.Real) and not isinstance(cell, bool):
-        given = [cell]
+        given: list[Any] = cell.split("|")
     elif isinstance(cell, Iterable) and not isinstance(cell, dict | bytes):
         given = list(cell)
     else:
-        given = [None]
-    for answer in given:
-        if isinstance(answer, bool) or not isinstance(answer, str | numbers.Real):
-            raise InputError(
-                f"{table.where(row, column)} holds {cell!r}; give a list of texts, or one text with | between answers"
-            )
-    return tuple(dict.fromkeys(str(answer).strip() for answer in given if not is_blank(answer)))
+        given = [cell]
+    texts = (text_of(answer) for answer in given)
+    return tuple(dict.fromkeys(text for text in texts if text is not None))
 
 
-def _level(table: Table, row: int, cell: Any) -> int | None:
+def _level(cell: Any) -> int | None:
     if is_blank(cell):
         return None
-    try:
-        value = math.nan if isinstance(cell, bool) else float(cell)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not value.is_integer():
-        raise InputError(f"{table.where(row, 'level')} holds {cell!r}; give a whole number, or leave it blank")
-    return int(value)
+    if isinstance(cell, bool | list | dict) or not float(cell).is_integer():
+        raise ValueError("not a whole number")
+    return int(float(cell))
 
 
-def _knowable(table: Table, row: int, cell: Any) -> bool:
+def _knowable(cell: Any) -> bool:
     if is_blank(cell):
         return True
     value = _TRUTH.get(str(cell).strip().lower())
     if value is None:
-        raise InputError(f"{table.where(row, 'knowable')} holds {cell!r}; give true or false, or leave it blank")
+        raise ValueError("neither true nor false")
     return value
 
 

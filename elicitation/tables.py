@@ -7,7 +7,9 @@ What a cell means is decided by who asked for the table; `Table.where` lets that
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable
+import numbers
+import reprlib
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -49,6 +51,28 @@ class Table:
                 f"{listed(map(str, self.frame.columns))}: rename the column that is meant"
             )
 
+    def parse(self, column: str, parse_cell: Callable[[Any], Any], wanted: str) -> list[Any]:
+        """Apply `parse_cell` to every cell of a column; where it raises ValueError, the cell is refused.
+
+        Args:
+            column: a column of `frame`, or one that the file leaves out, whose cells are then all blank.
+            parse_cell: what a cell means; called once per distinct cell.
+            wanted: what to give instead, for the message.
+        """
+        cells = self.frame[column] if column in self.frame.columns else [None] * len(self.frame)
+        known: dict[Any, Any] = {}
+        values = []
+        for row, cell in enumerate(cells):
+            key = (type(cell), cell) if isinstance(cell, Hashable) else id(cell)
+            if key not in known:
+                try:
+                    known[key] = parse_cell(cell)
+                except ValueError as error:
+                    came = "is blank" if is_blank(cell) else f"holds {reprlib.repr(cell)}"
+                    raise InputError(f"{self.where(row, column)} {came}; {wanted}") from error
+            values.append(known[key])
+        return values
+
 
 def read_table(path: str | Path) -> Table:
     """Read a table by its file name's ending: .jsonl, .csv (or .tsv), .parquet.
@@ -78,6 +102,29 @@ def is_blank(cell: Any) -> bool:
     if cell is None or isinstance(cell, str):
         return not (cell and cell.strip())
     return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+
+
+def text_of(cell: Any) -> str | None:
+    """The text or number in a cell, as text without outer white space (7.0 as "7"); None where it is blank.
+
+    Raises:
+        ValueError: the cell holds something else.
+    """
+    if is_blank(cell):
+        return None
+    if isinstance(cell, bool) or not isinstance(cell, str | numbers.Real):
+        raise ValueError(f"{type(cell).__name__} is neither text nor a number")
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def name_of(cell: Any) -> str:
+    """Like `text_of`, for a cell that must not be blank (ValueError)."""
+    text = text_of(cell)
+    if text is None:
+        raise ValueError("blank")
+    return text
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

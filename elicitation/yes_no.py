@@ -1,7 +1,49 @@
-"""What counts as yes and as no."""
+"""Yes and no: the words whose tokens are counted at the answer position, and the reading of a reasoned answer.
 
-MASS_FLOOR = 0.1
-"""Below this probability of all yes and no tokens together an answer counts as unread."""
+At the answer position a respondent is read from its logits: margin = logsumexp over the yes tokens minus logsumexp
+over the no tokens, mass = probability of both together. Where it reasons first, its text is read instead.
+"""
+
+import re
+import unicodedata
 
 YES_VARIANTS = ("Yes", "yes", "YES", " Yes", " yes", " YES")
 NO_VARIANTS = ("No", "no", "NO", " No", " no", " NO")
+
+# An answer to which yes and no together get less probability counts as unread.
+MASS_FLOOR = 0.1
+
+_CHOICE = r"yes\s*(?:/|,?\s*or)\s*no|no\s*(?:/|,?\s*or)\s*yes"
+_BOTH = r"(?P<both>yes\s+and\s+no|no\s+and\s+yes)"
+_EDGE = r"(?![\w'’]|-\w)"
+_YES = rf"(?P<yes>(?:yes|yeah|yep|yup){_EDGE})"
+# "no" before another word is an article ("no doubt", "no one"); before these it is an answer.
+_NO = (
+    rf"(?P<no>(?:nope|no){_EDGE}(?!\.?\s*\d)"
+    r"(?=\s*(?:$|[^\w\s]|\n)|\s+(?:because|since|as|i|i['’]m|it|this|that|we|they|you|my|sorry|unfortunately|but)\b))"
+)
+_ANSWER = re.compile(rf"(?<![\w'’-])(?:{_BOTH}|{_YES}|{_NO})")
+_DENIED = re.compile(r"(?:\bnot|\bnever|\bcannot|n['’]t)\s+(?:\w+\s+){0,2}[\"'“‘]?$")
+
+
+def parse_yes_no(text: str) -> bool | None:
+    """Read an answer that may reason before it decides.
+
+    The last sentence that holds a clear yes or no decides. "Yes or no" repeats the choice and decides nothing;
+    "no doubt", "no one" and "know" are no answers; what stands in <think> is not the answer.
+
+    Returns:
+        True for yes, False for no; None where neither is clear, or where the deciding sentence says both.
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if "<think>" in plain or "</think>" in plain:
+        plain = plain.rpartition("</think>")[2] if "</think>" in plain else ""
+    plain = re.sub(r"[*_`~#]+", "", plain)
+    plain = re.sub(_CHOICE, " ", plain)
+    for sentence in reversed(re.split(r"(?<=[.!?])\s+(?!\d)|\n+", plain)):
+        said = {
+            match.lastgroup for match in _ANSWER.finditer(sentence) if not _DENIED.search(sentence[: match.start()])
+        }
+        if said:
+            return None if len(said) > 1 or "both" in said else said == {"yes"}
+    return None

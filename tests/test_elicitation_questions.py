@@ -199,11 +199,11 @@ HOSTILE = [
     ("q.csv", b"question,topic\nWho?,x\nWhy, oh why?,y\n", "line 3 has 3 fields, but the header names 2"),
     ("q.csv", b"id,question\n1,Who?\n2\n", "line 3 has 1 fields, but the header names 2"),
     ("q.csv", b"question,question\nWho?,Why?\n", "names the column 'question' twice"),
-    ("q.csv", b"id,question\n1,Who?\n2,\n", "line 3, column 'question' asks nothing"),
-    ("q.csv", b"id,question\n1,Who?\n2,???\n", "line 3, column 'question' asks nothing"),
-    ("q.jsonl", b'{"id": 1, "question": "Who?"}\n{"id": 2}\n', "line 2, column 'question' asks nothing"),
-    ("q.jsonl", b'{"question": 7}', "line 1, column 'question' holds 7 .int.; a question must be text"),
-    ("q.jsonl", b'{"question": ["Who?"]}', r"line 1, column 'question' holds \['Who\?'\] .list.; a question must be"),
+    ("q.csv", b"id,question\n1,Who?\n2,\n", "line 3, column 'question' is blank"),
+    ("q.csv", b"id,question\n1,Who?\n2,???\n", r"line 3, column 'question' holds '\?\?\?'"),
+    ("q.jsonl", b'{"id": 1, "question": "Who?"}\n{"id": 2}\n', "line 2, column 'question' is blank"),
+    ("q.jsonl", b'{"question": 7}', "line 1, column 'question' holds 7; write the question as text"),
+    ("q.jsonl", b'{"question": ["Who?"]}', r"line 1, column 'question' holds \['Who\?'\]"),
     ("q.csv", b"id,question\n1,Who?\n1,Why?\n", "holds the id '1' twice, for 'Who.' and 'Why.'"),
     ("q.csv", b"id,question\n1,Who?\n ,Why?\n", "line 3, column 'id' is blank"),
     ("q.jsonl", b'{"id": {}, "question": "Who?"}', "line 1, column 'id' holds {}"),
@@ -232,7 +232,7 @@ def test_a_file_that_cannot_be_used_is_refused_by_name_and_line(tmp_path, name, 
 def test_a_parquet_row_is_named_by_its_number(tmp_path):
     path = tmp_path / "q.parquet"
     pd.DataFrame({"question": ["Who?", None]}).to_parquet(path)
-    with pytest.raises(InputError, match=r"q.parquet, row 2, column 'question' asks nothing"):
+    with pytest.raises(InputError, match=r"q.parquet, row 2, column 'question' is blank"):
         load_questions(path)
 
 
