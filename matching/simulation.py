@@ -25,11 +25,12 @@ _UNREAD_AT_THE_ENDS = 0.05
 
 
 def simulate_sweep(
-    rng: np.random.Generator, n_questions: int = 400, n_magnitudes: int = 41, reordering: float = 0.5
+    rng: np.random.Generator, n_questions: int = 400, n_magnitudes: int = 41, reordering: float = 0.4
 ) -> pd.DataFrame:
-    """A long sweep table with splits, its magnitudes even in yes rate from .02 to .98 and 0 among them.
+    """A long sweep table with splits, its magnitudes even in yes rate, as far as it goes within .02 and .98.
 
     Args:
+        n_magnitudes: at most; ends that no magnitude reaches fall together.
         reordering: h, the spread between questions of what one unit of magnitude does.
     """
     ids = np.array([f"q{number:04d}" for number in range(n_questions)])
@@ -39,14 +40,15 @@ def simulate_sweep(
     rates += np.linspace(0, 1e-9, len(fine))
     magnitudes = np.interp(np.linspace(0.02, 0.98, n_magnitudes), rates, fine)
     magnitudes[np.abs(magnitudes).argmin()] = 0.0
+    magnitudes = np.unique(magnitudes)
     margins = ease[:, None] + slope[:, None] * magnitudes
     share_unread = _UNREAD_AT_THE_ENDS * np.abs(magnitudes) / np.abs(magnitudes).max()
     masses = np.where(rng.random(margins.shape) < share_unread, MASS_FLOOR / 2, 0.9)
     splits = assign_splits(pd.DataFrame({"id": ids, "topic": rng.integers(8, size=n_questions).astype(str)}), seed=0)
     return pd.DataFrame(
         {
-            "question_id": np.repeat(ids, n_magnitudes),
-            "split": np.repeat(splits.to_numpy(), n_magnitudes),
+            "question_id": np.repeat(ids, len(magnitudes)),
+            "split": np.repeat(splits.to_numpy(), len(magnitudes)),
             "magnitude": np.tile(magnitudes, n_questions),
             "margin": margins.ravel(),
             "mass": masses.ravel(),

@@ -108,7 +108,7 @@ def test_of_equally_long_intervals_the_one_nearest_0_is_taken():
 def test_length_is_measured_in_magnitude_not_in_grid_points():
     magnitudes = np.array([-1.0, -0.9, -0.8, 0.0, 1.0, 5.0])
     score = np.array([1.0, 1, 1, 0, 1, 1])
-    chosen, low, high = choice.middle_of_best(score, magnitudes, np.ones(6, bool))
+    _, low, high = choice.middle_of_best(score, magnitudes, np.ones(6, bool))
     assert (magnitudes[low], magnitudes[high]) == (1.0, 5.0)
 
 
