@@ -23,7 +23,7 @@ class SweepGrid:
     """One vector's sweep as arrays.
 
     Attributes:
-        questions: question ids (Q).
+        questions: question ids (Q), sorted, so that no result depends on the order of rows.
         splits: extraction, fitting or test of each question (Q).
         magnitudes: ascending (K); 0.0 is among them.
         margins: Q x K, nan where the answer was not read.
@@ -73,7 +73,7 @@ def sweep_grid(sweep: pd.DataFrame, splits: pd.Series | None = None, vector_id: 
     sweep = sweep[sweep["question_id"].isin(split_of.index)]
     if sweep.empty:
         raise InputError("the sweep and the splits share no question; give the splits of the run that made the sweep")
-    rows, questions = pd.factorize(sweep["question_id"])
+    rows, questions = pd.factorize(sweep["question_id"], sort=True)
     magnitudes, columns = np.unique(sweep["magnitude"].to_numpy(float), return_inverse=True)
     shape = (len(questions), len(magnitudes))
     times = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
