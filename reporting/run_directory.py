@@ -23,6 +23,7 @@ import pandas as pd
 import yaml
 
 from common import InputError, atomic_path, sha256_of_text, write_json, write_text
+from psychometrics import FactorModel
 from reporting import provenance, sweep_parts
 from reporting.configuration import configuration_hash, first_difference, plain_configuration
 from reporting.run_files import read_json, read_table, same_content, without_nan
@@ -224,9 +225,9 @@ class RunDirectory:
         """Write the verdict; nan becomes null. With it the run counts as finished."""
         write_json(self.path / "verdict.json", without_nan(verdict))
 
-    def write_factor(self, factor: Mapping[str, Any]) -> None:
-        """Write the summary of the factor model; nan becomes null."""
-        write_json(self.path / "factor.json", without_nan(factor))
+    def write_factor(self, factor: FactorModel) -> None:
+        """Write the factor model of the panel."""
+        factor.save(self.path / "factor.json")
 
     def write_layer_scan(self, scan: pd.DataFrame) -> None:
         """Write what `--layer auto` saw: columns layer, magnitude, yes_rate, unread (share)."""
@@ -277,10 +278,10 @@ class RunDirectory:
         """verdict.json; what could not be computed is None."""
         return read_json(self.path / "verdict.json")
 
-    def factor(self) -> dict[str, Any] | None:
-        """factor.json, or None where no factor model was fitted."""
+    def factor(self) -> FactorModel | None:
+        """The factor model of the panel, or None where none was fitted."""
         file = self.path / "factor.json"
-        return read_json(file) if file.exists() else None
+        return FactorModel.load(file) if file.exists() else None
 
     def layer_scan(self) -> pd.DataFrame | None:
         """The layer scan, or None where the layer was given."""

@@ -1,0 +1,43 @@
+"""What each figure is called, and what a reader should look at in it. `{...}` is filled in by the figure."""
+
+TITLES = {
+    "magnitude_threshold": "Magnitude against threshold",
+    "dose_response": "Dose-response",
+    "agreement": "Agreement per target",
+    "kappa": "Kappa per target",
+    "layer_map": "Where the dial works",
+}
+
+CAPTIONS = {
+    "magnitude_threshold": (
+        "Each point is a target: how often it says yes (its threshold, with the standard error) against the magnitude "
+        "at which the steered subject agrees with it best on the fitting questions (bar: the range of magnitudes that "
+        "do equally well). Look at R² only beside what chance gives. A line alone shows little: any dial that moves "
+        "the yes rate puts targets that say yes more often at higher magnitudes, whether or not it says yes to the "
+        "right questions. Hollow points are not in the line; their status in the table says why."
+    ),
+    "dose_response": (
+        "Above: the share of questions to which the steered subject says yes, with a 95% band for the test questions; "
+        "the dotted line marks the subject without steering. The curve should rise without falling back and reach "
+        "every tick at the right edge, each of which is a target. Below: the probability that the subject puts on any "
+        "yes or no at all (thick), and the share of answers that could not be read (thin). Where the mass sinks "
+        "towards the floor of {floor} (grey line), steering breaks the answer rather than moves it."
+    ),
+    "agreement": (
+        "Targets from rarely yes (top) to nearly always yes (bottom). A circle right of its diamond: steering agrees "
+        "with the target more often than always giving the target's more frequent answer does. A circle right of its "
+        "tick: more often than the unsteered subject with its cut moved. Near the top and the bottom the majority "
+        "answer is nearly always right, so high agreement there shows nothing. Hollow: left out of the verdict; the "
+        "target's status in the table says why."
+    ),
+    "kappa": (
+        "Agreement beyond what two independent answerers with these yes rates would reach: 0 is chance, 1 is every "
+        "answer alike. Look at how many intervals lie wholly to the right of 0, and how far from 1 they stay. "
+        "Targets from rarely yes (top) to nearly always yes (bottom). Hollow: left out of the verdict."
+    ),
+    "layer_map": (
+        "Share of yes on the fitting questions for each layer and magnitude. A layer that can serve as a dial goes "
+        "from dark to light in one direction, within a short stretch and without crosses (cells where more than "
+        "{limit} of the answers could not be read). No target was looked at to choose the layer."
+    ),
+}

@@ -1,0 +1,148 @@
+"""One look for every figure: legible at the width of a phone, safe for colour-blind readers, no global state.
+
+Figures are 4.8 inches wide, so that text of 9 points stays about 9 pixels on a screen of 400. Families differ by
+colour (Okabe and Ito's palette without its yellow) and by marker, so that no reader depends on colour alone.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import matplotlib
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from common import atomic_path
+
+WIDTH = 4.8
+INK, FAINT, GRID, PAPER = "#1d2329", "#6b7480", "#dde1e6", "#ffffff"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#5f6b73")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "legend.handletextpad": 0.4,
+    "legend.columnspacing": 1.2,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.8,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": "none",
+    "savefig.facecolor": PAPER,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "onedial",
+}
+
+Parameters = ParamSpec("Parameters")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, its name for a heading, and what a reader should look at."""
+
+    figure: Figure
+    title: str
+    caption: str
+
+
+def styled(draw: Callable[Parameters, Drawing]) -> Callable[Parameters, Drawing]:
+    """Decorator: draw under the house style and leave matplotlib's settings as they were."""
+
+    @wraps(draw)
+    def inner(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Drawing:
+        with house_style():
+            return draw(*args, **kwargs)
+
+    return inner
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """The settings above, for as long as the context lasts."""
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+def new_figure(height: float, right: float = 0.0) -> Figure:
+    """An empty figure of house width; `height` in inches, `right` the share of its width to keep free there."""
+    return Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(rect=(0, 0, 1 - right, 1)))
+
+
+def set_title(axes: Axes, title: str, remark: str = "") -> None:
+    """A bold line at the left, and under it a remark in plain small type."""
+    axes.set_title(title, fontweight="bold", pad=18 if remark else 8)
+    if remark:
+        axes.annotate(
+            remark, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8, color=FAINT
+        )
+
+
+def family_styles(groups: list[str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each group, in order of first appearance; past eight, colours return with other markers."""
+    names = list(dict.fromkeys(groups))
+    return {
+        name: (COLOURS[i % len(COLOURS)], MARKERS[(i + i // len(COLOURS)) % len(MARKERS)])
+        for i, name in enumerate(names)
+    }
+
+
+def shortened(name: str, length: int) -> str:
+    """The name with its middle replaced by an ellipsis where it is longer than `length`; both ends stay."""
+    if len(name) <= length:
+        return name
+    tail = (length - 1) // 2
+    return f"{name[: length - 1 - tail]}…{name[len(name) - tail :]}"
+
+
+def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
+    """One short label per target, all different: "model / framing" where a framing is known, else the target's name.
+
+    Names are cut to `length` characters, or to as many more as it takes to keep them apart.
+    """
+    whole = [
+        (str(row["model"]), f" / {shortened(str(row['framing']), 12)}") if row["framing"] else (str(target), "")
+        for target, row in matches.iterrows()
+    ]
+    if len(set(whole)) < len(whole):
+        whole = [(str(target), "") for target in matches.index]
+    while True:
+        labels = [shortened(head, max(length - len(tail), 6)) + tail for head, tail in whole]
+        if len(set(labels)) == len(set(whole)):
+            return labels
+        length += 2
+
+
+def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
+    """Write `name`.png (200 dots per inch) and `name`.svg; the same figure gives the same bytes."""
+    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    with house_style():
+        with atomic_path(png) as temporary:
+            figure.savefig(temporary, dpi=200, format="png", metadata={"Software": None})
+        with atomic_path(svg) as temporary:
+            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
+    return png, svg

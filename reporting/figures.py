@@ -1,0 +1,253 @@
+"""The figures of a run, each drawn from the saved tables alone, each with a caption that says what to look at.
+
+magnitude_threshold  does the magnitude that fits a target follow the target's threshold?
+dose_response        does the dial move the subject's yes rate over the targets' range, and stay readable?
+agreement            is the steered subject closer to each target than the two cheap rivals?
+kappa                is there agreement beyond what equal yes rates bring?
+layer_map            where in the subject does the dial work?
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.lines import Line2D
+from matplotlib.transforms import blended_transform_factory
+
+from elicitation.yes_no import MASS_FLOOR
+from reporting.captions import CAPTIONS, TITLES
+from reporting.figure_style import (
+    FAINT,
+    GRID,
+    INK,
+    PAPER,
+    Drawing,
+    family_styles,
+    new_figure,
+    set_title,
+    shortened,
+    styled,
+    target_labels,
+)
+from reporting.meaning import number
+
+STEERED, MAJORITY = "#0072b2", "#d55e00"
+UNITS = {"residual_norm": "multiples of the median residual norm", "raw": "multiples of the vector as extracted"}
+ROW, MARGIN = 0.2, 1.15  # inches per target, and around the rows
+UNREADABLE = 0.05  # share of unread answers from which a cell of the layer map is marked
+
+
+@styled
+def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], unit: str) -> Drawing:
+    """One point per target: its threshold with standard error, the magnitude that fits it best with its interval.
+
+    Args:
+        matches: table of matches, index target; targets without a finite threshold or magnitude are left out.
+        line: slope, intercept, r2, r2_null_95, n of the verdict (None where not computed).
+        unit: residual_norm or raw.
+    """
+    drawn = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches["magnitude"])]
+    groups = group_of(matches)
+    styles = family_styles(sorted(groups.unique()))
+    figure = new_figure(4.4 + 0.17 * (len(styles) // 3 + 1))
+    axes = figure.add_subplot()
+    for target, row in drawn.iterrows():
+        colour, marker = styles[groups[target]]
+        eligible = row["status"] == "ok"
+        axes.errorbar(
+            row["threshold"],
+            row["magnitude"],
+            xerr=None if pd.isna(row["threshold_se"]) else row["threshold_se"],
+            yerr=_bars(row["magnitude"], row["magnitude_low"], row["magnitude_high"]),
+            fmt=marker,
+            color=colour,
+            markerfacecolor=colour if eligible else PAPER,
+            markersize=6,
+            elinewidth=0.9,
+            alpha=1.0 if eligible else 0.75,
+            zorder=3,
+        )
+    if line.get("slope") is not None and not drawn.empty:
+        ends = np.array([drawn["threshold"].min(), drawn["threshold"].max()])
+        axes.plot(ends, line["intercept"] + line["slope"] * ends, color=INK, linewidth=1.2, zorder=2)
+    axes.set_xlabel("target's threshold (higher = more often yes)")
+    axes.set_ylabel(f"best magnitude\n({UNITS.get(unit, unit)})")
+    fit = "no line fitted: too few targets with status ok"
+    if line.get("r2") is not None:
+        chance = number(line["r2_null_95"], 2)
+        fit = f"R² {number(line['r2'], 2)} over {line['n']} targets; by chance 95% of R² stay under {chance}"
+    set_title(axes, TITLES["magnitude_threshold"], fit)
+    handles = [
+        Line2D([], [], color=colour, marker=marker, linestyle="", label=shortened(name, 20))
+        for name, (colour, marker) in styles.items()
+    ]
+    if (drawn["status"] != "ok").any():
+        handles.append(
+            Line2D(
+                [], [], color=FAINT, marker="o", markerfacecolor=PAPER, linestyle="", label="hollow: not in the line"
+            )
+        )
+    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    caption = CAPTIONS["magnitude_threshold"]
+    if absent := len(matches) - len(drawn):
+        caption += f" Not drawn: {absent} of {len(matches)} targets, which have no finite threshold or magnitude."
+    return Drawing(figure, TITLES["magnitude_threshold"], caption)
+
+
+@styled
+def dose_response(dose: pd.DataFrame, matches: pd.DataFrame, unit: str) -> Drawing:
+    """Yes rate (with a 95% band) and mass against magnitude; the targets' yes rates as ticks at the right.
+
+    Args:
+        dose: columns split, magnitude, n, n_unread, yes_rate, yes_rate_se, mean_mass.
+        matches: table of matches, for the targets' yes rates.
+        unit: residual_norm or raw.
+    """
+    figure = new_figure(5.2, right=0.03)  # where the ticks stand
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+    styles = {"test": (STEERED, "-"), "fitting": (MAJORITY, "--")}
+    for split, (colour, dashes) in styles.items():
+        curve = dose[dose["split"] == split].sort_values("magnitude")
+        if curve.empty:
+            continue
+        x, rate, error = (curve[name].to_numpy(float) for name in ("magnitude", "yes_rate", "yes_rate_se"))
+        upper.plot(x, rate, color=colour, linestyle=dashes, label=f"{split} questions")
+        if split == "test":
+            low, high = np.clip(rate - 1.96 * error, 0, 1), np.clip(rate + 1.96 * error, 0, 1)
+            upper.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        lower.plot(x, curve["mean_mass"], color=colour, linestyle=dashes)
+        lower.plot(x, unread_share(curve), color=colour, linestyle=dashes, linewidth=0.9, alpha=0.7)
+    rates = matches["yes_rate"].dropna().to_numpy(float)
+    edge = blended_transform_factory(upper.transAxes, upper.transData)
+    upper.hlines(rates, 1.0, 1.035, transform=edge, color=INK, linewidth=0.9, clip_on=False)
+    for axes in (upper, lower):
+        axes.axvline(0, color=FAINT, linewidth=0.8, linestyle=":")
+        axes.set_ylim(-0.02, 1.02)
+    lower.axhline(MASS_FLOOR, color=FAINT, linewidth=0.8)
+    upper.set_ylabel("share of yes")
+    lower.set_ylabel("mass (thick)\nunread (thin)")
+    lower.set_xlabel(f"magnitude ({UNITS.get(unit, unit)})")
+    set_title(upper, TITLES["dose_response"], "ticks at the right edge: the targets' own shares of yes")
+    upper.legend(loc="upper left")
+    return Drawing(figure, TITLES["dose_response"], CAPTIONS["dose_response"].format(floor=f"{MASS_FLOOR:g}"))
+
+
+@styled
+def agreement_per_target(matches: pd.DataFrame, excluded: Collection[str] = ()) -> Drawing:
+    """Per target, sorted by yes rate: test agreement of the steered subject, the majority answer and the moved cut.
+
+    Args:
+        excluded: targets that the verdict leaves out; they are drawn hollow.
+    """
+    rows, heights, axes, figure = _rows_of_targets(matches)
+    axes.hlines(heights, 0, 1, color=GRID, linewidth=0.6, zorder=1)
+    axes.scatter(rows["majority"], heights, marker="d", s=62, color=MAJORITY, linewidth=0, zorder=3)
+    axes.scatter(rows["moved_cut"], heights, marker="|", s=80, color=INK, linewidth=1.6, zorder=3)
+    _points(axes, rows, heights, "agreement", excluded)
+    shown = rows[["agreement_low", "majority", "moved_cut"]].min().min()
+    axes.set_xlim(max(0.0, np.floor((0.0 if np.isnan(shown) else shown) * 10 - 0.2) / 10), 1.01)
+    axes.set_xlabel("agreement on the test questions")
+    figure.suptitle(TITLES["agreement"], x=0.02, ha="left", fontsize=9, fontweight="bold")
+    figure.legend(
+        handles=[
+            Line2D([], [], color=STEERED, marker="o", label="steered, 95% interval"),
+            Line2D([], [], color=MAJORITY, marker="d", markersize=7, linestyle="", label="majority answer"),
+            Line2D([], [], color=INK, marker="|", markersize=9, markeredgewidth=1.6, linestyle="", label="moved cut"),
+        ],
+        loc="outside lower left",
+        ncols=3,
+    )
+    return Drawing(figure, TITLES["agreement"], CAPTIONS["agreement"])
+
+
+@styled
+def kappa_per_target(matches: pd.DataFrame, excluded: Collection[str] = ()) -> Drawing:
+    """Per target, sorted by yes rate: Cohen's kappa on the test questions with its 95% interval.
+
+    Args:
+        excluded: targets that the verdict leaves out; they are drawn hollow.
+    """
+    rows, heights, axes, figure = _rows_of_targets(matches)
+    axes.hlines(heights, -1, 1, color=GRID, linewidth=0.6, zorder=1)
+    axes.axvline(0, color=INK, linewidth=0.9, zorder=2)
+    _points(axes, rows, heights, "kappa", excluded)
+    ends = rows[["kappa_low", "kappa_high", "kappa"]].to_numpy(float)
+    finite = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.array([0.0])
+    axes.set_xlim(min(-0.1, finite.min() - 0.05), max(0.4, finite.max() + 0.05))
+    axes.set_xlabel("Cohen's kappa on the test questions")
+    figure.suptitle(TITLES["kappa"], x=0.02, ha="left", fontsize=9, fontweight="bold")
+    return Drawing(figure, TITLES["kappa"], CAPTIONS["kappa"])
+
+
+@styled
+def layer_map(scan: pd.DataFrame, unit: str) -> Drawing:
+    """Yes rate over layer and magnitude; cells with more than 5% unread answers are crossed out.
+
+    Args:
+        scan: columns layer, magnitude, yes_rate, unread (share); each layer may have magnitudes of its own.
+        unit: residual_norm or raw.
+    """
+    layers = sorted(scan["layer"].unique())
+    figure = new_figure(1.6 + 0.27 * len(layers))
+    axes = figure.add_subplot()
+    mesh: QuadMesh | None = None
+    for height, layer in enumerate(layers):
+        strip = scan[scan["layer"] == layer].sort_values("magnitude")
+        edges = _edges(strip["magnitude"].to_numpy(float))
+        cells = strip["yes_rate"].to_numpy(float)[None, :]
+        mesh = axes.pcolormesh(edges, [height - 0.5, height + 0.5], cells, cmap="cividis", vmin=0, vmax=1)
+        bad = strip[strip["unread"] > UNREADABLE]
+        axes.scatter(bad["magnitude"], np.full(len(bad), height), marker="x", s=16, color=MAJORITY, linewidth=1.2)
+    axes.grid(False)
+    axes.set_yticks(range(len(layers)), [str(layer) for layer in layers])
+    axes.set_ylabel("layer")
+    axes.set_xlabel(f"magnitude ({UNITS.get(unit, unit)})")
+    set_title(axes, TITLES["layer_map"], f"crosses: over {UNREADABLE:.0%} of answers unread")
+    if mesh is not None:
+        figure.colorbar(mesh, ax=axes, label="share of yes", fraction=0.06, pad=0.02)
+    return Drawing(figure, TITLES["layer_map"], CAPTIONS["layer_map"].format(limit=f"{UNREADABLE:.0%}"))
+
+
+def group_of(matches: pd.DataFrame) -> pd.Series:
+    """The family of each target; its model where no family is known."""
+    return matches["family"].where(matches["family"] != "", matches["model"])
+
+
+def unread_share(dose: pd.DataFrame) -> pd.Series:
+    """Share of the sweep's answers that could not be read, per row of the dose-response table."""
+    return dose["n_unread"] / (dose["n"] + dose["n_unread"])
+
+
+def _rows_of_targets(matches: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, Axes, Any]:
+    rows = matches.sort_values("yes_rate", kind="stable", na_position="last")
+    heights = np.arange(len(rows))[::-1]
+    figure = new_figure(MARGIN + ROW * max(len(rows), 3))
+    axes = figure.add_subplot()
+    axes.set_yticks(heights, target_labels(rows))
+    axes.set_ylim(-0.7, len(rows) - 0.3)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(False, axis="y")
+    axes.spines["left"].set_visible(False)
+    return rows, heights, axes, figure
+
+
+def _points(axes: Axes, rows: pd.DataFrame, heights: np.ndarray, name: str, excluded: Collection[str]) -> None:
+    axes.hlines(heights, rows[f"{name}_low"], rows[f"{name}_high"], color=STEERED, linewidth=1.4, zorder=4)
+    fill = [PAPER if target in excluded else STEERED for target in rows.index]
+    axes.scatter(rows[name], heights, marker="o", s=26, facecolor=fill, edgecolor=STEERED, linewidth=1.2, zorder=5)
+
+
+def _bars(middle: float, low: float, high: float) -> np.ndarray | None:
+    if pd.isna(low) or pd.isna(high):
+        return None
+    return np.array([[max(middle - low, 0.0)], [max(high - middle, 0.0)]])
+
+
+def _edges(centres: np.ndarray) -> np.ndarray:
+    if len(centres) == 1:
+        return centres + np.array([-0.5, 0.5])
+    between = (centres[:-1] + centres[1:]) / 2
+    return np.concatenate([[2 * centres[0] - between[0]], between, [2 * centres[-1] - between[-1]]])
