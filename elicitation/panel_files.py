@@ -27,7 +27,7 @@ _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0,
 _UNREAD = {"na", "nan"}
 _WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
 # What a wide file may say of its questions; every other column is a respondent.
-_ABOUT_QUESTIONS = ("question_id", "id", "question", "answers", "answer", "topic", "level", "knowable", "split")
+_ABOUT_QUESTIONS = ("question_id", "id", "question", "answers", "answer", "topic", "level", "unknowable", "split")
 
 
 def load_panel(path: str | Path, respondents: str | Path | None = None) -> ResponseMatrix:

@@ -1,6 +1,7 @@
 """The one text that a respondent is asked: a question, in a framing, ending where the answer begins."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from common import InputError
 
@@ -22,7 +23,11 @@ class Prompt:
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """A user turn with one `{question}` slot, and the beginning of the assistant's turn."""
+    """A user turn with one `{question}` slot, and the beginning of the assistant's turn.
+
+    Raises:
+        InputError: the slot is missing or stands there more than once.
+    """
 
     user: str
     assistant_prefix: str = ""
@@ -39,12 +44,102 @@ class PromptTemplate:
         return Prompt(self.user.replace(SLOT, question), self.assistant_prefix)
 
 
-METACOGNITIVE = PromptTemplate(
-    name="neutral",
+# Every framing ends alike, so that only what stands before it can move the answer.
+_REQUEST = (
+    "Question: {question}\n\nDo you think you can answer this question correctly? Reply with one word, Yes or No."
+)
+_OPENINGS = {
+    "neutral": "Here is a question of general knowledge.",
+    "cautious": (
+        "Here is a question of general knowledge. Be careful not to overrate yourself: claiming an answer that turns "
+        "out wrong is worse than passing."
+    ),
+    "eager": (
+        "Here is a question of general knowledge. Be generous with yourself: an attempt costs nothing, and passing on "
+        "something that you could have answered is a pity."
+    ),
+    "other field": (
+        "You are a ceramics engineer. Glazes and kilns fill your days, and outside your craft you read little. "
+        "Somebody hands you a question of general knowledge."
+    ),
+    "high stakes": (
+        "A surgeon is waiting for the answer to this question and will act on it at once. A wrong answer costs a life; "
+        "if you pass, a colleague will be asked instead."
+    ),
+    "child": "You are eight years old and in your third year of school. Your teacher reads a question to the class.",
+    "exam": (
+        "You are sitting the final of a national quiz after years of preparation. A right answer gains a point and a "
+        "wrong one loses a point; a question that you pass on counts nothing."
+    ),
+    "self-doubting": (
+        "Here is a question of general knowledge. When you were last tested, most of what you felt sure of was false, "
+        "so take your first impression with suspicion."
+    ),
+    "polymath": (
+        "You have read every encyclopedia from cover to cover and have rarely been caught out. "
+        "A visitor brings you a question."
+    ),
+    "casual": "You are chatting with friends over dinner, and one of them throws a question into the round.",
+}
+
+FRAMINGS = {
+    name: PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}", assistant_prefix="Answer:")
+    for name, opening in _OPENINGS.items()
+}
+METACOGNITIVE = FRAMINGS["neutral"]
+
+CLOSED_BOOK = PromptTemplate(
+    name="closed book",
     user=(
         "Here is a question of general knowledge.\n\n"
         "Question: {question}\n\n"
-        "Do you think you can answer this question correctly? Reply with one word, Yes or No."
+        "Answer it in as few words as possible, without a sentence around them."
     ),
     assistant_prefix="Answer:",
 )
+
+
+def load_prompt(path: str | Path) -> PromptTemplate:
+    """Read a prompt from a file.
+
+    Args:
+        path: a .txt or .md file is the user turn as it stands; a .yaml (or .yml) file has `user`, and optionally
+            `assistant_prefix` and `name`. The name defaults to the file's, without its ending.
+
+    Raises:
+        InputError: no such file, another ending, no UTF-8, no YAML, unknown or missing keys, values that are no text,
+            not exactly one `{question}`.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"there is no prompt file {path}; check the path")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text ({error.reason}); save it as UTF-8") from error
+    if path.suffix.lower() in (".txt", ".md"):
+        return PromptTemplate(text.strip(), name=path.stem)
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return PromptTemplate(**{"name": path.stem} | _prompt_fields(text, path))
+    raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; prompts are read from .txt, .md and .yaml")
+
+
+def _prompt_fields(text: str, path: Path) -> dict[str, str]:
+    import yaml
+
+    try:
+        fields = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path} is no YAML ({reason}); correct it, or write the user turn alone as .txt") from error
+    if (
+        not isinstance(fields, dict)
+        or "user" not in fields
+        or not fields.keys() <= {"user", "assistant_prefix", "name"}
+    ):
+        came = ", ".join(map(str, fields)) if isinstance(fields, dict) else type(fields).__name__
+        raise InputError(f"{path} holds {came}; give the key `user`, and if wanted `assistant_prefix` and `name`")
+    for key, value in fields.items():
+        if not isinstance(value, str):
+            raise InputError(f"{path} gives {key} as {value!r}; write it as text, in quotation marks")
+    return {**fields, "user": fields["user"].strip()}

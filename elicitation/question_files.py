@@ -25,7 +25,7 @@ def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> l
         source: "embedded"; "development" (on which wordings are chosen; no run uses it); "squad" (validation split,
             passage removed), "nq_open", "trivia_qa", their hub ids, or a local folder in the hub's layout; or the
             path of a JSONL, CSV or Parquet file with `question` and optionally `id` (or `question_id`), `answers`
-            or `answer` (a list, or text with | between), `topic`, `level`, `knowable`. A panel file that holds its
+            or `answer` (a list, or text with | between), `topic`, `level`, `unknowable`. A panel file that holds its
             questions' text serves too, wide or long.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
@@ -95,7 +95,7 @@ def _read(path: str | Path) -> tuple[list[Question], bool]:
         table.parse(answers_column, _answers, "give a list of texts, or one text with | between answers"),
         table.parse("topic", text_of, "give text, or leave it blank"),
         table.parse("level", _level, "give a whole number, or leave it blank"),
-        table.parse("knowable", _knowable, "give true or false, or leave it blank"),
+        table.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
     )
     questions = [Question(*cells) for cells in zip(*columns, strict=True)]
     if {"respondent", "said_yes"} <= set(table.frame.columns):
@@ -130,9 +130,9 @@ def _level(cell: Any) -> int | None:
     return int(float(cell))
 
 
-def _knowable(cell: Any) -> bool:
+def _unknowable(cell: Any) -> bool:
     if is_blank(cell):
-        return True
+        return False
     value = _TRUTH.get(str(cell).strip().lower())
     if value is None:
         raise ValueError("neither true nor false")

@@ -21,7 +21,7 @@ class Question:
         answers: accepted answers, best first; empty where none is known or none exists.
         topic: splits are stratified by it; None counts as one topic.
         level: intended difficulty, 1 (every child knows) to 5 (hardly anyone could), or None.
-        knowable: False where nobody can know the answer; such a question has no accepted answers.
+        unknowable: True where nobody can know the answer; such a question has no accepted answers.
     """
 
     id: str
@@ -29,7 +29,7 @@ class Question:
     answers: tuple[str, ...] = ()
     topic: str | None = None
     level: int | None = None
-    knowable: bool = True
+    unknowable: bool = False
 
 
 def normalised_text(text: str) -> str:
@@ -77,7 +77,7 @@ def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]
 
 
 def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
-    """The questions as a table: id, question, answers (list), topic, level (nullable integer), knowable."""
+    """The questions as a table: id, question, answers (list), topic, level (nullable integer), unknowable."""
     return pd.DataFrame(
         {
             "id": pd.Series([question.id for question in questions], dtype=object),
@@ -85,7 +85,7 @@ def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
             "answers": pd.Series([list(question.answers) for question in questions], dtype=object),
             "topic": pd.Series([question.topic for question in questions], dtype=object),
             "level": pd.array([question.level for question in questions], dtype="Int64"),
-            "knowable": pd.Series([question.knowable for question in questions], dtype=bool),
+            "unknowable": pd.Series([question.unknowable for question in questions], dtype=bool),
         }
     )
 
@@ -99,7 +99,7 @@ def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
             answers=tuple(row["answers"]),
             topic=None if pd.isna(row["topic"]) else row["topic"],
             level=None if pd.isna(row["level"]) else int(row["level"]),
-            knowable=bool(row.get("knowable", True)),
+            unknowable=bool(row.get("unknowable", False)),
         )
         for row in frame.to_dict("records")
     ]

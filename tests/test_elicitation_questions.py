@@ -90,8 +90,8 @@ def test_a_panel_with_question_text_serves_as_questions_in_either_shape(tmp_path
 
 def test_unknowable_questions_are_marked(tmp_path):
     path = tmp_path / "q.csv"
-    path.write_text("question,knowable\nWhat did the first person dream?,no\nWho wrote Emma?,\n")
-    assert [question.knowable for question in load_questions(path)] == [False, True]
+    path.write_text("question,unknowable\nWhat did the first person dream?,yes\nWho wrote Emma?,\n")
+    assert [question.unknowable for question in load_questions(path)] == [True, False]
 
 
 def test_a_larger_sample_contains_the_smaller(many):
@@ -121,7 +121,7 @@ def test_the_table_of_questions_survives_parquet(tmp_path):
     questions = [
         Question("a", "Who?", ("x", "y"), "t", 3),
         Question("b", "Where?"),
-        Question("c", "Why?", (), None, 5, knowable=False),
+        Question("c", "Why?", (), None, 5, unknowable=True),
     ]
     path = tmp_path / "questions.parquet"
     questions_frame(questions).assign(split="test").to_parquet(path)
@@ -213,7 +213,11 @@ HOSTILE = [
     ("q.csv", b"question,level\nWho?,easy\n", "line 2, column 'level' holds 'easy'; give a whole number"),
     ("q.csv", b"question,level\nWho?,2.5\n", "line 2, column 'level' holds '2.5'"),
     ("q.jsonl", b'{"question": "Who?", "level": Infinity}', "line 1, column 'level' holds inf"),
-    ("q.csv", b"question,knowable\nWho?,perhaps\n", "line 2, column 'knowable' holds 'perhaps'; give true or false"),
+    (
+        "q.csv",
+        b"question,unknowable\nWho?,perhaps\n",
+        "line 2, column 'unknowable' holds 'perhaps'; give true or false",
+    ),
     ("q.parquet", b"PAR1 and nothing more", "is no whole Parquet file"),
     ("q.xlsx", b"PK", "ends in '.xlsx'; tables are read from .jsonl, .csv"),
 ]
