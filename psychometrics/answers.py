@@ -4,6 +4,7 @@ Rows are questions and columns respondents. An answer is 1 (yes), 0 (no) or miss
 turned into "no". Integers, floats, booleans and pandas' nullable types mean the same.
 """
 
+import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -119,8 +120,11 @@ def names(labels: Iterable[object], limit: int = 12) -> str:
 
 
 def warn(message: str) -> None:
-    """Issue a `PsychometricsWarning` that points at the caller's caller."""
-    warnings.warn(message, PsychometricsWarning, stacklevel=3)
+    """Issue a `PsychometricsWarning` that points at the first line outside this package."""
+    depth = 1
+    while sys._getframe(depth).f_globals.get("__name__", "").startswith("psychometrics"):
+        depth += 1
+    warnings.warn(message, PsychometricsWarning, stacklevel=depth + 1)
 
 
 def _frame_of(matrix: Any) -> pd.DataFrame:

@@ -42,6 +42,13 @@ class EigenvalueNull:
         """(respondent,) 95% points of the simulated eigenvalues."""
         return np.quantile(self.simulated, 0.95, axis=0)
 
+    def n_above(self, alpha: float = 0.05) -> int:
+        """How many leading eigenvalues stand above the null, counted until the first with p > alpha."""
+        above = 0
+        while above < len(self.p) and self.p[above] <= alpha:
+            above += 1
+        return above
+
     def to_frame(self) -> pd.DataFrame:
         """One row per eigenvalue: observed, null_mean, null_95, p."""
         rank = pd.RangeIndex(1, len(self.observed) + 1, name="eigenvalue")

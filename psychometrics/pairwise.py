@@ -1,0 +1,241 @@
+"""Pairwise calibration: when two respondents disagree about a question, is the one that says yes the one that is right?
+
+Shared difficulty alone makes everybody look calibrated: easy questions get yes and right answers from all. On questions
+where exactly one of two says yes the difficulty is the same for both, and what is left is knowledge about oneself, or
+differences in how often they say yes and how often they are right. The null takes care of the latter: each
+respondent's yes and no are shuffled among questions of nearly the same difficulty score, which keeps its yes rate and
+its response to the shared scale.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from common import InputError
+from psychometrics.answers import Answers, as_answers, warn
+from psychometrics.arrays import Booleans, Floats, Integers
+from psychometrics.correctness import aligned_correctness
+from psychometrics.irt import two_parameter_irt
+from psychometrics.replicates import p_value
+
+
+@dataclass(frozen=True)
+class PairwiseCalibration:
+    """How much more often the respondent that says yes is the one that is right.
+
+    Attributes:
+        pairs: one row per pair: `first, second, n` (questions on which exactly one says yes and both outcomes are
+            known), `yes_right` (only the one that said yes was right), `no_right` (only the other), `advantage` =
+            (yes_right - no_right) / n, its `null_mean` and `p`.
+        pooled: index `all questions`, `contested questions` (without those on which all that answered are right, or all
+            wrong); columns `n, yes_right, no_right, advantage, null_mean, null_95, p`.
+        within: the same two rows and `contested confidence` (without questions to which all say yes, or all say no) for
+            each respondent by itself, averaged: accuracy where it says yes minus accuracy where it says no, as `gain`.
+        n_permutations, n_strata, seed: of the null.
+    """
+
+    pairs: pd.DataFrame
+    pooled: pd.DataFrame
+    within: pd.DataFrame
+    n_permutations: int
+    n_strata: int
+    seed: int
+
+
+def pairwise_calibration(
+    confidence: Any,
+    correctness: Any,
+    difficulty: Any = None,
+    n_permutations: int = 999,
+    n_strata: int = 20,
+    seed: int = 0,
+) -> PairwiseCalibration:
+    """Compare the respondent that says yes with the one that says no, per pair and pooled.
+
+    Formula: sum over questions of (y_i - y_j)(c_i - c_j), divided by the questions with y_i != y_j (y = said yes,
+    c = was right); pooled over pairs, numerators and denominators are summed. p = (1 + #{null >= observed}) / (B + 1),
+    null = each respondent's y shuffled within strata of the difficulty score, the denominator kept (after Moran and
+    Whiting, 2026, arXiv 2605.24299, who introduced the measure).
+
+    Args:
+        confidence: question x respondent, 1 = said yes / 0 / nan. correctness: the same, 1 = right / 0 / nan.
+        difficulty: (question,) scores; default: those of `two_parameter_irt` on the confidence.
+        n_permutations: B. n_strata: strata of equal size; fewer than 10 leave difficulty within strata.
+        seed: of the shuffles.
+
+    Returns:
+        PairwiseCalibration. Sign: advantage > 0 when the one that says yes is right more often than the one that says
+        no; nan for a pair that never differs.
+
+    Raises:
+        InputError: the matrices do not belong together, or an option is out of range.
+
+    R: none; for one pair `mean((y1 - y2) * (c1 - c2)) / mean(y1 != y2)` over complete rows.
+    """
+    said, right, both = aligned_correctness(as_answers(confidence), as_answers(correctness))
+    if n_permutations < 1 or n_strata < 1:
+        raise InputError(f"n_permutations={n_permutations}, n_strata={n_strata}; ask for at least 1 of each")
+    score = _difficulty(said, difficulty)
+    strata = _strata(score, n_strata)
+    correct = right.yes & both
+    observed = _Counts.of(said.yes & both, correct, both)
+    rng = np.random.default_rng(seed)
+    null = [_Counts.of(_shuffled(said.yes, both, strata, rng) & both, correct, both) for _ in range(n_permutations)]
+    return PairwiseCalibration(
+        pairs=_pair_table(said.respondents, observed, null),
+        pooled=_pooled_table(observed, null),
+        within=_within_table(said, correct, both),
+        n_permutations=n_permutations,
+        n_strata=n_strata,
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What a matrix of yes answers gives: sums per pair (respondent, respondent) and pooled over pairs."""
+
+    net: Floats
+    differing: Floats
+    one_right: Floats
+    pooled_net: float
+    pooled_differing: float
+    contested_differing: float
+    pooled_one_right: float
+
+    @classmethod
+    def of(cls, yes: Booleans, correct: Booleans, known: Booleans) -> "_Counts":
+        y, c, k = (part.astype(np.float32) for part in (yes, correct, known))
+        yc = y * c
+        # (y_i - y_j)(c_i - c_j) = y_i c_i + y_j c_j - y_i c_j - y_j c_i, each over questions that both have known
+        own, cross = yc.T @ k, y.T @ c
+        net = own + own.T - cross - cross.T
+        only = y.T @ (k - y)
+        differing = only + only.T
+        # |(y_i - y_j)(c_i - c_j)|: questions on which they differ in both
+        yes_right_no_wrong = yc.T @ ((k - y) * (k - c))
+        yes_wrong_no_right = (y * (k - c)).T @ ((k - y) * c)
+        one_right = yes_right_no_wrong + yes_right_no_wrong.T + yes_wrong_no_right + yes_wrong_no_right.T
+        contested = (correct.any(axis=1) & (known & ~correct).any(axis=1)).astype(np.float32)
+        n_yes, n_known = y.sum(axis=1), k.sum(axis=1)
+        disagreements = n_yes * (n_known - n_yes)
+        upper = np.triu_indices(len(net), 1)
+        return cls(
+            net=net,
+            differing=differing,
+            one_right=one_right,
+            pooled_net=float(net[upper].sum()),
+            pooled_differing=float(disagreements.sum()),
+            contested_differing=float(disagreements @ contested),
+            pooled_one_right=float(one_right[upper].sum()),
+        )
+
+
+def _pair_table(labels: pd.Index, observed: _Counts, null: list[_Counts]) -> pd.DataFrame:
+    first, second = np.triu_indices(len(labels), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        advantage = (observed.net / observed.differing)[first, second]
+        simulated = np.stack([(counts.net / observed.differing)[first, second] for counts in null])
+    net, one_right = observed.net[first, second], observed.one_right[first, second]
+    with np.errstate(invalid="ignore"):
+        mean = np.where(np.isfinite(simulated).any(axis=0), np.nansum(simulated, axis=0), np.nan)
+        mean = mean / np.maximum(np.isfinite(simulated).sum(axis=0), 1)
+    return pd.DataFrame(
+        {
+            "first": labels[first],
+            "second": labels[second],
+            "n": observed.differing[first, second].astype(int),
+            "yes_right": ((one_right + net) / 2).astype(int),
+            "no_right": ((one_right - net) / 2).astype(int),
+            "advantage": advantage,
+            "null_mean": mean,
+            "p": [p_value(value, column) for value, column in zip(advantage, simulated.T, strict=True)],
+        }
+    )
+
+
+def _pooled_table(observed: _Counts, null: list[_Counts]) -> pd.DataFrame:
+    rows = {}
+    for name, field in (("all questions", "pooled_differing"), ("contested questions", "contested_differing")):
+        n = getattr(observed, field)
+        simulated = np.array([_ratio(counts.pooled_net, n) for counts in null])
+        advantage = _ratio(observed.pooled_net, n)
+        rows[name] = {
+            "n": int(n),
+            "yes_right": int((observed.pooled_one_right + observed.pooled_net) / 2),
+            "no_right": int((observed.pooled_one_right - observed.pooled_net) / 2),
+            "advantage": advantage,
+            "null_mean": float(simulated.mean()),
+            "null_95": float(np.quantile(simulated, 0.95)),
+            "p": p_value(advantage, simulated),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _within_table(said: Answers, correct: Booleans, known: Booleans) -> pd.DataFrame:
+    yes = said.yes & known
+    outcome_contested = correct.any(axis=1) & (known & ~correct).any(axis=1)
+    confidence_contested = yes.any(axis=1) & (known & ~yes).any(axis=1)
+    everything = np.ones(len(yes), dtype=bool)
+    rows = {}
+    for name, keep in (
+        ("all questions", everything),
+        ("contested questions", outcome_contested),
+        ("contested confidence", confidence_contested),
+    ):
+        y, c, k = yes[keep], correct[keep], known[keep]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = (y & c).sum(axis=0) / y.sum(axis=0) - (k & ~y & c).sum(axis=0) / (k & ~y).sum(axis=0)
+        finite = gain[np.isfinite(gain)]
+        enough = len(finite) > 1
+        rows[name] = {
+            "n_questions": int(keep.sum()),
+            "n_respondents": len(finite),
+            "gain": float(finite.mean()) if len(finite) else float("nan"),
+            "gain_se": float(finite.std(ddof=1) / np.sqrt(len(finite))) if enough else float("nan"),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _difficulty(said: Answers, difficulty: Any) -> Floats:
+    if difficulty is None:
+        return two_parameter_irt(said).difficulty.to_numpy()
+    if (
+        isinstance(difficulty, pd.Series)
+        and difficulty.index.is_unique
+        and set(said.questions) <= set(difficulty.index)
+    ):
+        return difficulty.reindex(said.questions).to_numpy(dtype=float)
+    score = np.asarray(difficulty, dtype=float).reshape(-1)
+    if len(score) != said.n_questions:
+        raise InputError(f"{len(score)} difficulty scores for {said.n_questions} questions; give one per question")
+    return score
+
+
+def _strata(score: Floats, n_strata: int) -> list[Integers]:
+    """Positions of the questions of each stratum, in falling order of size difference at most one."""
+    known = np.flatnonzero(np.isfinite(score))
+    if len(known) < len(score):
+        warn(f"{len(score) - len(known)} questions have no difficulty score and stay unshuffled in the null")
+    order = known[np.argsort(score[known], kind="stable")]
+    return [part for part in np.array_split(order, n_strata) if len(part)]
+
+
+def _shuffled(yes: Booleans, known: Booleans, strata: list[Integers], rng: np.random.Generator) -> Booleans:
+    """Each respondent's answers in another order within each stratum, gaps staying where they are."""
+    shuffled = yes.copy()
+    for rows in strata:
+        block, seen = yes[rows], known[rows]
+        # sort random keys among the known cells only: unknown ones keep their place at the end
+        source = np.argsort(np.where(seen, rng.random(block.shape), 2.0), axis=0)
+        target = np.argsort(~seen, axis=0, kind="stable")
+        moved = np.empty_like(block)
+        np.put_along_axis(moved, target, np.take_along_axis(block, source, axis=0), axis=0)
+        shuffled[rows] = moved
+    return shuffled
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator else float("nan")

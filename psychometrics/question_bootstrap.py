@@ -1,0 +1,117 @@
+"""How much loadings, thresholds, variance shares and the parabola would differ with other questions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from common import InputError
+from psychometrics.answers import Answers, as_answers
+from psychometrics.arrays import Floats
+from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes
+from psychometrics.minres import minres_one_factor
+from psychometrics.quadratic import parabola_r2
+from psychometrics.replicates import Batch, batch_sizes, correlate, eigenvalues, fill_gaps
+from psychometrics.thresholds import thresholds_of
+from psychometrics.usable import observed_correlation, usable_answers
+
+_QUANTILES = [0.025, 0.975]
+
+
+@dataclass(frozen=True)
+class QuestionBootstrap:
+    """Nonparametric bootstrap over questions.
+
+    Attributes:
+        respondents: index respondent; `loading, loading_se, loading_low, loading_high, threshold, threshold_se,
+            threshold_low, threshold_high, n_replicates` (replicates in which the respondent varied).
+        shares: index `first_eigenvalue, second_eigenvalue, squared_loadings` (each over m), `smallest_eigenvalue`,
+            `quadratic_r2`; columns `estimate, se, low, high`.
+        loadings: (replicate, respondent), signs aligned with the estimate.
+        seed: of the resampling.
+    """
+
+    respondents: pd.DataFrame
+    shares: pd.DataFrame
+    loadings: Floats
+    seed: int
+
+
+def bootstrap_questions(
+    matrix: Any,
+    n_replicates: int = 1000,
+    thresholds: ThresholdMode = "pairwise",
+    zero_cells: ZeroCellRule = "half",
+    seed: int = 0,
+) -> QuestionBootstrap:
+    """Resample questions with replacement and fit the one-factor model again.
+
+    Formula: percentile intervals (2.5%, 97.5%) and standard deviations over B resamples of the rows (Efron and
+    Tibshirani, 1993, An Introduction to the Bootstrap, chapter 13). R^2 of a parabola and the first eigenvalue are
+    biased upwards in resamples; read their intervals as spread, not as tests. Each resample's loadings are multiplied
+    by the sign of their product with the estimate.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
+        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the resampling.
+
+    Returns:
+        QuestionBootstrap.
+
+    Raises:
+        InputError: fewer than three respondents vary, or B < 2.
+
+    R: `psych::fa(r, n.iter = 1000)` bootstraps in this way for Pearson correlations; `boot::boot(x, f, 1000)`.
+    """
+    check_modes(thresholds, zero_cells)
+    if n_replicates < 2:
+        raise InputError(f"n_replicates={n_replicates}; ask for at least 2")
+    answers = usable_answers(as_answers(matrix))
+    m = answers.n_respondents
+    correlation = observed_correlation(answers, thresholds, zero_cells)
+    loading, limit = minres_one_factor(correlation), thresholds_of(answers)
+    found = correlate(_resampled(answers, n_replicates, np.random.default_rng(seed)), thresholds, zero_cells)
+    limits = np.where(np.isfinite(found.thresholds), found.thresholds, np.nan)
+    loadings = found.loadings()
+    agreement = np.nansum(loadings * loading, axis=1, keepdims=True)
+    loadings = np.where(agreement < 0, -loadings, loadings)
+    spectra = eigenvalues(fill_gaps(found.correlation))
+    observed = eigenvalues(fill_gaps(correlation))
+    both = np.isfinite(loadings) & np.isfinite(limits)
+    complete = both.all(axis=1)
+    r2 = np.full(n_replicates, np.nan)
+    r2[complete] = parabola_r2(loadings[complete], limits[complete])
+    columns = _summary("loading", loading, loadings) | _summary("threshold", limit, limits)
+    respondents = pd.DataFrame({**columns, "n_replicates": both.sum(axis=0)}, index=answers.respondents)
+    shares = {
+        "first_eigenvalue": (observed[0] / m, spectra[:, 0] / m),
+        "second_eigenvalue": (observed[1] / m, spectra[:, 1] / m),
+        "squared_loadings": (np.nansum(loading**2) / m, np.nansum(loadings**2, axis=1) / m),
+        "smallest_eigenvalue": (observed[-1], spectra[:, -1]),
+        "quadratic_r2": (float(parabola_r2(loading[None], limit[None])[0]), r2),
+    }
+    rows = {
+        name: [estimate, np.nanstd(values, ddof=1), *np.nanquantile(values, _QUANTILES)]
+        for name, (estimate, values) in shares.items()
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["estimate", "se", "low", "high"])
+    return QuestionBootstrap(respondents, table, loadings, seed)
+
+
+def _summary(name: str, estimate: Floats, values: Floats) -> dict[str, Floats]:
+    low, high = np.nanquantile(values, _QUANTILES, axis=0)
+    return {
+        name: estimate,
+        f"{name}_se": np.nanstd(values, axis=0, ddof=1),
+        f"{name}_low": low,
+        f"{name}_high": high,
+    }
+
+
+def _resampled(answers: Answers, n_replicates: int, rng: np.random.Generator) -> Iterator[Batch]:
+    yes, answered = answers.yes.astype(np.float32), answers.answered.astype(np.float32)
+    for size in batch_sizes(n_replicates, answers):
+        rows = rng.integers(0, answers.n_questions, size=(size, answers.n_questions))
+        yield yes[rows], answered[rows]
