@@ -13,11 +13,12 @@ from reporting.run_directory import RunDirectory
 from reporting.run_figures import dose_response, write_figures
 
 TEMPLATES = Path(__file__).parent / "templates"
-INKS = {
+PAGE_COLOURS = {
     figure_style.INK: "var(--ink)",
     figure_style.FAINT: "var(--faint)",
     figure_style.GRID: "var(--rule)",
     figure_style.PAPER: "var(--paper)",
+    figure_style.COLOURS[0]: "var(--blue)",  # too dark on a dark page
 }
 
 
@@ -85,6 +86,6 @@ def inline_svg(svg: str, name: str) -> Markup:
     box = re.search(r'viewBox="[^"]+"', opening)
     if box is None:
         raise ValueError(f"figure {name} has no viewBox")
-    for colour, variable in INKS.items():
+    for colour, variable in PAGE_COLOURS.items():
         rest = rest.replace(colour, variable)
     return Markup(f'<svg {box.group()} role="img" aria-labelledby="{name}-title">{rest}')

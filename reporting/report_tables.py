@@ -9,7 +9,7 @@ import pandas as pd
 from elicitation.yes_no import MASS_FLOOR
 from psychometrics import FactorModel
 from reporting.figures import unread_share
-from reporting.meaning import interval, number
+from reporting.meaning import NOTHING, interval, number
 
 Rows = list[tuple[str, str]]
 DENOMINATORS = {
@@ -45,7 +45,9 @@ def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[dict[str, An
             number(row["moved_cut"], 2),
             f"{number(row['kappa'], 2)} {interval(row['kappa_low'], row['kappa_high'], 2)}",
             number(row["magnitude"]),
-            f"{number(row['threshold'], 2)} ± {number(row['threshold_se'], 2)}",
+            NOTHING
+            if pd.isna(row["threshold"])
+            else f"{number(row['threshold'], 2)} ± {number(row['threshold_se'], 2)}",
             f"{row['n_test']:.0f}",
             f"{row['n_unread_fitting'] + row['n_unread_test']:.0f}",
             str(missing.get(target, 0)),

@@ -86,7 +86,8 @@ def make_run(folder: Path, n_targets: int = 6, n_questions: int = 240, seed: int
     run.write_prompt("<|im_start|>user\nDo you think you can answer <this> correctly?<|im_end|>\nAnswer:")
     run.write_matches(matches.table)
     run.write_verdict(verdict)
-    run.write_factor(fit_factor_model(answers))
+    if n_targets >= 5:
+        run.write_factor(fit_factor_model(answers))
     run.write_layer_scan(simulated_scan(rng))
     return run
 

@@ -1,0 +1,198 @@
+"""The report: one file, the verdict's own numbers, and no outcome dressed up."""
+
+import itertools
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pytest
+from reporting_run import make_run
+
+from common import InputError
+from matching import SENTENCES
+from reporting.meaning import findings, headline, interval, number
+from reporting.report import write_report
+from reporting.run_directory import RunDirectory
+
+LOADING = {"src", "srcset", "href", "xlink:href", "action", "poster", "data", "background", "cite"}
+
+
+class Page(HTMLParser):
+    """What a browser would load, the exact values of the four numbers, and the visible text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.loads, self.values, self.ids, self.words, self.tags = [], [], [], [], set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        for name, value in attributes:
+            if name in LOADING:
+                self.loads.append(value)
+            if name == "id":
+                self.ids.append(value)
+        if tag == "data":
+            self.values.append(dict(attributes)["value"])
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    run = make_run(tmp_path_factory.mktemp("report") / "run", n_targets=12)
+    write_report(run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def html(run):
+    return (run.path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_report_loads_nothing_from_outside_and_runs_no_script(html):
+    page = Page(html)
+    assert all(link.startswith(("#", "data:image/png;base64,")) for link in page.loads)
+    assert not page.tags & {"script", "link", "iframe", "img", "object", "embed"}
+    assert not re.search(r"@import|url\((?!#)", html)
+    assert "http://www.w3.org/TR" not in html
+
+
+def test_ids_on_the_page_are_unique_and_every_reference_has_its_target(html):
+    page = Page(html)
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.loads if link.startswith("#")} <= set(page.ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", html)) <= set(page.ids)
+
+
+def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
+    verdict, page = run.verdict(), Page(html)
+    assert headline(verdict["sentence"]) in page.text
+    exact = [verdict[name]["estimate"] for name in ("signal", "gain", "steering")]
+    assert [float(value) for value in page.values[:3]] == exact
+    assert page.values[3] == ""
+    for name, low, high in (("gain", "low", "high"), ("steering", "low", "high"), ("steering", "low_90", "high_90")):
+        assert interval(verdict[name][low], verdict[name][high], signed=True) in page.text
+    for value in (verdict["agreement"], verdict["majority"], verdict["moved_cut"], verdict["gain"]["detectable"]):
+        assert number(value) in page.text
+    assert f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged" in page.text
+
+
+def test_every_target_stands_in_the_table_with_its_status_and_kappa(run, html):
+    rows = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', html)
+    matches = run.matches().sort_values("yes_rate", kind="stable")
+    assert [name for name, _ in rows] == list(matches.index)
+    for (_, cells), (_, match) in zip(rows, matches.iterrows(), strict=True):
+        status, *_, missing = re.findall(r"<td>(.*?)</td>", cells)
+        assert status == match["status"]
+        assert f"{number(match['kappa'], 2)} {interval(match['kappa_low'], match['kappa_high'], 2)}" in cells
+        assert missing.isdigit()
+
+
+def test_missing_answers_are_counted(run, html):
+    gaps = int(run.panel()["said_yes"].isna().sum())
+    assert gaps > 0
+    assert f"{gaps} of {len(run.panel())}" in Page(html).text
+
+
+def test_the_report_is_the_same_when_written_from_a_copy_of_the_files(run, html, tmp_path):
+    copy = tmp_path / "elsewhere" / "run"
+    shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("figures", "report.html"))
+    assert write_report(RunDirectory.open(copy)).read_text(encoding="utf-8") == html
+
+
+def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
+    page = Page(html)
+    assert "correctly?<|im_end|>" in page.text
+    assert "answer <this>" in page.text
+    assert "<this>" not in html
+    assert run.manifest["command"] in page.text.replace("\n", " ")
+    assert "sweep" in page.text
+
+
+def test_a_run_without_a_verdict_is_refused(tmp_path):
+    run = make_run(tmp_path / "run")
+    (run.path / "verdict.json").unlink()
+    with pytest.raises(InputError, match=r"verdict.json is missing; finish the run with --resume"):
+        write_report(run)
+
+
+def test_a_run_without_factor_model_and_layer_scan_has_a_report(tmp_path):
+    run = make_run(tmp_path / "run", n_targets=2)
+    assert run.factor() is None
+    (run.path / "layer_scan.csv").unlink()
+    text = Page(write_report(run).read_text(encoding="utf-8")).text
+    assert "One shared difficulty?" not in text
+    assert "Cannot be judged." in text
+
+
+def test_controls_beside_the_own_vector_do_not_enter_the_dose_response(tmp_path):
+    run = make_run(tmp_path / "run", n_targets=4)
+    before = write_report(run).read_text(encoding="utf-8")
+    control = run.read_sweep().assign(vector_id="random-1", margin=-1.0)
+    run.write_part(control)
+    assert write_report(run).read_text(encoding="utf-8") == before
+
+
+def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), steering=(0.04, 0.01, 0.07), direction=(1, 99, 0.01)):
+    names = ("estimate", "low", "high")
+    narrow = abs(steering[0]) < 0.01
+    rank, controls, p = direction
+    return {
+        "signal": {"estimate": 0.2, "p": signal_p, "null_mean": 0.0, "null_95": 0.05, "n_permutations": 1999},
+        "gain": dict(zip(names, gain, strict=True)) | {"detectable": 0.03},
+        "steering": dict(zip(names, steering, strict=True))
+        | {"low_90": steering[1], "high_90": steering[2], "equivalent": narrow},
+        "direction": {"run": controls >= 99, "rank": rank, "n_controls": controls, "p": p},
+    }
+
+
+@pytest.mark.parametrize(
+    ("verdict", "place", "words"),
+    [
+        (outcome(), 0, "more often than shuffled"),
+        (outcome(signal_p=0.4), 0, "no more often than shuffled"),
+        (outcome(), 1, "about 5.0 more in every 100"),
+        (outcome(gain=(0.0, -0.03, 0.03)), 1, "No better than the majority answer"),
+        (outcome(gain=(-0.05, -0.08, -0.02)), 1, "Worse than the majority answer"),
+        (outcome(), 2, "agrees with the targets more often than moving the cut"),
+        (outcome(steering=(0.001, -0.01, 0.01)), 2, "No different from moving the cut"),
+        (outcome(steering=(0.02, -0.03, 0.07)), 2, "Not shown to beat moving the cut"),
+        (outcome(steering=(-0.05, -0.07, -0.03)), 2, "does worse than moving the cut"),
+        (outcome(), 3, "it matters which way"),
+        (outcome(direction=(40, 99, 0.4)), 3, "does not matter"),
+        (outcome(direction=(2, 19, 0.1)), 3, "19 control directions are too few"),
+        (outcome(direction=(None, 0, None)), 3, "was not tried"),
+        (outcome(gain=(None, None, None)), 1, "nothing can be said"),
+    ],
+)
+def test_each_outcome_has_its_plain_sentence(verdict, place, words):
+    assert words in findings(verdict)[place].meaning
+
+
+def test_different_outcomes_never_share_a_sentence():
+    gains = [(0.05, 0.02, 0.08), (0.0, -0.03, 0.03), (-0.05, -0.08, -0.02), (None, None, None)]
+    meanings = [findings(outcome(gain=gain))[1].meaning for gain in gains]
+    assert all(one != other for one, other in itertools.combinations(meanings, 2))
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_every_sentence_of_the_verdict_opens_the_report_with_the_same_weight(sentence, run, tmp_path, monkeypatch):
+    monkeypatch.setattr("reporting.report.write_figures", lambda run: {})
+    shutil.copytree(run.path, tmp_path / "run")
+    other = RunDirectory.open(tmp_path / "run")
+    other.write_verdict(run.verdict() | {"sentence": sentence})
+    page = write_report(other).read_text(encoding="utf-8")
+    assert f"<h1>{headline(sentence)}</h1>" in page
+
+
+def test_numbers_are_written_for_readers():
+    assert number(-0.01234) == "−0.012"
+    assert number(0.5, 2, signed=True) == "+0.50"
+    assert number(None) == number(float("nan")) == "–"
+    assert interval(None, 1.0) == "–"
