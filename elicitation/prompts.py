@@ -110,6 +110,15 @@ def load_prompt(path: str | Path) -> PromptTemplate:
         InputError: no such file, another ending, no UTF-8, no YAML, unknown or missing keys, values that are no text,
             not exactly one `{question}`.
     """
+    return PromptTemplate(**read_prompt_file(path))
+
+
+def read_prompt_file(path: str | Path) -> dict[str, str]:
+    """The fields `user`, `name` and, where it is given, `assistant_prefix` of a prompt file; slots are not looked at.
+
+    Raises:
+        InputError: as in `load_prompt`, apart from the slot.
+    """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no prompt file {path}; check the path")
@@ -118,9 +127,9 @@ def load_prompt(path: str | Path) -> PromptTemplate:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is no UTF-8 text ({error.reason}); save it as UTF-8") from error
     if path.suffix.lower() in (".txt", ".md"):
-        return PromptTemplate(text.strip(), name=path.stem)
+        return {"user": text.strip(), "name": path.stem}
     if path.suffix.lower() in (".yaml", ".yml"):
-        return PromptTemplate(**{"name": path.stem} | _prompt_fields(text, path))
+        return {"name": path.stem} | _prompt_fields(text, path)
     raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; prompts are read from .txt, .md and .yaml")
 
 

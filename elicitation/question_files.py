@@ -39,8 +39,7 @@ def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> l
     """
     name = str(source)
     if name in EMBEDDED_FILES:
-        with ExitStack() as stack:
-            questions, has_ids = _read(embedded_file(EMBEDDED_FILES[name], stack))
+        questions, has_ids = _read(name)
     elif name in HUB_NAMES or _is_folder(name):
         questions, has_ids = load_from_hub(name), False
     elif Path(name).is_file() or Path(name).suffix:
@@ -69,18 +68,23 @@ def embedded_file(name: str, stack: ExitStack) -> Path:
     return stack.enter_context(as_file(resource))
 
 
-def read_questions(path: str | Path) -> list[Question]:
+def read_questions(source: str | Path) -> list[Question]:
     """Every row of a file as a question, repeats and all; only the repeated rows of a long panel are folded.
+
+    Args:
+        source: a path, "embedded" or "development".
 
     Raises:
         InputError: as in `load_questions`, apart from repeats.
     """
-    return _read(path)[0]
+    return _read(source)[0]
 
 
-def _read(path: str | Path) -> tuple[list[Question], bool]:
+def _read(source: str | Path) -> tuple[list[Question], bool]:
     """The questions of a file, and whether the file gives their ids."""
-    table = read_table(path)
+    with ExitStack() as stack:
+        name = EMBEDDED_FILES.get(str(source))
+        table = read_table(embedded_file(name, stack) if name else source)
     table.require("question")
     texts = table.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
     id_column = next((name for name in ("id", "question_id") if name in table.frame.columns), None)

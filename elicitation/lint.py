@@ -1,0 +1,83 @@
+"""Check a file of questions, or a prompt, before a model is asked.
+
+    python -m elicitation.lint questions.jsonl
+    python -m elicitation.lint embedded
+    python -m elicitation.lint --prompt my_prompt.txt
+
+Ends with 0 where nothing was found, 1 where something was, 2 where a file cannot be used.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+
+from common import InputError
+from common.command_line import run_command
+from elicitation.prompt_checks import check_prompt_wording
+from elicitation.prompts import read_prompt_file
+from elicitation.question_checks import MAX_TEMPLATE_SHARE, Finding, check_questions
+from elicitation.question_files import read_questions
+
+_MOST_IDS = 6
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check what the command line names; 0 is clean, 1 means findings."""
+    options = _parse(arguments)
+    findings: list[Finding] = []
+    checked = []
+    if options.file is not None:
+        questions = read_questions(options.file)
+        findings += check_questions(questions, options.max_template_share)
+        checked.append(f"{len(questions)} questions")
+    for path in options.prompt:
+        fields = read_prompt_file(path)
+        findings += check_prompt_wording(fields["name"], fields["user"], fields.get("assistant_prefix", ""))
+    if options.prompt:
+        checked.append(f"{len(options.prompt)} prompts")
+    print(findings_table(findings))
+    n_faults = sum(not finding.is_note for finding in findings)
+    print(f"{', '.join(checked)}: {n_faults or 'no'} findings")
+    return 1 if n_faults else 0
+
+
+def findings_table(findings: Sequence[Finding]) -> str:
+    """The findings as text, kind by kind, each with the ids that it concerns."""
+    lines = []
+    for (kind, is_note), same in groupby(findings, key=lambda finding: (finding.kind, finding.is_note)):
+        group = list(same)
+        lines.append(f"{kind} (note)" if is_note else f"{kind}: {len(group)}")
+        ids = [_shown_ids(finding.ids) for finding in group]
+        width = min(max(map(len, ids)), 40)
+        lines += [f"  {shown:<{width}}  {finding.message}" for shown, finding in zip(ids, group, strict=True)]
+    return "\n".join(lines)
+
+
+def _shown_ids(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
+    return ", ".join(ids[:_MOST_IDS]) + more
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m elicitation.lint", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("file", nargs="?", help="questions: a JSONL, CSV or Parquet file, `embedded` or `development`")
+    parser.add_argument("--prompt", action="append", default=[], metavar="FILE", help="a prompt; may be repeated")
+    parser.add_argument(
+        "--max-template-share",
+        type=float,
+        default=MAX_TEMPLATE_SHARE,
+        help="largest share of questions that may begin or end with the same three words (default %(default)s)",
+    )
+    options = parser.parse_args(arguments)
+    if options.file is None and not options.prompt:
+        raise InputError("nothing to check: give a file of questions, or a prompt with --prompt FILE")
+    if not 0 < options.max_template_share <= 1:
+        raise InputError(
+            f"--max-template-share {options.max_template_share} is no share; give a number above 0, up to 1"
+        )
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
