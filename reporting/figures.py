@@ -28,10 +28,9 @@ from reporting.figure_style import (
     family_styles,
     new_figure,
     set_title,
-    shortened,
     styled,
-    target_labels,
 )
+from reporting.labels import shortened, target_labels
 from reporting.meaning import number
 
 STEERED, MAJORITY = "#0072b2", "#d55e00"

@@ -11,7 +11,8 @@ from PIL import Image
 from reporting_run import make_run
 
 from reporting import figures
-from reporting.figure_style import family_styles, save_figure, shortened, target_labels
+from reporting.figure_style import family_styles, save_figure
+from reporting.labels import shortened, target_labels
 from reporting.run_figures import add_figure, dose_response, read_captions, write_figures
 
 NAMES = ["magnitude_threshold", "dose_response", "agreement", "kappa", "layer_map"]
