@@ -46,14 +46,15 @@ def permutation_null(
         raise InputError(f"n_permutations={n_permutations}; ask for at least 1")
     answers = usable_answers(as_answers(matrix))
     observed = observed_eigenvalues(answers, thresholds, zero_cells)
-    shuffles = _shuffled(answers, n_permutations, np.random.default_rng(seed))
+    shuffles = shuffled(answers, n_permutations, np.random.default_rng(seed))
     simulated = correlate(shuffles, thresholds, zero_cells).eigenvalues()
     p = np.full(len(observed), np.nan)
     p[0] = p_value(observed[0], simulated[:, 0])
     return EigenvalueNull("permutation", observed, simulated, p, seed)
 
 
-def _shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) -> Iterator[Batch]:
+def shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """Batches in which each respondent's answers stand in another order; gaps stay where they are."""
     answered = answers.answered.astype(np.float32)
     for size in batch_sizes(n_permutations, answers):
         yes = np.zeros((answers.n_respondents, size, answers.n_questions), dtype=np.float32)

@@ -1,0 +1,187 @@
+"""Which findings survive another empty-cell rule, another threshold mode, another set of respondents?
+
+Each row of the table repeats the whole analysis with one choice changed. A finding that holds in every row is about the
+respondents; one that comes and goes with the rule for empty cells belongs to the correction.
+"""
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from psychometrics.answers import Answers, as_answers
+from psychometrics.arrays import Floats
+from psychometrics.irt import two_parameter_irt
+from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes, has_empty_cell
+from psychometrics.minres import minres_one_factor
+from psychometrics.pair_counts import count_pairs
+from psychometrics.permutation import shuffled
+from psychometrics.quadratic import parabola_r2
+from psychometrics.replicates import correlate, eigenvalues, fill_gaps, p_value
+from psychometrics.simulation import checked_for_simulation, simulate
+from psychometrics.thresholds import thresholds_of
+from psychometrics.usable import MIN_RESPONDENTS, observed_correlation
+
+COLUMNS = [
+    "zero_cells", "thresholds", "left_out", "n_respondents", "n_zero_cell_pairs", "max_delta_rho",
+    "first_share", "first_null_share", "first_p", "second_share", "second_permutation_share",
+    "second_one_factor_share", "second_p", "loadings_share", "marginal_loadings_share",
+    "smallest_eigenvalue", "smallest_null", "smallest_p", "quadratic_r2", "quadratic_null_r2", "quadratic_p",
+]  # fmt: skip
+
+
+def sensitivity_table(
+    matrix: Any,
+    n_replicates: int = 199,
+    thresholds: ThresholdMode = "pairwise",
+    zero_cells: ZeroCellRule = "half",
+    leave_one_out: bool = True,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The analysis under every empty-cell rule and threshold mode, and with each respondent left out.
+
+    Formula: `permutation_null` (first eigenvalue), `one_factor_bootstrap` (second and smallest eigenvalue) and
+    `quadratic_fit_test` (R^2), each with B replicates under the row's own choices.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
+        n_replicates: B of each null of each row; p cannot be smaller than 1 / (B + 1).
+        thresholds, zero_cells: of the reference row, and of the rows with a respondent left out.
+        leave_one_out: whether those rows are wanted. seed: every row draws from the same seed.
+
+    Returns:
+        one row per analysis, the reference first. `zero_cells`, `thresholds`, `left_out`, `n_respondents`,
+        `n_zero_cell_pairs`; `max_delta_rho`, the largest change of a correlation against the reference row;
+        `first_share`, `second_share`, eigenvalues over m; `first_null_share`, `second_permutation_share`, means of the
+        permutation null; `second_one_factor_share`, mean when one factor is all there is; `loadings_share`, sum of
+        squared minres loadings over m, and `marginal_loadings_share`, the same from `two_parameter_irt`, which needs no
+        rule for empty cells; `smallest_eigenvalue` with mean and lower-tail p under one factor; `quadratic_r2` with mean
+        and p when loadings have nothing to do with thresholds. Under `exclude`, eigenvalues are those of the matrix
+        whose gaps are filled by its one-factor loadings.
+
+    Raises:
+        InputError: fewer than three respondents vary, or an option does not exist.
+
+    R: none; each row's first numbers are `eigen(psych::tetrachoric(x, correct, smooth = FALSE, global)$rho)`.
+    """
+    check_modes(thresholds, zero_cells)
+    answers = checked_for_simulation(as_answers(matrix), n_replicates, thresholds, zero_cells)
+    reference = observed_correlation(answers, thresholds, zero_cells)
+    marginal = two_parameter_irt(answers).respondents["loading"].to_numpy()
+    rows, labels = [], []
+    for mode, rule in _settings(thresholds, zero_cells):
+        row = _analysis(answers, marginal, mode, rule, n_replicates, seed)
+        row["max_delta_rho"] = _largest_difference(observed_correlation(answers, mode, rule), reference)
+        rows.append(row)
+        labels.append(f"{rule}, {mode}")
+    if leave_one_out and answers.n_respondents > MIN_RESPONDENTS:
+        for left_out in range(answers.n_respondents):
+            others = answers.select(np.arange(answers.n_respondents) != left_out)
+            loadings = two_parameter_irt(others).respondents["loading"].to_numpy()
+            row = _analysis(others, loadings, thresholds, zero_cells, n_replicates, seed)
+            name = str(answers.respondents[left_out])
+            rows.append(row | {"left_out": name})
+            labels.append(f"without {name}")
+    return pd.DataFrame(rows, index=pd.Index(labels, name="analysis"), columns=COLUMNS)
+
+
+def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]:
+    """What the sensitivity table says, one plain sentence per finding.
+
+    Args:
+        table: of `sensitivity_table`. alpha: below which p counts as evidence.
+
+    Returns:
+        sentences on the first factor, the second, the smallest eigenvalue and the parabola.
+    """
+    sentences = [
+        f"{_verdict('A first shared factor', table['first_p'], alpha)}: {_range(table['first_share'], 100, '%')} of the "
+        f"variance, {_range(table['first_null_share'], 100, '%')} when answers are shuffled.",
+        f"{_verdict('A second factor', table['second_p'], alpha)}: {_range(table['second_share'], 100, '%')}, and "
+        f"{_range(table['second_one_factor_share'], 100, '%')} where one factor is all there is.",
+        f"{_verdict('A smallest eigenvalue too small for one factor', table['smallest_p'], alpha)}: "
+        f"{_range(table['smallest_eigenvalue'])}, and {_range(table['smallest_null'])} under one factor.",
+        f"{_verdict('A parabola of loading on threshold', table['quadratic_p'], alpha)}: R^2 "
+        f"{_range(table['quadratic_r2'])}, and {_range(table['quadratic_null_r2'])} where the two are unrelated.",
+    ]
+    everyone = table[table["left_out"] == ""]
+    spread = np.ptp(everyone["first_share"])
+    sentences.append(
+        f"Choices alone move correlations by up to {everyone['max_delta_rho'].max():.2f} and the first share by "
+        f"{100 * spread:.1f} percentage points."
+    )
+    return sentences
+
+
+def _settings(thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Iterator[tuple[ThresholdMode, ZeroCellRule]]:
+    """The reference first, then every other combination."""
+    yield thresholds, zero_cells
+    for rule in get_args(ZeroCellRule):
+        for mode in get_args(ThresholdMode):
+            if (mode, rule) != (thresholds, zero_cells):
+                yield mode, rule
+
+
+def _analysis(
+    answers: Answers, marginal: Floats, mode: ThresholdMode, rule: ZeroCellRule, n_replicates: int, seed: int
+) -> dict[str, Any]:
+    m = answers.n_respondents
+    limits = thresholds_of(answers)
+    correlation = observed_correlation(answers, mode, rule)
+    spectrum = eigenvalues(fill_gaps(correlation))
+    loading = minres_one_factor(correlation)
+    known = np.isfinite(loading)
+    r2 = float(parabola_r2(loading[known][None], limits[known][None])[0]) if known.sum() > 3 else float("nan")
+    rng = np.random.default_rng(seed)
+    permuted = correlate(shuffled(answers, n_replicates, rng), mode, rule).eigenvalues()
+    draws = simulate(answers, marginal[:, None], limits, n_replicates, rng)
+    one_factor = correlate(draws, mode, rule).eigenvalues()
+    dealt = rng.permuted(np.repeat(marginal[None], n_replicates, axis=0), axis=1)
+    unrelated = correlate(simulate(answers, dealt[:, :, None], limits, n_replicates, rng), mode, rule)
+    null_r2 = parabola_r2(unrelated.loadings(), unrelated.thresholds)
+    return {
+        "zero_cells": rule,
+        "thresholds": mode,
+        "left_out": "",
+        "n_respondents": m,
+        "n_zero_cell_pairs": int(has_empty_cell(count_pairs(answers).tables).sum()),
+        "max_delta_rho": float("nan"),
+        "first_share": spectrum[0] / m,
+        "first_null_share": permuted[:, 0].mean() / m,
+        "first_p": p_value(spectrum[0], permuted[:, 0]),
+        "second_share": spectrum[1] / m,
+        "second_permutation_share": permuted[:, 1].mean() / m,
+        "second_one_factor_share": one_factor[:, 1].mean() / m,
+        "second_p": p_value(spectrum[1], one_factor[:, 1]),
+        "loadings_share": float(np.nansum(loading**2) / m),
+        "marginal_loadings_share": float((marginal**2).sum() / m),
+        "smallest_eigenvalue": spectrum[-1],
+        "smallest_null": one_factor[:, -1].mean(),
+        "smallest_p": p_value(spectrum[-1], one_factor[:, -1], larger=False),
+        "quadratic_r2": r2,
+        "quadratic_null_r2": float(np.nanmean(null_r2)),
+        "quadratic_p": p_value(r2, null_r2),
+    }
+
+
+def _largest_difference(correlation: Floats, reference: Floats) -> float:
+    difference = np.abs(correlation - reference)
+    return float(np.nanmax(difference)) if np.isfinite(difference).any() else float("nan")
+
+
+def _verdict(finding: str, p: pd.Series, alpha: float) -> str:
+    found = int((p <= alpha).sum())
+    if found == len(p):
+        return f"{finding} survives every analysis (p <= {alpha:g} in all {len(p)})"
+    if found == 0:
+        return f"{finding} is in no analysis (p > {alpha:g} in all {len(p)})"
+    rules = p[p <= alpha].index.tolist()
+    shown = "; ".join(map(str, rules[:4])) + (f" and {found - 4} more" if found > 4 else "")
+    return f"{finding} depends on the analysis (p <= {alpha:g} in {found} of {len(p)}: {shown})"
+
+
+def _range(values: pd.Series, factor: float = 1.0, unit: str = "") -> str:
+    digits = 0 if unit else 2
+    low, high = factor * values.min(), factor * values.max()
+    return f"{low:.{digits}f} to {high:.{digits}f}{unit}"
