@@ -80,6 +80,16 @@ def tiny_model(architecture: str = "llama", seed: int = 0, chat: bool = True, **
     return OpenModel(tiny_hf(architecture, seed, **changes), byte_tokenizer(chat), name=f"tiny-{architecture}")
 
 
+def outspoken_model(seed: int = 0) -> OpenModel:
+    """A tiny model that puts most of its probability on yes and no, so that its answers can be read."""
+    hf = tiny_hf("mistral", seed)
+    tokenizer = byte_tokenizer()
+    words = [index for token, index in tokenizer.get_vocab().items() if token.strip("Ġ").lower() in ("yes", "no")]
+    with torch.no_grad():
+        hf.get_output_embeddings().weight[words] *= 4
+    return OpenModel(hf, tokenizer, name="tiny-outspoken")
+
+
 def save_tiny(folder, architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> None:
     """The same as a local folder in the hub's layout."""
     tiny_hf(architecture, seed, **changes).save_pretrained(folder)
