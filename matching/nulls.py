@@ -11,7 +11,7 @@ import numpy as np
 from matching import choice
 from matching.agreement import count, count_permuted, permutations_of
 
-_AT_A_TIME = 128
+_CHUNK = 2_000_000
 
 
 def average_within_models(values: np.ndarray, models: np.ndarray) -> np.ndarray:
@@ -69,8 +69,9 @@ def line_null(
     rng = np.random.default_rng(seed)
     every = np.ones(len(magnitudes), bool)
     found = []
-    for start in range(0, n_permutations, _AT_A_TIME):
-        rows = permutations_of(len(given), min(_AT_A_TIME, n_permutations - start), rng)
+    at_a_time = max(1, _CHUNK // max(1, given.size))
+    for start in range(0, n_permutations, at_a_time):
+        rows = permutations_of(len(given), min(at_a_time, n_permutations - start), rng)
         score = choice.agreement_by_magnitude(subject, given[rows])
         best, _, _ = choice.middle_of_best(score, magnitudes, every)
         found.append(r_squared(thresholds, magnitudes[best]))

@@ -8,9 +8,10 @@ is the procedure, no model. For each kind of target the table counts how often e
 medians of what a reader would look at first: agreement, the majority answer's, and R^2 of magnitude on threshold over
 all targets and over the `ok` ones, with its null. The program ends with exit code 1 where a mark is missed:
 
-    unrelated, base rates   "not reproduced" in at least 89 of 100
-    steered                 "not reproduced" in at most 10 of 100
-    moved cut               "not reproduced" in at most 10, "reproduced" in any form in at most 11 of 100
+    unrelated    anything but "not reproduced" in at most 11 of 100
+    base rates   the same, but for "cannot be judged": with few questions too few of them are answered the rare way
+    steered      "not reproduced" in at most 10 of 100
+    moved cut    "not reproduced" in at most 10, "reproduced" in any form in at most 11 of 100
 """
 
 import argparse
@@ -65,14 +66,14 @@ def one_verdict(kind, seed, options):
 
 def missed_marks(told: dict[str, Counter[str]], n_seeds: int) -> list[str]:
     """What the module's docstring promises and these counts do not keep."""
-    from matching.verdict import NOT_REPRODUCED
+    from matching.verdict import CANNOT_BE_JUDGED, NOT_REPRODUCED
 
     few, many = math.ceil(0.11 * n_seeds), math.ceil(0.10 * n_seeds)
-    missed = [
-        f"{kind}: {n_seeds - told[kind][NOT_REPRODUCED]} runs say anything but {NOT_REPRODUCED!r}, at most {few} may"
-        for kind in ("unrelated", "base rates")
-        if n_seeds - told[kind][NOT_REPRODUCED] > few
-    ]
+    missed = []
+    for kind, right in (("unrelated", [NOT_REPRODUCED]), ("base rates", [NOT_REPRODUCED, CANNOT_BE_JUDGED])):
+        wrong = n_seeds - sum(told[kind][sentence] for sentence in right)
+        if wrong > few:
+            missed.append(f"{kind}: {wrong} runs say anything but {NOT_REPRODUCED!r}, at most {few} may")
     missed += [
         f"{kind}: {told[kind][NOT_REPRODUCED]} runs say {NOT_REPRODUCED!r}, at most {many} may"
         for kind in ("steered", "moved cut")
