@@ -6,7 +6,7 @@ correlation matrix (respondents that became constant, pairs excluded by rule) ar
 replicate's own one-factor loadings before eigenvalues are taken, exactly as for the observed matrix.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,11 @@ class Replicates:
         """(replicate, respondent) minres one-factor loadings."""
         return minres_one_factor(self.correlation, tolerance=1e-6)
 
+    def without(self, respondent: int) -> "Replicates":
+        """The same replicates with one respondent, given by position, left out."""
+        correlation = np.delete(np.delete(self.correlation, respondent, axis=-1), respondent, axis=-2)
+        return Replicates(correlation, np.delete(self.thresholds, respondent, axis=-1))
+
     def eigenvalues(self) -> Floats:
         """(replicate, respondent) in falling order."""
         return eigenvalues(fill_gaps(self.correlation))
@@ -46,14 +51,23 @@ class Replicates:
 def correlate(batches: Iterable[Batch], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Replicates:
     """Correlation matrices of all batches of (yes, answered): (replicate, question, respondent) 0/1 each, where
     `answered` may lack the first axis."""
-    found, limits = [], []
+    return correlate_under(batches, [(thresholds, zero_cells)])[0]
+
+
+def correlate_under(
+    batches: Iterable[Batch], settings: Sequence[tuple[ThresholdMode, ZeroCellRule]]
+) -> list[Replicates]:
+    """The same replicates under several (threshold mode, empty-cell rule): one `Replicates` for each setting."""
+    found: list[list[Floats]] = [[] for _ in settings]
+    limits = []
     for yes, answered in batches:
         n_yes, n = yes.sum(axis=-2, dtype=float), answered.sum(axis=-2, dtype=float)
         overall = normal_quantile(n_yes, n - n_yes)
         tables = count_pairs_of_replicates(yes, answered)
-        found.append(correlations(tables, overall, thresholds, zero_cells, repeats=True))
         limits.append(overall)
-    return Replicates(np.concatenate(found), np.concatenate(limits))
+        for matrices, (thresholds, zero_cells) in zip(found, settings, strict=True):
+            matrices.append(correlations(tables, overall, thresholds, zero_cells, repeats=True))
+    return [Replicates(np.concatenate(matrices), np.concatenate(limits)) for matrices in found]
 
 
 def batch_sizes(n_replicates: int, answers: Answers) -> Iterator[int]:

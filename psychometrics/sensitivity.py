@@ -4,21 +4,21 @@ Each row of the table repeats the whole analysis with one choice changed. A find
 respondents; one that comes and goes with the rule for empty cells belongs to the correction.
 """
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from psychometrics.answers import Answers, as_answers
-from psychometrics.arrays import Floats
+from psychometrics.arrays import Booleans, Floats
 from psychometrics.irt import two_parameter_irt
-from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes, has_empty_cell
+from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, has_empty_cell
 from psychometrics.minres import minres_one_factor
 from psychometrics.pair_counts import count_pairs
 from psychometrics.permutation import shuffled
 from psychometrics.quadratic import parabola_r2
-from psychometrics.replicates import correlate, eigenvalues, fill_gaps, p_value
+from psychometrics.replicates import Replicates, correlate_under, eigenvalues, fill_gaps, p_value
 from psychometrics.simulation import checked_for_simulation, simulate
 from psychometrics.thresholds import thresholds_of
 from psychometrics.usable import MIN_RESPONDENTS, observed_correlation
@@ -42,13 +42,14 @@ def sensitivity_table(
     """The analysis under every empty-cell rule and threshold mode, and with each respondent left out.
 
     Formula: `permutation_null` (first eigenvalue), `one_factor_bootstrap` (second and smallest eigenvalue) and
-    `quadratic_fit_test` (R^2), each with B replicates under the row's own choices.
+    `quadratic_fit_test` (R^2), each with B replicates. All rows use the same simulated answers under their own choices;
+    a respondent that is left out is left out of the simulated matrices too.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
         n_replicates: B of each null of each row; p cannot be smaller than 1 / (B + 1).
         thresholds, zero_cells: of the reference row, and of the rows with a respondent left out.
-        leave_one_out: whether those rows are wanted. seed: every row draws from the same seed.
+        leave_one_out: whether those rows are wanted. seed: of the simulated answers.
 
     Returns:
         one row per analysis, the reference first. `zero_cells`, `thresholds`, `left_out`, `n_respondents`,
@@ -56,34 +57,37 @@ def sensitivity_table(
         `first_share`, `second_share`, eigenvalues over m; `first_null_share`, `second_permutation_share`, means of the
         permutation null; `second_one_factor_share`, mean when one factor is all there is; `loadings_share`, sum of
         squared minres loadings over m, and `marginal_loadings_share`, the same from `two_parameter_irt`, which needs no
-        rule for empty cells; `smallest_eigenvalue` with mean and lower-tail p under one factor; `quadratic_r2` with mean
-        and p when loadings have nothing to do with thresholds. Under `exclude`, eigenvalues are those of the matrix
-        whose gaps are filled by its one-factor loadings.
+        rule for empty cells; `smallest_eigenvalue` with mean and lower-tail p under one factor; `quadratic_r2` with
+        mean and p when loadings have nothing to do with thresholds. Under `exclude`, eigenvalues are those of the
+        matrix whose gaps are filled by its one-factor loadings.
 
     Raises:
         InputError: fewer than three respondents vary, or an option does not exist.
 
     R: none; each row's first numbers are `eigen(psych::tetrachoric(x, correct, smooth = FALSE, global)$rho)`.
     """
-    check_modes(thresholds, zero_cells)
     answers = checked_for_simulation(as_answers(matrix), n_replicates, thresholds, zero_cells)
-    reference = observed_correlation(answers, thresholds, zero_cells)
+    settings = _settings(thresholds, zero_cells)
     marginal = two_parameter_irt(answers).respondents["loading"].to_numpy()
-    rows, labels = [], []
-    for mode, rule in _settings(thresholds, zero_cells):
-        row = _analysis(answers, marginal, mode, rule, n_replicates, seed)
-        row["max_delta_rho"] = _largest_difference(observed_correlation(answers, mode, rule), reference)
-        rows.append(row)
-        labels.append(f"{rule}, {mode}")
-    if leave_one_out and answers.n_respondents > MIN_RESPONDENTS:
-        for left_out in range(answers.n_respondents):
-            others = answers.select(np.arange(answers.n_respondents) != left_out)
-            loadings = two_parameter_irt(others).respondents["loading"].to_numpy()
-            row = _analysis(others, loadings, thresholds, zero_cells, n_replicates, seed)
-            name = str(answers.respondents[left_out])
-            rows.append(row | {"left_out": name})
-            labels.append(f"without {name}")
-    return pd.DataFrame(rows, index=pd.Index(labels, name="analysis"), columns=COLUMNS)
+    nulls = _simulate_nulls(answers, marginal, settings, n_replicates, seed)
+    matrices = [observed_correlation(answers, mode, rule) for mode, rule in settings]
+    limits = thresholds_of(answers)
+    empty = _symmetric_empty_cells(answers)
+    rows: dict[str, dict[str, Any]] = {}
+    for (mode, rule), correlation, null in zip(settings, matrices, nulls, strict=True):
+        row: dict[str, Any] = {"zero_cells": rule, "thresholds": mode, "left_out": ""}
+        row |= _analysis(correlation, limits, marginal, empty, null)
+        rows[f"{rule}, {mode}"] = row | {"max_delta_rho": _largest_difference(correlation, matrices[0])}
+    m = answers.n_respondents
+    for i in range(m if leave_one_out and m > MIN_RESPONDENTS else 0):
+        others = np.arange(m) != i
+        kept = np.ix_(others, others)
+        name = str(answers.respondents[i])
+        row = {"zero_cells": zero_cells, "thresholds": thresholds, "left_out": name}
+        null = _Nulls(*(part.without(i) for part in (nulls[0].shuffled, nulls[0].one_factor, nulls[0].unrelated)))
+        row |= _analysis(matrices[0][kept], limits[others], marginal[others], empty[kept], null)
+        rows[f"without {name}"] = row
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=COLUMNS).rename_axis("analysis")
 
 
 def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]:
@@ -96,8 +100,8 @@ def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]
         sentences on the first factor, the second, the smallest eigenvalue and the parabola.
     """
     sentences = [
-        f"{_verdict('A first shared factor', table['first_p'], alpha)}: {_range(table['first_share'], 100, '%')} of the "
-        f"variance, {_range(table['first_null_share'], 100, '%')} when answers are shuffled.",
+        f"{_verdict('A first shared factor', table['first_p'], alpha)}: {_range(table['first_share'], 100, '%')} of "
+        f"the variance, {_range(table['first_null_share'], 100, '%')} when answers are shuffled.",
         f"{_verdict('A second factor', table['second_p'], alpha)}: {_range(table['second_share'], 100, '%')}, and "
         f"{_range(table['second_one_factor_share'], 100, '%')} where one factor is all there is.",
         f"{_verdict('A smallest eigenvalue too small for one factor', table['smallest_p'], alpha)}: "
@@ -114,39 +118,51 @@ def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]
     return sentences
 
 
-def _settings(thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Iterator[tuple[ThresholdMode, ZeroCellRule]]:
+@dataclass(frozen=True)
+class _Nulls:
+    """Replicates in which answers are shuffled, one factor is all there is, loadings are dealt out at random."""
+
+    shuffled: Replicates
+    one_factor: Replicates
+    unrelated: Replicates
+
+
+def _settings(thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> list[tuple[ThresholdMode, ZeroCellRule]]:
     """The reference first, then every other combination."""
-    yield thresholds, zero_cells
-    for rule in get_args(ZeroCellRule):
-        for mode in get_args(ThresholdMode):
-            if (mode, rule) != (thresholds, zero_cells):
-                yield mode, rule
+    every = [(mode, rule) for rule in get_args(ZeroCellRule) for mode in get_args(ThresholdMode)]
+    return sorted(every, key=lambda setting: setting != (thresholds, zero_cells))
 
 
-def _analysis(
-    answers: Answers, marginal: Floats, mode: ThresholdMode, rule: ZeroCellRule, n_replicates: int, seed: int
-) -> dict[str, Any]:
-    m = answers.n_respondents
+def _simulate_nulls(
+    answers: Answers,
+    marginal: Floats,
+    settings: list[tuple[ThresholdMode, ZeroCellRule]],
+    n_replicates: int,
+    seed: int,
+) -> list[_Nulls]:
+    """The same random answers under every setting; leaving a respondent out is leaving out its row and column."""
+    rng = np.random.default_rng(seed)
     limits = thresholds_of(answers)
-    correlation = observed_correlation(answers, mode, rule)
+    dealt = rng.permuted(np.repeat(marginal[None], n_replicates, axis=0), axis=1)
+    draws = (
+        shuffled(answers, n_replicates, rng),
+        simulate(answers, marginal[:, None], limits, n_replicates, rng),
+        simulate(answers, dealt[:, :, None], limits, n_replicates, rng),
+    )
+    return [_Nulls(*parts) for parts in zip(*(correlate_under(draw, settings) for draw in draws), strict=True)]
+
+
+def _analysis(correlation: Floats, limits: Floats, marginal: Floats, empty: Booleans, null: _Nulls) -> dict[str, Any]:
+    m = len(correlation)
     spectrum = eigenvalues(fill_gaps(correlation))
     loading = minres_one_factor(correlation)
     known = np.isfinite(loading)
     r2 = float(parabola_r2(loading[known][None], limits[known][None])[0]) if known.sum() > 3 else float("nan")
-    rng = np.random.default_rng(seed)
-    permuted = correlate(shuffled(answers, n_replicates, rng), mode, rule).eigenvalues()
-    draws = simulate(answers, marginal[:, None], limits, n_replicates, rng)
-    one_factor = correlate(draws, mode, rule).eigenvalues()
-    dealt = rng.permuted(np.repeat(marginal[None], n_replicates, axis=0), axis=1)
-    unrelated = correlate(simulate(answers, dealt[:, :, None], limits, n_replicates, rng), mode, rule)
-    null_r2 = parabola_r2(unrelated.loadings(), unrelated.thresholds)
+    permuted, one_factor = null.shuffled.eigenvalues(), null.one_factor.eigenvalues()
+    null_r2 = parabola_r2(null.unrelated.loadings(), null.unrelated.thresholds)
     return {
-        "zero_cells": rule,
-        "thresholds": mode,
-        "left_out": "",
         "n_respondents": m,
-        "n_zero_cell_pairs": int(has_empty_cell(count_pairs(answers).tables).sum()),
-        "max_delta_rho": float("nan"),
+        "n_zero_cell_pairs": int(empty.sum() / 2),
         "first_share": spectrum[0] / m,
         "first_null_share": permuted[:, 0].mean() / m,
         "first_p": p_value(spectrum[0], permuted[:, 0]),
@@ -160,9 +176,18 @@ def _analysis(
         "smallest_null": one_factor[:, -1].mean(),
         "smallest_p": p_value(spectrum[-1], one_factor[:, -1], larger=False),
         "quadratic_r2": r2,
-        "quadratic_null_r2": float(np.nanmean(null_r2)),
+        "quadratic_null_r2": float(np.nanmean(null_r2)) if np.isfinite(null_r2).any() else float("nan"),
         "quadratic_p": p_value(r2, null_r2),
     }
+
+
+def _symmetric_empty_cells(answers: Answers) -> Booleans:
+    """(respondent, respondent) True where a pair lacks one of the four answer patterns."""
+    tables = count_pairs(answers)
+    first, second = tables.pairs
+    empty = np.zeros((answers.n_respondents, answers.n_respondents), dtype=bool)
+    empty[first, second] = empty[second, first] = has_empty_cell(tables.tables)
+    return empty
 
 
 def _largest_difference(correlation: Floats, reference: Floats) -> float:
