@@ -36,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         findings += check_prompt_wording(fields["name"], fields["user"], fields.get("assistant_prefix", ""))
     if options.prompt:
         checked.append(f"{len(options.prompt)} prompts")
-    print(findings_table(findings))
+    if findings:
+        print(findings_table(findings))
     n_faults = sum(not finding.is_note for finding in findings)
     print(f"{', '.join(checked)}: {n_faults or 'no'} findings")
     return 1 if n_faults else 0
@@ -45,13 +46,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def findings_table(findings: Sequence[Finding]) -> str:
     """The findings as text, kind by kind, each with the ids that it concerns."""
     lines = []
-    for (kind, is_note), same in groupby(findings, key=lambda finding: (finding.kind, finding.is_note)):
+    by_kind = sorted(findings, key=_kind)
+    for (kind, is_note), same in groupby(by_kind, key=_kind):
         group = list(same)
         lines.append(f"{kind} (note)" if is_note else f"{kind}: {len(group)}")
         ids = [_shown_ids(finding.ids) for finding in group]
         width = min(max(map(len, ids)), 40)
         lines += [f"  {shown:<{width}}  {finding.message}" for shown, finding in zip(ids, group, strict=True)]
     return "\n".join(lines)
+
+
+def _kind(finding: Finding) -> tuple[str, bool]:
+    return finding.kind, finding.is_note
 
 
 def _shown_ids(ids: Sequence[str]) -> str:

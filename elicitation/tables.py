@@ -52,7 +52,7 @@ class Table:
             )
 
     def parse(self, column: str, parse_cell: Callable[[Any], Any], wanted: str) -> list[Any]:
-        """Apply `parse_cell` to every cell of a column; where it raises ValueError, the cell is refused.
+        """Apply `parse_cell` to every cell of a column; a cell on which it raises is refused.
 
         Args:
             column: a column of `frame`, or one that the file leaves out, whose cells are then all blank.
@@ -67,7 +67,7 @@ class Table:
             if key not in known:
                 try:
                     known[key] = parse_cell(cell)
-                except ValueError as error:
+                except (ValueError, TypeError, OverflowError) as error:
                     came = "is blank" if is_blank(cell) else f"holds {reprlib.repr(cell)}"
                     raise InputError(f"{self.where(row, column)} {came}; {wanted}") from error
             values.append(known[key])
@@ -156,9 +156,7 @@ def _read_csv(path: Path) -> Table:
     if not rows:
         raise InputError(f"{path} is empty; the first line must name the columns")
     header = [name.strip() for name in rows[0]]
-    repeated = [name for name in dict.fromkeys(header) if header.count(name) > 1]
-    if repeated:
-        raise InputError(f"{path} names the column {repeated[0]!r} twice; give each column its own name")
+    _refuse_repeated_columns(path, header)
     for row, place in zip(rows, places, strict=True):
         if len(row) != len(header):
             raise InputError(
@@ -204,18 +202,24 @@ def _read_parquet(path: Path) -> Table:
     import pyarrow.parquet
 
     try:
+        _refuse_repeated_columns(path, pyarrow.parquet.read_schema(path).names)
         columns = pyarrow.parquet.read_table(path)
-    except pyarrow.ArrowException as error:
-        reason = str(error).splitlines()[0]
+        frame = columns.to_pandas(ignore_metadata=True, integer_object_nulls=True).astype(object)
+    except InputError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file system refused, not the format
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path} is no whole Parquet file ({reason}); write it again") from error
-    unnamed_index = [name for name in columns.column_names if name.startswith("__index_level_")]
-    columns = columns.drop_columns(unnamed_index)
-    names = columns.column_names
+    unnamed_index = [name for name in frame.columns if name.startswith("__index_level_")]
+    return Table(path, frame.drop(columns=unnamed_index), list(range(1, len(frame) + 1)), "row")
+
+
+def _refuse_repeated_columns(path: Path, names: list[str]) -> None:
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
         raise InputError(f"{path} names the column {repeated[0]!r} twice; give each column its own name")
-    frame = columns.to_pandas(ignore_metadata=True, integer_object_nulls=True).astype(object)
-    return Table(path, frame, list(range(1, len(frame) + 1)), "row")
 
 
 def _read_text(path: Path) -> str:

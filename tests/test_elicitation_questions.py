@@ -3,6 +3,7 @@
 import itertools
 import json
 import logging
+import random
 
 import pandas as pd
 import pytest
@@ -246,6 +247,33 @@ def test_a_parquet_file_cut_short_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match="no whole Parquet file"):
         load_questions(path)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_a_damaged_file_is_read_or_refused_and_never_crashes(tmp_path, suffix):
+    rows = [{"id": f"q{number}", "question": f"Who wrote book {number}?", "level": number} for number in range(5)]
+    whole = tmp_path / f"whole{suffix}"
+    {
+        ".jsonl": lambda: write_jsonl(whole, rows),
+        ".csv": lambda: pd.DataFrame(rows).to_csv(whole, index=False),
+        ".parquet": lambda: pd.DataFrame(rows).to_parquet(whole),
+    }[suffix]()
+    draw = random.Random(0)
+    refusals = []
+    for _ in range(150):
+        data = bytearray(whole.read_bytes())
+        position = draw.randrange(len(data))
+        data[position : position + draw.randrange(20)] = draw.choice(
+            [b"", b'"', b"\xff", b"[", b"1e999", b"\n,", b"\0"]
+        )
+        damaged = tmp_path / f"damaged{suffix}"
+        damaged.write_bytes(data)
+        try:
+            load_questions(damaged)
+        except InputError as refusal:
+            refusals.append(str(refusal))
+    assert len(refusals) > 50
+    assert not any("\n" in refusal for refusal in refusals)
 
 
 @pytest.mark.parametrize("source", ["sqaud", "", "no/such/file.jsonl"])
