@@ -97,7 +97,7 @@ class _PassThrough(nn.Module):
 
 
 @contextlib.contextmanager
-def only_layers_above(decoder: nn.Module, layer: int, stream: Float[Tensor, "row pos d_model"]) -> Iterator[None]:
+def only_layers_above(decoder: Any, layer: int, stream: Float[Tensor, "row pos d_model"]) -> Iterator[None]:
     """While the context lasts, a forward of `decoder` starts with `stream` as the output of layer `layer`.
 
     Layers 0..layer cost nothing; the layers above are the model's own, at their own indices, so that caches, masks
