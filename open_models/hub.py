@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 from huggingface_hub import constants, get_session, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
+    HTTPError,
     IncompleteSnapshotError,
     LocalEntryNotFoundError,
     RemoteEntryNotFoundError,
@@ -75,7 +75,7 @@ def _hub_answers() -> bool:
         return False
     try:
         get_session().head(constants.ENDPOINT, timeout=PATIENCE_SECONDS)
-    except httpx.TransportError:
+    except HTTPError:
         return False
     return True
 
@@ -105,10 +105,10 @@ def _explained(hub_id: str, revision: str | None) -> Iterator[None]:
         raise InputError(
             f"{hub_id!r} is neither a path that exists nor a hub id of the form owner/name; check the spelling"
         ) from error
-    except (LocalEntryNotFoundError, IncompleteSnapshotError, httpx.TransportError) as error:
-        raise HubUnreachable(
-            f"{hub_id} is not in the local cache and the Hugging Face hub cannot be reached; {OFFLINE_WAYS}"
-        ) from error
     except HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else "no status"
         raise InputError(f"the Hugging Face hub refused {hub_id} (status {status}); try again later") from error
+    except (LocalEntryNotFoundError, IncompleteSnapshotError, HTTPError) as error:
+        raise HubUnreachable(
+            f"{hub_id} is not in the local cache and the Hugging Face hub cannot be reached; {OFFLINE_WAYS}"
+        ) from error
