@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from matching import Verdict
     from reporting import RunDirectory
 
-SHOWN = ["status", "yes_rate", "magnitude", "agreement", "majority", "moved_cut", "kappa", "n_test"]
-
 
 def main() -> None:
     options = parse_options()
     from elicitation import load_panel, panel_from_long
     from reporting import RunDirectory
     from reporting.report import write_report
+    from reporting.terminal import print_summary
 
     run = RunDirectory.open(options.run)
     if options.panel is None:
@@ -44,9 +43,8 @@ def main() -> None:
         verdict = match_and_judge(run, panel, seed)
     with run.stage("report"):
         report = write_report(run)
-    print(run.matches()[SHOWN].round(3).to_string())
-    print(f"\n{verdict.n_eligible} of {verdict.n_targets} targets judged; report: {report}")
-    print(f"Verdict: {verdict.sentence}")
+    print_summary(run.matches(), verdict.to_dict())
+    print(f"report: {report}")
 
 
 def match_and_judge(run: "RunDirectory", panel: "ResponseMatrix", seed: int) -> "Verdict":

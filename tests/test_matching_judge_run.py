@@ -46,7 +46,8 @@ def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp
     done = judge_run(run.path, "--panel", tmp_path / "coins.csv", "--out", tmp_path / "judged")
     assert done.returncode == 0, done.stderr
     assert "300 questions are in the panel (0 by id, 300 by text)" in done.stdout
-    assert done.stdout.rstrip().endswith("Verdict: not reproduced")
+    assert "Not reproduced." in done.stdout
+    assert "6 of 6 targets judged" in done.stdout
     judged = RunDirectory.open(tmp_path / "judged")
     assert judged.verdict()["sentence"] == "not reproduced"
     assert list(judged.matches().index) == list(coins)
@@ -124,4 +125,4 @@ def test_no_model_library_is_needed(run):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "Verdict:" in done.stdout
+    assert "targets judged" in done.stdout
