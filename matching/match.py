@@ -83,67 +83,23 @@ def match_targets(
         InputError: tables that do not fit together, or no question in the fitting or the test split.
     """
     grid = sweep_grid(sweep, splits, vector_id)
-    fitting, test = grid.rows(FITTING), grid.rows(TEST)
-    if not fitting.any() or not test.any():
-        raise InputError(
-            f"the sweep holds {int(fitting.sum())} fitting and {int(test.sum())} test questions; both are needed"
-        )
-    panel_frame = panel_answers(panel, grid.questions)
-    targets, given = panel_frame.columns, panel_frame.to_numpy()
-    allowed = choice.readable_magnitudes(grid.answers[fitting], grid.unsteered)
-    fitting_subject = grid.answers[fitting]
-
-    score = choice.agreement_by_magnitude(fitting_subject, given[fitting])
-    best, low, high = choice.middle_of_best(score, grid.magnitudes, allowed)
-    distance = choice.rate_distance(fitting_subject, given[fitting])
-    rate, _, _ = choice.middle_of_best(-distance, grid.magnitudes, allowed)
-    usable = np.flatnonzero(allowed)
-    at_edge = (low == usable[0]) | (high == usable[-1])
-
-    unsteered = grid.margins[:, grid.unsteered]
-    cuts = np.array([choice.moved_cut(unsteered[fitting], given[fitting, t]) for t in range(len(targets))])
-    majority = choice.majority_answers(given[fitting])
-    chosen = ~np.isnan(score[:, allowed]).all(axis=1)
-    compared = ~np.isnan(given) & ~np.isnan(grid.answers[:, best]) & ~np.isnan(unsteered)[:, None] & chosen
-
-    def where_compared(predictions: np.ndarray) -> np.ndarray:
-        return np.where(compared[test], predictions, np.nan)
-
-    evidence = Evidence(
-        magnitudes=grid.magnitudes[allowed],
-        fitting_subject=fitting_subject[:, allowed],
-        fitting_targets=given[fitting],
-        test_targets=given[test],
-        rate_matched=grid.answers[test][:, rate],
-        steered=where_compared(grid.answers[test][:, best]),
-        majority=where_compared(majority),
-        cut=where_compared((unsteered[test][:, None] > cuts).astype(float)),
-    )
+    n_fitting, n_test = int(grid.rows(FITTING).sum()), int(grid.rows(TEST).sum())
+    if not n_fitting or not n_test:
+        raise InputError(f"the sweep holds {n_fitting} fitting and {n_test} test questions; both are needed")
+    frame = panel_answers(panel, grid.questions)
+    chosen = _choose(grid, frame.to_numpy())
+    compared = _compared(grid, frame.to_numpy(), chosen)
+    evidence = _evidence(grid, frame.to_numpy(), chosen, compared)
     every = all_answers(panel).to_numpy()
-    statuses = [
-        status.target_status(
-            answers=evidence.fitting_subject,
-            given=given[fitting, t],
-            test=given[test & compared[:, t], t],
-            n_fitting=int(compared[fitting, t].sum()),
-            at_edge=bool(at_edge[t]),
-            always_same=np.unique(every[~np.isnan(every[:, t]), t]).size < 2,
-        )
-        for t in range(len(targets))
-    ]
-    answered = ~np.isnan(given)
-    table = describe_targets(panel, targets, respondents).assign(
-        status=statuses,
-        n_fitting=compared[fitting].sum(axis=0),
-        n_test=compared[test].sum(axis=0),
-        n_unread_fitting=(answered & ~compared)[fitting].sum(axis=0),
-        n_unread_test=(answered & ~compared)[test].sum(axis=0),
-        **_thresholds(every, targets, thresholds),
-        magnitude=np.where(chosen, grid.magnitudes[best], np.nan),
-        magnitude_low=np.where(chosen, grid.magnitudes[low], np.nan),
-        magnitude_high=np.where(chosen, grid.magnitudes[high], np.nan),
-        magnitude_rate=np.where(chosen, grid.magnitudes[rate], np.nan),
-        cut=cuts,
+    table = describe_targets(panel, frame.columns, respondents).assign(
+        status=_statuses(evidence, every, chosen, compared[grid.rows(FITTING)].sum(axis=0)),
+        **_answer_counts(grid, frame.to_numpy(), compared),
+        **_thresholds(every, frame.columns, thresholds),
+        magnitude=_at(grid.magnitudes, chosen.best),
+        magnitude_low=_at(grid.magnitudes, chosen.low),
+        magnitude_high=_at(grid.magnitudes, chosen.high),
+        magnitude_rate=_at(grid.magnitudes, chosen.rate),
+        cut=chosen.cut,
         **_measured_on_test(evidence, n_bootstrap, seed),
     )
     return TargetMatches(table, dose_response(grid), evidence)
@@ -164,6 +120,95 @@ def dose_response(grid: SweepGrid) -> pd.DataFrame:
             part.assign(yes_rate=rate, yes_rate_se=error, mean_mass=masses.mean(axis=0), median_margin=medians)
         )
     return pd.concat(parts, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What the fitting split says per target; positions in the grid's magnitudes, -1 where there is nothing to fit.
+
+    best, low, high: the magnitude of best agreement and the ends of its interval. rate: the rate-matched one.
+    at_edge: the interval reaches the first or the last magnitude that stands for choice (allowed).
+    """
+
+    allowed: np.ndarray
+    best: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    rate: np.ndarray
+    at_edge: np.ndarray
+    majority: np.ndarray
+    cut: np.ndarray
+
+
+def _choose(grid: SweepGrid, given: np.ndarray) -> _Choices:
+    subject, given = grid.answers[grid.rows(FITTING)], given[grid.rows(FITTING)]
+    unsteered = grid.margins[grid.rows(FITTING), grid.unsteered]
+    allowed = choice.readable_magnitudes(subject, grid.unsteered)
+    agreement = choice.agreement_by_magnitude(subject, given)
+    best, low, high = choice.middle_of_best(agreement, grid.magnitudes, allowed)
+    rate, _, _ = choice.middle_of_best(-choice.rate_distance(subject, given), grid.magnitudes, allowed)
+    first, last = np.flatnonzero(allowed)[[0, -1]]
+    fitted = ~np.isnan(agreement[:, allowed]).all(axis=1)
+    best, low, high, rate = (np.where(fitted, place, -1) for place in (best, low, high, rate))
+    return _Choices(
+        allowed=allowed,
+        best=best,
+        low=low,
+        high=high,
+        rate=rate,
+        at_edge=(low == first) | (high == last),
+        majority=choice.majority_answers(given),
+        cut=np.array([choice.moved_cut(unsteered, answers) for answers in given.T]),
+    )
+
+
+def _compared(grid: SweepGrid, given: np.ndarray, chosen: _Choices) -> np.ndarray:
+    """Question x target: answered by the target, and by the subject both unsteered and at the chosen magnitude."""
+    read = ~np.isnan(grid.margins)
+    return ~np.isnan(given) & read[:, chosen.best] & read[:, [grid.unsteered]] & (chosen.best >= 0)
+
+
+def _evidence(grid: SweepGrid, given: np.ndarray, chosen: _Choices, compared: np.ndarray) -> Evidence:
+    fitting, test = grid.rows(FITTING), grid.rows(TEST)
+    subject, unsteered = grid.answers[test], grid.margins[test, grid.unsteered]
+    predictions = {
+        "steered": subject[:, chosen.best],
+        "majority": chosen.majority,
+        "cut": (unsteered[:, None] > chosen.cut).astype(float),
+    }
+    return Evidence(
+        magnitudes=grid.magnitudes[chosen.allowed],
+        fitting_subject=grid.answers[fitting][:, chosen.allowed],
+        fitting_targets=given[fitting],
+        test_targets=given[test],
+        rate_matched=np.where(chosen.rate >= 0, subject[:, chosen.rate], np.nan),
+        **{name: np.where(compared[test], predicted, np.nan) for name, predicted in predictions.items()},
+    )
+
+
+def _statuses(evidence: Evidence, every: np.ndarray, chosen: _Choices, n_fitting: np.ndarray) -> list[str]:
+    return [
+        status.target_status(
+            answers=evidence.fitting_subject,
+            given=evidence.fitting_targets[:, t],
+            test=evidence.test_targets[~np.isnan(evidence.steered[:, t]), t],
+            n_fitting=int(n_fitting[t]),
+            at_edge=bool(chosen.at_edge[t]),
+            always_same=np.unique(every[~np.isnan(every[:, t]), t]).size == 1,
+        )
+        for t in range(every.shape[1])
+    ]
+
+
+def _answer_counts(grid: SweepGrid, given: np.ndarray, compared: np.ndarray) -> dict[str, np.ndarray]:
+    """Per split: how many of the target's answers are compared, and how many could not be for want of the subject's."""
+    unread = ~np.isnan(given) & ~compared
+    counts = {f"n_{split}": compared[grid.rows(split)].sum(axis=0) for split in (FITTING, TEST)}
+    return counts | {f"n_unread_{split}": unread[grid.rows(split)].sum(axis=0) for split in (FITTING, TEST)}
+
+
+def _at(magnitudes: np.ndarray, places: np.ndarray) -> np.ndarray:
+    return np.where(places >= 0, magnitudes[places], np.nan)
 
 
 def _thresholds(every: np.ndarray, targets: pd.Index, thresholds: pd.Series | None) -> dict[str, np.ndarray]:

@@ -174,6 +174,17 @@ def test_each_status_is_given_for_its_own_reason():
     assert statuses(turned, t=related) == {"t": "not monotone"}
 
 
+def test_a_target_without_fitting_answers_or_without_any_gets_no_magnitude():
+    sweep, panel = simulated(n_targets=3)
+    test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
+    panel["only test"] = panel["target 1"].where(panel.index.isin(test_ids))
+    panel["silent"] = np.nan
+    table = match_targets(sweep, panel, n_bootstrap=19).table.loc[["only test", "silent"]]
+    assert table["status"].tolist() == ["few", "few"]
+    assert table[["magnitude", "magnitude_low", "magnitude_rate", "cut", "agreement", "kappa"]].isna().all(axis=None)
+    assert table["n_test"].tolist() == [0, 0]
+
+
 def test_a_target_at_an_end_of_the_range_is_judged_but_not_on_the_line():
     sweep, panel = simulated("base rates", n_targets=12)
     matches = match_targets(sweep, panel, n_bootstrap=19)
