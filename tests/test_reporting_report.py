@@ -115,6 +115,17 @@ def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
     assert "sweep" in page.text
 
 
+def test_a_finished_run_resumes_to_its_report_alone(run, html, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(run.path, copy)
+    (copy / "report.html").unlink()
+    resumed = RunDirectory.resume(copy, {**run.config, "resume": True})
+    assert resumed.is_finished
+    assert resumed.done_question_ids() == set(run.questions()["id"])
+    assert write_report(resumed).exists()
+    assert resumed.verdict() == run.verdict()
+
+
 def test_a_run_without_a_verdict_is_refused(tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "verdict.json").unlink()
