@@ -131,6 +131,8 @@ def _from_given_thresholds(cells: Floats, h: Floats, k: Floats, zero_cells: Zero
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         probability = solve_increasing(falling_score, np.zeros_like(p_h), p_h, start, tolerance=1e-17)
     probability = np.where(probability >= p_h * (1 - 1e-12), 1.0, np.where(probability <= 1e-15, 0.0, probability))
+    if zero_cells == "none":
+        probability = np.where((n10 == 0) | (n01 == 0), 1.0, np.where((n11 == 0) | (n00 == 0), 0.0, probability))
     rho[vary] = correlation_from_corner(probability[vary], h[vary], k[vary])
     return sign * rho
 

@@ -38,6 +38,7 @@ def missingness_test(matrix: Any) -> pd.DataFrame:
         n_others = answered.sum(axis=1, keepdims=True) - answered
         others_yes = (yes.sum(axis=1, keepdims=True) - yes) / n_others
         others_centred = (centred.sum(axis=1, keepdims=True) - centred) / n_others
+    others_centred = others_centred.round(10)  # equal sums are ties, whatever the order of summation
     rows = [
         _compare(others_yes[:, i], others_centred[:, i], answers.answered[:, i]) for i in range(answers.n_respondents)
     ]

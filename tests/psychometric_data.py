@@ -1,0 +1,50 @@
+"""Reference files that R made (scripts/make_psychometrics_references.R), and simulated answers with known truth."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+REFERENCE = Path(__file__).parent / "reference"
+
+
+def answers(name: str) -> pd.DataFrame:
+    """Question x respondent answers of `{name}_X.csv`."""
+    return pd.read_csv(REFERENCE / f"{name}_X.csv")
+
+
+def matrix(name: str) -> np.ndarray:
+    """A square or rectangular table that R wrote, without its names."""
+    return pd.read_csv(REFERENCE / f"{name}.csv", index_col=0).to_numpy(dtype=float)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Simulated answers and what they were made of."""
+
+    answers: np.ndarray
+    easiness: np.ndarray
+    loadings: np.ndarray
+    thresholds: np.ndarray
+
+
+def one_factor(
+    seed: int,
+    n_questions: int = 1000,
+    n_respondents: int = 19,
+    rates: tuple[float, float] = (0.1, 0.9),
+    loadings: tuple[float, float] = (0.5, 0.95),
+    missing: float = 0.0,
+) -> Truth:
+    """Answers from one factor; yes rates and loadings evenly spaced and then shuffled against each other."""
+    from scipy.special import ndtri
+
+    rng = np.random.default_rng(seed)
+    slope = rng.permutation(np.linspace(*loadings, n_respondents))
+    limit = ndtri(rng.permutation(np.linspace(*rates, n_respondents)))
+    easiness = rng.standard_normal(n_questions)
+    latent = slope * easiness[:, None] + np.sqrt(1 - slope**2) * rng.standard_normal((n_questions, n_respondents))
+    values = (latent > -limit).astype(float)
+    values[rng.random(values.shape) < missing] = np.nan
+    return Truth(values, easiness, slope, limit)

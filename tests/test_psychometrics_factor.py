@@ -1,0 +1,224 @@
+"""Loadings, scores and the cross-check by marginal likelihood: against psych, and against known truth."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import REFERENCE, answers, matrix, one_factor
+
+from common import InputError
+from psychometrics import (
+    FactorModel,
+    PsychometricsWarning,
+    factor_scores,
+    fit_factor_model,
+    quadratic_fit,
+    two_parameter_irt,
+)
+from psychometrics.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
+
+
+@pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
+def test_one_minres_factor_agrees_with_psych(name):
+    ours = minres(matrix(f"{name}_psych_c05_raw_local"), 1)[:, 0]
+    assert np.abs(ours - matrix(f"{name}_psych_minres")[:, 0]).max() < 4.5e-6
+
+
+def test_two_minres_factors_agree_with_psych_where_no_communality_reaches_its_bound():
+    ours = minres(matrix("sim3_psych_c05_raw_local"), 2)
+    theirs = matrix("sim3_psych_minres")[:, 1:]
+    assert np.abs(np.abs(ours) - np.abs(theirs)).max() < 4.5e-6
+    assert (ours.sum(axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
+def test_principal_components_agree_with_psych(name):
+    ours = principal_axes(matrix(f"{name}_psych_c05_raw_local"), 2)
+    assert np.abs(np.abs(ours) - np.abs(matrix(f"{name}_psych_principal"))).max() < 1e-8
+
+
+def test_minres_recovers_loadings_whatever_pairs_are_excluded():
+    loadings = np.linspace(0.3, 0.95, 12) * np.where(np.arange(12) == 3, -1, 1)
+    correlation = np.outer(loadings, loadings)
+    np.fill_diagonal(correlation, 1)
+    gaps = np.random.default_rng(0).random((12, 12)) < 0.3
+    correlation[gaps | gaps.T] = np.nan
+    np.fill_diagonal(correlation, 1)
+    np.testing.assert_allclose(minres_one_factor(correlation), loadings, atol=1e-6)
+    two = np.column_stack([loadings, np.tile([0.2, -0.2], 6)]) * 0.9
+    product = two @ two.T
+    product[gaps | gaps.T] = np.nan
+    np.fill_diagonal(product, 1)
+    found = minres(product, 2)
+    np.testing.assert_allclose(found @ found.T, two @ two.T, atol=1e-5)
+
+
+def test_a_stack_of_matrices_gives_what_each_gives_alone():
+    stack = np.stack([matrix(f"sim{i}_psych_c05_raw_local") for i in (1, 2, 3)])
+    alone = np.stack([minres_one_factor(one) for one in stack])
+    np.testing.assert_allclose(minres_one_factor(stack), alone, atol=1e-7)
+
+
+def test_a_heywood_case_is_named_and_its_communality_bounded():
+    with pytest.warns(PsychometricsWarning, match="Heywood case: the communality of m02"):
+        model = fit_factor_model(answers("sim1"), n_factors=2)
+    assert model.heywood == ["m02"]
+    assert (model.loadings**2).sum(axis=1).max() <= MAX_COMMUNALITY + 1e-6
+
+
+def test_explained_variance_names_three_denominators():
+    model = fit_factor_model(answers("sim1"))
+    shares = model.explained.loc["factor_1"]
+    truth = np.mean(pd.read_csv(REFERENCE / "sim1_truth.csv")["loading"] ** 2)
+    assert truth == pytest.approx(0.561, abs=5e-4)
+    assert shares["eigenvalue_of_total_variance"] == pytest.approx(0.573, abs=5e-4)
+    assert shares["squared_loadings_of_total_variance"] == pytest.approx(0.553, abs=5e-4)
+    assert 0.553 < shares["squared_loadings_of_common_variance"] < 1
+    assert model.eigenvalues.sum() == pytest.approx(19)
+
+
+def test_loadings_and_thresholds_of_a_large_sample_are_the_true_ones():
+    truth = one_factor(7, 40_000, 8, rates=(0.15, 0.85), missing=0.2)
+    model = fit_factor_model(truth.answers)
+    np.testing.assert_allclose(model.loadings["factor_1"], truth.loadings, atol=0.02)
+    np.testing.assert_allclose(model.thresholds, truth.thresholds, atol=0.03)
+
+
+@pytest.mark.parametrize(("missing", "least"), [(0.0, 0.94), (0.2, 0.93)])
+def test_difficulties_follow_the_true_factor_and_their_intervals_cover_it(missing, least):
+    truth = one_factor(11, missing=missing)
+    model = fit_factor_model(truth.answers)
+    assert np.corrcoef(model.difficulty, -truth.easiness)[0, 1] > least
+    coverage = (np.abs(model.difficulty + truth.easiness) < 1.96 * model.difficulty_se).mean()
+    assert 0.93 < coverage < 0.97
+
+
+def test_scores_are_the_posterior_mean_of_the_model():
+    # one respondent that always follows the factor: the posterior is a truncated normal, whose mean is known
+    scores = factor_scores(np.array([[1.0], [0.0], [np.nan]]), [np.sqrt(MAX_COMMUNALITY)], [0.3], n_nodes=2001)
+    density = np.exp(-(0.3**2) / 2) / np.sqrt(2 * np.pi)
+    rate = 0.6179114221889526
+    expected = -np.sqrt(MAX_COMMUNALITY) * density / rate
+    assert scores["difficulty"].iloc[0] == pytest.approx(expected, abs=1e-6)
+    assert scores["difficulty"].iloc[1] == pytest.approx(np.sqrt(MAX_COMMUNALITY) * density / (1 - rate), abs=1e-6)
+    assert np.isnan(scores["difficulty"].iloc[2])
+    assert list(scores["n"]) == [1, 1, 0]
+
+
+def test_a_saved_model_comes_back_the_same(tmp_path):
+    panel = answers("gaps")
+    panel["always"] = 1
+    with pytest.warns(PsychometricsWarning, match="always"):
+        model = fit_factor_model(panel, n_permutations=19)
+    model.save(tmp_path / "factor.json")
+    json.loads((tmp_path / "factor.json").read_text())
+    loaded = FactorModel.load(tmp_path / "factor.json")
+    pd.testing.assert_frame_equal(loaded.loadings, model.loadings)
+    pd.testing.assert_series_equal(loaded.thresholds, model.thresholds)
+    pd.testing.assert_series_equal(loaded.difficulty, model.difficulty)
+    pd.testing.assert_frame_equal(loaded.explained, model.explained)
+    pd.testing.assert_frame_equal(loaded.tetrachoric.correlation, model.tetrachoric.correlation)
+    pd.testing.assert_frame_equal(loaded.tetrachoric.zero_cells, model.tetrachoric.zero_cells)
+    assert np.isnan(loaded.tetrachoric.min_eigenvalue)
+    assert loaded.quadratic_fit.r2 == model.quadratic_fit.r2
+    assert loaded.heywood == model.heywood
+    np.testing.assert_array_equal(loaded.null.simulated, model.null.simulated)
+    without = fit_factor_model(answers("gaps"))
+    without.save(tmp_path / "bare.json")
+    assert FactorModel.load(tmp_path / "bare.json").null is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "does not exist"), ("not json", "is not JSON"), ("{}", "does not say"), ("[1]", "does not say")],
+)
+def test_a_file_that_is_no_factor_model_is_refused(tmp_path, content, message):
+    path = tmp_path / "factor.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        FactorModel.load(path)
+
+
+def test_marginal_likelihood_recovers_what_an_empty_cell_correction_hides():
+    truth = one_factor(13, 1500, 12, rates=(0.02, 0.98), loadings=(0.8, 0.8))
+    marginal = two_parameter_irt(truth.answers)
+    corrected = fit_factor_model(truth.answers)
+    extreme = np.abs(truth.thresholds) > 1.3
+    assert np.abs(marginal.respondents["loading"] - 0.8).max() < 0.12
+    assert corrected.loadings["factor_1"][extreme].mean() < marginal.respondents["loading"][extreme].mean() - 0.05
+    errors = (marginal.respondents["loading"] - 0.8) / marginal.respondents["loading_se"]
+    assert 0.5 < np.sqrt((errors**2).mean()) < 1.7
+
+
+def test_slope_and_loading_are_two_names_of_one_thing():
+    table = two_parameter_irt(answers("sim2")).respondents
+    np.testing.assert_allclose(table["slope"], table["loading"] / np.sqrt(1 - table["loading"] ** 2))
+    np.testing.assert_allclose(table["threshold"], table["intercept"] / np.sqrt(1 + table["slope"] ** 2))
+    model = fit_factor_model(answers("sim2"))
+    assert np.abs(table["threshold"] - model.thresholds).max() < 0.1
+    assert np.corrcoef(two_parameter_irt(answers("sim2")).difficulty, model.difficulty)[0, 1] > 0.99
+
+
+def test_the_marginal_likelihood_is_at_a_maximum():
+    from psychometrics.answers import as_answers
+    from psychometrics.irt import _marginal
+    from psychometrics.scores import quadrature
+
+    panel = as_answers(answers("gaps"))
+    table = two_parameter_irt(panel).respondents
+    slope, intercept = table["slope"].to_numpy(), table["intercept"].to_numpy()
+    at, gradient, _, _ = _marginal(panel, slope, intercept, *quadrature(61))
+    step = np.zeros(8)
+    step[2] = 1e-4
+    up = _marginal(panel, slope + step, intercept, *quadrature(61))[0]
+    down = _marginal(panel, slope - step, intercept, *quadrature(61))[0]
+    assert at >= max(up, down)
+    assert gradient[2] == pytest.approx((up - down) / 2e-4, abs=1e-3)
+
+
+def test_the_parabola_agrees_with_r():
+    loadings = np.linspace(0.5, 0.9, 8)
+    cuts = np.array([-1.8, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 1.8])
+    fit = quadratic_fit(loadings, cuts)
+    assert fit.r2 == pytest.approx(matrix("panel_values")[1, 0], abs=1e-12)
+    low, high = fit.r2_range
+    assert low <= fit.r2 <= high
+    np.testing.assert_allclose(fit.predict(cuts), loadings, atol=0.02)
+
+
+def test_constant_respondents_keep_their_row_with_nan():
+    panel = pd.DataFrame(one_factor(1, 300, 6).answers, columns=list("abcdef"))
+    panel["c"] = 0.0
+    with pytest.warns(PsychometricsWarning, match="c gave only one kind"):
+        model = fit_factor_model(panel)
+    assert list(model.loadings.index) == list("abcdef")
+    assert np.isnan(model.loadings.loc["c", "factor_1"])
+    assert len(model.eigenvalues) == 5
+    assert model.difficulty.notna().all()
+
+
+@pytest.mark.parametrize(
+    ("panel", "options", "message"),
+    [
+        (np.ones((50, 4)), {}, "0 of 4 respondents gave both yes and no"),
+        ([[1, 0, 1, 0]], {}, "0 of 4"),
+        ([[1], [0], [1]], {}, "1 of 1"),
+        (one_factor(0, 50, 6).answers, {"n_factors": 3}, "choose 1 to 2"),
+        (one_factor(0, 50, 6).answers, {"n_factors": 0}, "choose 1 to 2"),
+        (one_factor(0, 50, 6).answers, {"extraction": "ml"}, "maximum likelihood is refused"),
+    ],
+)
+def test_a_matrix_or_an_option_that_allows_no_factor_is_refused(panel, options, message):
+    with pytest.raises(InputError, match=message):
+        fit_factor_model(panel, **options)
+
+
+def test_excluded_pairs_have_no_weight():
+    panel = answers("sim3")
+    with_rule = fit_factor_model(panel, zero_cells="exclude")
+    assert with_rule.n_filled_pairs == with_rule.tetrachoric.n_zero_cell_pairs == 76
+    truth = pd.read_csv(REFERENCE / "sim3_truth.csv")["loading"].to_numpy()
+    half = fit_factor_model(panel)
+    assert np.abs(with_rule.loadings["factor_1"] - truth).mean() < np.abs(half.loadings["factor_1"] - truth).mean()
