@@ -1,7 +1,6 @@
 """experiments/judge_run.py: the same verdict again, another panel into another folder, refusals in one sentence."""
 
 import json
-import os
 import runpy
 import subprocess
 import sys
@@ -18,14 +17,17 @@ from reporting import RunDirectory
 PROGRAM = Path(__file__).resolve().parent.parent / "experiments" / "judge_run.py"
 
 
-def judge_run(*arguments):
-    return subprocess.run(
-        [sys.executable, str(PROGRAM), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        check=False,
-    )
+@pytest.fixture
+def judge_run(monkeypatch, capsys):
+    """Runs the program in this process: its exit code and what it wrote to stdout and stderr."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", [str(PROGRAM), *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(PROGRAM), run_name="__main__")
+        return ended.value.code, *capsys.readouterr()
+
+    return call
 
 
 @pytest.fixture(scope="module")
@@ -37,17 +39,17 @@ def files_of(folder):
     return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp_path):
+def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp_path, judge_run):
     before = files_of(run.path)
     rng = np.random.default_rng(0)
     texts = run.questions()["question"].str.upper().iloc[:300]
     coins = {f"coin {number}": rng.integers(0, 2, len(texts)) for number in range(6)}
     pd.DataFrame({"question": texts, **coins}).to_csv(tmp_path / "coins.csv", index=False)
-    done = judge_run(run.path, "--panel", tmp_path / "coins.csv", "--out", tmp_path / "judged")
-    assert done.returncode == 0, done.stderr
-    assert "300 questions are in the panel (0 by id, 300 by text)" in done.stdout
-    assert "Not reproduced." in done.stdout
-    assert "6 of 6 targets judged" in done.stdout
+    code, shown, _ = judge_run(run.path, "--panel", tmp_path / "coins.csv", "--out", tmp_path / "judged")
+    assert code == 0
+    assert "300 questions are in the panel (0 by id, 300 by text)" in shown
+    assert "Not reproduced." in shown
+    assert "6 of 6 targets judged" in shown
     judged = RunDirectory.open(tmp_path / "judged")
     assert judged.verdict()["sentence"] == "not reproduced"
     assert list(judged.matches().index) == list(coins)
@@ -59,28 +61,27 @@ def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp
     assert files_of(run.path) == before
 
 
-def test_judging_with_the_own_panel_twice_gives_the_same_files(run):
-    first = judge_run(run.path)
-    assert first.returncode == 0, first.stderr
+def test_judging_with_the_own_panel_twice_gives_the_same_files(run, judge_run):
+    assert judge_run(run.path)[0] == 0
     results = [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
-    assert judge_run(run.path).returncode == 0
+    assert judge_run(run.path)[0] == 0
     assert results == [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
     assert json.loads(results[1])["n_targets"] == 12
 
 
-def test_control_directions_of_the_run_are_ranked(tmp_path):
+def test_control_directions_of_the_run_are_ranked(tmp_path, judge_run):
     run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
     sweep, rng = run.read_sweep(), np.random.default_rng(1)
     ids = sweep["question_id"].unique()
     for number in range(3):
         other = sweep["question_id"].map(dict(zip(ids, rng.permutation(ids), strict=True)))
         run.write_part(sweep.assign(question_id=other, vector_id=f"L10-random-{number}", split="test"))
-    assert judge_run(run.path).returncode == 0
+    assert judge_run(run.path)[0] == 0
     direction = run.verdict()["direction"]
     assert direction == {"run": False, "rank": 1, "n_controls": 3, "p": 0.25}
 
 
-def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path, monkeypatch, capsys):
+def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path, judge_run):
     (tmp_path / "other.csv").write_text("question_id,model a\nx1,yes\nx2,no\n")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "thesis.tex").write_text("years of work")
@@ -96,17 +97,15 @@ def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path
         ([run.path, "--panel", tmp_path / "missing.csv"], "missing.csv"),
         ([run.path, "--out", tmp_path / "new"], "give it with --panel"),
     ):
-        monkeypatch.setattr(sys, "argv", [str(PROGRAM), *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            runpy.run_path(str(PROGRAM), run_name="__main__")
-        assert ended.value.code == 2
-        assert words in capsys.readouterr().err
+        code, _, complaint = judge_run(*arguments)
+        assert code == 2
+        assert words in complaint
     assert not (tmp_path / "new").exists()
 
 
 def test_help_does_not_wait_for_heavy_imports():
     begin = time.perf_counter()
-    done = judge_run("--help")
+    done = subprocess.run([sys.executable, str(PROGRAM), "--help"], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "Needs no model" in done.stdout
     assert time.perf_counter() - begin < 2
