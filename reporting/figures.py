@@ -30,7 +30,7 @@ from reporting.figure_style import (
     set_title,
     styled,
 )
-from reporting.labels import shortened, target_labels
+from reporting.labels import shortened_apart, target_labels
 from reporting.meaning import number
 
 STEERED, MAJORITY = "#0072b2", "#d55e00"
@@ -51,7 +51,9 @@ def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], 
     drawn = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches["magnitude"])]
     groups = group_of(matches)
     styles = family_styles(sorted(groups.unique()))
-    figure = new_figure(4.4 + 0.17 * (len(styles) // 3 + 1))
+    names = shortened_apart(list(styles), 20)
+    columns = 3 if max(map(len, names), default=0) <= 16 else 2 if max(map(len, names)) <= 32 else 1
+    figure = new_figure(4.4 + 0.17 * (len(styles) // columns + 1))
     axes = figure.add_subplot()
     for target, row in drawn.iterrows():
         colour, marker = styles[groups[target]]
@@ -80,8 +82,8 @@ def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], 
         fit = f"R² {number(line['r2'], 2)} over {line['n']} targets; by chance 95% of R² stay under {chance}"
     set_title(axes, TITLES["magnitude_threshold"], fit)
     handles = [
-        Line2D([], [], color=colour, marker=marker, linestyle="", label=shortened(name, 20))
-        for name, (colour, marker) in styles.items()
+        Line2D([], [], color=colour, marker=marker, linestyle="", label=name)
+        for name, (colour, marker) in zip(names, styles.values(), strict=True)
     ]
     if (drawn["status"] != "ok").any():
         handles.append(
@@ -89,7 +91,7 @@ def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], 
                 [], [], color=FAINT, marker="o", markerfacecolor=PAPER, linestyle="", label="hollow: not in the line"
             )
         )
-    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    figure.legend(handles=handles, loc="outside lower left", ncols=columns)
     caption = CAPTIONS["magnitude_threshold"]
     if absent := len(matches) - len(drawn):
         caption += f" Not drawn: {absent} of {len(matches)} targets, which have no finite threshold or magnitude."

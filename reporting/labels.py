@@ -11,6 +11,13 @@ def shortened(name: str, length: int) -> str:
     return f"{name[: length - 1 - tail]}…{name[len(name) - tail :]}"
 
 
+def shortened_apart(names: list[str], length: int) -> list[str]:
+    """All names cut to `length` characters, or to as many more as it takes to keep different names different."""
+    while len({shortened(name, length) for name in names}) < len(set(names)):
+        length += 2
+    return [shortened(name, length) for name in names]
+
+
 def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
     """One short label per target, all different: "model / framing" where a framing is known, else the target's name.
 

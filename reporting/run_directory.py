@@ -236,9 +236,9 @@ class RunDirectory:
 
     # ---- the sweep -------------------------------------------------------------------------------------------------
 
-    def write_part(self, part: pd.DataFrame) -> Path:
-        """Append sweep rows as the next part; see `sweep_parts.write_part`."""
-        return sweep_parts.write_part(self.path / "sweep", part)
+    def write_part(self, part: pd.DataFrame, process: int = 0) -> Path:
+        """Append sweep rows as the next part of this process; see `sweep_parts.write_part`."""
+        return sweep_parts.write_part(self.path / "sweep", part, process)
 
     def read_sweep(self) -> pd.DataFrame:
         """The whole sweep; see `sweep_parts.read_parts`."""

@@ -4,6 +4,7 @@ One row per question, vector and magnitude: `margin` (yes minus no, in logits) a
 no tokens together). A question counts as done once its rows stand in a part.
 """
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -15,16 +16,23 @@ SWEEP_COLUMNS = ["question_id", "split", "vector_id", "layer", "positions", "mag
 SWEEP_KEY = ["vector_id", "layer", "positions", "question_id", "magnitude"]
 
 
-def write_part(folder: Path, part: pd.DataFrame) -> Path:
+def write_part(folder: Path, part: pd.DataFrame, process: int = 0) -> Path:
     """Write rows (columns `SWEEP_COLUMNS`) as the next part and return its path.
+
+    Args:
+        process: rank of the process that writes, where several share one run. Each numbers its own parts
+            (part-00000, but part-p1-00000 in process 1), so that none can overwrite another's.
 
     Raises:
         ValueError: a column is missing.
     """
     if missing := [column for column in SWEEP_COLUMNS if column not in part.columns]:
         raise ValueError(f"a sweep part lacks {', '.join(missing)}")
-    numbers = [int(file.stem.removeprefix("part-")) for file in part_files(folder)]
-    final = folder / f"part-{max(numbers, default=-1) + 1:05d}.parquet"
+    prefix = f"part-p{process}-" if process else "part-"
+    numbers = [
+        int(found.group(1)) for file in part_files(folder) if (found := re.fullmatch(rf"{prefix}(\d+)", file.stem))
+    ]
+    final = folder / f"{prefix}{max(numbers, default=-1) + 1:05d}.parquet"
     with atomic_path(final) as temporary:
         part[SWEEP_COLUMNS].to_parquet(temporary, index=False)
     return final

@@ -86,6 +86,17 @@ def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_pa
     assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
 
 
+def test_many_models_of_similar_names_stay_apart_in_the_legend(run):
+    names = [f"provider-model-{i}-instruct-preview" for i in range(19)]
+    rows = run.matches().sample(19, replace=True, random_state=0)
+    many = rows.assign(model=names, family="", framing="").set_index(pd.Index(names, name="target"))
+    drawing = figures.magnitude_against_threshold(many, run.verdict()["line"], "residual_norm")
+    legend = drawing.figure.legends[0]
+    labels = [text.get_text() for text in legend.get_texts() if not text.get_text().startswith("hollow")]
+    assert len(set(labels)) == 19
+    assert legend.get_window_extent(drawn(drawing)).x1 <= drawing.figure.bbox.x1
+
+
 def test_targets_stand_from_rarely_yes_to_often_yes(run):
     matches = run.matches()
     drawing = figures.agreement_per_target(matches)

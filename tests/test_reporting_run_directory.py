@@ -128,6 +128,22 @@ def test_parts_come_back_as_one_table_in_an_order_that_breaks_do_not_change(tmp_
     pd.testing.assert_frame_equal(broken.read_sweep(), unbroken.read_sweep())
 
 
+def test_processes_that_share_a_run_never_overwrite_each_other(tmp_path):
+    run = RunDirectory.create(tmp_path / "run", CONFIGURATION)
+    names = [
+        run.write_part(sweep_rows([question]), process).name
+        for question, process in zip("abcd", (0, 1, 0, 1), strict=True)
+    ]
+    assert names == [
+        "part-00000.parquet",
+        "part-p1-00000.parquet",
+        "part-00001.parquet",
+        "part-p1-00001.parquet",
+    ]
+    assert run.done_question_ids() == set("abcd")
+    assert len(run.read_sweep()) == 12
+
+
 def test_a_run_without_parts_has_an_empty_sweep_with_its_columns(tmp_path):
     run = RunDirectory.create(tmp_path / "run", CONFIGURATION)
     assert run.done_question_ids() == set()
