@@ -1,7 +1,8 @@
-"""Is this folder a model that may be read? Only safetensors count as weights: a pickle can run code when opened."""
+"""May this folder be read as a model? Only safetensors count as weights: a pickle can run code when it is opened."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError, safe_open
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
@@ -30,6 +31,12 @@ def check_folder(folder: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         if (folder / name).is_file():
             _read_json(folder / name)
+
+
+def attention_for(config: Any) -> str:
+    """The attention to ask for: sdpa, but eager for Gemma 2, whose soft cap on attention logits sdpa leaves out."""
+    capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
+    return "eager" if capped else "sdpa"
 
 
 def _check_config(folder: Path) -> None:
@@ -95,7 +102,7 @@ def _check_safetensors(file: Path) -> None:
         raise InputError(f"{file} is damaged or truncated ({error}); download the model again") from error
 
 
-def _read_json(path: Path) -> dict:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -11,54 +11,48 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from gguf import GGUFReader
+from gguf import GGUFReader, ReaderField
 from tokenizers import normalizers, pre_tokenizers
-from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 from common import InputError
+from open_models.checkpoint_files import attention_for
 
 MAGIC = b"GGUF"
 
 
 def check_gguf(path: Path) -> None:
-    """Raise InputError unless `path` is a complete GGUF file of a language model."""
+    """Raise InputError unless `path` begins as a GGUF file does; `load_gguf` finds what else may be wrong."""
     with open(path, "rb") as file:
         magic = file.read(len(MAGIC))
     if magic != MAGIC:
         raise InputError(f"{path} does not begin with the bytes GGUF, so it is no GGUF file; download it again")
-    try:
-        architecture = _field(GGUFReader(path), "general.architecture")
-    except (ValueError, IndexError, KeyError) as error:
-        raise InputError(f"{path} is a damaged or truncated GGUF file ({error}); download it again") from error
-    if architecture is None:
-        raise InputError(f"{path} names no architecture, so it holds no language model; give a model's GGUF file")
 
 
-def load_gguf(
-    path: Path,
-    dtype: torch.dtype,
-    device_map: str | dict[str, Any] | None = None,
-    attn_implementation: str | None = "sdpa",
-) -> tuple[Any, Any]:
+def load_gguf(path: Path, dtype: torch.dtype, device_map: str | dict[str, Any] | None = None) -> tuple[Any, Any]:
     """De-quantise a GGUF file.
 
     Returns:
         The Hugging Face model in eval mode and its tokeniser.
 
     Raises:
+        InputError: the file is damaged or truncated.
         ValueError, NotImplementedError: transformers does not read this architecture or this quantisation.
     """
+    header = _read_header(path)
+    config = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
     model = AutoModelForCausalLM.from_pretrained(
         path.parent,
         gguf_file=path.name,
+        config=config,
         quantization_config=GgufConfig(dequantize=True),
         dtype=dtype,
         device_map=device_map,
-        attn_implementation=attn_implementation,
+        attn_implementation=attention_for(config),
     )
     model.config.architectures = [type(model).__name__]
     tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-    _restore_splitting(tokenizer, _field(GGUFReader(path), "tokenizer.ggml.pre"))
+    _restore_splitting(tokenizer, header.get_field("tokenizer.ggml.pre"))
     return model.eval(), tokenizer
 
 
@@ -71,16 +65,22 @@ def convert_gguf(path: Path, folder: Path, dtype: torch.dtype) -> None:
         file.chmod(folder.stat().st_mode & 0o666)
 
 
-def _restore_splitting(tokenizer: Any, kind: str | None) -> None:
+def _read_header(path: Path) -> GGUFReader:
+    try:
+        header = GGUFReader(path)
+    except (ValueError, IndexError, KeyError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is a damaged or truncated GGUF file ({error}); download it again") from error
+    if header.get_field("general.architecture") is None or not header.tensors:
+        raise InputError(f"{path} holds no language model (no architecture or no weights); give a model's GGUF file")
+    return header
+
+
+def _restore_splitting(tokenizer: Any, kind: ReaderField | None) -> None:
     backend = tokenizer.backend_tokenizer
-    if kind == "smollm":  # cuts out every digit first, so that "  7" is a double space and a 7, not two spaces and a 7
+    name = None if kind is None else kind.contents()
+    if name == "smollm":  # cuts out every digit first, so that "  7" is a double space and a 7, not two spaces and a 7
         backend.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
         )
-    elif kind == "qwen2":
+    elif name == "qwen2":
         backend.normalizer = normalizers.NFC()
-
-
-def _field(reader: GGUFReader, name: str) -> str | None:
-    field = reader.get_field(name)
-    return None if field is None else field.contents()

@@ -10,7 +10,6 @@ from huggingface_hub.errors import (
     HfHubHTTPError,
     HFValidationError,
     HTTPError,
-    IncompleteSnapshotError,
     LocalEntryNotFoundError,
     RemoteEntryNotFoundError,
     RepositoryNotFoundError,
@@ -108,7 +107,7 @@ def _explained(hub_id: str, revision: str | None) -> Iterator[None]:
     except HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else "no status"
         raise InputError(f"the Hugging Face hub refused {hub_id} (status {status}); try again later") from error
-    except (LocalEntryNotFoundError, IncompleteSnapshotError, HTTPError) as error:
+    except (LocalEntryNotFoundError, HTTPError) as error:
         raise HubUnreachable(
             f"{hub_id} is not in the local cache and the Hugging Face hub cannot be reached; {OFFLINE_WAYS}"
         ) from error

@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from common import InputError, sha256_of_file
-from open_models.checkpoint_files import check_folder
+from open_models.checkpoint_files import attention_for, check_folder
 from open_models.embedded import converted_folder, ensure_converted, is_converted
 from open_models.gguf_files import check_gguf, load_gguf
 from open_models.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
@@ -102,7 +102,7 @@ def load_weights(
     placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
     try:
         if location.kind == "gguf":
-            model, tokenizer = _load_gguf_file(folder, dtype, placement)
+            model, tokenizer = load_gguf(folder, dtype if isinstance(dtype, torch.dtype) else torch.float32, placement)
         else:
             model, tokenizer = _load_folder(folder, dtype, placement)
     except InputError:
@@ -127,7 +127,7 @@ def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tupl
         device_map=placement,
         use_safetensors=True,
         trust_remote_code=False,
-        attn_implementation=_attention_for(config),
+        attn_implementation=attention_for(config),
         output_loading_info=True,
     )
     model, report = loaded
@@ -135,18 +135,6 @@ def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tupl
     if missing:  # transformers fills them with random numbers
         raise InputError(f"{folder} lacks {len(missing)} weights ({missing[0]} first); download the model again")
     return model.eval(), AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-
-
-def _load_gguf_file(path: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:
-    config = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
-    wanted = dtype if isinstance(dtype, torch.dtype) else torch.float32
-    return load_gguf(path, wanted, placement, _attention_for(config))
-
-
-def _attention_for(config: Any) -> str:
-    """sdpa, but eager for Gemma 2, whose soft cap on the attention logits sdpa leaves out."""
-    capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
-    return "eager" if capped else "sdpa"
 
 
 def _from_index(model: OfflineModel) -> WeightsLocation:
