@@ -1,0 +1,120 @@
+"""Which layer: the one where the smallest push turns the answers both ways.
+
+Of the candidate layers, the chosen one has the smallest magnitude, in residual norms, at which the subject's yes rate
+on the fitting split reaches .05 on one side and .95 on the other, with at most 5% of the answers unread. No target is
+looked at. Where no layer reaches both, the one whose yes rate covers most is taken, and the scan says so.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from common import InputError
+from open_models import OpenModel
+from steering.magnitudes import MOST_UNREAD, doubling, unit_scale, yes_rates
+from steering.prompt_set import PromptSet
+from steering.sweep import sweep
+from steering.vectors import SteeringSpec, SteeringVector
+
+SPAN_LOW, SPAN_HIGH = 0.05, 0.95
+
+
+@dataclass(frozen=True)
+class LayerScan:
+    """What the scan saw and chose.
+
+    Attributes:
+        table: columns `layer, magnitude, yes_rate, unread`; magnitudes in the spec's unit.
+        reach: per layer, the magnitude in residual norms at which the yes rate has spanned .05 to .95; inf where it
+            never does.
+        layer: the chosen one.
+        spans: whether any layer spans at all.
+    """
+
+    table: pd.DataFrame
+    reach: pd.Series
+    layer: int
+    spans: bool
+
+    def rates(self) -> pd.DataFrame:
+        """The chosen layer's rates by magnitude, as `magnitudes.yes_rates` gives them."""
+        own = self.table[self.table["layer"] == self.layer]
+        return own.set_index("magnitude")[["yes_rate", "unread"]]
+
+
+def candidate_layers(option: str, n_layers: int) -> list[int]:
+    """What `--layer` stands for: `14`, `10,12,14`, `8-20`, or `auto` (every second of the middle half).
+
+    Raises:
+        InputError: not of these forms, or a layer that the model has not.
+    """
+    if option == "auto":
+        return list(range(n_layers // 4, max(3 * n_layers // 4, n_layers // 4) + 1, 2))
+    layers: list[int] = []
+    for piece in option.split(","):
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise InputError(f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), auto")
+        layers += range(int(first), int(last) + 1) if dash else [int(first)]
+    for layer in layers:
+        if layer >= n_layers:
+            raise InputError(
+                f"layer {layer} requested, but this model has layers 0-{n_layers - 1}; "
+                f"pass --layer {n_layers - 1} or less"
+            )
+    if not layers:
+        raise InputError(f"--layer {option!r} names no layer; write a range upwards, for example 8-20")
+    return sorted(set(layers))
+
+
+def scan_layers(
+    model: OpenModel,
+    fitting: PromptSet,
+    vectors: Sequence[SteeringVector],
+    spec: SteeringSpec,
+    progress: Callable[[int], None] | None = None,
+) -> LayerScan:
+    """Sweep one vector per layer over doubled magnitudes, all layers from one prefill, and choose."""
+    grids = {vector.vector_id: doubling(unit_scale(vector, spec)) for vector in vectors}
+    result = sweep(model, fitting, vectors, grids, spec, progress=progress)
+    tables, reach, covered = [], {}, {}
+    for vector in vectors:
+        rates = yes_rates(result.table[result.table["vector_id"] == vector.vector_id])
+        in_norms = rates.set_axis(rates.index / unit_scale(vector, spec))
+        reach[vector.layer] = spanning_magnitude(in_norms)
+        readable = rates.loc[rates["unread"] <= MOST_UNREAD, "yes_rate"]
+        covered[vector.layer] = readable.max() - readable.min() if len(readable) else 0.0
+        tables.append(rates.reset_index().assign(layer=vector.layer))
+    reaches = pd.Series(reach, name="reach")
+    spans = bool(np.isfinite(reaches).any())
+    chosen = reaches if spans else -pd.Series(covered)
+    layer = int(chosen.index[int(chosen.to_numpy().argmin())])
+    table = pd.concat(tables, ignore_index=True)[["layer", "magnitude", "yes_rate", "unread"]]
+    return LayerScan(table, reaches, layer, spans)
+
+
+def spanning_magnitude(rates: pd.DataFrame) -> float:
+    """The smallest m with yes rate <= .05 at -m and >= .95 at +m (linear in between); inf where there is none.
+
+    Args:
+        rates: index magnitude in residual norms, on both sides of 0; columns yes_rate, unread.
+    """
+    needed = []
+    for side in (-1, 1):
+        own = rates[(rates.index * side) >= 0]
+        own = own.set_axis(np.abs(own.index)).sort_index()
+        grid, rate, unread = (part.to_numpy(dtype=float) for part in (own.index, own["yes_rate"], own["unread"]))
+        excess = rate - SPAN_HIGH if side > 0 else SPAN_LOW - rate
+        hit = np.flatnonzero((excess >= 0) & (unread <= MOST_UNREAD))
+        if len(hit) == 0:
+            return float("inf")
+        first = int(hit[0])
+        if first == 0:
+            needed.append(0.0)
+            continue
+        before, after = excess[first - 1], excess[first]
+        share = 1.0 if np.isnan(before) or after == before else -before / (after - before)
+        needed.append(float(grid[first - 1] + share * (grid[first] - grid[first - 1])))
+    return max(needed)

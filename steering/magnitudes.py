@@ -1,0 +1,140 @@
+"""Where to put the magnitudes: over the range in which the yes rate moves, and dense where it moves fast.
+
+An even grid spends most of its points where nothing happens: with a good direction all answers flip within a narrow
+band. So the range is found by doubling, the margins inside it are interpolated question by question, and the grid
+is laid even in yes rate. All of it looks at the fitting split of the questions and at no target.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from elicitation.yes_no import MASS_FLOOR
+from open_models import OpenModel
+from steering.prompt_set import PromptSet
+from steering.sweep import sweep
+from steering.vectors import SteeringSpec, SteeringVector
+
+FIRST, LAST = 0.05, 4.0
+"""Doubling starts at +-0.05 residual norms and ends at 4."""
+RATE_LOW, RATE_HIGH = 0.02, 0.98
+MOST_UNREAD = 0.05
+COARSE_POINTS = 25
+GRID_POINTS = 41
+
+Floats = NDArray[np.float64]
+
+
+def doubling(unit_scale: float = 1.0) -> list[float]:
+    """0 and +-0.05, 0.1, 0.2 ... up to 4, times `unit_scale` (norms per unit, for raw units)."""
+    steps = [FIRST]
+    while steps[-1] * 2 < LAST:
+        steps.append(steps[-1] * 2)
+    steps.append(LAST)
+    return [sign * step * unit_scale for sign in (-1, 1) for step in steps] + [0.0]
+
+
+def unit_scale(vector: SteeringVector, spec: SteeringSpec) -> float:
+    """How many units of magnitude one residual norm is: 1 in `residual_norm`, residual_norm / raw_norm in `raw`."""
+    return 1.0 if spec.unit == "residual_norm" else vector.residual_norm / vector.raw_norm
+
+
+def yes_rates(table: pd.DataFrame) -> pd.DataFrame:
+    """Per magnitude: `yes_rate` among the answers that could be read, and `unread` (share of all)."""
+    read = table["mass"] >= MASS_FLOOR
+    yes = (table["margin"] > 0).where(read)
+    grouped = pd.DataFrame({"magnitude": table["magnitude"], "yes": yes.astype(float), "unread": ~read})
+    rates = grouped.groupby("magnitude").agg(yes_rate=("yes", "mean"), unread=("unread", "mean"))
+    return rates.sort_index()
+
+
+@dataclass(frozen=True)
+class Range:
+    """The stretch of magnitudes that is worth looking at, and why it ends where it does.
+
+    `low_reason` and `high_reason`: "yes rate" (.02 or .98 passed), "unread" (over 5%), or "4 norms".
+    """
+
+    low: float
+    high: float
+    low_reason: str
+    high_reason: str
+
+
+def find_range(rates: pd.DataFrame) -> Range:
+    """Walk outwards from 0 through the doubled magnitudes until the yes rate has passed .02 and .98.
+
+    Args:
+        rates: of `yes_rates`, at the magnitudes of `doubling`.
+    """
+
+    def walk(magnitudes: Floats, passed: Callable[[float], bool]) -> tuple[float, str]:
+        last, reason = magnitudes[0], "unread"
+        for magnitude in magnitudes:
+            rate, unread = rates.loc[magnitude, "yes_rate"], rates.loc[magnitude, "unread"]
+            if unread > MOST_UNREAD:
+                return last, "unread"
+            last, reason = magnitude, "4 norms"
+            if passed(rate):
+                return last, "yes rate"
+        return last, reason
+
+    grid = rates.index.to_numpy()
+    low, low_reason = walk(grid[grid < 0][::-1], lambda rate: rate <= RATE_LOW)
+    high, high_reason = walk(grid[grid > 0], lambda rate: rate >= RATE_HIGH)
+    return Range(float(low), float(high), low_reason, high_reason)
+
+
+def coarse_grid(found: Range) -> list[float]:
+    """Even points over the range, 0 among them."""
+    return sorted({0.0, *np.linspace(found.low, found.high, COARSE_POINTS).tolist()})
+
+
+def even_in_yes_rate(margins: pd.DataFrame, points: int = GRID_POINTS) -> list[float]:
+    """A grid whose neighbours differ by about the same change of the yes rate, 0 among them.
+
+    Args:
+        margins: question x magnitude on a coarse grid; interpolated linearly in between, question by question.
+        points: how many magnitudes to return.
+
+    Where the yes rate falls and rises again, both movements count. A twentieth of the points follows the magnitude
+    itself, so that a stretch without any movement still gets a few.
+    """
+    coarse = margins.columns.to_numpy(dtype=float)
+    dense = np.union1d(np.linspace(coarse[0], coarse[-1], 2001), coarse)
+    values = margins.to_numpy(dtype=float)
+    values = values[~np.isnan(values).any(axis=1)]
+    if len(values) == 0:
+        return _with_zero(np.linspace(coarse[0], coarse[-1], points))
+    rate = np.mean([np.interp(dense, coarse, row) > 0 for row in values], axis=0)
+    movement = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(rate)))])
+    travelled = (dense - dense[0]) / (dense[-1] - dense[0])
+    share = 0.05 if movement[-1] > 0 else 1.0
+    clock = (1 - share) * movement / max(movement[-1], 1e-12) + share * travelled
+    return _with_zero(np.interp(np.linspace(0.0, clock[-1], points), clock, dense))
+
+
+def _with_zero(grid: Floats) -> list[float]:
+    """The same number of points, the inner one nearest 0 moved to 0 (the ends stay)."""
+    moved = np.unique(grid)
+    if 0.0 not in moved:
+        inner = moved[1:-1]
+        moved[1 + int(np.abs(inner).argmin())] = 0.0
+    return sorted(float(f"{value:.6g}") for value in moved)
+
+
+def choose_magnitudes(
+    model: OpenModel,
+    fitting: PromptSet,
+    vector: SteeringVector,
+    spec: SteeringSpec,
+    rates: pd.DataFrame,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[list[float], Range]:
+    """`--magnitudes auto`: the range from the doubled magnitudes' `rates`, then 41 points even in yes rate."""
+    found = find_range(rates)
+    coarse = sweep(model, fitting, [vector], coarse_grid(found), spec, progress=progress)
+    return even_in_yes_rate(coarse.margins(vector.vector_id)), found
