@@ -1,0 +1,36 @@
+# Two commands: `make sweep` and `make test`. Both make the virtual environment if need be.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: sweep test lint notebooks clean
+
+sweep: $(VENV)/installed
+	$(BIN)/python experiments/steer_sweep.py $(ARGS)
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+notebooks: $(VENV)/installed-dev
+	$(BIN)/python scripts/run_notebooks.py $(ARGS)
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; pass PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,73 @@
+"""Check that a run's folder holds what a run must hold, and that its report says what its files say.
+
+python scripts/check_run.py RUN
+"""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from common import InputError
+from common.command_line import run_command
+from elicitation import panel_from_long
+from matching import SENTENCES, match_targets
+from reporting import RunDirectory
+from reporting.meaning import headline
+
+FILES = [
+    "config.yaml",
+    "manifest.json",
+    "questions.parquet",
+    "panel.parquet",
+    "prompt.txt",
+    "matches.csv",
+    "verdict.json",
+    "factor.json",
+    "report.html",
+    "log.txt",
+    "figures/magnitude_threshold.png",
+    "figures/dose_response.svg",
+]
+
+
+def main() -> None:
+    run = RunDirectory.open(Path(sys.argv[1]))
+    missing = [name for name in FILES if not (run.path / name).is_file()]
+    expect(not missing, f"files are missing: {', '.join(missing)}")
+    sweep, questions = run.read_sweep(), run.questions()
+    vector = run.manifest["vector_id"]
+    own = sweep[sweep["vector_id"] == vector]
+    grid = run.manifest["magnitudes"][vector]
+    expect(0.0 in grid, "the unsteered subject is not in the grid")
+    expect(len(own) == len(questions) * len(grid), "the sweep lacks answers")
+    expect(bool(own["margin"].notna().all() and own["mass"].between(0, 1).all()), "margins or masses are no numbers")
+    splits = questions.set_index("id")["split"]
+    factor = run.factor()
+    again = match_targets(
+        sweep,
+        panel_from_long(run.panel()),
+        splits,
+        None if factor is None else factor.thresholds,
+        vector_id=vector,
+        seed=int(run.config["seed"]),
+    ).table
+    stored = run.matches()
+    pd.testing.assert_frame_equal(
+        again[["agreement", "kappa", "magnitude"]], stored[["agreement", "kappa", "magnitude"]]
+    )
+    verdict = run.verdict()
+    expect(verdict["sentence"] in SENTENCES, f"no such sentence: {verdict['sentence']}")
+    report = (run.path / "report.html").read_text(encoding="utf-8")
+    expect(headline(verdict["sentence"]) in report, "the report does not open with the verdict")
+    print(f"{run.path}: {len(own)} answers, {len(stored)} targets, verdict: {verdict['sentence']}")
+
+
+def expect(holds: bool, complaint: str) -> None:
+    """Stop with one sentence if it does not hold."""
+    if not holds:
+        raise InputError(f"this run is not whole: {complaint}")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
