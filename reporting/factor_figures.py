@@ -137,9 +137,10 @@ def correlation_map(model: FactorModel) -> Drawing:
     n_empty = model.tetrachoric.n_zero_cell_pairs
     set_title(axes, "Correlations", f"dots: {n_empty} of {m * (m - 1) // 2} pairs lack an answer pattern")
     caption = (
-        "Respondents from rarely yes (top, left) to often yes: how alike two of them answer once their yes rates are accounted for. One shared scale gives a map of one "
-        "colour; a second factor that belongs to the yes rate shows as pale or blue corners, where respondents that "
-        "rarely say yes meet those that nearly always do. Dots: pairs in which one answer pattern never occurs; their "
+        "Respondents from rarely yes (top, left) to often yes: how alike two of them answer once their yes rates are "
+        "accounted for. One shared scale gives a map of one colour; a second factor that belongs to the yes rate shows "
+        "as pale or blue corners, where respondents that rarely say yes meet those that nearly always do. Dots: pairs "
+        "in which one answer pattern never occurs; their "
         f"value is the doing of the rule for empty cells ({model.tetrachoric.zero_cell_rule}). Grey: no value."
     )
     return Drawing(figure, "Correlations", caption)
