@@ -128,7 +128,7 @@ def steer_last(
     questions = rows.shape[0]
     valid = _with_prefix(batch.attention_mask, len(prefilled.prefix), fill=True)
     valid[:, -1] = False  # the unsteered last position: each row stands in its place
-    itself = torch.eye(n_rows, dtype=torch.bool, device=rows.device)
+    itself = torch.eye(n_rows, dtype=torch.bool, device=valid.device)
     seen = torch.cat(
         [valid[:, None, :].expand(-1, n_rows, -1), itself.expand(questions, -1, -1)],
         dim=2,

@@ -16,18 +16,9 @@ from reporting import RunDirectory
 from reporting.meaning import headline
 
 FILES = [
-    "config.yaml",
-    "manifest.json",
-    "questions.parquet",
-    "panel.parquet",
-    "prompt.txt",
-    "matches.csv",
-    "verdict.json",
-    "factor.json",
-    "report.html",
-    "log.txt",
-    "figures/magnitude_threshold.png",
-    "figures/dose_response.svg",
+    *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "log.txt"),
+    *("matches.csv", "factor.json", "verdict.json", "report.html"),
+    *("figures/magnitude_threshold.png", "figures/dose_response.svg"),
 ]
 
 
