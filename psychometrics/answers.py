@@ -61,7 +61,7 @@ class Answers:
         """(respondent,) False for a respondent that gave only one kind of answer, or none."""
         return (self.n_yes > 0) & (self.n_yes < self.n_answered)
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         return bool(self.answered.all())
 

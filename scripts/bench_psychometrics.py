@@ -1,0 +1,118 @@
+"""Time of each piece of the psychometrics, for a panel of ordinary size and for a very large one.
+
+    python scripts/bench_psychometrics.py                            # 19 respondents x 1,000 questions
+    python scripts/bench_psychometrics.py --size 1000 100000         # 1.5 minutes, 3 GiB
+    OMP_NUM_THREADS=2 python scripts/bench_psychometrics.py --size 1000 100000
+
+Answers are simulated from one factor with 10% missing. ordinalcorr, which solves one pair after the other, stands
+beside in the same run: it gets a few pairs, and its time for all of them is extrapolated. Above 100 respondents nulls
+and bootstraps are left out. Memory is the peak of the process, simulation included.
+"""
+
+import argparse
+import os
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+_NULLS_UP_TO = 100
+_PAIRS_FOR_THE_OTHER = 20
+_BLOCK = 4096
+
+
+def simulate(n_respondents: int, n_questions: int, missing: float, seed: int) -> np.ndarray:
+    """(question, respondent) float32 answers of the one-factor model, nan where missing."""
+    rng = np.random.default_rng(seed)
+    limits = -ndtri(np.linspace(0.05, 0.95, n_respondents)).astype(np.float32)
+    loadings = rng.uniform(0.5, 0.95, n_respondents).astype(np.float32)
+    answers = np.empty((n_questions, n_respondents), dtype=np.float32)
+    for start in range(0, n_questions, _BLOCK):
+        block = answers[start : start + _BLOCK]
+        shared = rng.standard_normal((len(block), 1), dtype=np.float32)
+        noise = rng.standard_normal(block.shape, dtype=np.float32)
+        block[:] = loadings * shared + np.sqrt(1 - loadings**2) * noise > limits
+        block[rng.random(block.shape, dtype=np.float32) < missing] = np.nan
+    return answers
+
+
+def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """(name, what to time) in the order in which an analysis needs them."""
+    import psychometrics as ps
+    from psychometrics.answers import as_answers
+    from psychometrics.minres import minres_one_factor
+    from psychometrics.pair_counts import count_pairs
+
+    panel = as_answers(answers)
+    yield "check the input", lambda: as_answers(answers)
+    yield "count the 2 x 2 tables", lambda: count_pairs(panel)
+    correlation = ps.tetrachoric(panel).correlation
+    yield "tetrachoric, pairwise", lambda: ps.tetrachoric(panel)
+    yield "tetrachoric, global", lambda: ps.tetrachoric(panel, "global")
+    loadings = minres_one_factor(correlation.to_numpy())
+    yield "eigenvalues", lambda: np.linalg.eigvalsh(correlation)
+    yield "minres", lambda: minres_one_factor(correlation.to_numpy())
+    thresholds = ps.threshold_table(panel)["threshold"]
+    yield "scores", lambda: ps.factor_scores(panel, loadings, thresholds)
+    yield "fit_factor_model from the raw matrix", lambda: ps.fit_factor_model(answers)
+    if answers.shape[1] <= _NULLS_UP_TO:
+        yield "two_parameter_irt", lambda: ps.two_parameter_irt(panel)
+        yield "permutation_null, 1000", lambda: ps.permutation_null(panel, 1000)
+        yield "permutation_null, 1000, no gaps", lambda: ps.permutation_null(np.nan_to_num(answers), 1000)
+        yield "one_factor_bootstrap, 1000", lambda: ps.one_factor_bootstrap(panel, 1000)
+        yield "bootstrap_questions, 1000", lambda: ps.bootstrap_questions(panel, 1000)
+        yield "sensitivity_table, 199", lambda: ps.sensitivity_table(panel)
+
+
+def per_pair_seconds(answers: np.ndarray, n_pairs: int) -> tuple[float, int]:
+    """Mean seconds of ordinalcorr for one pair, and the number of pairs that it could not solve."""
+    from ordinalcorr import tetrachoric
+
+    rng = np.random.default_rng(0)
+    pairs = [rng.choice(answers.shape[1], 2, replace=False) for _ in range(n_pairs)]
+    failed = 0
+    start = time.perf_counter()
+    for i, j in pairs:
+        both = ~(np.isnan(answers[:, i]) | np.isnan(answers[:, j]))
+        try:
+            tetrachoric(answers[both, i].astype(int), answers[both, j].astype(int))
+        except AssertionError:  # its cdf gives a probability of -1e-16 for some pairs at extreme yes rates
+            failed += 1
+    return (time.perf_counter() - start) / n_pairs, failed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, nargs=2, default=[19, 1000], metavar=("RESPONDENTS", "QUESTIONS"))
+    parser.add_argument("--missing", type=float, default=0.1)
+    parser.add_argument("--repeats", type=int, default=3, help="the shortest is printed; large panels run once")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    m, n = options.size
+    print(f"{m} respondents x {n} questions, {options.missing:.0%} missing; OMP_NUM_THREADS="
+          f"{os.environ.get('OMP_NUM_THREADS', 'not set')}")  # fmt: skip
+    answers = simulate(m, n, options.missing, options.seed)
+    repeats = options.repeats if m <= _NULLS_UP_TO else 1
+    for name, piece in pieces(answers):
+        seconds = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            piece()
+            seconds.append(time.perf_counter() - start)
+        print(f"{name:40s} {min(seconds):10.4f} s", flush=True)
+    one, failed = per_pair_seconds(answers, _PAIRS_FOR_THE_OTHER)
+    n_pairs = m * (m - 1) // 2
+    print(f"{'ordinalcorr, pair by pair':40s} {one * n_pairs:10.4f} s   "
+          f"({one:.4f} s a pair, {_PAIRS_FOR_THE_OTHER} of {n_pairs} tried, {failed} failed)")  # fmt: skip
+    unit = 2**30 if sys.platform == "darwin" else 2**20
+    print(f"{'peak memory':40s} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit:10.2f} GiB")
+
+
+if __name__ == "__main__":
+    main()
