@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from scipy.sparse.csgraph import connected_components
 
 from common import InputError
 from psychometrics import factor_file
@@ -127,7 +128,7 @@ def fit_factor_model(
     correlation = result.correlation.to_numpy()[np.ix_(answers.varies, answers.varies)]
     complete = fill_gaps(correlation)
     spectrum = eigenvalues(complete)
-    one_factor = minres_one_factor(correlation)
+    one_factor = _signed_within_parts(minres_one_factor(correlation), correlation, usable.respondents)
     if extraction == "principal":
         loadings = principal_axes(complete, n_factors)
     else:
@@ -180,6 +181,23 @@ def explained_variance(complete: Floats, loadings: Floats, factors: list[str]) -
     )
 
 
+def _signed_within_parts(loading: Floats, correlation: Floats, respondents: pd.Index) -> Floats:
+    """One-factor loadings, each unconnected part of the panel with a positive sum; a warning names the parts."""
+    n_parts, part = connected_components(np.isfinite(correlation), directed=False)
+    sizes = np.bincount(part)
+    if (sizes > 1).sum() > 1:
+        parts = [names(respondents[part == number]) for number in range(n_parts) if sizes[number] > 1]
+        warn(
+            f"the panel falls into parts that share too few questions ({' | '.join(parts)}); loadings compare within a "
+            "part only"
+        )
+    for number in range(n_parts):
+        inside = part == number
+        if loading[inside].sum() < 0:
+            loading = np.where(inside, -loading, loading)
+    return loading
+
+
 def _residual_rms(correlation: Floats, loadings: Floats) -> float:
     residual = (correlation - loadings @ loadings.T)[np.triu_indices(len(correlation), 1)]
     return float(np.sqrt(np.nanmean(residual**2)))
@@ -187,7 +205,7 @@ def _residual_rms(correlation: Floats, loadings: Floats) -> float:
 
 def _warn_of_fit(unplaced: pd.Index, heywood: list[Any]) -> None:
     if len(unplaced):
-        warn(f"{names(unplaced)} have no correlation with any other respondent, so that their loadings are nan")
+        warn(f"no correlation with any other respondent could be estimated for {names(unplaced)}; loading nan")
     if heywood:
         warn(
             f"Heywood case: the communality of {names(heywood)} is at its bound {MAX_COMMUNALITY}; treat these "

@@ -38,7 +38,8 @@ def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
     values, vectors = np.linalg.eigh(target)
     loading = vectors[..., -1] * np.sqrt(np.maximum(values[..., -1:], 1e-12))
     bound = np.sqrt(MAX_COMMUNALITY)
-    loading = np.clip(loading, -bound, bound)
+    # a loading of exactly 0 is a saddle point that no step would leave
+    loading = np.where(loading < 0, -1, 1) * np.clip(np.abs(loading), 0.1, bound)
     for _ in range(_MAX_SWEEPS):
         before = loading.copy()
         for i in range(loading.shape[-1]):

@@ -222,3 +222,14 @@ def test_excluded_pairs_have_no_weight():
     truth = pd.read_csv(REFERENCE / "sim3_truth.csv")["loading"].to_numpy()
     half = fit_factor_model(panel)
     assert np.abs(with_rule.loadings["factor_1"] - truth).mean() < np.abs(half.loadings["factor_1"] - truth).mean()
+
+
+def test_a_panel_in_two_parts_is_called_so_and_each_part_gets_its_loadings():
+    panel = pd.DataFrame(one_factor(3, 2000, 6, rates=(0.3, 0.7)).answers, columns=list("abcdef"))
+    panel.loc[:999, ["a", "b", "c"]] = np.nan
+    panel.loc[1000:, ["d", "e", "f"]] = np.nan
+    with pytest.warns(PsychometricsWarning, match=r"parts that share too few questions \(a, b, c \| d, e, f\)"):
+        model = fit_factor_model(panel)
+    halves = [fit_factor_model(panel[list(names)].dropna()).loadings for names in ("abc", "def")]
+    np.testing.assert_allclose(model.loadings, pd.concat(halves), atol=1e-6)
+    assert (model.loadings > 0.3).all(axis=None)
