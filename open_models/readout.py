@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from einops import einsum
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -115,8 +114,7 @@ class Readout:
 
     def _project(self, normed: Tensor, tokens: Sequence[int] | slice) -> Tensor:
         index = tokens if isinstance(tokens, slice) else list(tokens)
-        weight = self._unembedding.weight[index].float()
-        logits = einsum(normed, weight, "... d_model, token d_model -> ... token")
+        logits = normed @ self._unembedding.weight[index].float().T
         if self._unembedding.bias is not None:
             logits = logits + self._unembedding.bias[index].float()
         if self._softcap is not None:

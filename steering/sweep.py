@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import torch
+from einops import repeat
 from torch import Tensor
 
 from common import InputError
@@ -168,5 +169,6 @@ def _steer(
     """Final residual streams, `question magnitude d_model`."""
     additions = vector.addition(magnitudes, spec)
     if spec.positions == "last":
-        return model.steer_last(prefilled, vector.layer, additions.expand(len(prefilled.final), -1, -1))
+        rows = repeat(additions, "row d_model -> question row d_model", question=len(prefilled.final))
+        return model.steer_last(prefilled, vector.layer, rows)
     return model.steer_all(prefilled, vector.layer, additions)
