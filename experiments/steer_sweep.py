@@ -60,8 +60,8 @@ DEFAULTS: dict[str, Any] = {
 def main() -> None:
     options = parse_options()
     magnitudes = read_magnitudes(options.magnitudes)
-    quiet_libraries()
     inputs = load_inputs(options)
+    quiet_libraries()
     start_processes()
     from open_models import load_model
     from open_models.threads import choose_threads
@@ -351,9 +351,11 @@ def stage(run: "RunDirectory", name: str) -> Iterator[None]:
 
 
 def quiet_libraries() -> None:
-    """Leave the terminal to the run: no weight-loading bars, no tokenizer warnings about forks."""
+    """Leave the terminal to the run: no bars while weights are read, no word about forked tokenizers."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "0")
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
 
 
 # ---- options -----------------------------------------------------------------------------------------------------
