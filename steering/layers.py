@@ -1,8 +1,9 @@
 """Which layer: the one where the smallest push turns the answers both ways.
 
 Of the candidate layers, the chosen one has the smallest magnitude, in residual norms, at which the subject's yes rate
-on the fitting split reaches .05 on one side and .95 on the other, with at most 5% of the answers unread. No target is
-looked at. Where no layer reaches both, the one whose yes rate covers most is taken, and the scan says so.
+on the fitting split reaches .05 on one side and .95 on the other, with at most 5% more of the answers unread than
+without steering. No target is looked at. Where no layer reaches both, the one whose yes rate covers most is taken, and
+the scan says so.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import pandas as pd
 
 from common import InputError
 from open_models import OpenModel
-from steering.magnitudes import MOST_UNREAD, doubling, unit_scale, yes_rates
+from steering.magnitudes import doubling, most_unread, unit_scale, yes_rates
 from steering.prompt_set import PromptSet
 from steering.sweep import sweep
 from steering.vectors import SteeringSpec, SteeringVector
@@ -84,7 +85,7 @@ def scan_layers(
         rates = yes_rates(result.table[result.table["vector_id"] == vector.vector_id])
         in_norms = rates.set_axis(rates.index / unit_scale(vector, spec))
         reach[vector.layer] = spanning_magnitude(in_norms)
-        readable = rates.loc[rates["unread"] <= MOST_UNREAD, "yes_rate"]
+        readable = rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]
         covered[vector.layer] = readable.max() - readable.min() if len(readable) else 0.0
         tables.append(rates.reset_index().assign(layer=vector.layer))
     reaches = pd.Series(reach, name="reach")
@@ -99,15 +100,15 @@ def spanning_magnitude(rates: pd.DataFrame) -> float:
     """The smallest m with yes rate <= .05 at -m and >= .95 at +m (linear in between); inf where there is none.
 
     Args:
-        rates: index magnitude in residual norms, on both sides of 0; columns yes_rate, unread.
+        rates: index magnitude in residual norms, 0 and both sides of it; columns yes_rate, unread.
     """
-    needed = []
+    needed, limit = [], most_unread(rates)
     for side in (-1, 1):
         own = rates[(rates.index * side) >= 0]
         own = own.set_axis(np.abs(own.index)).sort_index()
         grid, rate, unread = (part.to_numpy(dtype=float) for part in (own.index, own["yes_rate"], own["unread"]))
         excess = rate - SPAN_HIGH if side > 0 else SPAN_LOW - rate
-        hit = np.flatnonzero((excess >= 0) & (unread <= MOST_UNREAD))
+        hit = np.flatnonzero((excess >= 0) & (unread <= limit))
         if len(hit) == 0:
             return float("inf")
         first = int(hit[0])

@@ -22,6 +22,7 @@ FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""
 RATE_LOW, RATE_HIGH = 0.02, 0.98
 MOST_UNREAD = 0.05
+"""Share of the answers that steering may make unreadable; those that were unread without it are not its doing."""
 COARSE_POINTS = 25
 GRID_POINTS = 41
 
@@ -51,11 +52,20 @@ def yes_rates(table: pd.DataFrame) -> pd.DataFrame:
     return rates.sort_index()
 
 
+def most_unread(rates: pd.DataFrame) -> float:
+    """The largest share of unread answers at a usable magnitude: 5% more than at magnitude 0.
+
+    Args:
+        rates: of `yes_rates`, magnitude 0 among them.
+    """
+    return MOST_UNREAD + float(rates["unread"][0.0])
+
+
 @dataclass(frozen=True)
 class Range:
     """The stretch of magnitudes that is worth looking at, and why it ends where it does.
 
-    `low_reason` and `high_reason`: "yes rate" (.02 or .98 passed), "unread" (over 5%), or "4 norms".
+    `low_reason` and `high_reason`: "yes rate" (.02 or .98 passed), "unread" (5% more than at 0), or "4 norms".
     """
 
     low: float
@@ -70,12 +80,13 @@ def find_range(rates: pd.DataFrame) -> Range:
     Args:
         rates: of `yes_rates`, at the magnitudes of `doubling`.
     """
+    limit = most_unread(rates)
 
     def walk(magnitudes: Floats, passed: Callable[[float], bool]) -> tuple[float, str]:
         last, reason = magnitudes[0], "unread"
         for magnitude in magnitudes:
             rate, unread = rates.loc[magnitude, "yes_rate"], rates.loc[magnitude, "unread"]
-            if unread > MOST_UNREAD:
+            if unread > limit:
                 return last, "unread"
             last, reason = magnitude, "4 norms"
             if passed(rate):

@@ -80,14 +80,26 @@ def tiny_model(architecture: str = "llama", seed: int = 0, chat: bool = True, **
     return OpenModel(tiny_hf(architecture, seed, **changes), byte_tokenizer(chat), name=f"tiny-{architecture}")
 
 
-def outspoken_model(seed: int = 0) -> OpenModel:
-    """A tiny model that puts most of its probability on yes and no, so that its answers can be read."""
-    hf = tiny_hf("mistral", seed)
-    tokenizer = byte_tokenizer()
-    words = [index for token, index in tokenizer.get_vocab().items() if token.strip("Ġ").lower() in ("yes", "no")]
+def outspoken_hf(architecture: str = "mistral", seed: int = 0):
+    """Random weights that put most of the probability on yes and no, with windows that reach back to the question."""
+    window = {"sliding_window": 400} if "sliding_window" in ARCHITECTURES[architecture] else {}
+    hf = tiny_hf(architecture, seed, tie_word_embeddings=False, **window)
+    vocabulary = byte_tokenizer().get_vocab()
+    words = [index for token, index in vocabulary.items() if token.strip("Ġ").lower() in ("yes", "no")]
     with torch.no_grad():
         hf.get_output_embeddings().weight[words] *= 4
-    return OpenModel(hf, tokenizer, name="tiny-outspoken")
+    return hf
+
+
+def outspoken_model(seed: int = 0, architecture: str = "mistral") -> OpenModel:
+    """A tiny model that puts most of its probability on yes and no, so that its answers can be read."""
+    return OpenModel(outspoken_hf(architecture, seed), byte_tokenizer(), name="tiny-outspoken")
+
+
+def save_outspoken(folder, architecture: str = "mistral", seed: int = 0) -> None:
+    """The same as a local folder, for programs that are given a path."""
+    outspoken_hf(architecture, seed).save_pretrained(folder)
+    byte_tokenizer().save_pretrained(folder)
 
 
 def save_tiny(folder, architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> None:
