@@ -42,7 +42,7 @@ class FactorModel:
             eigenvalue / m, unique variance included; `squared_loadings_of_total_variance` = sum of squared loadings
             / m; `squared_loadings_of_common_variance` = sum of squared loadings / sum of the positive eigenvalues of
             the correlation matrix with communalities in its diagonal.
-        heywood: respondents whose communality sits at its bound .995.
+        heywood: respondents whose uniqueness sits at its bound .005; their loadings may exceed 1, as in psych.
         n_filled_pairs: pairs without a correlation, filled by the one-factor model for the eigenvalues only.
         residual_rms: root mean square of the off-diagonal residuals.
         quadratic_fit: parabola of the first factor's loadings on the thresholds.
@@ -208,6 +208,6 @@ def _warn_of_fit(unplaced: pd.Index, heywood: list[Any]) -> None:
         warn(f"no correlation with any other respondent could be estimated for {names(unplaced)}; loading nan")
     if heywood:
         warn(
-            f"Heywood case: the communality of {names(heywood)} is at its bound {MAX_COMMUNALITY}; treat these "
-            "loadings as at least this high, and compare the other empty-cell rules"
+            f"Heywood case: the uniqueness of {names(heywood)} is at its bound {1 - MAX_COMMUNALITY:.3f}; do not read "
+            "these loadings to the second digit, and compare the other empty-cell rules"
         )

@@ -1,29 +1,31 @@
 """Minimum residual factor extraction: loadings that leave the smallest off-diagonal residuals.
 
-    minimise over Lambda:   sum over i < j of w_ij (r_ij - lambda_i . lambda_j)^2,      |lambda_i|^2 <= 0.995
+    minimise   sum over i != j of w_ij (r_ij - lambda_i . lambda_j)^2 + sum over i of (1 - |lambda_i|^2 - psi_i)^2
+    over the loadings lambda_i and the uniquenesses psi_i >= .005
 
-(Harman and Jones, 1966, Psychometrika 31, 351-368; for the bound, Harman and Fukuda, 1966, Psychometrika 31,
-563-571). The diagonal plays no part, so that unique variance does not count as shared. A correlation that is nan has
-weight 0. A respondent at the bound is a Heywood case: its communality wants to exceed 1. The bound is psych's
-(uniqueness at least .005).
+(Harman and Jones, 1966, Psychometrika 31, 351-368; Joreskog, 1977, on unweighted least squares). While psi_i is free
+it makes the diagonal fit exactly, so that unique variance does not count as shared. A correlation that is nan has
+weight 0. A respondent whose psi_i sits at .005 is a Heywood case: its communality |lambda_i|^2 is .995 or, as in psych, more.
 
 Several factors come in their principal position, as psych's unrotated solution: columns of Lambda orthogonal, in
 falling order of their sums of squares, each with a positive sum.
 """
 
 import numpy as np
-from scipy.optimize import brentq, minimize
+from scipy.optimize import minimize
 
 from psychometrics.arrays import Floats
 
 MAX_COMMUNALITY = 0.995
 _MAX_SWEEPS = 2000
+_NEWTON_STEPS = 8
 
 
 def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
     """One factor, for a matrix or a stack of matrices at once, by cyclic least squares.
 
-    Formula: lambda_i <- sum_j w_ij r_ij lambda_j / sum_j w_ij lambda_j^2, i = 1..m in turn, until nothing moves.
+    Formula: lambda_i <- sum_j w_ij r_ij lambda_j / sum_j w_ij lambda_j^2, i = 1..m in turn, until nothing moves; where
+    that exceeds sqrt(.995), the least squares solution with psi_i = .005.
 
     Args:
         correlation: (..., respondent, respondent); nan = weight 0. tolerance: on the largest change of a sweep.
@@ -44,9 +46,12 @@ def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
         before = loading.copy()
         for i in range(loading.shape[-1]):
             explained = (target[..., i, :] * loading).sum(-1)
-            available = (weight[..., i, :] * loading**2).sum(-1)
-            update = explained / np.maximum(available, 1e-300)
-            loading[..., i] = np.clip(update, -bound, bound)
+            available = np.maximum((weight[..., i, :] * loading**2).sum(-1), 1e-12)
+            free = explained / available
+            beyond = np.abs(free) > bound
+            if beyond.any():
+                free = np.where(beyond, _pulled_towards_bound(free, available), free)
+            loading[..., i] = free
         if np.abs(loading - before).max(initial=0.0) < tolerance:
             break
     total = loading.sum(-1, keepdims=True)
@@ -74,13 +79,12 @@ def minres(correlation: Floats, n_factors: int) -> Floats:
     def loss(flat: Floats) -> tuple[float, Floats]:
         loadings = flat.reshape(m, n_factors)
         residual = weight * (loadings @ loadings.T - target)
+        np.fill_diagonal(residual, np.maximum((loadings**2).sum(axis=1) - MAX_COMMUNALITY, 0))
         return float((residual**2).sum() / 2), (2 * residual @ loadings).ravel()
 
     start = principal_axes(target + np.diag(np.abs(target).max(axis=1)), n_factors)
     options = {"maxiter": 5000, "maxfun": 20000, "ftol": 1e-15, "gtol": 1e-10}
     best = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(m, n_factors)
-    if ((best**2).sum(axis=1) > MAX_COMMUNALITY).any():
-        best = _within_bound(target, weight, best)
     return np.where(np.asarray(weight.any(axis=1))[:, None], principal_position(best), np.nan)
 
 
@@ -108,32 +112,15 @@ def _weights(correlation: Floats) -> Floats:
     return weight
 
 
-def _within_bound(target: Floats, weight: Floats, loadings: Floats, tolerance: float = 1e-9) -> Floats:
-    """Row by row least squares with every communality at most the bound (Harman and Fukuda)."""
-    loadings = loadings.copy()
-    for _ in range(_MAX_SWEEPS):
-        before = loadings.copy()
-        for i in range(len(loadings)):
-            others = loadings * weight[i][:, None]
-            loadings[i] = _bounded_row(others.T @ loadings, others.T @ target[i])
-        if np.abs(loadings - before).max() < tolerance:
-            break
-    return loadings
+def _pulled_towards_bound(free: Floats, available: Floats) -> Floats:
+    """Loadings where a free one would have a communality above the bound.
 
-
-def _bounded_row(gram: Floats, product: Floats) -> Floats:
-    """The x of smallest x' gram x - 2 product' x within |x|^2 <= bound."""
-    values, vectors = np.linalg.eigh(gram)
-    values = np.maximum(values, 1e-12)
-    rotated = vectors.T @ product
-
-    def excess(multiplier: float) -> float:
-        return float(((rotated / (values + multiplier)) ** 2).sum() - MAX_COMMUNALITY)
-
-    multiplier = 0.0
-    if excess(0.0) > 0:
-        upper = 1.0
-        while excess(upper) > 0:
-            upper *= 2
-        multiplier = brentq(excess, 0.0, upper)
-    return vectors @ (rotated / (values + multiplier))
+    Then the uniqueness is .005 and the diagonal residual lambda^2 - .995 counts: the root above sqrt(.995) of
+    lambda^3 + (available - .995) lambda - available free = 0, by Newton's method from the free value, where the cubic
+    is convex and positive.
+    """
+    size, root = np.abs(free), np.abs(free)
+    for _ in range(_NEWTON_STEPS):
+        value = root**3 + (available - MAX_COMMUNALITY) * root - available * size
+        root = root - value / (3 * root**2 + available - MAX_COMMUNALITY)
+    return np.sign(free) * root

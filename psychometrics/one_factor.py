@@ -16,7 +16,7 @@ from psychometrics.arrays import Floats
 from psychometrics.eigenvalue_null import EigenvalueNull
 from psychometrics.irt import two_parameter_irt
 from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule
-from psychometrics.minres import minres
+from psychometrics.minres import MAX_COMMUNALITY, minres
 from psychometrics.replicates import correlate, p_value
 from psychometrics.simulation import Simulated, checked_for_simulation, simulate
 from psychometrics.thresholds import thresholds_of
@@ -132,4 +132,6 @@ def _loadings_of(answers: Answers, correlation: Floats, n_factors: int) -> Float
         return np.zeros((answers.n_respondents, 1))
     if n_factors == 1:
         return two_parameter_irt(answers).respondents[["loading"]].to_numpy()
-    return np.nan_to_num(minres(correlation, n_factors))
+    loadings = np.nan_to_num(minres(correlation, n_factors))
+    size = np.sqrt((loadings**2).sum(axis=1, keepdims=True))
+    return loadings * np.minimum(1, np.sqrt(MAX_COMMUNALITY) / np.maximum(size, 1e-12))

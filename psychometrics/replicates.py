@@ -83,7 +83,7 @@ def fill_gaps(correlation: Floats) -> Floats:
     if not gaps.any():
         return correlation
     loading = np.nan_to_num(minres_one_factor(correlation, tolerance=1e-6))
-    filled = np.where(gaps, loading[..., :, None] * loading[..., None, :], correlation)
+    filled = np.where(gaps, np.clip(loading[..., :, None] * loading[..., None, :], -1, 1), correlation)
     diagonal = np.arange(correlation.shape[-1])
     filled[..., diagonal, diagonal] = 1.0
     return filled
