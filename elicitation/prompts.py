@@ -44,10 +44,9 @@ class PromptTemplate:
         return Prompt(self.user.replace(SLOT, question), self.assistant_prefix)
 
 
-# Every framing ends alike, so that only what stands before it can move the answer.
-_REQUEST = (
-    "Question: {question}\n\nDo you think you can answer this question correctly? Reply with one word, Yes or No."
-)
+# Every framing ends alike, so that only what stands before it can move the answer. The wording was chosen on the
+# development questions: docs/experiment_log.md says against which others, and by what figures.
+_REQUEST = "Question: {question}\n\nIf you had to answer this question, would your answer be correct? Yes or No?"
 _OPENINGS = {
     "neutral": "Here is a question of general knowledge.",
     "cautious": (
@@ -91,9 +90,8 @@ METACOGNITIVE = FRAMINGS["neutral"]
 CLOSED_BOOK = PromptTemplate(
     name="closed book",
     user=(
-        "Here is a question of general knowledge.\n\n"
-        "Question: {question}\n\n"
-        "Answer it in as few words as possible, without a sentence around them."
+        "Answer this question of general knowledge in as few words as possible, without a sentence around them.\n\n"
+        "Question: {question}"
     ),
     assistant_prefix="Answer:",
 )
