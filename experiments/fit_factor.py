@@ -148,13 +148,14 @@ def calibration_tables(
     from reporting import factor_figures as draw
 
     n = max(options.replicates, 1)
+    stated = stated_confidence(panel)
     curve = f_beta_curve(panel, correctness)
     regression = confidence_accuracy_regression(panel, correctness)
     pairwise = pairwise_calibration(panel, correctness, n_permutations=n, seed=options.seed)
     lines = pd.DataFrame({"as is": asdict(regression.line), "logit": asdict(regression.logit_line)}).T
     tables = {
         "f_beta": curve.curve.assign(best=curve.best),
-        "calibration": calibration_table(panel, correctness, n_bootstrap=n, seed=options.seed),
+        "calibration": calibration_table(stated, correctness, n_bootstrap=n, seed=options.seed),
         "confidence_accuracy": lines.rename_axis("scale"),
         "pairwise": pairwise.pairs.set_index(["first", "second"]),
         "pairwise_pooled": pairwise.pooled.rename_axis("questions"),
@@ -181,6 +182,18 @@ def correctness_of(panel: "ResponseMatrix") -> "pd.DataFrame | None":
     share = panel.responses.pivot_table("answered_correctly", "question_id", "respondent", aggfunc="mean")
     right = (share > 0.5).astype(float).where(share.notna() & (share != 0.5))
     return right.reindex(index=panel.answers.index, columns=panel.answers.columns)
+
+
+def stated_confidence(panel: "ResponseMatrix") -> "pd.DataFrame":
+    """Question x respondent probability of yes: 1 / (1 + exp(-margin)) where the long panel gives margins (their mean
+    over samples), else the yes or no itself; nan where the answer was not read."""
+    from scipy.special import expit
+
+    answers = panel.answers
+    if panel.responses is None or "margin" not in panel.responses or panel.responses["margin"].isna().all():
+        return answers
+    margins = panel.responses.pivot_table("margin", "question_id", "respondent", aggfunc="mean")
+    return expit(margins.reindex(index=answers.index, columns=answers.columns)).where(answers.notna())
 
 
 def respondents_table(model: "FactorModel", marginal: "pd.DataFrame") -> "pd.DataFrame":

@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from common import InputError
-from psychometrics.answers import as_answers
+from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.correctness import aligned_correctness
 
@@ -68,7 +67,7 @@ def expected_calibration_error(
     if bins == "width":
         which = np.clip(np.ceil(c * n_bins).astype(int) - 1, 0, n_bins - 1)
     else:
-        which = np.ceil(rankdata(c, method="max") / len(c) * n_bins).astype(int) - 1
+        which = np.ceil(np.searchsorted(np.sort(c), c, side="right") / len(c) * n_bins).astype(int) - 1
     gap = c - y
     members = (which[:, None] == np.unique(which)).astype(float)
 
@@ -168,15 +167,7 @@ def calibration_table(
     Raises:
         InputError: the matrices do not belong together or cannot be read.
     """
-    if isinstance(confidence, pd.DataFrame) and not confidence.dropna(how="all").isin([0, 1]).where(
-        confidence.notna(), True
-    ).all(axis=None):
-        probability = confidence.astype(float)
-        answered = as_answers(probability.notna().astype(float).where(probability.notna()))
-    else:
-        answered = as_answers(confidence)
-        stated = np.where(answered.answered, answered.yes.astype(float), np.nan)
-        probability = pd.DataFrame(stated, answered.questions, answered.respondents)
+    answered, probability = _stated(confidence)
     _, right, both = aligned_correctness(answered, as_answers(correctness))
     rows = []
     for i in range(answered.n_respondents):
@@ -194,6 +185,16 @@ def calibration_table(
             row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
         rows.append(row)
     return pd.DataFrame(rows, index=answered.respondents)
+
+
+def _stated(confidence: Any) -> tuple[Answers, pd.DataFrame]:
+    """Which cells hold a confidence, and the probabilities (question, respondent), nan where there is none."""
+    if isinstance(confidence, pd.DataFrame) and all(dtype.kind == "f" for dtype in confidence.dtypes):
+        known = confidence.notna().to_numpy()
+        return Answers(known, known, confidence.index, confidence.columns), confidence
+    answers = as_answers(confidence)
+    values = np.where(answers.answered, answers.yes.astype(float), np.nan)
+    return answers, pd.DataFrame(values, answers.questions, answers.respondents)
 
 
 def _pairs(confidence: ArrayLike, correct: ArrayLike) -> tuple[Floats, Floats]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import statsmodels.api as sm
 
 from common import InputError
 from psychometrics.answers import as_answers, names, warn
@@ -106,7 +105,9 @@ def _line(x: Floats, y: Floats) -> Line:
     nan = float("nan")
     if len(x) < _MIN_POINTS or np.ptp(x) == 0:
         return Line(nan, nan, nan, nan, nan, nan, nan, nan, len(x))
-    fit = sm.OLS(y, sm.add_constant(x)).fit()
+    from statsmodels.regression.linear_model import OLS  # takes a second to load, and only this line needs it
+
+    fit = OLS(y, np.column_stack([np.ones_like(x), x])).fit()
     low, high = fit.conf_int()[1]
     return Line(
         slope=float(fit.params[1]),

@@ -5,7 +5,8 @@
 
 (Harman and Jones, 1966, Psychometrika 31, 351-368; Joreskog, 1977, on unweighted least squares). While psi_i is free
 it makes the diagonal fit exactly, so that unique variance does not count as shared. A correlation that is nan has
-weight 0. A respondent whose psi_i sits at .005 is a Heywood case: its communality |lambda_i|^2 is .995 or, as in psych, more.
+weight 0. A respondent whose psi_i sits at .005 is a Heywood case: its communality |lambda_i|^2 is .995 or, as in
+psych, more.
 
 Several factors come in their principal position, as psych's unrotated solution: columns of Lambda orthogonal, in
 falling order of their sums of squares, each with a positive sum.

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control, mannwhitneyu
 
 from psychometrics.answers import as_answers
 
@@ -30,6 +29,8 @@ def missingness_test(matrix: Any) -> pd.DataFrame:
 
     R: `wilcox.test(others ~ is.na(x[, i]), exact = FALSE, correct = TRUE)`.
     """
+    from scipy.stats import false_discovery_control  # scipy.stats takes a second to load, and only this test needs it
+
     answers = as_answers(matrix)
     yes, answered = answers.yes.astype(float), answers.answered.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,6 +58,8 @@ def _compare(others_yes: np.ndarray, others_centred: np.ndarray, answered: np.nd
     here, gone = seen & answered, seen & ~answered
     if not here.any() or not gone.any():
         return [n_missing, *[float("nan")] * 4]
+    from scipy.stats import mannwhitneyu
+
     at_answered, at_missing = others_yes[here].mean(), others_yes[gone].mean()
     p = mannwhitneyu(others_centred[here], others_centred[gone], method="asymptotic").pvalue
     return [n_missing, at_answered, at_missing, at_answered - at_missing, float(p)]

@@ -71,8 +71,10 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
 def test_a_long_panel_with_correctness_adds_calibration(tmp_path):
     truth = one_factor(0, 120, 4, rates=(0.3, 0.7), missing=0.1)
     right = np.random.default_rng(0).random(truth.answers.shape) < 0.5
-    rows = [(f"q{i}", f"m{j}", truth.answers[i, j], int(right[i, j])) for i in range(120) for j in range(4)]
-    names = ["question_id", "respondent", "said_yes", "answered_correctly"]
+    margin = np.where(truth.answers == 1, 1, -1) * np.random.default_rng(1).random(truth.answers.shape) * 4
+    cells = [(i, j) for i in range(120) for j in range(4)]
+    rows = [(f"q{i}", f"m{j}", truth.answers[i, j], int(right[i, j]), margin[i, j]) for i, j in cells]
+    names = ["question_id", "respondent", "said_yes", "answered_correctly", "margin"]
     pd.DataFrame(rows, columns=names).to_csv(tmp_path / "long.csv", index=False)
     out = tmp_path / "out"
     done = run(str(tmp_path / "long.csv"), "--out", str(out), "--replicates", "9", "--sensitivity-replicates", "0")
@@ -85,6 +87,10 @@ def test_a_long_panel_with_correctness_adds_calibration(tmp_path):
     expected = confidence_accuracy_regression(said, correct).line.slope
     assert lines.loc["as is", "slope"] == pytest.approx(expected, rel=1e-6)
     assert {"calibration.csv", "pairwise.csv", "pairwise_pooled.csv"} <= {file.name for file in out.iterdir()}
+    calibration = pd.read_csv(out / "calibration.csv", index_col=0)
+    known = ~np.isnan(truth.answers[:, 0])
+    brier = ((1 / (1 + np.exp(-margin[:, 0])) - right[:, 0]) ** 2)[known].mean()
+    assert calibration.loc["m0", "brier"] == pytest.approx(brier, rel=1e-6)
     assert (out / "figures" / "f_beta.svg").exists()
     assert (out / "figures" / "confidence_accuracy.png").exists()
 
