@@ -1,0 +1,106 @@
+"""Who is asked, and how: a YAML file of models and framings, every model under every framing.
+
+models:
+  - model: smollm2-135m-instruct            # built-in name, hub id, folder or GGUF file
+    family: SmolLM2                         # optional; models of one family are kin
+    dtype: float32                          # optional, as revision; the default is that of load_model
+  - model: mistralai/Mistral-7B-Instruct-v0.3
+    framings: [neutral]                     # optional: other framings for this model
+framings: [neutral, cautious, my_prompt.yaml]    # names of elicitation.FRAMINGS, or prompt files beside this one
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from common import InputError
+from elicitation.prompts import FRAMINGS, PromptTemplate, load_prompt
+
+_MODEL_KEYS = {"model", "family", "dtype", "revision", "framings"}
+
+
+@dataclass(frozen=True)
+class RespondentModel:
+    """One model and the framings under which it is asked.
+
+    Attributes:
+        model: as `load_model` takes it.
+        framings: at least one; their names differ.
+        family: models of one family are kin; "" where not said.
+        dtype, revision: as `load_model` takes them.
+    """
+
+    model: str
+    framings: tuple[PromptTemplate, ...]
+    family: str = ""
+    dtype: str = "auto"
+    revision: str | None = None
+
+    @property
+    def short_name(self) -> str:
+        """The last part of a hub id or path."""
+        return Path(self.model).name
+
+    def respondent(self, framing: PromptTemplate) -> str:
+        """The respondent's name: the model's and the framing's."""
+        return f"{self.short_name}: {framing.name}"
+
+
+def load_respondents(path: str | Path) -> list[RespondentModel]:
+    """Read the models and framings of a file.
+
+    Raises:
+        InputError: no such file, no YAML, an unknown or missing key, an unknown framing, the same model or framing
+            twice.
+    """
+    import yaml
+
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"there is no file of respondents {path}; check the path")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no YAML ({' '.join(str(error).split())}); correct it") from error
+    if not isinstance(content, dict) or not content.keys() <= {"models", "framings"} or not content.get("models"):
+        raise InputError(f"{path} must hold the key `models` (a list), and if wanted `framings` (a list)")
+    shared = content.get("framings", ["neutral"])
+    models = [_model(entry, shared, path) for entry in _list(content["models"], "models", path)]
+    _refuse_repeats([model.short_name for model in models], "model", path)
+    return models
+
+
+def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
+    fields = {"model": entry} if isinstance(entry, str) else entry
+    if not isinstance(fields, dict) or not fields.get("model") or not fields.keys() <= _MODEL_KEYS:
+        raise InputError(
+            f"{path} lists the model {entry!r}; give its name, or the key `model` and if wanted "
+            f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
+        )
+    framings = tuple(_framing(name, path) for name in _list(fields.get("framings", shared), "framings", path))
+    _refuse_repeats([framing.name for framing in framings], "framing", path)
+    texts = {key: str(value) for key, value in fields.items() if key != "framings" and value is not None}
+    return RespondentModel(framings=framings, **texts)
+
+
+def _framing(name: Any, path: Path) -> PromptTemplate:
+    if str(name) in FRAMINGS:
+        return FRAMINGS[str(name)]
+    file = path.parent / str(name)
+    if file.is_file():
+        return load_prompt(file)
+    raise InputError(
+        f"{path} names the framing {name!r}; give a prompt file beside it, or one of {', '.join(FRAMINGS)}"
+    )
+
+
+def _list(value: Any, key: str, path: Path) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{path} gives {key} as {value!r}; write a list with at least one entry")
+    return value
+
+
+def _refuse_repeats(names: list[str], what: str, path: Path) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{path} lists the {what} {name!r} more than once; keep one")
