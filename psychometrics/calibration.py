@@ -51,8 +51,8 @@ def expected_calibration_error(
         n_bootstrap: resamples of the answers. seed: of the resampling.
 
     Returns:
-        Estimate: 0 = perfectly calibrated. The error is biased upwards in small samples, its resamples more so; read
-        the interval as spread.
+        Estimate. Sign: lower is better, 0 = perfectly calibrated. The error is biased upwards in small samples, its
+        resamples more so; read the interval as spread.
 
     Raises:
         InputError: a confidence outside [0, 1], an outcome other than 0 and 1, unequal lengths, or a bad option.
@@ -85,7 +85,7 @@ def brier_score(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 10
     Args, Raises: as in `expected_calibration_error`.
 
     Returns:
-        Estimate: 0 is best, 0.25 is what a constant 0.5 gets.
+        Estimate. Sign: lower is better; 0 is best, 0.25 is what a constant 0.5 gets.
 
     R: `DescTools::BrierScore(correct, confidence)`. Python: `sklearn.metrics.brier_score_loss`.
     """
@@ -103,8 +103,8 @@ def brier_skill(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 10
     Args, Raises: as in `expected_calibration_error`.
 
     Returns:
-        Estimate: 1 = perfect, 0 = no better than the constant accuracy, below 0 worse; nan where all are right
-        or all wrong.
+        Estimate. Sign: higher is better; 1 = perfect, 0 = no better than the constant accuracy, below 0 worse; nan
+        where all are right or all wrong.
 
     R: `verification::brier(correct, confidence)$ss`.
     """
@@ -130,7 +130,8 @@ def auroc(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, se
     Args, Raises: as in `expected_calibration_error`.
 
     Returns:
-        Estimate: 0.5 = no discrimination, 1 = perfect; nan where all answers are right or all wrong.
+        Estimate. Sign: 0.5 = no discrimination, 1 = perfect, below 0.5 = more confident where wrong; nan where all
+        answers are right or all wrong.
 
     R: `pROC::auc(correct, confidence, direction = "<")`. Python: `sklearn.metrics.roc_auc_score`.
     """
@@ -155,6 +156,8 @@ def calibration_table(
 ) -> pd.DataFrame:
     """Every measure of this module for each respondent of a panel.
 
+    Formula: as the function of that name says, over the questions with both a confidence and a known correctness.
+
     Args:
         confidence: question x respondent; yes/no answers (1 / 0 / nan) or probabilities of yes in a DataFrame.
         correctness: question x respondent, 1 = right, 0 = wrong, nan = unknown.
@@ -162,10 +165,12 @@ def calibration_table(
 
     Returns:
         index respondent; `n, accuracy, mean_confidence`, and for each of `ece_width, ece_mass, brier, brier_skill,
-        auroc` the value and `*_low`, `*_high`. Formulas, signs and R calls: the function of that name.
+        auroc` the value and `*_low`, `*_high`. Sign: as the function of that name says.
 
     Raises:
         InputError: the matrices do not belong together or cannot be read.
+
+    R: as the function of that name says, column by column.
     """
     answered, probability = _stated(confidence)
     _, right, both = aligned_correctness(answered, as_answers(correctness))

@@ -56,7 +56,8 @@ def confidence_accuracy_regression(confidence: Any, correctness: Any) -> Confide
         correctness: the same form, 1 = right. Of matrices, only cells known in both count.
 
     Returns:
-        ConfidenceAccuracy; lines of nan with fewer than three respondents or no spread of accuracy.
+        ConfidenceAccuracy. Sign: slope > 0 when those that say yes more often are right more often; lines of nan with
+        fewer than three respondents or no spread of accuracy.
 
     Raises:
         InputError: the two do not belong together, or a mean is outside [0, 1].

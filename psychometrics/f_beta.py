@@ -48,7 +48,8 @@ def f_beta_curve(confidence: Any, correctness: Any, betas: ArrayLike | None = No
         betas: grid; default 65 values evenly spaced in log2 from 1/16 to 16.
 
     Returns:
-        FBetaCurve. A respondent that was never right and never said yes has F-beta nan, and a warning names it.
+        FBetaCurve. Sign: higher is better, 1 = yes exactly where right. A respondent that was never right and never
+        said yes has F-beta nan, and a warning names it.
 
     Raises:
         InputError: the two matrices do not belong together, or a beta is not positive.

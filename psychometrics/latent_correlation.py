@@ -39,7 +39,7 @@ def check_modes(thresholds: str, zero_cells: str) -> None:
 
 
 def has_empty_cell(tables: Integers) -> Booleans:
-    """(..., pair) True where both respondents vary over the shared questions, yet one answer pattern is missing."""
+    """(..., pair) True where enough questions are shared, yet one of the four answer patterns never occurs."""
     return enough_answers(tables) & (tables == 0).any(axis=-2)
 
 

@@ -100,7 +100,7 @@ def revised_parallel_analysis(
 
     Returns:
         EigenvalueNull: column k of `simulated` comes from the model with k - 1 factors, later columns from the last
-        model; p is nan beyond `max_factors`. `n_above()` is the number of factors.
+        model. Sign: p looks at the upper tail; it is nan beyond `max_factors`. `n_above()` is the number of factors.
 
     Raises:
         InputError: fewer than three respondents vary, B < 1, or max_factors out of range.

@@ -33,8 +33,8 @@ def permutation_null(
         seed: of the shuffles.
 
     Returns:
-        EigenvalueNull of the unsmoothed matrices. Respondents with only one kind of answer are left out with a
-        warning.
+        EigenvalueNull of the unsmoothed matrices. Sign: p looks at the upper tail. Respondents with only one kind of
+        answer are left out with a warning.
 
     Raises:
         InputError: fewer than three respondents vary, or B < 1.

@@ -33,7 +33,7 @@ def quadratic_fit_test(
         n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
 
     Returns:
-        Simulated, with the observed R^2, the null's and p.
+        Simulated, with the observed R^2, the null's and p. Sign: p looks at the upper tail.
 
     Raises:
         InputError: fewer than three respondents vary, or B < 1.

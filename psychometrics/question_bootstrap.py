@@ -58,7 +58,7 @@ def bootstrap_questions(
         n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the resampling.
 
     Returns:
-        QuestionBootstrap.
+        QuestionBootstrap. Sign: loadings have a positive sum, a threshold is higher for more yes.
 
     Raises:
         InputError: fewer than three respondents vary, or B < 2.

@@ -52,7 +52,8 @@ def sensitivity_table(
         leave_one_out: whether those rows are wanted. seed: of the simulated answers.
 
     Returns:
-        one row per analysis, the reference first. `zero_cells`, `thresholds`, `left_out`, `n_respondents`,
+        one row per analysis, the reference first. Sign: small p speaks for the finding, in the lower tail for the
+        smallest eigenvalue and in the upper for the others. `zero_cells`, `thresholds`, `left_out`, `n_respondents`,
         `n_zero_cell_pairs`; `max_delta_rho`, the largest change of a correlation against the reference row;
         `first_share`, `second_share`, eigenvalues over m; `first_null_share`, `second_permutation_share`, means of the
         permutation null; `second_one_factor_share`, mean when one factor is all there is; `loadings_share`, sum of
@@ -93,11 +94,15 @@ def sensitivity_table(
 def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]:
     """What the sensitivity table says, one plain sentence per finding.
 
+    Formula: counts the rows with p <= alpha, and gives the range of each number over the rows.
+
     Args:
         table: of `sensitivity_table`. alpha: below which p counts as evidence.
 
     Returns:
-        sentences on the first factor, the second, the smallest eigenvalue and the parabola.
+        sentences on the first factor, the second, the smallest eigenvalue and the parabola. Sign: as in the table.
+
+    R: none.
     """
     sentences = [
         f"{_verdict('A first shared factor', table['first_p'], alpha)}: {_range(table['first_share'], 100, '%')} of "

@@ -42,8 +42,8 @@ def smooth_correlation(correlation: pd.DataFrame | ArrayLike, tolerance: float =
         correlation: (respondent, respondent), symmetric, without nan.
 
     Returns:
-        SmoothedCorrelation; a `PsychometricsWarning` says that and by how much the matrix was changed. The sign of
-        no correlation is reversed on purpose; small ones may pass 0.
+        SmoothedCorrelation; a `PsychometricsWarning` says that and by how much the matrix was changed. Sign:
+        as before, but small correlations may pass 0.
 
     Raises:
         InputError: not square, not symmetric, or with nan.

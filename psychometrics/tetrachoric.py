@@ -63,9 +63,10 @@ def tetrachoric(
         thresholds: `pairwise`, from the questions that the pair shares, or `global`, from all answers of each
             respondent. Without gaps the two agree but for pairs with an empty cell.
         zero_cells: what happens where an answer pattern (yes-yes, yes-no, no-yes, no-no) never occurs in a pair.
-            `half` puts 0.5 into the empty cells of that pair only; `none` leaves them, and rho is exactly 1 (no
-            disagreement of one kind) or -1 (no agreement of one kind); `exclude` gives nan. At extreme yes rates this
-            choice decides everything: see docs/psychometrics.md.
+            `half` puts 0.5 into the empty cells of that pair only (two identical respondents get a little less than 1,
+            as in psych); `none` leaves them, and rho is exactly 1 (no disagreement of one kind) or -1 (no agreement of
+            one kind); `exclude` gives nan. At extreme yes rates this choice decides everything: see
+            docs/psychometrics.md.
 
     Returns:
         TetrachoricResult. Sign: positive where two respondents say yes to the same questions. nan, and a

@@ -1,5 +1,6 @@
 """What must hold for any matrix of answers."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psychometric_data import one_factor
 
+import psychometrics
 from psychometrics import PsychometricsWarning, fit_factor_model, tetrachoric
 
 MODES = st.sampled_from(["pairwise", "global"])
@@ -135,3 +137,11 @@ def test_the_factor_model_follows_relabelling_flipping_and_unanswered_questions(
     extended = fit_factor_model(longer)
     pd.testing.assert_frame_equal(extended.loadings, model.loadings)
     assert extended.difficulty.tail(5).isna().all()
+
+
+def test_every_public_function_gives_its_formula_its_sign_and_the_r_call():
+    functions = [getattr(psychometrics, name) for name in psychometrics.__all__]
+    for function in filter(inspect.isfunction, functions):
+        described = inspect.getdoc(function)
+        for part in ("Formula", "Args", "Returns:", "Sign", "R:"):
+            assert part in described, (function.__name__, part)
