@@ -73,7 +73,7 @@ class LocalRespondent:
         for batch in self._batches(sequences):
             written = self._generate([sequences[index] for index in batch], prefix, max_new_tokens)
             decoded = self.model.tokenizer.batch_decode(written, skip_special_tokens=True)
-            texts |= {index: text.strip().partition("\n")[0] for index, text in zip(batch, decoded, strict=True)}
+            texts |= {index: _first_line(text) for index, text in zip(batch, decoded, strict=True)}
         return [texts[index] for index in range(len(prompts))]
 
     def _answer_tokens(self, texts: Sequence[str]) -> dict[str, AnswerTokens]:
@@ -139,6 +139,10 @@ class _FirstLine(StoppingCriteria):
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Bool[Tensor, " question"]:
         texts = self._tokenizer.batch_decode(input_ids[:, self._start :], skip_special_tokens=True)
         return torch.tensor(["\n" in text.lstrip() for text in texts], device=input_ids.device)
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "")
 
 
 def _ends_of_turn(model: OpenModel) -> list[int]:
