@@ -1,8 +1,10 @@
 """How every program here ends: a bad input gives one sentence and exit code 2, a bug keeps its traceback."""
 
+import argparse
 import errno
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from pathlib import Path
 
 from common.errors import InputError
 
@@ -40,3 +42,50 @@ def run_command(main: Callable[[], int | None]) -> int:
         where = f" ({error.filename})" if error.filename else ""
         print(f"error: {error.strerror}{where}; {_REMEDIES[error.errno]}", file=sys.stderr)
         return 2
+
+
+def config_arguments(path: str, known: Collection[str], left_out: Collection[str] = ()) -> list[str]:
+    """Options from a YAML file as the command line would have them, so that both are checked alike.
+
+    Args:
+        known: option names with underscores; the file may write - for _.
+        left_out: known options that the file may hold and that are passed over.
+
+    Raises:
+        InputError: no such file, no YAML, an unknown option.
+    """
+    import yaml
+
+    if not Path(path).is_file():
+        raise InputError(f"there is no config file {path}; check the path")
+    try:
+        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not YAML; write lines like 'layer: auto'") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path} holds no options; write lines like 'layer: auto'")
+    arguments = []
+    for key, value in found.items():
+        name = str(key).replace("-", "_")
+        if name not in known:
+            raise InputError(f"{path} names {key!r}, which is no option; --help lists them")
+        if name in left_out or value is None or value is False:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        arguments.append(option if value is True else f"{option}={text}")
+    return arguments
+
+
+def positive(text: str) -> int:
+    """For argparse: a whole number above 0."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def natural(text: str) -> int:
+    """For argparse: a whole number from 0 on."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)

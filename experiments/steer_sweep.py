@@ -13,6 +13,7 @@ broken off goes on with --resume and the same options.
 import argparse
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common import InputError
-from common.command_line import run_command
+from common.command_line import config_arguments, natural, positive, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,10 +63,12 @@ def main() -> None:
     magnitudes = read_magnitudes(options.magnitudes)
     inputs = load_inputs(options)
     quiet_libraries()
-    start_processes()
     from open_models import load_model
     from open_models.threads import choose_threads
+    from steering.processes import own_device, start_processes
     from steering.readability import check_readability
+
+    start_processes()
 
     if options.wandb != "off":
         from reporting.wandb_log import check_wandb
@@ -76,7 +79,7 @@ def main() -> None:
         options.model,
         revision=options.revision,
         dtype=options.dtype,
-        device=own_device(options.device_map),
+        device=own_device(),
         device_map=options.device_map,
     )
     say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
@@ -86,11 +89,11 @@ def main() -> None:
     readability = check_readability(model, inputs.template, inputs.questions)
     say(f"{'warning: ' if readability.warns else ''}{readability}")
     run = begin_run(options, inputs, model, threads, str(readability))
-    with stage(run, "vectors, layer and magnitudes"):
+    with withdrawn_if_refused(run), stage(run, "vectors, layer and magnitudes"):
         plan = load_or_make_plan(run, options, inputs, model, magnitudes)
     with stage(run, "sweep"):
         sweep_and_save(run, options, inputs, model, plan)
-    if is_first():
+    if is_first_process():
         finish(run, options, inputs.panel)
 
 
@@ -200,6 +203,17 @@ def begin_run(
     return run if process_index() == 0 else RunDirectory.open(path)
 
 
+@contextlib.contextmanager
+def withdrawn_if_refused(run: "RunDirectory") -> Iterator[None]:
+    """Take the folder back when its inputs turn out unusable (a layer that is not there) before it has a vector."""
+    try:
+        yield
+    except InputError:
+        if is_first_process() and not (run.path / "vectors").exists():
+            shutil.rmtree(run.path)
+        raise
+
+
 def load_or_make_plan(
     run: "RunDirectory",
     options: argparse.Namespace,
@@ -230,7 +244,7 @@ def load_or_make_plan(
         n_controls=options.controls,
         seed=options.seed,
     )
-    if is_first():
+    if is_first_process():
         for vector in plan.vectors:
             vector.save(run.vector_path(vector.vector_id))
         if plan.scan is not None:
@@ -293,48 +307,24 @@ def finish(run: "RunDirectory", options: argparse.Namespace, panel: "ResponseMat
     say(f"report: {report}")
 
 
-# ---- several processes -------------------------------------------------------------------------------------------
+# ---- what a user sees ------------------------------------------------------------------------------------------------
 
 
-def start_processes() -> None:
-    """Join the group that `accelerate launch` or `torchrun` has started; alone, nothing happens."""
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        import torch
-        from accelerate import PartialState
-
-        PartialState(cpu=not torch.cuda.is_available())
-
-
-def own_device(device_map: str | None) -> str | None:
-    """This process's GPU; None lets the loader choose.
-
-    Raises:
-        InputError: several processes and a device map, which would each want all GPUs.
-    """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return None
-    if device_map:
-        raise InputError("--device-map spreads one model over all GPUs; start one process for it, or leave it out")
-    import torch
-
-    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else None
-
-
-def is_first() -> bool:
-    """Whether this process is the one that writes and speaks."""
+def is_first_process() -> bool:
+    """Whether this process is the one that writes and speaks (known before any library is loaded)."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
 def say(text: str) -> None:
     """Print once, whatever the number of processes."""
-    if is_first():
+    if is_first_process():
         print(text, flush=True)
 
 
 @contextlib.contextmanager
 def progress_bar(total: int, description: str) -> Iterator[Callable[[int], None]]:
     """A bar in the first process; with several it counts this process's share."""
-    if not is_first():
+    if not is_first_process():
         yield lambda steps: None
         return
     from reporting import terminal
@@ -346,7 +336,7 @@ def progress_bar(total: int, description: str) -> Iterator[Callable[[int], None]
 @contextlib.contextmanager
 def stage(run: "RunDirectory", name: str) -> Iterator[None]:
     """Time a stage in the manifest, once."""
-    with run.stage(name) if is_first() else contextlib.nullcontext():
+    with run.stage(name) if is_first_process() else contextlib.nullcontext():
         yield
 
 
@@ -413,50 +403,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
     parser.set_defaults(**DEFAULTS)
     named = parser.parse_known_args(arguments)[0].config
-    return parser.parse_args([*(read_config(named) if named else []), *arguments])
-
-
-def read_config(path: str) -> list[str]:
-    """Options from a YAML file as the command line would have them, so that they are checked alike.
-
-    Raises:
-        InputError: no such file, no YAML, an unknown option.
-    """
-    import yaml
-
-    if not Path(path).is_file():
-        raise InputError(f"there is no config file {path}; check the path")
-    try:
-        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not YAML; write lines like 'layer: auto'") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path} holds no options; write lines like 'layer: auto'")
-    arguments = []
-    for key, value in found.items():
-        name = str(key).replace("-", "_")
-        if name not in DEFAULTS:
-            raise InputError(f"{path} names {key!r}, which is no option; --help lists them")
-        if name in ("out", "resume") or value is None or value is False:
-            continue
-        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        option = f"--{name.replace('_', '-')}"
-        arguments.append(option if value is True else f"{option}={text}")
-    return arguments
-
-
-def positive(text: str) -> int:
-    """A whole number above 0."""
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
-    return int(text)
-
-
-def natural(text: str) -> int:
-    """A whole number from 0."""
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
-    return int(text)
+    stored = config_arguments(named, DEFAULTS, left_out=("out", "resume")) if named else []
+    return parser.parse_args([*stored, *arguments])
 
 
 if __name__ == "__main__":
