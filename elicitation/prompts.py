@@ -46,9 +46,9 @@ class PromptTemplate:
 
 # Every framing ends alike, so that only what stands before it can move the answer. The wording was chosen on the
 # development questions: docs/experiment_log.md says against which others, and by what figures.
-_REQUEST = "Question: {question}\n\nIf you had to answer this question, would your answer be correct? Yes or No?"
+_REQUEST = "Question: {question}\n\nCan you answer this question correctly? Yes or No?"
 _OPENINGS = {
-    "neutral": "Here is a question of general knowledge.",
+    "neutral": "",
     "cautious": (
         "Here is a question of general knowledge. Be careful not to overrate yourself: claiming an answer that turns "
         "out wrong is worse than passing."
@@ -82,7 +82,7 @@ _OPENINGS = {
 }
 
 FRAMINGS = {
-    name: PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}", assistant_prefix="Answer:")
+    name: PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}".lstrip(), assistant_prefix="Answer:")
     for name, opening in _OPENINGS.items()
 }
 METACOGNITIVE = FRAMINGS["neutral"]

@@ -10,7 +10,7 @@ def test_every_framing_ends_with_the_same_request():
     endings = {template.user[template.user.index("Question: {question}") :] for template in FRAMINGS.values()}
     assert len(FRAMINGS) >= 8
     assert len(endings) == 1
-    assert endings.pop().endswith("would your answer be correct? Yes or No?")
+    assert endings.pop().endswith("Can you answer this question correctly? Yes or No?")
     assert len({template.user for template in FRAMINGS.values()}) == len(FRAMINGS)
     assert {template.assistant_prefix for template in FRAMINGS.values()} == {"Answer:"}
 
