@@ -17,7 +17,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common import InputError
@@ -68,8 +67,7 @@ def main() -> None:
     from steering.processes import own_device, start_processes
     from steering.readability import check_readability
 
-    start_processes()
-
+    start_processes(options.device_map)
     if options.wandb != "off":
         from reporting.wandb_log import check_wandb
 

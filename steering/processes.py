@@ -14,25 +14,26 @@ from common import InputError
 T = TypeVar("T")
 
 
-def start_processes() -> None:
-    """Join the group that the launcher has started (gloo on CPUs, nccl on GPUs)."""
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        from accelerate import PartialState
-
-        PartialState(cpu=not torch.cuda.is_available())
-
-
-def own_device(device_map: str | None) -> str | None:
-    """This process's GPU; None lets the loader choose.
+def start_processes(device_map: str | None = None) -> None:
+    """Join the group that the launcher has started (gloo on CPUs, nccl on GPUs).
 
     Raises:
         InputError: several processes and a device map, which would each want all GPUs.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return None
+        return
     if device_map:
         raise InputError("--device-map spreads one model over all GPUs; start one process for it, or leave it out")
-    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else None
+    from accelerate import PartialState
+
+    PartialState(cpu=not torch.cuda.is_available())
+
+
+def own_device() -> str | None:
+    """This process's GPU where several share the work; None lets the loader choose."""
+    if process_count() == 1 or not torch.cuda.is_available():
+        return None
+    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
 
 
 def process_index() -> int:
