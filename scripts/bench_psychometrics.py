@@ -1,7 +1,7 @@
 """Time of each piece of the psychometrics, for a panel of ordinary size and for a very large one.
 
     python scripts/bench_psychometrics.py                            # 19 respondents x 1,000 questions
-    python scripts/bench_psychometrics.py --size 1000 100000         # 1.5 minutes, 3 GiB
+    python scripts/bench_psychometrics.py --size 1000 100000         # two to four minutes, 1.4 GiB
     OMP_NUM_THREADS=2 python scripts/bench_psychometrics.py --size 1000 100000
 
 Answers are simulated from one factor with 10% missing. ordinalcorr, which solves one pair after the other, stands
