@@ -56,15 +56,15 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
     layers: list[int] = []
     for piece in option.split(","):
         first, dash, last = piece.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
+        if not first.isdecimal() or (dash and not last.isdecimal()):
             raise InputError(f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), auto")
-        layers += range(int(first), int(last) + 1) if dash else [int(first)]
-    for layer in layers:
-        if layer >= n_layers:
+        highest = max(int(first), int(last or first))
+        if highest >= n_layers:
             raise InputError(
-                f"layer {layer} requested, but this model has layers 0-{n_layers - 1}; "
+                f"layer {highest} requested, but this model has layers 0-{n_layers - 1}; "
                 f"pass --layer {n_layers - 1} or less"
             )
+        layers += range(int(first), int(last or first) + 1)
     if not layers:
         raise InputError(f"--layer {option!r} names no layer; write a range upwards, for example 8-20")
     return sorted(set(layers))
