@@ -79,6 +79,15 @@ _OPENINGS = {
         "A visitor brings you a question."
     ),
     "casual": "You are chatting with friends over dinner, and one of them throws a question into the round.",
+    "bet": (
+        "Whoever claims to know the answer to the question below stakes everything that they own, and most who did so "
+        "lost it all. Passing is free."
+    ),
+    # The last two are for respondents that say yes to nearly everything under all others.
+    "toddler": "You are three years old and know nothing but your toys.",
+    "memory loss": (
+        "You play a person who has lost every memory of what they ever learnt and can answer nothing of the kind."
+    ),
 }
 
 FRAMINGS = {
