@@ -16,7 +16,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from common import InputError
@@ -81,6 +81,8 @@ def main() -> None:
         device_map=options.device_map,
     )
     say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
+    if not options.keep_own:
+        inputs = without_own(inputs, model.identity.name, model.identity.fingerprint)
     if options.show_prompt:
         say(model.render(inputs.template.fill(inputs.questions[0].text)))
         return
@@ -116,7 +118,6 @@ def load_inputs(options: argparse.Namespace) -> Inputs:
     """Join questions and panel, draw, split."""
     from elicitation import (
         METACOGNITIVE,
-        drop_own,
         join_questions_and_panel,
         load_panel,
         load_prompt,
@@ -132,21 +133,28 @@ def load_inputs(options: argparse.Namespace) -> Inputs:
     if source is None:
         source = options.panel if panel.question_texts is not None and options.panel != "embedded" else "embedded"
     questions, panel, joined = join_questions_and_panel(load_questions(source), panel)
-    notes = [str(joined)]
     if options.n_questions is not None:
         questions = sample_questions(questions, options.n_questions, options.seed)
     if options.targets:
         panel = panel.select(respondents=[name.strip() for name in options.targets.split(",")])
-    if not options.keep_own:
-        panel, own = drop_own(panel, options.model)
-        if own:
-            notes.append(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
     panel = panel.select(questions=[question.id for question in questions])
     splits = assign_splits(questions_frame(questions), options.seed)
-    for note in notes:
-        say(note)
+    say(str(joined))
     splits_by_id = {str(question): str(split) for question, split in splits.items()}
-    return Inputs(questions, splits_by_id, panel, template, tuple(notes))
+    inputs = Inputs(questions, splits_by_id, panel, template, (str(joined),))
+    return inputs if options.keep_own else without_own(inputs, options.model)
+
+
+def without_own(inputs: Inputs, name: str, fingerprint: str | None = None) -> Inputs:
+    """Leave out the targets that are the subject: by name at once, by their weights when the subject is loaded."""
+    from elicitation import drop_own
+
+    panel, own = drop_own(inputs.panel, name, fingerprint)
+    if not own:
+        return inputs
+    note = f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}"
+    say(note)
+    return replace(inputs, panel=panel, notes=(*inputs.notes, note))
 
 
 def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:

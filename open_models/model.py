@@ -187,11 +187,19 @@ class OpenModel:
 
         The bridge changes the model that it wraps in place, so it gets its own; its logits equal this model's under
         eager attention exactly. Needs memory for a second copy.
+
+        Raises:
+            InputError: the tokenizer did not come from a folder, a file or the hub.
         """
         import copy
 
         from transformer_lens.model_bridge import TransformerBridge
 
+        if not self.tokenizer.init_kwargs.get("name_or_path"):  # TransformerLens reads the tokenizer again from there
+            raise InputError(
+                f"the tokenizer of {self.identity.name} was made in memory, and TransformerLens reads tokenizers from "
+                "disk; save model and tokenizer with save_pretrained and load that folder"
+            )
         twin = copy.deepcopy(self.hf)
         return TransformerBridge.boot_transformers(
             self.identity.name, hf_model=twin, tokenizer=self.tokenizer, dtype=self.dtype, device=str(self.device)
