@@ -34,7 +34,8 @@ def main() -> None:
         panel = panel_from_long(run.panel())
     else:
         out = options.out or run.path / f"judged-{Path(options.panel).stem}"
-        run, panel = with_panel(run, load_panel(options.panel, options.respondents), str(options.panel), out)
+        given = load_panel(options.panel, options.respondents)
+        run, panel = with_panel(run, without_own(run, given), str(options.panel), out)
     seed = options.seed if options.seed is not None else int(run.config.get("seed") or 0)
     with run.stage("match and verdict"):
         verdict = match_and_judge(run, panel, seed)
@@ -42,6 +43,19 @@ def main() -> None:
         report = write_report(run)
     print_summary(run.matches(), verdict.to_dict())
     print(f"report: {report}")
+
+
+def without_own(run: "RunDirectory", panel: "ResponseMatrix") -> "ResponseMatrix":
+    """The panel without targets that are the run's subject, unless the run was made with --keep-own."""
+    from elicitation import drop_own
+
+    if run.config.get("keep_own"):
+        return panel
+    subject = run.manifest.get("model", {})
+    panel, own = drop_own(panel, str(subject.get("name", "")), subject.get("fingerprint"))
+    if own:
+        print(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
+    return panel
 
 
 def with_panel(
