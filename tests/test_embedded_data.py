@@ -1,0 +1,111 @@
+"""The embedded questions and panel: complete, checked, and belonging together."""
+
+import json
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from common import sha256_of_text
+from elicitation import FRAMINGS, MASS_FLOOR, grade, load_panel, load_questions, normalised_text
+from elicitation.panel_summary import accuracy_by_level
+from elicitation.question_checks import check_questions
+
+DATA = files("elicitation") / "data"
+QUESTIONS = load_questions("embedded")
+DEVELOPMENT = load_questions("development")
+
+
+def table(name: str) -> pd.DataFrame:
+    with (DATA / name).open(encoding="utf-8") as file:
+        return pd.read_csv(file, keep_default_na=False, na_values=[""])
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return load_panel("embedded")
+
+
+@pytest.mark.parametrize("questions", [QUESTIONS, DEVELOPMENT], ids=["embedded", "development"])
+def test_the_linter_finds_nothing(questions):
+    assert [finding for finding in check_questions(questions) if not finding.is_note] == []
+
+
+def test_there_are_enough_questions_of_every_level_and_topic():
+    frame = pd.DataFrame({"topic": [q.topic for q in QUESTIONS], "level": [q.level for q in QUESTIONS]})
+    assert len(QUESTIONS) >= 480
+    assert frame["topic"].nunique() >= 12
+    assert frame["level"].value_counts().reindex(range(1, 6)).min() >= 90
+    assert len(DEVELOPMENT) == 60
+
+
+def test_few_questions_are_unknowable_and_all_others_have_an_answer():
+    unknowable = [question for question in QUESTIONS if question.unknowable]
+    assert 0 < len(unknowable) <= 0.1 * len(QUESTIONS)
+    assert all(bool(question.answers) != question.unknowable for question in QUESTIONS + DEVELOPMENT)
+
+
+def test_no_run_uses_a_development_question():
+    assert not {normalised_text(q.text) for q in QUESTIONS} & {normalised_text(q.text) for q in DEVELOPMENT}
+    assert not {q.id for q in QUESTIONS} & {q.id for q in DEVELOPMENT}
+
+
+def test_every_question_was_answered_a_second_time_and_agreed_or_was_changed():
+    review = table("review.csv").set_index("id")
+    assert sorted(review.index) == sorted(question.id for question in QUESTIONS + DEVELOPMENT)
+    for question in QUESTIONS + DEVELOPMENT:
+        row = review.loc[question.id]
+        if row["action"] == "kept" and not question.unknowable:
+            assert grade(row["second_answer"], question.answers).correct, question.id
+        assert row["agree"] == "yes" or row["action"] == "reworded"
+
+
+def test_every_respondent_was_asked_every_question_once(panel):
+    ids = [question.id for question in QUESTIONS]
+    assert list(panel.answers.index) == ids
+    assert len(panel.responses) == len(ids) * len(panel.respondents)
+    assert panel.responses[["margin", "mass"]].notna().all(axis=None)
+    assert panel.respondents[["model", "framing", "family", "model_sha256"]].notna().all(axis=None)
+    assert panel.respondents.groupby("model")["framing"].nunique().min() >= 6
+
+
+def test_the_panel_answers_the_questions_as_they_stand():
+    manifest = json.loads((DATA / "panel_manifest.json").read_text(encoding="utf-8"))
+    asked = "\n".join(f"{question.id} {question.text}" for question in QUESTIONS)
+    assert manifest["questions"]["sha256"] == sha256_of_text(asked), "a question was reworded: elicit it again"
+    for name, prompt in manifest["prompts"].items():
+        if name in FRAMINGS:
+            assert prompt == {"user": FRAMINGS[name].user, "assistant_prefix": FRAMINGS[name].assistant_prefix}
+
+
+def test_answers_follow_from_margin_and_mass(panel):
+    responses = panel.responses
+    unread = responses["mass"] < MASS_FLOOR
+    assert responses.loc[unread, "said_yes"].isna().all()
+    assert (responses.loc[~unread, "said_yes"] == (responses.loc[~unread, "margin"] > 0)).all()
+
+
+def test_the_targets_range_from_hardly_ever_yes_to_hardly_ever_no(panel):
+    rates = panel.answers.mean()
+    assert rates.min() <= 0.05
+    assert rates.max() >= 0.95
+
+
+def test_closed_book_grades_are_what_grading_gives_now(panel):
+    accepted = {question.id: question.answers for question in QUESTIONS}
+    closed = table("closed_book.csv")
+    assert len(closed) == len(QUESTIONS) * panel.respondents["model"].nunique()
+    for row in closed.itertuples():
+        now = grade("" if pd.isna(row.text) else row.text, accepted[row.question_id])
+        assert row.correct == now.correct or (now.correct is None and np.isnan(row.correct)), row
+    correct = closed.set_index(["model", "question_id"])["correct"]
+    models = panel.responses["respondent"].map(panel.respondents["model"])
+    asked = pd.MultiIndex.from_arrays([models, panel.responses["question_id"]])
+    np.testing.assert_array_equal(panel.responses["answered_correctly"], correct.loc[asked])
+
+
+def test_the_strongest_model_knows_less_the_higher_the_level():
+    accuracy = accuracy_by_level(table("closed_book.csv"), QUESTIONS)
+    strongest = accuracy.loc[accuracy["all"].idxmax(), [1, 2, 3, 4, 5]]
+    assert (np.diff(strongest) < 0).all(), strongest.to_dict()
