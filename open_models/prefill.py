@@ -11,13 +11,14 @@ kept, and only the layers above run again, with the prompts' common beginning ru
 Both give what a plain forward hook gives, up to the rounding of another order of summation (about 1e-5 in float32).
 """
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from open_models.attention import FixedPrefixCache, KeysAndValues, attention_mask, join_prefix
 from open_models.residual import only_layers_above, reading
@@ -25,6 +26,9 @@ from open_models.tokens import TokenBatch, common_prefix_length, pad_batch
 
 if TYPE_CHECKING:
     from open_models.model import OpenModel
+
+TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 16_384}
+"""Steering at all positions puts several magnitudes side by side until a matrix product has about this many rows."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,7 @@ def prefill(
     with (
         reading([model.layers[layer] for layer in layers]) as streams,
         reading([model.norm], inputs=True) as final,
+        contextlib.nullcontext() if whole and model.n_layers - 1 in layers else _last_position_on_top(model),
     ):
         _run_tokens(model, own, prefix, cache)
     kept = {layer: stream if whole else stream[:, -1:].clone() for layer, stream in zip(layers, streams, strict=True)}
@@ -144,25 +149,68 @@ def steer_all(
     model: "OpenModel", prefilled: Prefilled, layer: int, additions: Float[Tensor, "row d_model"]
 ) -> Float[Tensor, "question row d_model"]:
     """Final residual streams at the answer position, with each addition added after `layer` at every position."""
+    own = prefilled.residuals[layer]
+    if layer == model.n_layers - 1:
+        return own[:, -1:] + additions.to(own)
+    at_once = max(1, TOKENS_AT_ONCE.get(own.device.type, 1024) // (own.shape[0] * own.shape[1]))
+    answers = [_steer_all_at_once(model, prefilled, layer, some) for some in additions.to(own).split(at_once)]
+    return torch.cat(answers, dim=1)
+
+
+def _steer_all_at_once(
+    model: "OpenModel", prefilled: Prefilled, layer: int, additions: Float[Tensor, "row d_model"]
+) -> Float[Tensor, "question row d_model"]:
     prefix, batch = prefilled.prefix, prefilled.batch
     own = prefilled.residuals[layer]
-    answers = []
-    for addition in additions.to(own):
-        if layer == model.n_layers - 1:
-            answers.append(own[:, -1] + addition)
-            continue
-        keys_and_values = None
-        if len(prefix):
-            steered_prefix = prefix.residuals[layer] + addition
-            whole = torch.arange(len(prefix), device=own.device)[None]
-            cache = FixedPrefixCache(model.n_layers)
-            mask = attention_mask(model.text_config, whole[:, :, None] >= whole[:, None, :], whole, whole, model.dtype)
-            _run_above(model, layer, steered_prefix, mask, whole, cache)
-            keys_and_values = cache.added()
-        cache = FixedPrefixCache(model.n_layers, keys_and_values)
-        mask = _causal_mask(model, batch, len(prefix))
-        answers.append(_run_above(model, layer, own + addition, mask, batch.position_ids, cache)[:, -1])
-    return torch.stack(answers, dim=1)
+    n_rows, n_questions = len(additions), len(own)
+    keys_and_values = None
+    if len(prefix):
+        steered_prefix = prefix.residuals[layer] + additions[:, None]
+        position = torch.arange(len(prefix), device=own.device).expand(n_rows, -1)
+        cache = FixedPrefixCache(model.n_layers)
+        causal = position[:, :, None] >= position[:, None, :]
+        mask = attention_mask(model.text_config, causal, position, position, model.dtype)
+        with _last_position_on_top(model):
+            _run_above(model, layer, steered_prefix, mask, position, cache)
+        keys_and_values = _repeat_rows(cache.added(), n_questions)
+    batch = TokenBatch(*(t.repeat(n_rows, 1) for t in (batch.input_ids, batch.attention_mask, batch.position_ids)))
+    cache = FixedPrefixCache(model.n_layers, keys_and_values)
+    rows = (own + additions[:, None, None]).flatten(0, 1)
+    mask = _causal_mask(model, batch, len(prefix))
+    with _last_position_on_top(model):
+        final = _run_above(model, layer, rows, mask, batch.position_ids, cache)
+    return final[:, -1].unflatten(0, (n_rows, n_questions)).transpose(0, 1)
+
+
+def _repeat_rows(keys_and_values: KeysAndValues, times: int) -> KeysAndValues:
+    """Each row `times` times, side by side; a single row serves them all as it is."""
+    if all(entry is None or len(entry[0]) == 1 for entry in keys_and_values):
+        return keys_and_values
+    return [
+        entry and (entry[0].repeat_interleave(times, dim=0), entry[1].repeat_interleave(times, dim=0))
+        for entry in keys_and_values
+    ]
+
+
+@contextlib.contextmanager
+def _last_position_on_top(model: "OpenModel") -> Iterator[None]:
+    """While the context lasts, the top layer gives its output at the last position alone.
+
+    Of the other positions nothing but its keys and values is ever used, so that its output projection and its MLP
+    need not run on them. Their residual stream comes out wrong there, and must not be read.
+    """
+    top = model.layers[-1]
+    modules = [getattr(getattr(top, "self_attn", None), "o_proj", None), getattr(top, "mlp", None)]
+    handles = [
+        module.register_forward_pre_hook(lambda module, args: (args[0][:, -1:], *args[1:]))
+        for module in modules
+        if isinstance(module, nn.Module)
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def _run_tokens(model: "OpenModel", batch: TokenBatch, prefix: SharedPrefix, cache: FixedPrefixCache) -> None:
