@@ -16,7 +16,7 @@ from typing import Any
 from common import InputError
 from elicitation.prompts import FRAMINGS, PromptTemplate, load_prompt
 
-_MODEL_KEYS = {"model", "family", "dtype", "revision", "framings"}
+_MODEL_KEYS = {"model", "family", "dtype", "revision", "framings", "n_questions"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class RespondentModel:
         framings: at least one; their names differ.
         family: models of one family are kin; "" where not said.
         dtype, revision: as `load_model` takes them.
+        n_questions: how many of the questions it is asked (the rest is missing in the panel); None for all.
     """
 
     model: str
@@ -35,6 +36,7 @@ class RespondentModel:
     family: str = ""
     dtype: str = "auto"
     revision: str | None = None
+    n_questions: int | None = None
 
     @property
     def short_name(self) -> str:
@@ -79,8 +81,13 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
         )
     framings = tuple(_framing(name, path) for name in _list(fields.get("framings", shared), "framings", path))
     _refuse_repeats([framing.name for framing in framings], "framing", path)
-    texts = {key: str(value) for key, value in fields.items() if key != "framings" and value is not None}
-    return RespondentModel(framings=framings, **texts)
+    n_questions = fields.get("n_questions")
+    if n_questions is not None and (not isinstance(n_questions, int) or isinstance(n_questions, bool)):
+        raise InputError(f"{path} gives n_questions as {n_questions!r}; write a whole number, or leave it out for all")
+    texts = {
+        name: str(fields[name]) for name in ("model", "family", "dtype", "revision") if fields.get(name) is not None
+    }
+    return RespondentModel(framings=framings, n_questions=n_questions, **texts)
 
 
 def _framing(name: Any, path: Path) -> PromptTemplate:

@@ -44,8 +44,15 @@ def main() -> None:
     prepare_folder(options.out, options.resume)
     parts = PanelParts(options.out / "parts")
     for model in models:
-        ask(model, questions, parts, options)
+        ask(model, drawn(model, questions, options.seed), parts, options)
     save(models, questions, parts, options)
+
+
+def drawn(entry: "RespondentModel", questions: "list[Question]", seed: int) -> "list[Question]":
+    """The questions that one model is asked."""
+    from elicitation import sample_questions
+
+    return questions if entry.n_questions is None else sample_questions(questions, entry.n_questions, seed)
 
 
 def ask(
@@ -138,11 +145,12 @@ def save(
     from elicitation import CLOSED_BOOK
     from elicitation.panel_summary import accuracy_by_level, summarise_panel
 
-    rows = parts.wanted(key(entry, t, q) for entry in models for t in entry.framings for q in questions)
+    asked = [(entry, drawn(entry, questions, options.seed)) for entry in models]
+    rows = parts.wanted(key(entry, t, q) for entry, own in asked for t in entry.framings for q in own)
     rows = rows.assign(sample=0, answered_correctly=float("nan"))
     accuracy = None
     if options.closed_book:
-        written = parts.wanted(key(entry, CLOSED_BOOK, q) for entry in models for q in questions)
+        written = parts.wanted(key(entry, CLOSED_BOOK, q) for entry, own in asked for q in own)
         closed = graded(written, questions)
         correct = closed.set_index(["model", "question_id"])["correct"]
         rows["answered_correctly"] = correct.reindex(
@@ -218,7 +226,11 @@ def manifest(
             "n": len(questions),
             "sha256": sha256_of_text("\n".join(f"{question.id} {question.text}" for question in questions)),
         },
-        "models": {entry.short_name: said.loc[entry.short_name, about].to_dict() for entry in models},
+        "models": {
+            entry.short_name: said.loc[entry.short_name, about].to_dict()
+            | {"n_questions": entry.n_questions or len(questions)}
+            for entry in models
+        },
         "prompts": {name: {"user": t.user, "assistant_prefix": t.assistant_prefix} for name, t in asked.items()},
         "closed_book": {"decoding": "greedy, first line", "new_tokens": NEW_TOKENS}
         if CLOSED_BOOK.name in asked

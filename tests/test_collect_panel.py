@@ -198,6 +198,19 @@ def test_resuming_asks_again_only_what_was_reworded(panel, folder, tmp_path, mon
     assert before.drop("q3")["prompt_hash"].equals(after.drop("q3")["prompt_hash"])
 
 
+def test_a_slow_model_may_be_asked_fewer_questions_and_more_later(folder, tmp_path):
+    entry = f"models:\n  - {folder / 'first'}\n  - model: {folder / 'second'}\n"
+    who, questions = tmp_path / "who.yaml", folder / "questions.jsonl"
+    who.write_text(entry + "    n_questions: 2\nframings: [child]\n")
+    assert collect(tmp_path, tmp_path / "out", questions=questions) == 0
+    few = load_panel(tmp_path / "out" / "panel.csv").answers
+    assert few.shape == (6, 2)
+    assert len(load_panel(tmp_path / "out" / "panel.csv").responses) == 8
+    who.write_text(entry + "framings: [child]\n")
+    assert collect(tmp_path, tmp_path / "out", "--resume", questions=questions) == 0
+    assert len(load_panel(tmp_path / "out" / "panel.csv").responses) == 12
+
+
 def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, capsys):
     save_tiny(tmp_path / "tiny", "llama", 0)
     (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'tiny'}]\nframings: [neutral]\n")
@@ -231,6 +244,7 @@ def test_a_folder_that_is_taken_or_empty_is_refused_in_one_sentence(panel, folde
         ("models: [a]\nframings: [child, child]", "lists the framing 'child' more than once"),
         ("models:\n  - model: a\n    colour: red", "lists the model"),
         ("models: [", "is no YAML"),
+        ("models: [{model: a, n_questions: some}]", "gives n_questions as 'some'; write a whole number"),
     ],
 )
 def test_a_file_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):
