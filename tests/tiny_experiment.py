@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors import safe_open
 from tiny_models import save_outspoken
 
 from common.command_line import run_command
@@ -115,3 +116,9 @@ def as_arguments(options):
 def files_of(folder):
     """Every file's bytes by its path, to see that nothing was touched."""
     return {file.relative_to(folder): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def vector_content(file):
+    """Metadata and numbers of a vector file; safetensors writes its metadata in no fixed order."""
+    with safe_open(file, framework="np") as opened:
+        return opened.metadata(), opened.get_tensor("direction").tobytes()
