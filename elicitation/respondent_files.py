@@ -16,7 +16,7 @@ from typing import Any
 from common import InputError
 from elicitation.prompts import FRAMINGS, PromptTemplate, load_prompt
 
-_MODEL_KEYS = {"model", "family", "dtype", "revision", "framings", "n_questions"}
+_MODEL_KEYS = {"model", "family", "dtype", "revision", "framings", "n_questions", "closed_book"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class RespondentModel:
         family: models of one family are kin; "" where not said.
         dtype, revision: as `load_model` takes them.
         n_questions: how many of the questions it is asked (the rest is missing in the panel); None for all.
+        closed_book: whether it is asked the questions themselves too.
     """
 
     model: str
@@ -37,6 +38,7 @@ class RespondentModel:
     dtype: str = "auto"
     revision: str | None = None
     n_questions: int | None = None
+    closed_book: bool = True
 
     @property
     def short_name(self) -> str:
@@ -84,10 +86,13 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
     n_questions = fields.get("n_questions")
     if n_questions is not None and (not isinstance(n_questions, int) or isinstance(n_questions, bool)):
         raise InputError(f"{path} gives n_questions as {n_questions!r}; write a whole number, or leave it out for all")
+    closed_book = fields.get("closed_book", True)
+    if not isinstance(closed_book, bool):
+        raise InputError(f"{path} gives closed_book as {closed_book!r}; write true or false, or leave it out for true")
     texts = {
         name: str(fields[name]) for name in ("model", "family", "dtype", "revision") if fields.get(name) is not None
     }
-    return RespondentModel(framings=framings, n_questions=n_questions, **texts)
+    return RespondentModel(framings=framings, n_questions=n_questions, closed_book=closed_book, **texts)
 
 
 def _framing(name: Any, path: Path) -> PromptTemplate:

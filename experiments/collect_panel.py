@@ -124,7 +124,7 @@ def templates(entry: "RespondentModel", closed_book: bool) -> "list[PromptTempla
     """The framings of a model, and the closed-book prompt last."""
     from elicitation import CLOSED_BOOK
 
-    return [*entry.framings, *([CLOSED_BOOK] if closed_book else [])]
+    return [*entry.framings, *([CLOSED_BOOK] if closed_book and entry.closed_book else [])]
 
 
 def key(entry: "RespondentModel", template: "PromptTemplate", question: "Question") -> tuple[str, str, str]:
@@ -149,8 +149,8 @@ def save(
     rows = parts.wanted(key(entry, t, q) for entry, own in asked for t in entry.framings for q in own)
     rows = rows.assign(sample=0, answered_correctly=float("nan"))
     accuracy = None
-    if options.closed_book:
-        written = parts.wanted(key(entry, CLOSED_BOOK, q) for entry, own in asked for q in own)
+    if options.closed_book and any(entry.closed_book for entry in models):
+        written = parts.wanted(key(entry, CLOSED_BOOK, q) for entry, own in asked if entry.closed_book for q in own)
         closed = graded(written, questions)
         correct = closed.set_index(["model", "question_id"])["correct"]
         rows["answered_correctly"] = correct.reindex(

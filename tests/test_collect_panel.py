@@ -211,6 +211,15 @@ def test_a_slow_model_may_be_asked_fewer_questions_and_more_later(folder, tmp_pa
     assert len(load_panel(tmp_path / "out" / "panel.csv").responses) == 12
 
 
+def test_a_model_may_be_spared_the_questions_themselves(folder, tmp_path):
+    entry = f"models:\n  - {folder / 'first'}\n  - model: {folder / 'second'}\n    closed_book: false\n"
+    (tmp_path / "who.yaml").write_text(entry + "framings: [child]\n")
+    assert collect(tmp_path, tmp_path / "out", questions=folder / "questions.jsonl") == 0
+    assert set(pd.read_csv(tmp_path / "out" / "closed_book.csv")["model"]) == {"first"}
+    correct = load_panel(tmp_path / "out" / "panel.csv").responses.groupby("respondent")["answered_correctly"].count()
+    assert correct.to_dict() == {"first: child": 5, "second: child": 0}
+
+
 def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, capsys):
     save_tiny(tmp_path / "tiny", "llama", 0)
     (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'tiny'}]\nframings: [neutral]\n")
@@ -245,6 +254,7 @@ def test_a_folder_that_is_taken_or_empty_is_refused_in_one_sentence(panel, folde
         ("models:\n  - model: a\n    colour: red", "lists the model"),
         ("models: [", "is no YAML"),
         ("models: [{model: a, n_questions: some}]", "gives n_questions as 'some'; write a whole number"),
+        ("models: [{model: a, closed_book: 1}]", "gives closed_book as 1; write true or false"),
     ],
 )
 def test_a_file_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):
