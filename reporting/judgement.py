@@ -1,13 +1,15 @@
 """From a run's sweep and a panel to its matches, factor and verdict, all of them written into the run."""
 
 import re
+import warnings
 
 import pandas as pd
 
 from common import InputError
 from elicitation import ResponseMatrix
 from matching import Verdict, control_signals, judge, judged_targets, match_targets
-from psychometrics import fit_factor_model
+from psychometrics import FactorModel, fit_factor_model
+from psychometrics.answers import PsychometricsWarning
 from reporting.run_directory import RunDirectory
 
 
@@ -24,11 +26,7 @@ def match_and_judge(run: RunDirectory, panel: ResponseMatrix, seed: int) -> Verd
         raise InputError(f"{run.path} holds no sweep to match with; finish the run with --resume")
     own, controls = vectors_of(run, sweep)
     splits = run.questions().set_index("id")["split"]
-    try:
-        factor = fit_factor_model(panel, seed=seed)
-    except InputError as reason:
-        run.log(f"no factor model: {reason}")
-        factor = None
+    factor = _fit_factor(run, panel, seed)
     thresholds = None if factor is None else factor.thresholds
     matches = match_targets(sweep, panel, splits, thresholds, vector_id=own, seed=seed)
     signals = control_signals(sweep, panel, judged_targets(matches.table), controls, splits) if controls else None
@@ -55,3 +53,17 @@ def vectors_of(run: RunDirectory, sweep: pd.DataFrame) -> tuple[str, list[str]]:
         )
     same_layer = layers.index[layers == layers[own]]
     return own, [str(name) for name in same_layer if name != own and re.search(r"(^|-)random-\d+$", str(name))]
+
+
+def _fit_factor(run: RunDirectory, panel: ResponseMatrix, seed: int) -> FactorModel | None:
+    """The factor model; what it warns of (constant targets, Heywood cases) goes into the run's log."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PsychometricsWarning)
+        try:
+            factor = fit_factor_model(panel, seed=seed)
+        except InputError as reason:
+            run.log(f"no factor model: {reason}")
+            factor = None
+    for warning in caught:
+        run.log(f"factor model: {warning.message}")
+    return factor
