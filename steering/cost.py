@@ -1,0 +1,303 @@
+"""What a sweep will cost, before it is run: forwards, tokens, floating-point operations, memory, and time.
+
+A product of n rows with a weight of a x b counts 2 n a b operations. The sizes are those of the model's own linear
+layers, built from its config without weights, so that every architecture is counted by the same lines. Norms,
+activation functions and rotary embeddings are left out: they cost time, not operations worth counting, and their time
+is in the measured rates.
+
+    prefill   every prompt's own tokens through all layers, the common beginning once
+    rows      positions `last`: one token per question and magnitude through the layers above the vector's
+    whole     positions `prompt` and `all`: every own token per question and magnitude through those layers
+    readout   one row of the whole unembedding per question and magnitude, in float32
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from common import InputError
+from open_models import OpenModel
+from open_models.prefill import TOKENS_AT_ONCE
+from open_models.readout import VOCABULARY_CHUNK
+from open_models.tokens import common_prefix_length
+from steering.prompt_set import QUESTIONS_PER_BATCH, PromptSet, batches_by_length
+from steering.sweep import ROWS_PER_QUESTION
+from steering.vectors import SteeringSpec, SteeringVector
+
+STAGES = ("prefill", "rows", "whole", "readout")
+
+
+@dataclass(frozen=True)
+class ModelSize:
+    """What the cost of a decoder rests on, read off its config.
+
+    Attributes:
+        layer_flops: of one token through the linear layers of one decoder layer.
+        unread_flops: those of them that are spared in the top layer at positions whose output nobody reads.
+        unembedding: rows and columns, vocabulary x d_model.
+        attention_width: query heads times their width.
+        key_width: key heads times their width: what one token keeps, for keys and again for values.
+        mlp_width: the widest intermediate activation.
+        n_parameters: weights, tied ones once.
+    """
+
+    n_layers: int
+    d_model: int
+    layer_flops: float
+    unread_flops: float
+    unembedding: tuple[int, int]
+    attention_width: int
+    key_width: int
+    mlp_width: int
+    n_parameters: int
+
+    @classmethod
+    def of(cls, config: Any) -> "ModelSize":
+        """Build the model of a Hugging Face config without weights, and count.
+
+        Raises:
+            InputError: the config is of no causal language model with decoder layers.
+        """
+        from transformers import AutoModelForCausalLM
+
+        try:
+            with torch.device("meta"):
+                hf = AutoModelForCausalLM.from_config(config)
+            layers = hf.get_decoder().layers
+        except (ValueError, AttributeError) as error:
+            raise InputError(f"{type(config).__name__} is no config of a causal language model: {error}") from error
+        text = hf.config.get_text_config()
+        linears = [module for layer in layers for module in layer.modules() if isinstance(module, nn.Linear)]
+        unread = [
+            module
+            for name, module in layers[-1].named_modules()
+            if isinstance(module, nn.Linear) and name.startswith(("self_attn.o_proj", "mlp."))
+        ]
+        heads = text.num_attention_heads
+        width = getattr(text, "head_dim", None) or text.hidden_size // heads
+        return cls(
+            n_layers=len(layers),
+            d_model=text.hidden_size,
+            layer_flops=sum(2.0 * linear.weight.numel() for linear in linears) / len(layers),
+            unread_flops=sum(2.0 * linear.weight.numel() for linear in unread),
+            unembedding=tuple(hf.get_output_embeddings().weight.shape),
+            attention_width=heads * width,
+            key_width=(getattr(text, "num_key_value_heads", None) or heads) * width,
+            mlp_width=max(linear.weight.shape[0] for linear in linears),
+            n_parameters=sum(parameter.numel() for parameter in hf.parameters()),
+        )
+
+    def rows_flops(self, n_rows: int, context: float, n_layers: int) -> float:
+        """Tokens that each see `context` positions and are all read, through some layers."""
+        return n_rows * n_layers * (self.layer_flops + 4.0 * context * self.attention_width)
+
+    def prompt_flops(self, n_tokens: int, context: float, n_layers: int) -> float:
+        """Prompts of which the last position alone is read, through the uppermost layers."""
+        spared = n_tokens * self.unread_flops if n_layers else 0.0
+        return self.rows_flops(n_tokens, context, n_layers) - spared
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Floating-point operations per second of each stage, measured on this device.
+
+    Attributes:
+        rates: stage -> operations per second.
+    """
+
+    rates: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class CostPrediction:
+    """The cost of a sweep.
+
+    Attributes:
+        n_prefills: unsteered forwards, one per question.
+        n_rows: steered forward rows, one per question, vector and magnitude.
+        n_tokens: tokens that pass a layer stack, whole or in part.
+        flops: stage -> operations.
+        weight_bytes, working_bytes: memory of the weights, and of the largest batch beside them. What the process
+            takes for itself and its libraries comes on top.
+        seconds: of one process on this device; None without a calibration.
+    """
+
+    n_prefills: int
+    n_rows: int
+    n_tokens: int
+    flops: Mapping[str, float]
+    weight_bytes: int
+    working_bytes: int
+    seconds: float | None
+
+    @property
+    def total_flops(self) -> float:
+        """Of all stages."""
+        return sum(self.flops.values())
+
+    @property
+    def peak_bytes(self) -> int:
+        """Weights and working memory."""
+        return self.weight_bytes + self.working_bytes
+
+
+def predict_cost(
+    config: Any,
+    n_questions: int,
+    prompt_lengths: Sequence[int],
+    n_magnitudes: int,
+    n_vectors: int = 1,
+    layer: int | None = None,
+    positions: str = "last",
+    dtype: torch.dtype = torch.float32,
+    calibration: Calibration | None = None,
+    *,
+    n_shared: int = 0,
+    device: str = "cpu",
+    batch_size: int | None = None,
+) -> CostPrediction:
+    """Predict what `steering.sweep` will cost.
+
+    Args:
+        config: Hugging Face config of the model; no weights are needed.
+        prompt_lengths: tokens of some or all prompts; the questions are taken to be of these lengths in turn.
+        layer: of the vectors; the middle one where it is not known yet.
+        positions: "last", "prompt" or "all".
+        calibration: of this model on this device, else no time is predicted.
+        n_shared: tokens with which all prompts begin.
+        device: type of the device, which sets the size of batches.
+
+    Raises:
+        InputError: no questions, lengths or magnitudes, an unknown choice of positions, or a layer that is not there.
+    """
+    SteeringSpec(positions)
+    if min(n_questions, n_magnitudes, n_vectors, len(prompt_lengths)) < 1:
+        raise InputError(
+            f"{n_questions} questions, {len(prompt_lengths)} prompt lengths, {n_magnitudes} magnitudes and "
+            f"{n_vectors} vectors leave nothing to predict; give at least one of each"
+        )
+    size = ModelSize.of(config)
+    layer = size.n_layers // 2 if layer is None else layer
+    if not 0 <= layer < size.n_layers:
+        raise InputError(f"layer {layer} requested, but this model has layers 0-{size.n_layers - 1}")
+    lengths = [prompt_lengths[index % len(prompt_lengths)] for index in range(n_questions)]
+    per_batch = batch_size or QUESTIONS_PER_BATCH.get(device, 16)
+    batches = batches_by_length(lengths, per_batch)
+    widths = [max(lengths[index] for index in batch) - n_shared for batch in batches]
+    own = sum(width * len(batch) for width, batch in zip(widths, batches, strict=True))  # padding included
+    context = n_shared + own / n_questions  # masked positions are computed too
+    above = size.n_layers - 1 - layer
+    n_steered = n_magnitudes * n_vectors
+    n_rows = n_questions * n_steered
+    flops = dict.fromkeys(STAGES, 0.0)
+    flops["prefill"] = size.prompt_flops(own + n_shared, context, size.n_layers)
+    if positions == "last":
+        flops["rows"] = size.rows_flops(n_rows, context + min(n_magnitudes, ROWS_PER_QUESTION), above)
+        n_steered_tokens = n_rows
+    else:
+        n_steered_tokens = n_steered * (own + n_shared * len(batches))
+        flops["whole"] = size.prompt_flops(n_steered_tokens, context, above)
+    flops["readout"] = 2.0 * n_rows * math.prod(size.unembedding)
+    seconds = None
+    if calibration is not None:
+        seconds = sum(flops[stage] / calibration.rates[stage] for stage in STAGES if flops[stage])
+    return CostPrediction(
+        n_prefills=n_questions,
+        n_rows=n_rows,
+        n_tokens=own + n_shared + n_steered_tokens,
+        flops=flops,
+        weight_bytes=size.n_parameters * dtype.itemsize,
+        working_bytes=_working_bytes(
+            size, len(batches[0]), widths[0], n_shared, n_magnitudes, above, positions, dtype, device
+        ),
+        seconds=seconds,
+    )
+
+
+def calibrate(model: OpenModel, prompts: PromptSet, layer: int | None = None) -> Calibration:
+    """Time each stage on one batch of prompts: a few seconds on a CPU with a small model.
+
+    Args:
+        layer: steered after it; the middle one by default.
+    """
+    size = ModelSize.of(model.hf.config)
+    layer = model.n_layers // 2 if layer is None else layer
+    model.check_layers([layer])
+    lengths = [len(sequence) for sequence in prompts.sequences]
+    middle = sorted(range(len(prompts)), key=lambda index: lengths[index])
+    n_batch = QUESTIONS_PER_BATCH.get(model.device.type, 16)
+    start = max(0, (len(middle) - n_batch) // 2)
+    sequences = [prompts.sequences[index] for index in middle[start : start + n_batch]]
+    n_shared = common_prefix_length(prompts.sequences) if len(prompts) > 1 else 0
+    prefix = model.run_prefix(prompts.sequences, [layer])
+    width = max(len(sequence) for sequence in sequences) - n_shared
+    n_tokens, above = width * len(sequences), model.n_layers - 1 - layer
+    context = float(n_shared + width)
+    n_rows = 32
+
+    direction = torch.zeros(model.d_model)
+    direction[0] = 1.0
+    vector = SteeringVector(direction, layer, 1.0, 1.0, model.identity)
+    additions = vector.addition(torch.linspace(0, 1e-3, n_rows), SteeringSpec()).to(model.device)
+    last, prefill_seconds = _timed(model, lambda: model.prefill(sequences, [layer], prefix))
+    rates = {"prefill": size.prompt_flops(n_tokens, context, model.n_layers) / prefill_seconds}
+    whole = model.prefill(sequences, [layer], prefix, whole=True)
+    final, row_seconds = _timed(model, lambda: model.steer_last(last, layer, additions.expand(len(sequences), -1, -1)))
+    n_whole = max(1, TOKENS_AT_ONCE.get(model.device.type, 1024) // n_tokens)
+    _, whole_seconds = _timed(model, lambda: model.steer_all(whole, layer, additions[:n_whole]))
+    _, readout_seconds = _timed(model, lambda: model.readout.margin_and_mass(final, prompts.tokens))
+    rates["rows"] = size.rows_flops(n_rows * len(sequences), context + n_rows, max(above, 1)) / row_seconds
+    whole_tokens = n_whole * (n_tokens + n_shared)
+    rates["whole"] = size.prompt_flops(whole_tokens, context, max(above, 1)) / whole_seconds
+    rates["readout"] = 2.0 * n_rows * len(sequences) * math.prod(size.unembedding) / readout_seconds
+    return Calibration(rates)
+
+
+def _working_bytes(
+    size: ModelSize,
+    n_batch: int,
+    width: int,
+    n_shared: int,
+    n_magnitudes: int,
+    above: int,
+    positions: str,
+    dtype: torch.dtype,
+    device: str,
+) -> int:
+    """Of the largest batch: what is kept, and the larger of a decoder layer's and the readout's passing tensors."""
+    rows = min(n_magnitudes, ROWS_PER_QUESTION)
+    tokens = n_batch * width
+    per_token = 2 * size.mlp_width + 4 * size.d_model + 2 * size.attention_width
+    if positions == "last":
+        kept = n_batch * (n_shared + width) * 2 * size.key_width * above
+        passing = max(tokens, n_batch * rows) * per_token
+        # Keys and values side by side with the new rows', then once more for every query head.
+        passing += 2 * n_batch * (n_shared + width + rows) * (size.key_width + size.attention_width)
+    else:
+        at_once = max(1, TOKENS_AT_ONCE.get(device, 1024) // tokens)
+        kept = tokens * size.d_model
+        passing = at_once * tokens * (per_token + 2 * size.key_width * above)
+        passing += 2 * at_once * n_batch * (n_shared + width) * (size.key_width + size.attention_width)
+    vocabulary, d_model = size.unembedding
+    chunk = min(vocabulary, VOCABULARY_CHUNK)
+    logits = n_batch * rows
+    # In float32: the chunk of the unembedding, where it is not so already, and its logits with their exponentials.
+    readout = 4 * (2 * logits * chunk + (0 if dtype == torch.float32 else chunk * d_model))
+    return int(kept * dtype.itemsize + max(passing * dtype.itemsize, readout))
+
+
+def _timed(model: OpenModel, work: Callable[[], Any]) -> tuple[Any, float]:
+    """The result, and the seconds of the second run: the first pays for what is set up once."""
+    work()
+    if model.device.type == "cuda":
+        torch.cuda.synchronize(model.device)
+    started = time.perf_counter()
+    result = work()
+    if model.device.type == "cuda":
+        torch.cuda.synchronize(model.device)
+    return result, time.perf_counter() - started

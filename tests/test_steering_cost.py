@@ -1,0 +1,142 @@
+"""The predicted cost is what a sweep then takes: operations as PyTorch counts them, memory and time as measured."""
+
+import os
+import resource
+import time
+
+import pytest
+import torch
+from tiny_models import ARCHITECTURES, tiny_model
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from common import InputError
+from elicitation.prompts import METACOGNITIVE
+from elicitation.questions import Question
+from open_models import load_model
+from open_models.tokens import common_prefix_length
+from steering import PromptSet, SteeringSpec, SteeringVector, sweep
+from steering.cost import ModelSize, calibrate, predict_cost
+
+WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
+QUESTIONS = [
+    Question(f"q{i}", f"What is the {'very ' * (i % 4)}first {WORDS[i % 12]} of {WORDS[i // 2]}?") for i in range(20)
+]
+
+
+def setting(model, layer, n_questions=20):
+    prompts = PromptSet.build(model, QUESTIONS[:n_questions], METACOGNITIVE)
+    vector = SteeringVector(torch.eye(model.d_model)[0], layer, 1.0, 1.0, model.identity)
+    shared = common_prefix_length(prompts.sequences)
+    return prompts, vector, [len(sequence) for sequence in prompts.sequences], shared
+
+
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+@pytest.mark.parametrize("positions", ["last", "all"])
+def test_predicted_operations_are_those_that_pytorch_counts(architecture, positions):
+    model = tiny_model(architecture)
+    prompts, vector, lengths, shared = setting(model, layer=1)
+    grid = [round(0.1 * step, 1) for step in range(-10, 11)]
+    # The counter knows attention as matrix products, not as the CPU's fused kernel.
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        sweep(model, prompts, [vector], grid, SteeringSpec(positions))
+    predicted = predict_cost(
+        model.hf.config, len(prompts), lengths, len(grid), layer=1, positions=positions, n_shared=shared
+    )
+    assert predicted.n_rows == len(prompts) * len(grid)
+    assert predicted.total_flops == pytest.approx(counter.get_total_flops(), rel=0.15)
+
+
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_sizes_from_the_config_alone_are_those_of_the_loaded_model(architecture):
+    model = tiny_model(architecture)
+    size = ModelSize.of(model.hf.config)
+    assert size.n_layers == model.n_layers
+    assert size.n_parameters == sum(parameter.numel() for parameter in model.hf.parameters())
+    linears = [module for module in model.layers[0].modules() if isinstance(module, torch.nn.Linear)]
+    assert size.layer_flops == 2 * sum(linear.weight.numel() for linear in linears)
+
+
+def test_memory_grows_neither_with_questions_nor_with_magnitudes_beyond_a_batch():
+    config = tiny_model("llama").hf.config
+    small = predict_cost(config, 16, [80], 64)
+    assert predict_cost(config, 1600, [80], 64).peak_bytes == small.peak_bytes
+    assert predict_cost(config, 16, [80], 640).peak_bytes == small.peak_bytes
+    assert predict_cost(config, 16, [80], 64, dtype=torch.bfloat16).weight_bytes == small.weight_bytes // 2
+
+
+def test_steering_the_last_position_higher_up_costs_less_and_all_positions_more():
+    config = tiny_model("llama").hf.config
+
+    def total(layer, positions):
+        return predict_cost(config, 64, [80], 41, layer=layer, positions=positions).total_flops
+
+    assert total(3, "last") < total(1, "last") < total(1, "all")
+
+
+def test_without_a_calibration_no_time_is_made_up():
+    assert predict_cost(tiny_model("llama").hf.config, 16, [80], 41).seconds is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        ((0, [80], 41), {}, "nothing to predict"),
+        ((16, [], 41), {}, "nothing to predict"),
+        ((16, [80], 41), {"layer": 9}, "layers 0-4"),
+        ((16, [80], 41), {"positions": "first"}, "choose one of"),
+    ],
+)
+def test_senseless_sizes_are_refused(arguments, options, said):
+    with pytest.raises(InputError, match=said):
+        predict_cost(tiny_model("llama").hf.config, *arguments, **options)
+
+
+@pytest.fixture(scope="module")
+def subject():
+    torch.set_num_threads(1)
+    return load_model(dtype="float32", device="cpu")
+
+
+@pytest.mark.embedded_model
+@pytest.mark.slow
+@pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 21), ("all", 2)])
+def test_time_on_the_embedded_model_is_predicted_within_half_as_much_again(
+    subject, positions, n_magnitudes, monkeypatch
+):
+    prompts, vector, lengths, shared = setting(subject, layer=20)
+    # CPU time instead of the clock, so that other work on the machine does not decide the test.
+    monkeypatch.setattr("steering.cost.time.perf_counter", time.process_time)
+    rates = calibrate(subject, prompts, layer=20)
+    predicted = predict_cost(
+        subject.hf.config, len(prompts), lengths, n_magnitudes, 1, 20, positions, calibration=rates, n_shared=shared
+    )
+    started = time.process_time()
+    sweep(subject, prompts, [vector], [0.1 * k for k in range(n_magnitudes)], SteeringSpec(positions))
+    assert 1 / 1.5 < predicted.seconds / (time.process_time() - started) < 1.5
+
+
+def grown_bytes(work):
+    """By how much the peak resident memory of a forked child grows while it works."""
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        work()
+        os.write(write, str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return 1024 * int(said)
+
+
+@pytest.mark.embedded_model
+@pytest.mark.slow
+@pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 41), ("all", 2)])
+def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(subject, positions, n_magnitudes):
+    prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=16)
+    predicted = predict_cost(subject.hf.config, len(prompts), lengths, n_magnitudes, 1, 20, positions, n_shared=shared)
+    grid = [0.1 * k for k in range(n_magnitudes)]
+    grown = grown_bytes(lambda: sweep(subject, prompts, [vector], grid, SteeringSpec(positions)))
+    assert 1 / 1.5 < predicted.peak_bytes / (predicted.weight_bytes + grown) < 1.5
