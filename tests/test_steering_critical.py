@@ -6,7 +6,7 @@ import torch
 from tiny_models import ARCHITECTURES, outspoken_model, tiny_model
 
 from common import InputError
-from elicitation.prompts import METACOGNITIVE
+from elicitation.prompts import PromptTemplate
 from elicitation.questions import Question
 from steering import PromptSet, SteeringSpec, extract_vectors, random_vector, sweep
 from steering.critical import critical_magnitudes
@@ -18,11 +18,17 @@ QUESTIONS = [
     Question(f"q{i}", f"What is the {'very ' * (i % 4)}first {WORDS[i % 12]} of {WORDS[i // 2]}?") for i in range(12)
 ]
 
+# A wording of its own: random models answer each wording otherwise, and these seeds say both yes and no to this one.
+WORDING = PromptTemplate(
+    "Here is a question of general knowledge.\n\nQuestion: {question}\n\n"
+    "If you had to answer this question, would your answer be correct? Yes or No?",
+    assistant_prefix="Answer:",
+)
 SEEDS_WITH_BOTH_ANSWERS = {"mistral": 2, "qwen2": 1}
 
 
 def setting(model, layer=2):
-    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    prompts = PromptSet.build(model, QUESTIONS, WORDING)
     (vector,) = extract_vectors(model, prompts, [layer], "answer")
     return prompts, vector
 
