@@ -116,10 +116,12 @@ def test_time_on_the_embedded_model_is_predicted_within_half_as_much_again(
     assert 1 / 1.5 < predicted.seconds / (time.process_time() - started) < 1.5
 
 
-def grown_bytes(work):
-    """By how much the peak resident memory of a forked child grows while it works."""
+def grown_bytes(model, work):
+    """By how much the peak resident memory of a forked child grows while it works, its weights being there before."""
     read, write = os.pipe()
     if (child := os.fork()) == 0:
+        for parameter in model.hf.parameters():
+            parameter.sum()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         work()
         os.write(write, str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before).encode())
@@ -138,5 +140,5 @@ def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(sub
     prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=16)
     predicted = predict_cost(subject.hf.config, len(prompts), lengths, n_magnitudes, 1, 20, positions, n_shared=shared)
     grid = [0.1 * k for k in range(n_magnitudes)]
-    grown = grown_bytes(lambda: sweep(subject, prompts, [vector], grid, SteeringSpec(positions)))
+    grown = grown_bytes(subject, lambda: sweep(subject, prompts, [vector], grid, SteeringSpec(positions)))
     assert 1 / 1.5 < predicted.peak_bytes / (predicted.weight_bytes + grown) < 1.5

@@ -1,0 +1,299 @@
+"""How fast is the sweep? Ours against the libraries that one could use instead, on the same questions and magnitudes.
+
+    python scripts/bench_sweep.py                              # everything; an hour of one core
+    python scripts/bench_sweep.py --n-questions 16 --positions last --magnitudes 11 --parts peers     # minutes
+
+All run in one process with one thread count, batched alike (16 prompts, left-padded, sorted by length). What counts is
+CPU time, so that other work on the machine matters little. A peer's every magnitude costs the same whole forward, so it
+is timed at `--peer-magnitudes` of them and its rate taken as it is; ours is timed at all of them, mass included. The
+margins must agree to 1e-3, else the script fails.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+AGREEMENT = 1e-3
+BATCH = 16
+PARTS = ("peers", "growth", "memory", "critical", "processes")
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="smollm2-135m-instruct")
+    parser.add_argument("--n-questions", type=int, default=64)
+    parser.add_argument("--framing", default="neutral", help="the prompt; the more tokens all share, the more is saved")
+    parser.add_argument("--magnitudes", type=int, nargs="+", default=[11, 41], help="numbers of magnitudes, K")
+    parser.add_argument("--layers", type=int, nargs="+", help="by default a third and two thirds of the depth")
+    parser.add_argument("--positions", nargs="+", choices=("last", "all"), default=["last", "all"])
+    parser.add_argument("--peer-magnitudes", type=int, default=2, help="how many of them each peer is timed at")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--one-share", action="store_true", help=argparse.SUPPRESS)  # what `processes` starts
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run the parts asked for and print Markdown."""
+    options = parse_arguments()
+    # Set before torch is imported: its thread pool takes its size from the environment.
+    os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(options.threads)
+    bench = Bench(options)
+    if options.one_share:
+        bench.share_of_a_sweep()
+        return
+    bench.describe()
+    for part in options.parts:
+        getattr(bench, part)()
+
+
+class Bench:
+    """One model, one set of prompts, one random direction per layer."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        import torch
+
+        from elicitation.prompts import FRAMINGS
+        from elicitation.question_files import load_questions
+        from open_models import load_model
+        from steering import PromptSet, SteeringVector, random_vector
+
+        torch.set_num_threads(options.threads)
+        self.options = options
+        self.model = load_model(options.model, dtype="float32", device="cpu")
+        template = FRAMINGS[options.framing]
+        self.prompts = PromptSet.build(self.model, load_questions("embedded", options.n_questions), template)
+        n_layers = self.model.n_layers
+        self.layers = options.layers or [n_layers // 3, 2 * n_layers // 3]
+        axis = torch.eye(self.model.d_model)[0]
+        self.vectors = {}
+        for layer in self.layers:
+            stream = self.model.read_residual(self.model.tokenise([template.fill("Why?")]), [layer])
+            norm = float(stream.norm())
+            self.vectors[layer] = random_vector(SteeringVector(axis, layer, norm, norm, self.model.identity), seed=1)
+
+    def describe(self) -> None:
+        """What is measured, on what."""
+        import torch
+        import transformers
+
+        from open_models.tokens import common_prefix_length
+
+        lengths = [len(sequence) for sequence in self.prompts.sequences]
+        shared = common_prefix_length(self.prompts.sequences)
+        mean = sum(lengths) / len(lengths)
+        print(
+            f"{self.model.identity.name}, float32, {len(lengths)} prompts ({self.options.framing}) of "
+            f"{min(lengths)}-{max(lengths)} tokens "
+            f"(mean {mean:.0f}, of which {shared} are common to all), {self.options.threads} thread(s), "
+            f"{_processor()}, torch {torch.__version__}, transformers {transformers.__version__}\n"
+        )
+
+    def grid(self, count: int) -> list[float]:
+        """Magnitudes from -1 to 1 residual norms."""
+        return [round(-1 + 2 * index / (count - 1), 6) for index in range(count)]
+
+    def ours(self, layer: int, positions: str, grid: list[float], n_questions: int | None = None) -> Any:
+        """The sweep under test."""
+        from steering import SteeringSpec, sweep
+
+        prompts = self.prompts.subset(self.prompts.question_ids[:n_questions])
+        return sweep(self.model, prompts, [self.vectors[layer]], grid, SteeringSpec(positions), batch_size=BATCH).table
+
+    def peers(self) -> None:
+        """Against every installed rival."""
+        from sweep_peers import HAND_TUNED, RIVALS
+
+        absent = [rival.name for rival in RIVALS if not rival.installed]
+        print("### Against the peers\n" + (f"\nNot installed here: {', '.join(absent)}.\n" if absent else ""))
+        print("| positions | layer | who | K | CPU s | question-magnitudes per CPU s | ours is faster by | differ by |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+        for positions in self.options.positions:
+            for layer in self.layers:
+                rates: dict[str, float] = {}
+                ours: dict[int, tuple[float, float]] = {}
+                for count in self.options.magnitudes:
+                    seconds, table = _cpu_seconds(partial(self.ours, layer, positions, self.grid(count)))
+                    ours[count] = (seconds, len(table) / seconds)
+                best = ours[max(ours)][1]
+                margins = table.pivot(index="question_id", columns="magnitude", values="margin")
+                for rival in (*RIVALS, HAND_TUNED):
+                    if not rival.installed or positions not in rival.positions:
+                        continue
+                    seconds, difference = self.time_rival(rival, layer, positions, margins)
+                    rates[rival.name] = len(self.prompts) * self.options.peer_magnitudes / seconds
+                    print(
+                        f"| {positions} | {layer} | {rival.name} | {self.options.peer_magnitudes} | {seconds:.1f} "
+                        f"| {rates[rival.name]:.2f} | {best / rates[rival.name]:.1f} | {difference:.0e} |",
+                        flush=True,
+                    )
+                top = max(rate for name, rate in rates.items() if name != HAND_TUNED.name)
+                for count, (seconds, rate) in ours.items():
+                    gain = (
+                        f"**{rate / top:.1f}** than the best peer, {rate / rates[HAND_TUNED.name]:.1f} last logits only"
+                    )
+                    print(
+                        f"| {positions} | {layer} | **ours** | {count} | {seconds:.1f} | **{rate:.1f}** | {gain} | |",
+                        flush=True,
+                    )
+
+    def time_rival(self, rival: Any, layer: int, positions: str, margins: Any) -> tuple[float, float]:
+        """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""
+        import torch
+
+        from open_models.tokens import pad_batch
+        from steering import SteeringSpec
+        from steering.prompt_set import batches_by_length
+
+        vector, grid = self.vectors[layer], list(margins.columns)
+        step = max(1, (len(grid) - 1) // max(1, self.options.peer_magnitudes))
+        chosen = grid[step // 2 :: step][: self.options.peer_magnitudes]
+        sequences, tokens = self.prompts.sequences, self.prompts.tokens
+        batches = [
+            (batch, pad_batch([sequences[index] for index in batch], self.model.pad_id))
+            for batch in batches_by_length([len(sequence) for sequence in sequences], BATCH)
+        ]
+        worst = 0.0
+        with torch.inference_mode(), rival.peer(self.model, layer, positions) as answer:
+            answer(batches[-1][1], vector.addition(torch.tensor(0.0), SteeringSpec()))
+            started = time.process_time()
+            found = [
+                (batch, magnitude, answer(padded, vector.addition(torch.tensor(magnitude), SteeringSpec())))
+                for magnitude in chosen
+                for batch, padded in batches
+            ]
+            seconds = time.process_time() - started
+        for batch, magnitude, logits in found:
+            margin = logits[:, list(tokens.yes)].logsumexp(-1) - logits[:, list(tokens.no)].logsumexp(-1)
+            expected = margins.loc[[self.prompts.question_ids[index] for index in batch], magnitude]
+            worst = max(worst, float((margin.double() - torch.tensor(expected.to_numpy())).abs().max()))
+        if not worst < AGREEMENT:
+            sys.exit(f"{rival.name} differs from the sweep by {worst:.3g} at layer {layer}, positions {positions}")
+        return seconds, worst
+
+    def growth(self) -> None:
+        """Seconds over N and K."""
+        print("\n### How the cost grows (CPU seconds, layer a third up)\n")
+        sizes = [n for n in (16, 32, 64, 128) if n <= len(self.prompts)]
+        for positions, counts in (("last", (1, 11, 21, 41, 81)), ("all", (1, 5, 11))):
+            if positions not in self.options.positions:
+                continue
+            print(f"| positions {positions} | " + " | ".join(f"K = {k}" for k in counts) + " |")
+            print("| --- |" + " --- |" * len(counts))
+            for n in sizes:
+                cells = [
+                    _cpu_seconds(partial(self.ours, self.layers[0], positions, self.grid(max(k, 2))[:k], n))[0]
+                    for k in counts
+                ]
+                print(f"| N = {n} | " + " | ".join(f"{seconds:.2f}" for seconds in cells) + " |", flush=True)
+            print()
+
+    def memory(self) -> None:
+        """Peak resident memory over N and K, each in a child of its own."""
+        print("\n### Peak memory of the process (MiB, weights included)\n")
+        print("| positions | N | K | MiB |\n| --- | --- | --- | --- |", flush=True)
+        whole = len(self.prompts)
+        for positions, n, k in (
+            ("last", BATCH, 2),
+            ("last", BATCH, 164),
+            ("last", whole, 41),
+            ("all", BATCH, 2),
+            ("all", whole, 5),
+        ):
+            if positions in self.options.positions:
+                peak = _in_child(partial(self.ours, self.layers[0], positions, self.grid(k), n))
+                print(f"| {positions} | {n} | {k} | {peak:.0f} |", flush=True)
+
+    def critical(self) -> None:
+        """Forward rows per question for critical magnitudes against a grid of 41."""
+        from steering import SteeringSpec, extract_vectors
+        from steering.critical import critical_magnitudes
+
+        print("\n### Critical magnitudes, tolerance 1e-4, against a grid of 41\n")
+        print("| positions | layer | vector | range | crossings per question | rows per question | fewer by |")
+        print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
+        (read,) = extract_vectors(self.model, self.prompts, [self.layers[-1]], "answer")
+        cases = [("last", read, 1.0), ("last", read, 0.5), ("last", self.vectors[self.layers[-1]], 1.0)]
+        if "all" in self.options.positions:
+            cases.append(("all", read, 0.5))
+        for positions, vector, reach in cases:
+            found = critical_magnitudes(
+                self.model, self.prompts, vector, SteeringSpec(positions), low=-reach, high=reach, batch_size=BATCH
+            )
+            rows = found.table.groupby("question_id")["evaluations"].first().mean()
+            print(
+                f"| {positions} | {vector.layer} | {vector.method} | ±{reach} | {found.n_roots.mean():.2f} "
+                f"| {rows:.2f} | {41 / rows:.1f} |",
+                flush=True,
+            )
+
+    def processes(self) -> None:
+        """One process against two, one thread each, as torchrun starts them."""
+        print("\n### Processes\n\n| processes | seconds (the slowest process's CPU time) | faster by |")
+        print("| --- | --- | --- |", flush=True)
+        first = None
+        for count in (1, 2):
+            command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(count)]
+            command += [str(Path(__file__)), "--one-share", "--model", self.options.model]
+            command += ["--n-questions", str(self.options.n_questions)]
+            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            seconds = max(float(line.split()[1]) for line in said.splitlines() if line.startswith("share "))
+            first = first or seconds
+            print(f"| {count} | {seconds:.2f} | {first / seconds:.2f} |", flush=True)
+
+    def share_of_a_sweep(self) -> None:
+        """What one of several processes does in `processes`."""
+        import torch.distributed as distributed
+
+        from steering import SteeringSpec, sweep
+
+        distributed.init_process_group("gloo")
+        vector = self.vectors[self.layers[0]]
+        sweep(self.model, self.prompts.subset(self.prompts.question_ids[:2]), [vector], [0.0])
+        distributed.barrier()
+        # Eight prompts a batch, so that 64 of them make as many batches for either process.
+        seconds, _ = _cpu_seconds(
+            lambda: sweep(self.model, self.prompts, [vector], self.grid(41), SteeringSpec("last"), batch_size=8)
+        )
+        print(f"share {seconds:.4f}", flush=True)
+        distributed.destroy_process_group()
+
+
+def _cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.process_time()
+    result = work()
+    return time.process_time() - started, result
+
+
+def _in_child(work: Callable[[], Any]) -> float:
+    """Peak resident MiB of a forked child that does the work and nothing else."""
+    read, write = os.pipe()
+    if (child := os.fork()) == 0:
+        work()
+        os.write(write, str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return int(said) / 1024
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return "unknown processor"
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown processor")
+
+
+if __name__ == "__main__":
+    main()
