@@ -152,34 +152,57 @@ def steer_all(
     own = prefilled.residuals[layer]
     if layer == model.n_layers - 1:
         return own[:, -1:] + additions.to(own)
-    at_once = max(1, TOKENS_AT_ONCE.get(own.device.type, 1024) // (own.shape[0] * own.shape[1]))
-    answers = [_steer_all_at_once(model, prefilled, layer, some) for some in additions.to(own).split(at_once)]
+    budget = TOKENS_AT_ONCE.get(own.device.type, 1024)
+    prefixes_at_once = max(1, budget // 4 // max(1, len(prefilled.prefix)))
+    at_once = max(1, budget // (own.shape[0] * own.shape[1]))
+    answers = []
+    for some in additions.to(own).split(prefixes_at_once):
+        keys_and_values = _steer_prefix(model, prefilled.prefix, layer, some)
+        for first in range(0, len(some), at_once):
+            rows = slice(first, first + at_once)
+            answers.append(_steer_own(model, prefilled, layer, some[rows], _pick_rows(keys_and_values, rows)))
     return torch.cat(answers, dim=1)
 
 
-def _steer_all_at_once(
-    model: "OpenModel", prefilled: Prefilled, layer: int, additions: Float[Tensor, "row d_model"]
+def _steer_prefix(
+    model: "OpenModel", prefix: SharedPrefix, layer: int, additions: Float[Tensor, "row d_model"]
+) -> KeysAndValues | None:
+    """Keys and values of the common beginning, steered at all of its positions; a row for each addition."""
+    if not len(prefix):
+        return None
+    position = torch.arange(len(prefix), device=additions.device).expand(len(additions), -1)
+    causal = position[:, :, None] >= position[:, None, :]
+    mask = attention_mask(model.text_config, causal, position, position, model.dtype)
+    cache = FixedPrefixCache(model.n_layers)
+    with _last_position_on_top(model):
+        _run_above(model, layer, prefix.residuals[layer] + additions[:, None], mask, position, cache)
+    return cache.added()
+
+
+def _steer_own(
+    model: "OpenModel",
+    prefilled: Prefilled,
+    layer: int,
+    additions: Float[Tensor, "row d_model"],
+    prefix_keys_and_values: KeysAndValues | None,
 ) -> Float[Tensor, "question row d_model"]:
-    prefix, batch = prefilled.prefix, prefilled.batch
-    own = prefilled.residuals[layer]
+    """The prompts' own positions, on top of a prefix that was steered by the same additions."""
+    batch, own = prefilled.batch, prefilled.residuals[layer]
     n_rows, n_questions = len(additions), len(own)
-    keys_and_values = None
-    if len(prefix):
-        steered_prefix = prefix.residuals[layer] + additions[:, None]
-        position = torch.arange(len(prefix), device=own.device).expand(n_rows, -1)
-        cache = FixedPrefixCache(model.n_layers)
-        causal = position[:, :, None] >= position[:, None, :]
-        mask = attention_mask(model.text_config, causal, position, position, model.dtype)
-        with _last_position_on_top(model):
-            _run_above(model, layer, steered_prefix, mask, position, cache)
-        keys_and_values = _repeat_rows(cache.added(), n_questions)
+    keys_and_values = None if prefix_keys_and_values is None else _repeat_rows(prefix_keys_and_values, n_questions)
     batch = TokenBatch(*(t.repeat(n_rows, 1) for t in (batch.input_ids, batch.attention_mask, batch.position_ids)))
     cache = FixedPrefixCache(model.n_layers, keys_and_values)
     rows = (own + additions[:, None, None]).flatten(0, 1)
-    mask = _causal_mask(model, batch, len(prefix))
+    mask = _causal_mask(model, batch, len(prefilled.prefix))
     with _last_position_on_top(model):
         final = _run_above(model, layer, rows, mask, batch.position_ids, cache)
     return final[:, -1].unflatten(0, (n_rows, n_questions)).transpose(0, 1)
+
+
+def _pick_rows(keys_and_values: KeysAndValues | None, rows: slice) -> KeysAndValues | None:
+    if keys_and_values is None:
+        return None
+    return [entry and (entry[0][rows], entry[1][rows]) for entry in keys_and_values]
 
 
 def _repeat_rows(keys_and_values: KeysAndValues, times: int) -> KeysAndValues:
