@@ -272,7 +272,7 @@ class RunDirectory:
         """The table of matches, index target; text columns hold "" where nothing stands."""
         table = read_table(self.path / "matches.csv").set_index("target")
         texts = [column for column in ("model", "framing", "family", "status") if column in table]
-        return table.assign(**{column: table[column].fillna("").astype(str) for column in texts})
+        return table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
 
     def verdict(self) -> dict[str, Any]:
         """verdict.json; what could not be computed is None."""

@@ -5,8 +5,8 @@
 
 h_L is the residual stream after layer L at the last token. The difference is taken of means, not of principal
 components of paired differences: removing the mean of the differences would remove the signal itself. Positive means
-towards yes for both. Where a subject says nearly always the same, the sign of its margin splits badly; the response
-contrast then takes the top against the bottom third of the margins.
+towards yes for both. Where a subject says nearly always the same (under 20% or under 5 questions on one side), the sign
+of its margin splits badly; the response contrast then takes the top against the bottom third of the margins.
 """
 
 from collections.abc import Callable, Sequence
@@ -89,7 +89,7 @@ def split_by_response(
     """
     read = mass >= MASS_FLOOR
     yes, no = read & (margin > 0), read & (margin <= 0)
-    if min(int(yes.sum()), int(no.sum())) < SMALLER_SIDE * int(read.sum()):
+    if min(int(yes.sum()), int(no.sum())) < max(SMALLER_SIDE * int(read.sum()), MINIMUM_PER_SIDE):
         ranked = margin[read].sort().values
         third = len(ranked) // 3
         if third:

@@ -137,7 +137,7 @@ class SteeringVector:
 
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
     """A control: a direction drawn evenly from the sphere, of the same norms, layer and model."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed % 2**63)  # numpy's seeds may be longer
     drawn = torch.randn(like.direction.shape[0], generator=generator)
     return SteeringVector(
         direction=drawn / drawn.norm(),

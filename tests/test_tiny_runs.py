@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from tiny_experiment import (
     JUDGE_RUN,
     STEER_SWEEP,
@@ -23,6 +24,7 @@ from psychometrics import FactorModel
 from reporting import RunDirectory
 from reporting.configuration import configuration_hash
 from steering import SteeringVector
+from steering.extraction import split_by_response
 from steering.layers import spanning_magnitude
 from steering.magnitudes import find_range
 
@@ -161,11 +163,11 @@ def test_raw_units_are_the_same_magnitudes_times_a_constant(steer, tmp_path):
 
 
 def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranked(steer):
-    run, _ = steer(method="random", controls=3, layer="2")
+    run, _ = steer(method="random", controls=3, layer="2", seed=2**70)
     sweep = run.read_sweep()
     own = run.manifest["vector_id"]
-    assert own == "L2-random-0"
-    assert set(sweep["vector_id"]) == {own, "L2-random-1", "L2-random-2", "L2-random-3"}
+    assert own == f"L2-random-{2**70}"
+    assert set(sweep["vector_id"]) == {own, *(f"L2-random-{2**70 + number}" for number in (1, 2, 3))}
     assert all(0.0 in grid for grid in run.manifest["magnitudes"].values())
     direction = run.verdict()["direction"]
     assert direction["n_controls"] == 3
@@ -245,6 +247,12 @@ def test_another_panel_of_the_same_questions_is_judged_from_the_tables(run, call
     assert ended.code == 0, ended.err
     assert "160 questions are in the panel (0 by id, 160 by text)" in ended.out
     assert RunDirectory.open(tmp_path / "judged").verdict()["sentence"] not in ("not reproduced", "cannot be judged")
+
+
+def test_a_subject_with_four_noes_is_split_at_thirds_rather_than_refused():
+    margin = torch.tensor([-4.0, -3.0, -2.0, -1.0, *range(1, 12)])
+    yes, no = split_by_response(margin, torch.ones(15))
+    assert int(yes.sum()) == int(no.sum()) == 5
 
 
 # ---- a subject that can half be read -------------------------------------------------------------------------------
