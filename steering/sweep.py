@@ -79,19 +79,21 @@ def sweep(
     spec = spec or SteeringSpec()
     grids = _check(model, vectors, magnitudes)
     prompts = PromptSet.of(model, questions)
-    todo = [question for question in prompts.question_ids if question not in done]
+    names, lengths = prompts.question_ids, [len(sequence) for sequence in prompts.sequences]
+    # Prefix and batches are those of all questions, so that a resumed sweep ends with the same bits as an unbroken one.
+    batches = batches_by_length(lengths, batch_size or default_batch_size(model))
+    left = [[index for index in batch if names[index] not in done] for batch in batches]
+    todo = [batch for batch in left if batch]
     frames: list[pd.DataFrame] = []
     if todo:
-        asked = prompts.subset(todo)
         layers = sorted({vector.layer for vector in vectors})
         whole = spec.positions != "last"
-        prefix = model.run_prefix(asked.sequences, layers if whole else [])
+        prefix = model.run_prefix(prompts.sequences, layers if whole else [])
 
         def work(batch: list[int]) -> pd.DataFrame:
-            return _sweep_batch(model, asked.subset([todo[i] for i in batch]), prefix, vectors, grids, spec)
+            return _sweep_batch(model, prompts.subset([names[index] for index in batch]), prefix, vectors, grids, spec)
 
-        lengths = [len(sequence) for sequence in asked.sequences]
-        for batch in own_share(batches_by_length(lengths, batch_size or default_batch_size(model))):
+        for batch in own_share(todo):
             for frame in halving_on_out_of_memory(work, batch):
                 frames.append(frame)
                 if sink:

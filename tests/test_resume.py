@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from tiny_experiment import STEER_SWEEP, alone, as_arguments, call, files_of, run_here, vector_content, write_experiment
 
@@ -99,6 +100,28 @@ def test_a_run_that_lost_its_last_parts_asks_only_those_questions_again(options,
     assert "reading yes and no" not in ended.out
     assert {path: data for path, data in files_of(folder / "sweep").items() if path in kept} == kept
     assert_same_tables(RunDirectory.open(folder), unbroken)
+
+
+def test_the_last_batch_alone_gives_the_same_bits_as_among_others(options, tmp_path, call):
+    """Its questions begin alike: a prefix of their own would be longer than that of all, and round otherwise."""
+    questions = pd.read_csv(options["questions"])
+    short = questions.index % 15 == 0
+    questions["question"] = questions["question"].where(short, questions["question"] + " Think of more than one.")
+    questions.loc[short, "question"] = "Who was " + questions["id"][short] + "?"
+    questions.to_csv(tmp_path / "questions.csv", index=False)
+    given = options | {
+        "questions": tmp_path / "questions.csv",
+        "layer": "2",
+        "magnitudes": "-1,1",
+        "out": tmp_path / "run",
+    }
+    assert call(STEER_SWEEP, *as_arguments(given)).code == 0
+    run = RunDirectory.open(tmp_path / "run")
+    whole = run.read_sweep()
+    sorted((run.path / "sweep").iterdir())[-1].unlink()
+    assert run.read_sweep()["question_id"].nunique() == 224
+    assert call(STEER_SWEEP, *as_arguments(given | {"resume": True})).code == 0
+    assert run.read_sweep().equals(whole)
 
 
 def test_a_finished_run_resumes_to_its_report_without_another_question(options, unbroken, tmp_path, call, monkeypatch):
