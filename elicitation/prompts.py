@@ -90,9 +90,27 @@ _OPENINGS = {
     ),
 }
 
+# Worked examples in the user's turn: what a base model needs to answer at all, and a very small one to answer readably.
+# The letters of a name are the answers of the examples in order; their number and the last of them move the yes rate.
+_EXAMPLES = {
+    "Y": ("How many legs does a dog have?", "What colour is fresh snow?"),
+    "N": ("What did the third guest say at the baker's wedding?", "What was the name of the ferryman's second cat?"),
+}
+_ANSWERS = {"Y": "Yes", "N": "No"}
+EXAMPLE_ORDERS = ("YN", "NY", "N", "NYN", "YNYN", "NNYY")
+
+
+def _examples(order: str) -> str:
+    """The questions of `_EXAMPLES`, asked and answered in this order of Y and N."""
+    questions = {letter: iter(texts) for letter, texts in _EXAMPLES.items()}
+    return "\n\n".join(
+        f"{_REQUEST.format(question=next(questions[letter]))}\n\nAnswer: {_ANSWERS[letter]}" for letter in order
+    )
+
+
 FRAMINGS = {
     name: PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}".lstrip(), assistant_prefix="Answer:")
-    for name, opening in _OPENINGS.items()
+    for name, opening in (_OPENINGS | {f"examples {order}": _examples(order) for order in EXAMPLE_ORDERS}).items()
 }
 METACOGNITIVE = FRAMINGS["neutral"]
 
@@ -106,17 +124,24 @@ CLOSED_BOOK = PromptTemplate(
 )
 
 
-def load_prompt(path: str | Path) -> PromptTemplate:
-    """Read a prompt from a file.
+def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTemplate:
+    """A framing by its name, or a prompt from a file.
 
     Args:
-        path: a .txt or .md file is the user turn as it stands; a .yaml (or .yml) file has `user`, and optionally
-            `assistant_prefix` and `name`. The name defaults to the file's, without its ending.
+        name_or_path: a key of `FRAMINGS`, or a file. A .txt or .md file is the user turn as it stands; a .yaml (or
+            .yml) file has `user`, and optionally `assistant_prefix` and `name`. The name defaults to the file's,
+            without its ending.
+        folder: what a relative path is relative to.
 
     Raises:
-        InputError: no such file, another ending, no UTF-8, no YAML, unknown or missing keys, values that are no text,
-            not exactly one `{question}`.
+        InputError: no such framing or file, another ending, no UTF-8, no YAML, unknown or missing keys, values that
+            are no text, not exactly one `{question}`.
     """
+    if str(name_or_path) in FRAMINGS:
+        return FRAMINGS[str(name_or_path)]
+    path = folder / name_or_path
+    if not path.suffix and not path.is_file():
+        raise InputError(f"the prompt {str(name_or_path)!r} is no file and none of {', '.join(FRAMINGS)}; check it")
     return PromptTemplate(**read_prompt_file(path))
 
 

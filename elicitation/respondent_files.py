@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from common import InputError
-from elicitation.prompts import FRAMINGS, PromptTemplate, load_prompt
+from elicitation.prompts import PromptTemplate, load_prompt
 
 _MODEL_KEYS = {"model", "family", "dtype", "revision", "framings", "n_questions", "closed_book"}
 
@@ -81,7 +81,9 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
             f"{path} lists the model {entry!r}; give its name, or the key `model` and if wanted "
             f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
         )
-    framings = tuple(_framing(name, path) for name in _list(fields.get("framings", shared), "framings", path))
+    framings = tuple(
+        load_prompt(str(name), path.parent) for name in _list(fields.get("framings", shared), "framings", path)
+    )
     _refuse_repeats([framing.name for framing in framings], "framing", path)
     n_questions = fields.get("n_questions")
     if n_questions is not None and (not isinstance(n_questions, int) or isinstance(n_questions, bool)):
@@ -93,17 +95,6 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
         name: str(fields[name]) for name in ("model", "family", "dtype", "revision") if fields.get(name) is not None
     }
     return RespondentModel(framings=framings, n_questions=n_questions, closed_book=closed_book, **texts)
-
-
-def _framing(name: Any, path: Path) -> PromptTemplate:
-    if str(name) in FRAMINGS:
-        return FRAMINGS[str(name)]
-    file = path.parent / str(name)
-    if file.is_file():
-        return load_prompt(file)
-    raise InputError(
-        f"{path} names the framing {name!r}; give a prompt file beside it, or one of {', '.join(FRAMINGS)}"
-    )
 
 
 def _list(value: Any, key: str, path: Path) -> list[Any]:

@@ -56,6 +56,10 @@ DEFAULTS: dict[str, Any] = {
     "wandb": "off",
 }
 
+PROMPT = "neutral"
+PROMPT_OF_EMBEDDED = "examples YN"
+"""The embedded model knows little of itself when asked without examples (docs/experiment_log.md)."""
+
 
 def main() -> None:
     options = parse_options()
@@ -117,7 +121,6 @@ class Inputs:
 def load_inputs(options: argparse.Namespace) -> Inputs:
     """Join questions and panel, draw, split."""
     from elicitation import (
-        METACOGNITIVE,
         join_questions_and_panel,
         load_panel,
         load_prompt,
@@ -127,7 +130,8 @@ def load_inputs(options: argparse.Namespace) -> Inputs:
     )
     from matching import assign_splits
 
-    template = load_prompt(options.prompt) if options.prompt else METACOGNITIVE
+    default = PROMPT_OF_EMBEDDED if options.model == DEFAULTS["model"] else PROMPT
+    template = load_prompt(options.prompt or default)
     panel = load_panel(options.panel, options.respondents)
     source = options.questions
     if source is None:
@@ -389,7 +393,11 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
     asked.add_argument("--targets", help="only these respondents, separated by commas")
     asked.add_argument("--keep-own", action="store_true", help="keep targets that are the subject's own model")
-    asked.add_argument("--prompt", metavar="FILE", help="a .txt or .yaml file with one {question}")
+    asked.add_argument(
+        "--prompt",
+        help="a .txt or .yaml file with one {question}, or a framing's name "
+        f"({PROMPT}; for the embedded model {PROMPT_OF_EMBEDDED})",
+    )
     asked.add_argument("--show-prompt", action="store_true", help="print the first rendered prompt and stop")
     steered = parser.add_argument_group("steering")
     steered.add_argument("--contrast", choices=("response", "answer"), help="what the vector is the difference of")
