@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import os
 import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -26,13 +27,17 @@ def run_command(main: Callable[[], int | None]) -> int:
 
     Returns:
         main's exit code (None counts as 0); 2 for an `InputError` or for a file-system error that the user can
-        mend; 130 after Ctrl-C. Any other exception passes through, with its traceback: it is a bug.
+        mend; 130 after Ctrl-C; 141 when nobody reads what is printed. Any other exception passes through, with its
+        traceback: it is a bug.
     """
     try:
         return main() or 0
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader of the output has gone, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         print("interrupted; what was finished is saved", file=sys.stderr)
         return 130

@@ -15,19 +15,20 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from common import InputError
+from common import InputError, is_first_process, say
 from common.command_line import config_arguments, natural, positive, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elicitation import PromptTemplate, Question, ResponseMatrix
+    from elicitation import PromptTemplate, ResponseMatrix
+    from matching import ExperimentInputs
     from open_models import OpenModel
     from reporting import RunDirectory
+    from steering import PromptSet
     from steering.plan import SweepPlan
 
 DEFAULTS: dict[str, Any] = {
@@ -63,14 +64,20 @@ PROMPT_OF_EMBEDDED = "examples YN"
 
 def main() -> None:
     options = parse_options()
-    magnitudes = read_magnitudes(options.magnitudes)
-    inputs = load_inputs(options)
+    inputs, template = read_inputs(options)
     quiet_libraries()
     from open_models import load_model
     from open_models.threads import choose_threads
+    from steering import PromptSet
+    from steering.magnitudes import read_magnitudes
     from steering.processes import own_device, start_processes
     from steering.readability import check_readability
 
+    magnitudes = read_magnitudes(options.magnitudes)
+    if options.show_prompt:
+        return show_prompt(options, inputs, template)
+    if options.dry_run:
+        return predict(options, inputs, template, magnitudes) if is_first_process() else None
     start_processes(options.device_map)
     if options.wandb != "off":
         from reporting.wandb_log import check_wandb
@@ -86,104 +93,81 @@ def main() -> None:
     )
     say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
     if not options.keep_own:
-        inputs = without_own(inputs, model.identity.name, model.identity.fingerprint)
-    if options.show_prompt:
-        say(model.render(inputs.template.fill(inputs.questions[0].text)))
-        return
-    readability = check_readability(model, inputs.template, inputs.questions)
+        inputs = inputs.without_own(model.identity.name, model.identity.fingerprint)
+    readability = check_readability(model, template, inputs.questions)
     say(f"{'warning: ' if readability.warns else ''}{readability}")
-    run = begin_run(options, inputs, model, threads, str(readability))
-    with withdrawn_if_refused(run), stage(run, "vectors, layer and magnitudes"):
-        plan = load_or_make_plan(run, options, inputs, model, magnitudes)
-    with stage(run, "sweep"):
-        sweep_and_save(run, options, inputs, model, plan)
+    run = begin_run(options, inputs, template, model, threads, str(readability))
+    prompts = PromptSet.build(model, inputs.questions, template)
+    with withdrawn_if_refused(run), run.stage("vectors, layer and magnitudes"):
+        plan = load_or_make_plan(run, options, inputs, prompts, model, magnitudes)
+    with run.stage("sweep"):
+        sweep_and_save(run, options, inputs, prompts, model, plan)
     if is_first_process():
         finish(run, options, inputs.panel)
 
 
-# ---- what comes in -----------------------------------------------------------------------------------------------
+def quiet_libraries() -> None:
+    """Leave the terminal to the run: no bars while weights are read, no word about forked tokenizers."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """Questions that the panel answers, their splits, the panel, and the prompt they are put into."""
+def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptTemplate]":
+    """Questions, panel and prompt, without the subject's own answers where its name tells them."""
+    from elicitation import load_prompt
+    from matching import load_inputs
 
-    questions: "list[Question]"
-    splits: dict[str, str]
-    panel: "ResponseMatrix"
-    template: "PromptTemplate"
-    notes: tuple[str, ...]
-
-    def ids(self, split: str) -> list[str]:
-        return [question.id for question in self.questions if self.splits[question.id] == split]
-
-
-def load_inputs(options: argparse.Namespace) -> Inputs:
-    """Join questions and panel, draw, split."""
-    from elicitation import (
-        join_questions_and_panel,
-        load_panel,
-        load_prompt,
-        load_questions,
-        questions_frame,
-        sample_questions,
+    template = load_prompt(options.prompt or (PROMPT_OF_EMBEDDED if options.model == DEFAULTS["model"] else PROMPT))
+    targets = options.targets and [name.strip() for name in options.targets.split(",")]
+    inputs = load_inputs(
+        options.panel, options.questions, options.respondents, targets, options.n_questions, options.seed
     )
-    from matching import assign_splits
-
-    default = PROMPT_OF_EMBEDDED if options.model == DEFAULTS["model"] else PROMPT
-    template = load_prompt(options.prompt or default)
-    panel = load_panel(options.panel, options.respondents)
-    source = options.questions
-    if source is None:
-        source = options.panel if panel.question_texts is not None and options.panel != "embedded" else "embedded"
-    questions, panel, joined = join_questions_and_panel(load_questions(source), panel)
-    if options.n_questions is not None:
-        questions = sample_questions(questions, options.n_questions, options.seed)
-    if options.targets:
-        panel = panel.select(respondents=[name.strip() for name in options.targets.split(",")])
-    panel = panel.select(questions=[question.id for question in questions])
-    splits = assign_splits(questions_frame(questions), options.seed)
-    say(str(joined))
-    splits_by_id = {str(question): str(split) for question, split in splits.items()}
-    inputs = Inputs(questions, splits_by_id, panel, template, (str(joined),))
-    return inputs if options.keep_own else without_own(inputs, options.model)
+    return inputs if options.keep_own else inputs.without_own(options.model), template
 
 
-def without_own(inputs: Inputs, name: str, fingerprint: str | None = None) -> Inputs:
-    """Leave out the targets that are the subject: by name at once, by their weights when the subject is loaded."""
-    from elicitation import drop_own
+def show_prompt(options: argparse.Namespace, inputs: "ExperimentInputs", template: "PromptTemplate") -> None:
+    """Print what the subject reads first; its tokenizer is enough for that."""
+    from open_models.tokens import render
+    from open_models.weights import load_config, resolve_weights
 
-    panel, own = drop_own(inputs.panel, name, fingerprint)
-    if not own:
-        return inputs
-    note = f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}"
-    say(note)
-    return replace(inputs, panel=panel, notes=(*inputs.notes, note))
+    _, tokenizer = load_config(resolve_weights(options.model, options.revision))
+    say(render(tokenizer, template.fill(inputs.questions[0].text)))
 
 
-def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
-    """`auto` (None), or a list such as -1,-0.5,0,0.5,1; 0 is added where it is missing."""
-    import math
+def predict(
+    options: argparse.Namespace, inputs: "ExperimentInputs", template: "PromptTemplate", magnitudes: list[float] | None
+) -> None:
+    """Print what the run would cost."""
+    from steering.forecast import measure_and_forecast
 
-    if option == "auto":
-        return None
-    pieces = option.split(",") if isinstance(option, str) else list(option)
-    try:
-        values = [float(piece) for piece in pieces]
-    except (TypeError, ValueError):
-        values = []
-    if len({*values, 0.0}) < 3 or not all(math.isfinite(value) for value in values):
-        raise InputError(
-            f"--magnitudes {option!r} is neither auto nor a list of two or more numbers like -1,-0.5,0.5,1"
-        )
-    return sorted({0.0, *values})
+    asked = {split: [q for q in inputs.questions if inputs.splits[q.id] == split] for split in inputs.splits.values()}
+    forecast = measure_and_forecast(
+        options.model,
+        asked,
+        template,
+        options.revision,
+        options.dtype,
+        options.device_map,
+        layer=str(options.layer),
+        positions=options.positions,
+        n_magnitudes=None if magnitudes is None else len(magnitudes),
+        n_controls=options.controls,
+    )
+    say(f"{options.model}, {len(inputs.questions)} questions, {forecast}")
 
 
 # ---- the run -----------------------------------------------------------------------------------------------------
 
 
 def begin_run(
-    options: argparse.Namespace, inputs: Inputs, model: "OpenModel", threads: int, readability: str
+    options: argparse.Namespace,
+    inputs: "ExperimentInputs",
+    template: "PromptTemplate",
+    model: "OpenModel",
+    threads: int,
+    readability: str,
 ) -> "RunDirectory":
     """The run's folder, new or resumed; process 0 makes it, the others open it."""
     from elicitation import panel_long, questions_frame
@@ -206,7 +190,7 @@ def begin_run(
         frame = questions_frame(inputs.questions)
         run.write_questions(frame.assign(split=frame["id"].map(inputs.splits)))
         run.write_panel(panel_long(inputs.panel))
-        run.write_prompt(model.render(inputs.template.fill(inputs.questions[0].text)))
+        run.write_prompt(model.render(template.fill(inputs.questions[0].text)))
         say(f"run: {run.path}")
     path = gather([str(run.path)] if process_index() == 0 else [])[0]
     wait_for_all()
@@ -227,12 +211,14 @@ def withdrawn_if_refused(run: "RunDirectory") -> Iterator[None]:
 def load_or_make_plan(
     run: "RunDirectory",
     options: argparse.Namespace,
-    inputs: Inputs,
+    inputs: "ExperimentInputs",
+    prompts: "PromptSet",
     model: "OpenModel",
     magnitudes: list[float] | None,
 ) -> "SweepPlan":
     """The plan of a resumed run from its files, else a new one, which is saved."""
-    from steering import PromptSet, SteeringSpec, SteeringVector
+    from reporting.terminal import progress_bar
+    from steering import SteeringSpec, SteeringVector
     from steering.plan import SweepPlan, make_plan
 
     stored = run.manifest.get("magnitudes")
@@ -240,7 +226,6 @@ def load_or_make_plan(
         names = [run.manifest["vector_id"], *(name for name in stored if name != run.manifest["vector_id"])]
         vectors = [SteeringVector.load(run.vector_path(name)) for name in names]
         return SweepPlan(vectors[0], tuple(vectors[1:]), stored, None)
-    prompts = PromptSet.build(model, inputs.questions, inputs.template)
     plan = make_plan(
         model,
         prompts.subset(inputs.ids("extraction")),
@@ -271,13 +256,18 @@ def load_or_make_plan(
 
 
 def sweep_and_save(
-    run: "RunDirectory", options: argparse.Namespace, inputs: Inputs, model: "OpenModel", plan: "SweepPlan"
+    run: "RunDirectory",
+    options: argparse.Namespace,
+    inputs: "ExperimentInputs",
+    prompts: "PromptSet",
+    model: "OpenModel",
+    plan: "SweepPlan",
 ) -> None:
     """Ask what is not on disk yet, and write each batch as it comes."""
-    from steering import PromptSet, SteeringSpec, sweep
+    from reporting.terminal import progress_bar
+    from steering import SteeringSpec, sweep
     from steering.processes import process_index, wait_for_all
 
-    prompts = PromptSet.build(model, inputs.questions, inputs.template)
     done = run.done_question_ids()
     wait_for_all()
 
@@ -304,58 +294,17 @@ def finish(run: "RunDirectory", options: argparse.Namespace, panel: "ResponseMat
     from reporting.report import write_report
     from reporting.terminal import print_summary
 
-    with stage(run, "match and verdict"):
+    with run.stage("match and verdict"):
         verdict = match_and_judge(run, panel, options.seed)
-    with stage(run, "report"):
+    with run.stage("report"):
         report = write_report(run)
     if options.wandb != "off":
         from reporting.wandb_log import log_run
 
-        with stage(run, "W&B"):
+        with run.stage("W&B"):
             log_run(run, options.wandb)
     print_summary(run.matches(), verdict.to_dict())
     say(f"report: {report}")
-
-
-# ---- what a user sees ------------------------------------------------------------------------------------------------
-
-
-def is_first_process() -> bool:
-    """Whether this process is the one that writes and speaks (known before any library is loaded)."""
-    return int(os.environ.get("RANK", "0")) == 0
-
-
-def say(text: str) -> None:
-    """Print once, whatever the number of processes."""
-    if is_first_process():
-        print(text, flush=True)
-
-
-@contextlib.contextmanager
-def progress_bar(total: int, description: str) -> Iterator[Callable[[int], None]]:
-    """A bar in the first process; with several it counts this process's share."""
-    if not is_first_process():
-        yield lambda steps: None
-        return
-    from reporting import terminal
-
-    with terminal.progress_bar(total, description) as advance:
-        yield advance
-
-
-@contextlib.contextmanager
-def stage(run: "RunDirectory", name: str) -> Iterator[None]:
-    """Time a stage in the manifest, once."""
-    with run.stage(name) if is_first_process() else contextlib.nullcontext():
-        yield
-
-
-def quiet_libraries() -> None:
-    """Leave the terminal to the run: no bars while weights are read, no word about forked tokenizers."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
 
 
 # ---- options -----------------------------------------------------------------------------------------------------
@@ -413,6 +362,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--seed", type=natural, help="of every draw (%(default)s)")
     add("--out", help="folder of the run")
     add("--resume", action="store_true", help="go on with a run that was broken off")
+    add("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
     add("--wandb", choices=("off", "offline", "online"), help="mirror the run to Weights & Biases")
     add("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
     parser.set_defaults(**DEFAULTS)

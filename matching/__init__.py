@@ -4,6 +4,7 @@ sweep (question x magnitude) + panel (question x target) -> match_targets -> Tar
 """
 
 from matching.controls import control_signal, control_signals, judged_targets
+from matching.inputs import ExperimentInputs, load_inputs
 from matching.match import TargetMatches, match_targets
 from matching.splits import assign_splits
 from matching.status import JUDGED
@@ -12,6 +13,7 @@ from matching.verdict import SENTENCES, Verdict, judge
 __all__ = [
     "JUDGED",
     "SENTENCES",
+    "ExperimentInputs",
     "TargetMatches",
     "Verdict",
     "assign_splits",
@@ -19,5 +21,6 @@ __all__ = [
     "control_signals",
     "judge",
     "judged_targets",
+    "load_inputs",
     "match_targets",
 ]

@@ -39,8 +39,7 @@ def load_gguf(path: Path, dtype: torch.dtype, device_map: str | dict[str, Any] |
         InputError: the file is damaged or truncated.
         ValueError, NotImplementedError: transformers does not read this architecture or this quantisation.
     """
-    header = _read_header(path)
-    config = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
+    config, tokenizer = load_gguf_config(path)
     model = AutoModelForCausalLM.from_pretrained(
         path.parent,
         gguf_file=path.name,
@@ -51,9 +50,16 @@ def load_gguf(path: Path, dtype: torch.dtype, device_map: str | dict[str, Any] |
         attn_implementation=attention_for(config),
     )
     model.config.architectures = [type(model).__name__]
+    return model.eval(), tokenizer
+
+
+def load_gguf_config(path: Path) -> tuple[Any, Any]:
+    """The config and the tokeniser of a GGUF file, without its weights; raises as `load_gguf`."""
+    header = _read_header(path)
+    config = AutoConfig.from_pretrained(path.parent, gguf_file=path.name)
     tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     _restore_splitting(tokenizer, header.get_field("tokenizer.ggml.pre"))
-    return model.eval(), tokenizer
+    return config, tokenizer
 
 
 def convert_gguf(path: Path, folder: Path, dtype: torch.dtype) -> None:

@@ -52,22 +52,26 @@ def hub_commit(hub_id: str, revision: str | None) -> str:
     return folder.name
 
 
-def hub_folder(hub_id: str, commit: str) -> Path:
+def hub_folder(hub_id: str, commit: str, *, weights: bool = True) -> Path:
     """The folder with config, tokeniser and safetensors of a hub model at `commit`, downloaded where need be.
+
+    Args:
+        weights: False leaves the safetensors where they are.
 
     Raises:
         InputError: as `hub_commit`.
     """
+    wanted = [pattern for pattern in WANTED_FILES if weights or not pattern.endswith(".safetensors")]
     with _explained(hub_id, commit):
         return Path(
-            snapshot_download(hub_id, revision=commit, allow_patterns=WANTED_FILES, local_files_only=not _hub_answers())
+            snapshot_download(hub_id, revision=commit, allow_patterns=wanted, local_files_only=not _hub_answers())
         )
 
 
-def cached_folder(hub_id: str) -> Path | None:
-    """The folder of the main branch in the user's hub cache, where it is there and complete."""
+def cached_folder(hub_id: str, commit: str | None = None) -> Path | None:
+    """The folder of `commit` (by default the main branch) in the user's hub cache, where it is there and complete."""
     try:
-        config = hf_hub_download(hub_id, "config.json", local_files_only=True)
+        config = hf_hub_download(hub_id, "config.json", revision=commit, local_files_only=True)
     except LocalEntryNotFoundError:
         return None
     folder = Path(config).parent

@@ -5,6 +5,8 @@ A name is, in this order: a built-in name, a path, a hub id. A hub id of a model
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +20,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTra
 from common import InputError, sha256_of_file
 from open_models.checkpoint_files import attention_for, check_folder, declared_tokenizer_class
 from open_models.embedded import converted_folder, ensure_converted, is_converted
-from open_models.gguf_files import check_gguf, load_gguf
+from open_models.gguf_files import check_gguf, load_gguf, load_gguf_config
 from open_models.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
 from open_models.pieces import OfflineModel, find_offline_model
 
@@ -72,6 +74,27 @@ def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLo
     return _from_hub(name_or_path, revision)
 
 
+def weights_are_here(location: WeightsLocation) -> bool:
+    """Whether the weights can be read without a download."""
+    return location.kind != "hub" or cached_folder(location.path, location.commit) is not None
+
+
+def load_config(location: WeightsLocation) -> tuple[Any, Any]:
+    """The Hugging Face config and tokeniser, without the weights.
+
+    Raises:
+        InputError: as `load_weights`.
+    """
+    folder = Path(location.path)
+    if location.kind == "hub":
+        assert location.commit is not None
+        folder = hub_folder(location.path, location.commit, weights=False)
+    with _explained(location):
+        if location.kind == "gguf":
+            return load_gguf_config(folder)
+        return AutoConfig.from_pretrained(folder, trust_remote_code=False), _load_tokenizer(folder)
+
+
 def load_weights(
     location: WeightsLocation,
     dtype: torch.dtype | str,
@@ -101,22 +124,28 @@ def load_weights(
     else:
         folder = Path(location.path)
     placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
-    try:
+    with _explained(location, device_map or device):
         if location.kind == "gguf":
             model, tokenizer = load_gguf(folder, dtype if isinstance(dtype, torch.dtype) else torch.float32, placement)
         else:
             model, tokenizer = _load_folder(folder, dtype, placement)
+    return model, tokenizer, _provenance(location, model)
+
+
+@contextmanager
+def _explained(location: WeightsLocation, place: Any = None) -> Iterator[None]:
+    try:
+        yield
     except InputError:
         raise
     except torch.OutOfMemoryError as error:
         raise InputError(
-            f"{location.path} does not fit into the memory of {device_map or device}; "
+            f"{location.path} does not fit into the memory of {place}; "
             "pass --dtype bfloat16, --device-map auto, or a smaller model"
         ) from error
     except (SafetensorError, StrictDataclassError, ValueError, RuntimeError, ImportError, OSError) as error:
         said = str(error).strip().split("\n")[0]
         raise InputError(f"transformers cannot read {location.path}: {said}") from error
-    return model, tokenizer, _provenance(location, model)
 
 
 def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:

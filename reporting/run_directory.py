@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from common import InputError, atomic_path, sha256_of_text, write_json, write_text
+from common import InputError, atomic_path, is_first_process, sha256_of_text, write_json, write_text
 from psychometrics import FactorModel
 from reporting import provenance, sweep_parts
 from reporting.configuration import configuration_hash, first_difference, plain_configuration
@@ -170,7 +170,10 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time a part of the run: into the manifest and the log, also when it fails."""
+        """Time a part of the run: into the manifest and the log, also when it fails, by the first process."""
+        if not is_first_process():
+            yield
+            return
         self.log(f"{name}: started")
         started, begin, completed = provenance.utc_now(), time.perf_counter(), False
         try:

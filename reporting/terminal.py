@@ -6,9 +6,9 @@ goes to stdout.
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -17,10 +17,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from common import is_first_process
 from reporting.labels import target_labels
 from reporting.meaning import findings, headline, number
-
-Item = TypeVar("Item")
 
 COLUMNS = {
     "yes": "yes_rate",
@@ -63,29 +62,20 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
     console.print(Panel(Text(headline(verdict["sentence"]), style="bold"), subtitle=judged, subtitle_align="right"))
 
 
-def progress(
-    items: Iterable[Item], description: str, total: int | None = None, console: Console | None = None
-) -> Iterator[Item]:
-    """Yield the items under a bar; `total` where their number is not known from them."""
-    if total is None and isinstance(items, Sized):
-        total = len(items)
-    with progress_bar(total, description, console) as advance:
-        for item in items:
-            yield item
-            advance(1)
-
-
 @contextmanager
 def progress_bar(
     total: int | None, description: str, console: Console | None = None
 ) -> Iterator[Callable[[int], None]]:
-    """A bar for work that is not a plain loop: call what it yields with the number of steps just done.
+    """A bar: call what it yields with the number of steps just done. Of several processes only the first draws one.
 
     Args:
         total: number of steps, None where unknown.
         description: what is being done, such as "sweep".
         console: where to draw, instead of stderr.
     """
+    if not is_first_process():
+        yield lambda steps: None
+        return
     console = console or Console(file=sys.stderr)
     begin, done = time.perf_counter(), 0
     columns = (

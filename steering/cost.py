@@ -12,8 +12,7 @@ is in the measured rates.
 """
 
 import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,13 +20,11 @@ import torch
 from torch import nn
 
 from common import InputError
-from open_models import OpenModel
+from open_models.batches import QUESTIONS_PER_BATCH, batches_by_length
 from open_models.prefill import TOKENS_AT_ONCE
 from open_models.readout import VOCABULARY_CHUNK
-from open_models.tokens import common_prefix_length
-from steering.prompt_set import QUESTIONS_PER_BATCH, PromptSet, batches_by_length
 from steering.sweep import ROWS_PER_QUESTION
-from steering.vectors import SteeringSpec, SteeringVector
+from steering.vectors import SteeringSpec
 
 STAGES = ("prefill", "rows", "whole", "readout")
 
@@ -103,17 +100,6 @@ class ModelSize:
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """Floating-point operations per second of each stage, measured on this device.
-
-    Attributes:
-        rates: stage -> operations per second.
-    """
-
-    rates: Mapping[str, float]
-
-
-@dataclass(frozen=True)
 class CostPrediction:
     """The cost of a sweep.
 
@@ -124,7 +110,7 @@ class CostPrediction:
         flops: stage -> operations.
         weight_bytes, working_bytes: memory of the weights, and of the largest batch beside them. What the process
             takes for itself and its libraries comes on top.
-        seconds: of one process on this device; None without a calibration.
+        seconds: of one process on this device; None where its rates are not known.
     """
 
     n_prefills: int
@@ -150,12 +136,10 @@ def predict_cost(
     config: Any,
     n_questions: int,
     prompt_lengths: Sequence[int],
-    n_magnitudes: int,
-    n_vectors: int = 1,
-    layer: int | None = None,
+    steered: Sequence[tuple[int, int]],
     positions: str = "last",
     dtype: torch.dtype = torch.float32,
-    calibration: Calibration | None = None,
+    rates: Mapping[str, float] | None = None,
     *,
     n_shared: int = 0,
     device: str = "cpu",
@@ -166,9 +150,9 @@ def predict_cost(
     Args:
         config: Hugging Face config of the model; no weights are needed.
         prompt_lengths: tokens of some or all prompts; the questions are taken to be of these lengths in turn.
-        layer: of the vectors; the middle one where it is not known yet.
+        steered: layer and number of magnitudes of each vector; without any, the prompts are only read once.
         positions: "last", "prompt" or "all".
-        calibration: of this model on this device, else no time is predicted.
+        rates: operations per second of each stage (`steering.calibration`), else no time is predicted.
         n_shared: tokens with which all prompts begin.
         device: type of the device, which sets the size of batches.
 
@@ -176,86 +160,51 @@ def predict_cost(
         InputError: no questions, lengths or magnitudes, an unknown choice of positions, or a layer that is not there.
     """
     SteeringSpec(positions)
-    if min(n_questions, n_magnitudes, n_vectors, len(prompt_lengths)) < 1:
+    counts = [count for _, count in steered]
+    if min(n_questions, len(prompt_lengths), *counts) < 1:
         raise InputError(
-            f"{n_questions} questions, {len(prompt_lengths)} prompt lengths, {n_magnitudes} magnitudes and "
-            f"{n_vectors} vectors leave nothing to predict; give at least one of each"
+            f"{n_questions} questions, {len(prompt_lengths)} prompt lengths and {counts} magnitudes leave nothing to "
+            "predict; give at least one of each"
         )
     size = ModelSize.of(config)
-    layer = size.n_layers // 2 if layer is None else layer
-    if not 0 <= layer < size.n_layers:
-        raise InputError(f"layer {layer} requested, but this model has layers 0-{size.n_layers - 1}")
+    for layer, _ in steered:
+        if not 0 <= layer < size.n_layers:
+            raise InputError(f"layer {layer} requested, but this model has layers 0-{size.n_layers - 1}")
     lengths = [prompt_lengths[index % len(prompt_lengths)] for index in range(n_questions)]
     per_batch = batch_size or QUESTIONS_PER_BATCH.get(device, 16)
     batches = batches_by_length(lengths, per_batch)
     widths = [max(lengths[index] for index in batch) - n_shared for batch in batches]
     own = sum(width * len(batch) for width, batch in zip(widths, batches, strict=True))  # padding included
     context = n_shared + own / n_questions  # masked positions are computed too
-    above = size.n_layers - 1 - layer
-    n_steered = n_magnitudes * n_vectors
-    n_rows = n_questions * n_steered
+    passes = [(size.n_layers - 1 - layer, count) for layer, count in steered]
+    n_rows = n_questions * max(sum(counts), 1)
     flops = dict.fromkeys(STAGES, 0.0)
     flops["prefill"] = size.prompt_flops(own + n_shared, context, size.n_layers)
-    if positions == "last":
-        flops["rows"] = size.rows_flops(n_rows, context + min(n_magnitudes, ROWS_PER_QUESTION), above)
-        n_steered_tokens = n_rows
-    else:
-        n_steered_tokens = n_steered * (own + n_shared * len(batches))
-        flops["whole"] = size.prompt_flops(n_steered_tokens, context, above)
+    n_steered_tokens = 0
+    for above, count in passes:
+        if positions == "last":
+            n_tokens = n_questions * count
+            flops["rows"] += size.rows_flops(n_tokens, context + min(count, ROWS_PER_QUESTION), above)
+        else:
+            n_tokens = count * (own + n_shared * len(batches))
+            flops["whole"] += size.prompt_flops(n_tokens, context, above)
+        n_steered_tokens += n_tokens
     flops["readout"] = 2.0 * n_rows * math.prod(size.unembedding)
     seconds = None
-    if calibration is not None:
-        seconds = sum(flops[stage] / calibration.rates[stage] for stage in STAGES if flops[stage])
+    if rates is not None:
+        seconds = sum(flops[stage] / rates[stage] for stage in STAGES if flops[stage])
     return CostPrediction(
         n_prefills=n_questions,
-        n_rows=n_rows,
+        n_rows=n_questions * sum(counts),
         n_tokens=own + n_shared + n_steered_tokens,
         flops=flops,
         weight_bytes=size.n_parameters * dtype.itemsize,
-        working_bytes=_working_bytes(
-            size, len(batches[0]), widths[0], n_shared, n_magnitudes, above, positions, dtype, device
+        working_bytes=max(
+            _working_bytes(size, len(batches[0]), widths[0], n_shared, count, above, positions, dtype, device)
+            for above, count in passes or [(0, 1)]
         ),
         seconds=seconds,
     )
-
-
-def calibrate(model: OpenModel, prompts: PromptSet, layer: int | None = None) -> Calibration:
-    """Time each stage on one batch of prompts: a few seconds on a CPU with a small model.
-
-    Args:
-        layer: steered after it; the middle one by default.
-    """
-    size = ModelSize.of(model.hf.config)
-    layer = model.n_layers // 2 if layer is None else layer
-    model.check_layers([layer])
-    lengths = [len(sequence) for sequence in prompts.sequences]
-    middle = sorted(range(len(prompts)), key=lambda index: lengths[index])
-    n_batch = QUESTIONS_PER_BATCH.get(model.device.type, 16)
-    start = max(0, (len(middle) - n_batch) // 2)
-    sequences = [prompts.sequences[index] for index in middle[start : start + n_batch]]
-    n_shared = common_prefix_length(prompts.sequences) if len(prompts) > 1 else 0
-    prefix = model.run_prefix(prompts.sequences, [layer])
-    width = max(len(sequence) for sequence in sequences) - n_shared
-    n_tokens, above = width * len(sequences), model.n_layers - 1 - layer
-    context = float(n_shared + width)
-    n_rows = 32
-
-    direction = torch.zeros(model.d_model)
-    direction[0] = 1.0
-    vector = SteeringVector(direction, layer, 1.0, 1.0, model.identity)
-    additions = vector.addition(torch.linspace(0, 1e-3, n_rows), SteeringSpec()).to(model.device)
-    last, prefill_seconds = _timed(model, lambda: model.prefill(sequences, [layer], prefix))
-    rates = {"prefill": size.prompt_flops(n_tokens, context, model.n_layers) / prefill_seconds}
-    whole = model.prefill(sequences, [layer], prefix, whole=True)
-    final, row_seconds = _timed(model, lambda: model.steer_last(last, layer, additions.expand(len(sequences), -1, -1)))
-    n_whole = max(1, TOKENS_AT_ONCE.get(model.device.type, 1024) // n_tokens)
-    _, whole_seconds = _timed(model, lambda: model.steer_all(whole, layer, additions[:n_whole]))
-    _, readout_seconds = _timed(model, lambda: model.readout.margin_and_mass(final, prompts.tokens))
-    rates["rows"] = size.rows_flops(n_rows * len(sequences), context + n_rows, max(above, 1)) / row_seconds
-    whole_tokens = n_whole * (n_tokens + n_shared)
-    rates["whole"] = size.prompt_flops(whole_tokens, context, max(above, 1)) / whole_seconds
-    rates["readout"] = 2.0 * n_rows * len(sequences) * math.prod(size.unembedding) / readout_seconds
-    return Calibration(rates)
 
 
 def _working_bytes(
@@ -289,15 +238,3 @@ def _working_bytes(
     # In float32: the chunk of the unembedding, where it is not so already, and its logits with their exponentials.
     readout = 4 * (2 * logits * chunk + (0 if dtype == torch.float32 else chunk * d_model))
     return int(kept * dtype.itemsize + max(passing * dtype.itemsize, readout))
-
-
-def _timed(model: OpenModel, work: Callable[[], Any]) -> tuple[Any, float]:
-    """The result, and the seconds of the second run: the first pays for what is set up once."""
-    work()
-    if model.device.type == "cuda":
-        torch.cuda.synchronize(model.device)
-    started = time.perf_counter()
-    result = work()
-    if model.device.type == "cuda":
-        torch.cuda.synchronize(model.device)
-    return result, time.perf_counter() - started

@@ -5,13 +5,15 @@ band. So the range is found by doubling, the margins inside it are interpolated 
 is laid even in yes rate. All of it looks at the fitting split of the questions and at no target.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from common import InputError
 from elicitation.yes_no import MASS_FLOOR
 from open_models import OpenModel
 from steering.prompt_set import PromptSet
@@ -27,6 +29,26 @@ COARSE_POINTS = 25
 GRID_POINTS = 41
 
 Floats = NDArray[np.float64]
+
+
+def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
+    """What `--magnitudes` stands for: `auto` (None), or a list such as -1,-0.5,0.5,1; 0 is added where it is missing.
+
+    Raises:
+        InputError: neither, or fewer than two magnitudes other than 0.
+    """
+    if option == "auto":
+        return None
+    pieces = option.split(",") if isinstance(option, str) else list(option)
+    try:
+        values = [float(piece) for piece in pieces]
+    except (TypeError, ValueError):
+        values = []
+    if len({*values, 0.0}) < 3 or not all(math.isfinite(value) for value in values):
+        raise InputError(
+            f"--magnitudes {option!r} is neither auto nor a list of two or more numbers like -1,-0.5,0.5,1"
+        )
+    return sorted({0.0, *values})
 
 
 def doubling(unit_scale: float = 1.0) -> list[float]:

@@ -6,7 +6,7 @@ import pytest
 from reporting_run import make_run
 from rich.console import Console
 
-from reporting.terminal import print_summary, progress, progress_bar
+from reporting.terminal import print_summary, progress_bar
 
 
 def console(width=100, terminal=False):
@@ -37,10 +37,20 @@ def test_text_in_square_brackets_is_printed_as_it_stands(tmp_path):
 
 def test_into_a_file_goes_one_line_per_stage():
     page = console()
-    assert list(progress(range(1000), "sweep", console=page)) == list(range(1000))
+    with progress_bar(1000, "sweep", page) as advance:
+        for _ in range(1000):
+            advance(1)
     lines = page.file.getvalue().splitlines()
     assert len(lines) == 1
     assert lines[0].startswith("sweep: 1000 in ")
+
+
+def test_of_several_processes_only_the_first_shows_its_progress(monkeypatch):
+    page = console()
+    monkeypatch.setenv("RANK", "1")
+    with progress_bar(4, "sweep", page) as advance:
+        advance(4)
+    assert page.file.getvalue() == ""
 
 
 def test_a_terminal_sees_a_bar_with_the_time_left():

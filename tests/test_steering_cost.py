@@ -16,7 +16,8 @@ from elicitation.questions import Question
 from open_models import load_model
 from open_models.tokens import common_prefix_length
 from steering import PromptSet, SteeringSpec, SteeringVector, sweep
-from steering.cost import ModelSize, calibrate, predict_cost
+from steering.calibration import calibrate
+from steering.cost import ModelSize, predict_cost
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [
@@ -40,9 +41,7 @@ def test_predicted_operations_are_those_that_pytorch_counts(architecture, positi
     # The counter knows attention as matrix products, not as the CPU's fused kernel.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         sweep(model, prompts, [vector], grid, SteeringSpec(positions))
-    predicted = predict_cost(
-        model.hf.config, len(prompts), lengths, len(grid), layer=1, positions=positions, n_shared=shared
-    )
+    predicted = predict_cost(model.hf.config, len(prompts), lengths, [(1, len(grid))], positions, n_shared=shared)
     assert predicted.n_rows == len(prompts) * len(grid)
     assert predicted.total_flops == pytest.approx(counter.get_total_flops(), rel=0.15)
 
@@ -59,32 +58,43 @@ def test_sizes_from_the_config_alone_are_those_of_the_loaded_model(architecture)
 
 def test_memory_grows_neither_with_questions_nor_with_magnitudes_beyond_a_batch():
     config = tiny_model("llama").hf.config
-    small = predict_cost(config, 16, [80], 64)
-    assert predict_cost(config, 1600, [80], 64).peak_bytes == small.peak_bytes
-    assert predict_cost(config, 16, [80], 640).peak_bytes == small.peak_bytes
-    assert predict_cost(config, 16, [80], 64, dtype=torch.bfloat16).weight_bytes == small.weight_bytes // 2
+    small = predict_cost(config, 16, [80], [(2, 64)])
+    assert predict_cost(config, 1600, [80], [(2, 64)]).peak_bytes == small.peak_bytes
+    assert predict_cost(config, 16, [80], [(2, 640)]).peak_bytes == small.peak_bytes
+    assert predict_cost(config, 16, [80], [(2, 64)], dtype=torch.bfloat16).weight_bytes == small.weight_bytes // 2
 
 
 def test_steering_the_last_position_higher_up_costs_less_and_all_positions_more():
     config = tiny_model("llama").hf.config
 
     def total(layer, positions):
-        return predict_cost(config, 64, [80], 41, layer=layer, positions=positions).total_flops
+        return predict_cost(config, 64, [80], [(layer, 41)], positions).total_flops
 
     assert total(3, "last") < total(1, "last") < total(1, "all")
 
 
+def test_several_vectors_cost_their_rows_and_one_prefill():
+    config = tiny_model("llama").hf.config
+    one, other = (predict_cost(config, 64, [80], [(layer, 41)]) for layer in (1, 3))
+    both = predict_cost(config, 64, [80], [(1, 41), (3, 41)])
+    assert both.flops["prefill"] == one.flops["prefill"]
+    assert both.flops["rows"] == one.flops["rows"] + other.flops["rows"]
+    assert both.n_rows == one.n_rows + other.n_rows
+    assert predict_cost(config, 64, [80], []).flops["rows"] == 0
+
+
 def test_without_a_calibration_no_time_is_made_up():
-    assert predict_cost(tiny_model("llama").hf.config, 16, [80], 41).seconds is None
+    assert predict_cost(tiny_model("llama").hf.config, 16, [80], [(2, 41)]).seconds is None
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "said"),
     [
-        ((0, [80], 41), {}, "nothing to predict"),
-        ((16, [], 41), {}, "nothing to predict"),
-        ((16, [80], 41), {"layer": 9}, "layers 0-4"),
-        ((16, [80], 41), {"positions": "first"}, "choose one of"),
+        ((0, [80], [(2, 41)]), {}, "nothing to predict"),
+        ((16, [], [(2, 41)]), {}, "nothing to predict"),
+        ((16, [80], [(2, 0)]), {}, "nothing to predict"),
+        ((16, [80], [(9, 41)]), {}, "layers 0-4"),
+        ((16, [80], [(2, 41)]), {"positions": "first"}, "choose one of"),
     ],
 )
 def test_senseless_sizes_are_refused(arguments, options, said):
@@ -106,10 +116,10 @@ def test_time_on_the_embedded_model_is_predicted_within_half_as_much_again(
 ):
     prompts, vector, lengths, shared = setting(subject, layer=20)
     # CPU time instead of the clock, so that other work on the machine does not decide the test.
-    monkeypatch.setattr("steering.cost.time.perf_counter", time.process_time)
+    monkeypatch.setattr("steering.calibration.time.perf_counter", time.process_time)
     rates = calibrate(subject, prompts, layer=20)
     predicted = predict_cost(
-        subject.hf.config, len(prompts), lengths, n_magnitudes, 1, 20, positions, calibration=rates, n_shared=shared
+        subject.hf.config, len(prompts), lengths, [(20, n_magnitudes)], positions, rates=rates, n_shared=shared
     )
     started = time.process_time()
     sweep(subject, prompts, [vector], [0.1 * k for k in range(n_magnitudes)], SteeringSpec(positions))
@@ -138,7 +148,7 @@ def grown_bytes(model, work):
 @pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 41), ("all", 2)])
 def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(subject, positions, n_magnitudes):
     prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=16)
-    predicted = predict_cost(subject.hf.config, len(prompts), lengths, n_magnitudes, 1, 20, positions, n_shared=shared)
+    predicted = predict_cost(subject.hf.config, len(prompts), lengths, [(20, n_magnitudes)], positions, n_shared=shared)
     grid = [0.1 * k for k in range(n_magnitudes)]
     grown = grown_bytes(subject, lambda: sweep(subject, prompts, [vector], grid, SteeringSpec(positions)))
     assert 1 / 1.5 < predicted.peak_bytes / (predicted.weight_bytes + grown) < 1.5

@@ -1,0 +1,172 @@
+"""What a whole run will cost, stage by stage, before it is begun.
+
+    reading    the extraction split once, and the few questions that show whether yes and no can be read
+    scanning   the fitting split at the doubled magnitudes, one vector for each candidate layer
+    placing    the fitting split at the coarse magnitudes
+    sweep      all questions at all magnitudes of the vector and its controls
+
+The layer is not known before the scan; the middle one of the candidates stands for it. Loading the weights, matching
+and the report are left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from elicitation.prompts import PromptTemplate
+from elicitation.questions import Question
+from open_models import load_model
+from open_models.model import DTYPES
+from open_models.tokens import common_prefix_length, encode, render
+from open_models.weights import load_config, resolve_weights, weights_are_here
+from steering.calibration import calibrate
+from steering.cost import CostPrediction, predict_cost
+from steering.layers import candidate_layers
+from steering.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
+from steering.plan import CONTROL_STEP
+from steering.prompt_set import PromptSet
+from steering.readability import ASKED
+
+
+@dataclass(frozen=True)
+class RunForecast:
+    """The cost of a run.
+
+    Attributes:
+        stages: name -> prediction, in order.
+        setting: dtype and device, for people.
+    """
+
+    stages: Mapping[str, CostPrediction]
+    setting: str
+
+    @property
+    def seconds(self) -> float | None:
+        """Of one process on the device that was calibrated; None where none was."""
+        each = [stage.seconds for stage in self.stages.values()]
+        return None if None in each else sum(seconds for seconds in each if seconds is not None)
+
+    @property
+    def peak_bytes(self) -> int:
+        """Weights and the largest working memory; what the process takes for itself and its libraries comes on top."""
+        return max(stage.peak_bytes for stage in self.stages.values())
+
+    def __str__(self) -> str:
+        lines = [
+            self.setting,
+            f"{'stage':<10}{'prompts':>9}{'steered rows':>14}{'tokens':>12}{'TFLOP':>10}{'time':>12}",
+        ]
+        for name, cost in [*self.stages.items(), ("total", None)]:
+            parts = list(self.stages.values()) if cost is None else [cost]
+            lines.append(
+                f"{name:<10}{sum(part.n_prefills for part in parts):>9,}{sum(part.n_rows for part in parts):>14,}"
+                f"{sum(part.n_tokens for part in parts):>12,}{sum(part.total_flops for part in parts) / 1e12:>10,.1f}"
+                f"{_clock(self.seconds if cost is None else cost.seconds):>12}"
+            )
+        weights = next(iter(self.stages.values())).weight_bytes
+        lines.append(f"memory: {weights / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak")
+        if self.seconds is None:
+            lines.append("the weights are not on this machine: no time can be told, the rest follows from the config")
+        return "\n".join(lines)
+
+
+def measure_and_forecast(
+    name_or_path: str,
+    asked: Mapping[str, Sequence[Question]],
+    template: PromptTemplate,
+    revision: str | None = None,
+    dtype: str = "auto",
+    device_map: str | None = None,
+    **options: Any,
+) -> RunForecast:
+    """Forecast for a model by its name. Weights are loaded only if they are here, for a few seconds of measurement.
+
+    Args:
+        name_or_path, revision, dtype, device_map: as in `load_model`.
+        asked: split -> its questions.
+        options: layer, positions, n_magnitudes, n_controls of `forecast_run`.
+
+    Raises:
+        InputError: as `load_model` and `forecast_run`.
+    """
+    location = resolve_weights(name_or_path, revision)
+    config, tokenizer = load_config(location)
+    sequences = {
+        split: [encode(tokenizer, render(tokenizer, template.fill(question.text))) for question in questions]
+        for split, questions in asked.items()
+    }
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
+    rates = None
+    if weights_are_here(location):
+        model = load_model(name_or_path, revision=revision, dtype=dtype, device_map=device_map)
+        loaded, device = model.dtype, model.device.type
+        rates = calibrate(
+            model, PromptSet.build(model, [q for questions in asked.values() for q in questions], template)
+        )
+    return forecast_run(
+        config,
+        {split: [len(sequence) for sequence in own] for split, own in sequences.items()},
+        dtype=loaded,
+        rates=rates,
+        n_shared=common_prefix_length([sequence for own in sequences.values() for sequence in own]),
+        device=device,
+        **options,
+    )
+
+
+def forecast_run(
+    config: Any,
+    lengths: Mapping[str, Sequence[int]],
+    layer: str = "auto",
+    positions: str = "last",
+    n_magnitudes: int | None = None,
+    n_controls: int = 0,
+    dtype: torch.dtype = torch.float32,
+    rates: Mapping[str, float] | None = None,
+    *,
+    n_shared: int = 0,
+    device: str = "cpu",
+) -> RunForecast:
+    """Predict the stages of `experiments/steer_sweep.py`.
+
+    Args:
+        config: Hugging Face config of the subject.
+        lengths: split (extraction, fitting, test) -> tokens of each prompt.
+        layer: as in `candidate_layers`.
+        n_magnitudes: where they were given; None lets the run place them.
+        rates: of `calibrate`; without them no time is predicted.
+        n_shared: tokens with which all prompts begin.
+
+    Raises:
+        InputError: an empty split, or a layer that the model has not.
+    """
+    layers = candidate_layers(layer, config.get_text_config().num_hidden_layers)
+    middle = layers[len(layers) // 2]
+    grid = n_magnitudes or GRID_POINTS
+    beyond = len(doubling())
+    everything = [length for split in lengths.values() for length in split]
+
+    def cost(prompts: Sequence[int], steered: Sequence[tuple[int, int]], n_extra: int = 0) -> CostPrediction:
+        return predict_cost(
+            config, len(prompts) + n_extra, prompts, steered, positions, dtype, rates, n_shared=n_shared, device=device
+        )
+
+    stages = {"reading": cost(lengths["extraction"], [], ASKED)}
+    if len(layers) > 1 or n_magnitudes is None:
+        stages["scanning"] = cost(lengths["fitting"], [(candidate, beyond) for candidate in layers])
+    if n_magnitudes is None:
+        stages["placing"] = cost(lengths["fitting"], [(middle, COARSE_POINTS)])
+    control = (middle, grid // CONTROL_STEP + beyond // 2)
+    stages["sweep"] = cost(everything, [(middle, grid), *[control] * n_controls])
+    return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None:
+        return "unknown"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
