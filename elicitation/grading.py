@@ -7,7 +7,8 @@ With c tokens shared (counted with their multiplicity) between an answer of a to
 
 `correct` is a little wider than exact match, since models answer in sentences: the accepted answer may also stand
 within the answer, as whole words in its order, unless the answer denies it ("not ...") or offers a choice ("... or
-..."), and unless the accepted answer has numbers and the answer has others besides (a range is no year).
+..."), and unless the accepted answer has numbers and the answer has others besides (a range is no
+year), those of the question apart, since a sentence may repeat them.
 """
 
 import re
@@ -45,12 +46,13 @@ class Grade:
 UNGRADED = Grade(exact=None, f1=float("nan"), correct=None)
 
 
-def grade(answer_text: str | None, accepted: Sequence[str]) -> Grade:
+def grade(answer_text: str | None, accepted: Sequence[str], question: str = "") -> Grade:
     """Grade one answer against all accepted ones.
 
     Args:
         answer_text: what the respondent wrote: its first line that says something counts. None: it was not asked.
         accepted: accepted answers, aliases included; empty where none is known or none exists.
+        question: what was asked; its numbers may stand in the answer.
 
     Returns:
         The grade; `UNGRADED` where nothing was asked or nothing is accepted. An answer without words is wrong.
@@ -60,10 +62,11 @@ def grade(answer_text: str | None, accepted: Sequence[str]) -> Grade:
     given = normalised_tokens(_first_statement(answer_text))
     wanted = [normalised_tokens(answer) for answer in accepted]
     exact = any(given == tokens for tokens in wanted if tokens)
+    repeated = _numbers(normalised_tokens(question))
     return Grade(
         exact=exact,
         f1=max(_token_f1(given, tokens) for tokens in wanted),
-        correct=exact or any(_stands_within(given, tokens) for tokens in wanted),
+        correct=exact or any(_stands_within(given, tokens, repeated) for tokens in wanted),
     )
 
 
@@ -90,12 +93,16 @@ def _token_f1(given: list[str], wanted: list[str]) -> float:
     return 2 * shared / (len(given) + len(wanted)) if shared else 0.0
 
 
-def _stands_within(given: list[str], wanted: list[str]) -> bool:
+def _numbers(tokens: list[str]) -> set[str]:
+    return {token for token in tokens if token[0].isdigit()}
+
+
+def _stands_within(given: list[str], wanted: list[str], repeated: set[str]) -> bool:
     if not wanted or _DENIALS & set(given) - set(wanted):
         return False
     if len(wanted) == 1 and len(wanted[0]) == 1 and not wanted[0].isdigit():
         return False  # a lone letter ("I", "C") stands in too many sentences
-    numbers = {token for token in wanted if token[0].isdigit()}
-    if numbers and any(token[0].isdigit() and token not in numbers for token in given):
+    numbers = _numbers(wanted)
+    if numbers and _numbers(given) - numbers - repeated:
         return False
     return any(given[start : start + len(wanted)] == wanted for start in range(len(given) - len(wanted) + 1))

@@ -175,10 +175,10 @@ def graded(written: "pd.DataFrame", questions: "list[Question]") -> "pd.DataFram
 
     from elicitation import grade
 
-    accepted = {question.id: question.answers for question in questions}
+    by_id = {question.id: question for question in questions}
     closed = written[["model", "question_id", "raw_text"]].rename(columns={"raw_text": "text"})
     answers = zip(closed["question_id"], closed["text"], strict=True)
-    grades = [grade(text, accepted[identity]) for identity, text in answers]
+    grades = [grade(text, by_id[name].answers, by_id[name].text) for name, text in answers]
     for column in ("exact", "f1", "correct"):
         closed[column] = pd.Series([getattr(each, column) for each in grades], dtype="float64")
     return closed

@@ -137,3 +137,10 @@ def test_any_text_can_be_graded(answer, accepted):
 def test_normalising_twice_changes_nothing(text):
     once = normalised_tokens(text)
     assert normalised_tokens(" ".join(once)) == once
+
+
+def test_a_number_of_the_question_may_be_repeated_and_another_may_not():
+    question = "What is the binary number 1010 in decimal?"
+    assert grade("1010 in binary is 10.", ["10", "ten"], question).correct
+    assert not grade("1010 in binary is 10 or so, say 12.", ["10", "ten"], question).correct
+    assert not grade("1010 in binary is 10.", ["10", "ten"]).correct

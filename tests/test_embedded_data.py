@@ -59,7 +59,7 @@ def test_every_question_was_answered_a_second_time_and_agreed_or_was_changed():
     for question in QUESTIONS + DEVELOPMENT:
         row = review.loc[question.id]
         if row["action"] == "kept" and not question.unknowable:
-            assert grade(row["second_answer"], question.answers).correct, question.id
+            assert grade(row["second_answer"], question.answers, question.text).correct, question.id
         assert row["agree"] == "yes" or row["action"] == "reworded"
 
 
@@ -96,18 +96,19 @@ def test_the_targets_range_from_hardly_ever_yes_to_hardly_ever_no(panel):
 
 
 def test_closed_book_grades_are_what_grading_gives_now(panel):
-    accepted = {question.id: question.answers for question in QUESTIONS}
+    asked = {question.id: question for question in QUESTIONS}
     closed = table("closed_book.csv")
     n_answered = closed.groupby("model").size()
     assert len(n_answered) >= 3
     assert all(n == N_ASKED[model] for model, n in n_answered.items())
     for row in closed.itertuples():
-        now = grade("" if pd.isna(row.text) else row.text, accepted[row.question_id])
+        question = asked[row.question_id]
+        now = grade("" if pd.isna(row.text) else row.text, question.answers, question.text)
         assert row.correct == now.correct or (now.correct is None and np.isnan(row.correct)), row
     correct = closed.set_index(["model", "question_id"])["correct"]
     models = panel.responses["respondent"].map(panel.respondents["model"])
-    asked = pd.MultiIndex.from_arrays([models, panel.responses["question_id"]])
-    np.testing.assert_array_equal(panel.responses["answered_correctly"], correct.reindex(asked))
+    pairs = pd.MultiIndex.from_arrays([models, panel.responses["question_id"]])
+    np.testing.assert_array_equal(panel.responses["answered_correctly"], correct.reindex(pairs))
 
 
 def test_the_strongest_model_knows_less_the_higher_the_level():
