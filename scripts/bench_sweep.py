@@ -149,9 +149,9 @@ class Bench:
         """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""
         import torch
 
+        from open_models.batches import batches_by_length
         from open_models.tokens import pad_batch
         from steering import SteeringSpec
-        from steering.prompt_set import batches_by_length
 
         vector, grid = self.vectors[layer], list(margins.columns)
         step = max(1, (len(grid) - 1) // max(1, self.options.peer_magnitudes))

@@ -26,10 +26,11 @@ import torch
 from common import InputError
 from elicitation.questions import Question
 from open_models import OpenModel
+from open_models.batches import halving_on_out_of_memory
 from steering.margin_curves import MarginCurve
 from steering.margin_search import MarginSearch, widened
 from steering.processes import gather, own_share
-from steering.prompt_set import PromptSet, batches_by_length, default_batch_size, halving_on_out_of_memory
+from steering.prompt_set import PromptSet
 from steering.vectors import SteeringSpec, SteeringVector
 
 CRITICAL_COLUMNS = ["question_id", "n_roots", "magnitude", "status", "yes_at_low", "evaluations"]
@@ -123,7 +124,7 @@ def critical_magnitudes(
     vector.check_model(model)
     model.check_layers([vector.layer])
     prompts = PromptSet.of(model, questions)
-    batches = own_share(batches_by_length([len(s) for s in prompts.sequences], batch_size or default_batch_size(model)))
+    batches = own_share(prompts.batches(model, batch_size, len(first)))
     search = MarginSearch(model, prompts, vector, spec, low, high, tolerance)
     found: dict[int, MarginCurve] = {}
     rows: dict[int, int] = dict.fromkeys(range(len(prompts)), 0)

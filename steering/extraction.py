@@ -21,9 +21,10 @@ from elicitation.prompts import METACOGNITIVE, PromptTemplate
 from elicitation.questions import Question
 from elicitation.yes_no import MASS_FLOOR
 from open_models import OpenModel
+from open_models.batches import halving_on_out_of_memory
 from open_models.prefill import SharedPrefix
 from steering.processes import gather, own_share
-from steering.prompt_set import PromptSet, batches_by_length, default_batch_size, halving_on_out_of_memory
+from steering.prompt_set import PromptSet
 from steering.vectors import SteeringVector
 
 CONTRASTS = ("response", "answer")
@@ -63,8 +64,7 @@ def read_activations(
         kept = torch.stack([done.last_residual(layer).float().cpu() for layer in layers], dim=1)
         return list(zip(batch, margin.tolist(), mass.tolist(), kept, strict=True))
 
-    lengths = [len(sequence) for sequence in prompts.sequences]
-    for batch in own_share(batches_by_length(lengths, default_batch_size(model))):
+    for batch in own_share(prompts.batches(model)):
         for part in halving_on_out_of_memory(work, batch):
             rows += part
             if progress:
@@ -127,8 +127,7 @@ def answer_vectors(
             streams.append(torch.stack([done.last_residual(layer).double().cpu() for layer in layers], dim=1))
         return (streams[0] - streams[1]).sum(dim=0)
 
-    lengths = [len(sequence) for sequence in prompts.sequences]
-    for batch in own_share(batches_by_length(lengths, default_batch_size(model))):
+    for batch in own_share(prompts.batches(model)):
         for part in halving_on_out_of_memory(work, batch):
             pairs.append(part)
         if progress:

@@ -8,23 +8,19 @@ as no: what it says on the way is not its answer.
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor
-from transformers import GenerationConfig, StoppingCriteria, StoppingCriteriaList
 
 from common import InputError
 from elicitation.prompts import Prompt, PromptTemplate
 from elicitation.questions import Question
 from elicitation.yes_no import parse_yes_no
 from open_models import OpenModel
-from open_models.tokens import pad_batch
+from open_models.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
+from open_models.writing import Generated, Stop, generate
 from steering.apply import steered
 from steering.processes import gather, own_share
-from steering.prompt_set import batches_by_length, default_batch_size, halving_on_out_of_memory
 from steering.vectors import SteeringSpec, SteeringVector
 
 REASONED = PromptTemplate(
@@ -40,29 +36,11 @@ REASONED_COLUMNS = ["question_id", "magnitude", "said_yes", "finished", "raw_tex
 
 # What follows the word belongs to the match: "Answer: No" may still become "Answer: None of them".
 _ANSWER_LINE = re.compile(r"answer[\s*_]*:[\s*_\"']*(?:yes|no)[^a-z]", re.IGNORECASE)
-_TOKENS_OF_A_LINE = 24
-
-Stop = Callable[[str], bool]
 
 
 def answer_stands(text: str) -> bool:
     """Whether the text holds a complete line `Answer: Yes` or `Answer: No`."""
     return _ANSWER_LINE.search(text) is not None
-
-
-@dataclass(frozen=True)
-class Generated:
-    """What a model wrote after one prompt.
-
-    Attributes:
-        text: without special tokens.
-        n_tokens: tokens generated, the end token included.
-        finished: False where it was cut off at the greatest number of tokens.
-    """
-
-    text: str
-    n_tokens: int
-    finished: bool
 
 
 def generate_steered(
@@ -84,6 +62,7 @@ def generate_steered(
         magnitude: in units of `spec.unit`; at 0 the model is as it was.
         temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
         seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
+        batch_size: by default as many as memory holds; draws repeat only in the same batches.
         stop: given the end of a row's text so far, says whether the row is done.
 
     Raises:
@@ -92,12 +71,15 @@ def generate_steered(
     sequences = _checked_sequences(model, prompts, max_new_tokens)
 
     def work(batch: list[int]) -> list[tuple[int, Generated]]:
+        own = [sequences[index] for index in batch]
         with _seeded(model, seed), steered(model, vector, magnitude, spec):
-            written = _generate(model, [sequences[i] for i in batch], max_new_tokens, temperature, stop)
+            written = generate(model, own, max_new_tokens, temperature=temperature, stop=stop)
         return list(zip(batch, written, strict=True))
 
     done: dict[int, Generated] = {}
-    for batch in batches_by_length([len(ids) for ids in sequences], batch_size or default_batch_size(model)):
+    lengths = [len(ids) for ids in sequences]
+    size = batch_size or questions_per_batch(model, max(lengths) + max_new_tokens)
+    for batch in batches_by_length(lengths, size):
         for part in halving_on_out_of_memory(work, batch):
             done.update(part)
     return [done[index] for index in range(len(prompts))]
@@ -181,68 +163,6 @@ def _checked_sequences(model: OpenModel, prompts: Sequence[Prompt], max_new_toke
             f"reads {limit} at most; shorten the prompt or ask for fewer tokens"
         )
     return sequences
-
-
-@torch.inference_mode()
-def _generate(
-    model: OpenModel, sequences: Sequence[Sequence[int]], max_new_tokens: int, temperature: float, stop: Stop | None
-) -> list[Generated]:
-    batch = pad_batch(sequences, model.pad_id).to(model.device)
-    width = batch.input_ids.shape[1]
-    ends = _end_tokens(model)
-    watch = _StopRows(model.tokenizer, width, stop)
-    drawing: dict[str, Any] = {"do_sample": False}
-    if temperature > 0:
-        drawing = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
-    # Spelled out, since a checkpoint's own generation config (sampling, repetition penalty) fills what is left open.
-    config = GenerationConfig(
-        max_new_tokens=max_new_tokens,
-        eos_token_id=ends or None,
-        pad_token_id=model.pad_id,
-        repetition_penalty=1.0,
-        num_beams=1,
-        **drawing,
-    )
-    output = model.hf.generate(
-        input_ids=batch.input_ids,
-        attention_mask=batch.attention_mask.long(),
-        generation_config=config,
-        stopping_criteria=StoppingCriteriaList([watch]),
-    )
-    written = []
-    for row, ids in enumerate(output[:, width:].tolist()):
-        stopped = watch.stopped_after.get(row)
-        ended = next((index + 1 for index, token in enumerate(ids) if token in ends), None)
-        n_tokens = min(length for length in (stopped, ended, len(ids)) if length is not None)
-        text = model.tokenizer.decode(ids[:n_tokens], skip_special_tokens=True)
-        written.append(Generated(text, n_tokens, finished=stopped is not None or ended is not None))
-    return written
-
-
-def _end_tokens(model: OpenModel) -> list[int]:
-    configured = model.hf.generation_config.eos_token_id
-    ends = list(configured) if isinstance(configured, (list, tuple)) else [configured]
-    return sorted({int(token) for token in [*ends, model.tokenizer.eos_token_id] if token is not None})
-
-
-class _StopRows(StoppingCriteria):
-    """Ends each row on its own when its text says so, and remembers after how many tokens."""
-
-    def __init__(self, tokenizer: Any, prompt_width: int, stop: Stop | None) -> None:
-        self._tokenizer = tokenizer
-        self._width = prompt_width
-        self._stop = stop
-        self.stopped_after: dict[int, int] = {}
-
-    def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Tensor:
-        n_tokens = input_ids.shape[1] - self._width
-        if self._stop is not None:
-            ends = input_ids[:, max(self._width, input_ids.shape[1] - _TOKENS_OF_A_LINE) :].tolist()
-            for row, ids in enumerate(ends):
-                if row not in self.stopped_after and self._stop(self._tokenizer.decode(ids, skip_special_tokens=True)):
-                    self.stopped_after[row] = n_tokens
-        done = [row in self.stopped_after for row in range(input_ids.shape[0])]
-        return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
 
 
 @contextlib.contextmanager

@@ -1,19 +1,14 @@
-"""The questions as the subject reads them: token ids, answer tokens, and batches in an order that wastes little."""
+"""The questions as the subject reads them: token ids, answer tokens, and the batches in which they are asked."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
-
-import torch
 
 from common import InputError, sha256_of_text
 from elicitation.prompts import METACOGNITIVE, Prompt, PromptTemplate
 from elicitation.questions import Question
 from open_models import AnswerTokens, OpenModel
-
-QUESTIONS_PER_BATCH = {"cpu": 16, "cuda": 64}
-
-T = TypeVar("T")
+from open_models.batches import batches_by_length, questions_per_batch
+from steering.processes import gather
 
 
 @dataclass(frozen=True)
@@ -80,37 +75,13 @@ class PromptSet:
             self.example,
         )
 
+    def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:
+        """Places of the questions, batch by batch; every process gets the same batches.
 
-def batches_by_length(lengths: Sequence[int], size: int) -> list[list[int]]:
-    """Indices in batches of neighbours in length, longest first: the first batch is the one that needs most memory."""
-    order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
-    return [order[start : start + size] for start in range(0, len(order), size)]
-
-
-def halving_on_out_of_memory(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:
-    """Run `work` on a batch; if the device's memory is too small for it, on its halves.
-
-    Raises:
-        InputError: not even one question fits.
-    """
-    try:
-        result = work(batch)
-    except torch.OutOfMemoryError as error:
-        if len(batch) == 1:
-            raise InputError(
-                "one question alone does not fit into the device's memory; choose a smaller --dtype, "
-                "fewer --magnitudes, or --device-map auto"
-            ) from error
-        result = None
-    if result is not None:
-        yield result
-        return
-    torch.cuda.empty_cache()
-    middle = len(batch) // 2
-    yield from halving_on_out_of_memory(work, batch[:middle])
-    yield from halving_on_out_of_memory(work, batch[middle:])
-
-
-def default_batch_size(model: OpenModel) -> int:
-    """Questions per batch to begin with; halved where memory does not suffice."""
-    return QUESTIONS_PER_BATCH.get(model.device.type, 16)
+        Args:
+            batch_size: by default the smallest that any process finds room for (`questions_per_batch`).
+            rows: steered rows of one question that run side by side.
+        """
+        lengths = [len(sequence) for sequence in self.sequences]
+        size = batch_size or min(gather([questions_per_batch(model, max(lengths, default=0), rows)]))
+        return batches_by_length(lengths, size)

@@ -18,9 +18,10 @@ from common import InputError
 from elicitation.questions import Question
 from elicitation.yes_no import MASS_FLOOR
 from open_models import OpenModel
+from open_models.batches import halving_on_out_of_memory
 from open_models.prefill import Prefilled, SharedPrefix
 from steering.processes import gather, own_share
-from steering.prompt_set import PromptSet, batches_by_length, default_batch_size, halving_on_out_of_memory
+from steering.prompt_set import PromptSet
 from steering.vectors import SteeringSpec, SteeringVector
 
 ROWS_PER_QUESTION = 64
@@ -79,9 +80,9 @@ def sweep(
     spec = spec or SteeringSpec()
     grids = _check(model, vectors, magnitudes)
     prompts = PromptSet.of(model, questions)
-    names, lengths = prompts.question_ids, [len(sequence) for sequence in prompts.sequences]
+    names = prompts.question_ids
     # Prefix and batches are those of all questions, so that a resumed sweep ends with the same bits as an unbroken one.
-    batches = batches_by_length(lengths, batch_size or default_batch_size(model))
+    batches = prompts.batches(model, batch_size, ROWS_PER_QUESTION)
     left = [[index for index in batch if names[index] not in done] for batch in batches]
     todo = [batch for batch in left if batch]
     frames: list[pd.DataFrame] = []

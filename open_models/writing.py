@@ -1,0 +1,130 @@
+"""What a model writes after its prompts, in batches of which each row ends on its own.
+
+A checkpoint brings settings of its own for writing (sampling, a penalty on repetition). They are not used: temperature
+0 takes the likeliest token each time, a temperature above 0 draws from the whole vocabulary.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+from transformers import DynamicCache, GenerationConfig, StoppingCriteria, StoppingCriteriaList
+
+from open_models.model import OpenModel
+from open_models.prefill import SharedPrefix
+from open_models.tokens import pad_batch
+
+Stop = Callable[[str], bool]
+STOP_SEES = 24
+"""Tokens at the end of a row's text by which it is told that the row is done."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What a model wrote after one prompt.
+
+    Attributes:
+        text: without special tokens.
+        n_tokens: tokens generated, the end token included.
+        finished: False where it was cut off at the greatest number of tokens.
+    """
+
+    text: str
+    n_tokens: int
+    finished: bool
+
+
+@torch.inference_mode()
+def generate(
+    model: OpenModel,
+    sequences: Sequence[Sequence[int]],
+    max_new_tokens: int,
+    *,
+    temperature: float = 0.0,
+    stop: Stop | None = None,
+    prefix: SharedPrefix | None = None,
+) -> list[Generated]:
+    """Continue prompts as one batch.
+
+    Args:
+        sequences: whole prompts as token ids.
+        stop: given the last tokens of a row as text, after each token, says whether the row is done.
+        prefix: a common beginning of all prompts that was run already.
+    """
+    prefix = prefix or SharedPrefix((), None, {})
+    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.pad_id).to(model.device)
+    shared = torch.tensor([prefix.token_ids] * len(sequences), dtype=torch.long, device=model.device)
+    input_ids = torch.cat([shared, own.input_ids], dim=1)
+    mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
+    width, ends = input_ids.shape[1], end_tokens(model)
+    watch = _StopRows(model.tokenizer, width, stop)
+    output = model.hf.generate(
+        input_ids=input_ids,
+        attention_mask=mask,
+        generation_config=_settings(model, max_new_tokens, temperature, ends),
+        stopping_criteria=StoppingCriteriaList([watch]),
+        **({"past_key_values": _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
+    )
+    written = []
+    for row, ids in enumerate(output[:, width:].tolist()):
+        stopped = watch.stopped_after.get(row)
+        ended = next((index + 1 for index, token in enumerate(ids) if token in ends), None)
+        n_tokens = min(length for length in (stopped, ended, len(ids)) if length is not None)
+        text = model.tokenizer.decode(ids[:n_tokens], skip_special_tokens=True)
+        written.append(Generated(text, n_tokens, finished=stopped is not None or ended is not None))
+    return written
+
+
+def end_tokens(model: OpenModel) -> list[int]:
+    """Every token that the checkpoint or the tokenizer takes for an end; several models have two."""
+    named = model.hf.generation_config.eos_token_id
+    ends = [*(named if isinstance(named, (list, tuple)) else [named]), model.tokenizer.eos_token_id]
+    return sorted({int(token) for token in ends if token is not None})
+
+
+def _settings(model: OpenModel, max_new_tokens: int, temperature: float, ends: list[int]) -> GenerationConfig:
+    drawing: dict[str, Any] = {"do_sample": False}
+    if temperature > 0:
+        drawing = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+    # Spelled out, for what is left open is filled in from the checkpoint's own settings.
+    return GenerationConfig(
+        max_new_tokens=max_new_tokens,
+        eos_token_id=ends or None,
+        pad_token_id=model.pad_id,
+        repetition_penalty=1.0,
+        no_repeat_ngram_size=0,
+        num_beams=1,
+        **drawing,
+    )
+
+
+class _StopRows(StoppingCriteria):
+    """Ends each row on its own when its text says so, and remembers after how many tokens."""
+
+    def __init__(self, tokenizer: Any, prompt_width: int, stop: Stop | None) -> None:
+        self._tokenizer = tokenizer
+        self._width = prompt_width
+        self._stop = stop
+        self.stopped_after: dict[int, int] = {}
+
+    def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Bool[Tensor, " row"]:
+        n_tokens = input_ids.shape[1] - self._width
+        if self._stop is not None:
+            ends = input_ids[:, max(self._width, input_ids.shape[1] - STOP_SEES) :].tolist()
+            for row, ids in enumerate(ends):
+                if row not in self.stopped_after and self._stop(self._tokenizer.decode(ids, skip_special_tokens=True)):
+                    self.stopped_after[row] = n_tokens
+        done = [row in self.stopped_after for row in range(input_ids.shape[0])]
+        return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
+
+
+def _expanded_cache(model: OpenModel, prefix: SharedPrefix, rows: int) -> DynamicCache:
+    cache = DynamicCache(config=model.text_config)
+    for layer, entry in enumerate(prefix.keys_and_values or []):
+        assert entry is not None  # a prefix is run through every layer
+        keys, values = (part.expand(rows, -1, -1, -1).contiguous() for part in entry)
+        cache.update(keys, values, layer)
+    return cache

@@ -1,0 +1,148 @@
+"""Batches: whole, in order of length, halved where memory ends, and never larger than what free memory holds."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import outspoken_model, tiny_model
+
+from common import InputError
+from elicitation import FRAMINGS
+from open_models import OpenModel, batches
+from open_models.batches import batches_by_length, bytes_per_question, halving_on_out_of_memory, questions_per_batch
+from open_models.respondent import LocalRespondent
+
+PROMPTS = [FRAMINGS["neutral"].fill(text) for text in ("Who?", "Which of the tall trees?", "When, to the day?", "Why?")]
+
+
+def no_room_for_more_than(most):
+    def work(batch):
+        if len(batch) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return batch
+
+    return work
+
+
+@pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (7, 3), (8, 8), (20, 16)])
+def test_every_question_stands_in_one_batch_and_the_longest_first(n, size):
+    lengths = np.random.default_rng(n).integers(1, 9, n).tolist()
+    found = batches_by_length(lengths, size)
+    flat = [index for batch in found for index in batch]
+    assert sorted(flat) == list(range(n))
+    assert [lengths[index] for index in flat] == sorted(lengths, reverse=True)
+    assert all(len(batch) <= size for batch in found)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 20])
+def test_a_batch_is_halved_until_it_fits_and_stays_in_order(most):
+    parts = list(halving_on_out_of_memory(no_room_for_more_than(most), list(range(13))))
+    assert [index for part in parts for index in part] == list(range(13))
+    assert max(len(part) for part in parts) <= most
+
+
+def test_a_question_that_does_not_fit_alone_is_refused():
+    with pytest.raises(InputError, match="one question alone does not fit") as refusal:
+        list(halving_on_out_of_memory(no_room_for_more_than(0), [3, 5]))
+    assert "\n" not in str(refusal.value)
+
+
+def test_what_a_failed_attempt_has_made_is_let_go_before_the_next():
+    class Held:
+        """Stands for a tensor."""
+
+    made: list[weakref.ref[Held]] = []
+
+    def work(batch):
+        gc.collect()
+        assert [each for each in made if each() is not None] == []
+        held = Held()
+        made.append(weakref.ref(held))
+        if len(batch) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return batch
+
+    assert len(list(halving_on_out_of_memory(work, list(range(4))))) == 4
+    assert len(made) == 7
+
+
+@pytest.fixture
+def on_a_gpu(monkeypatch):
+    """A tiny model that takes itself to be on a GPU with as many free bytes as it is told."""
+    model = tiny_model("llama")
+    monkeypatch.setattr(OpenModel, "device", torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 0)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 0)
+
+    def with_free(n_bytes):
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (n_bytes, 10**12))
+        return model
+
+    return with_free
+
+
+def test_a_cpu_takes_sixteen_questions_whatever_their_length():
+    assert questions_per_batch(tiny_model("llama"), longest=10_000, rows=64) == 16
+
+
+def test_a_batch_needs_no_more_than_its_share_of_the_free_memory(on_a_gpu):
+    for free in (2e6, 1e7, 3e7):
+        model = on_a_gpu(int(free))
+        size = questions_per_batch(model, longest=100, rows=64)
+        one = bytes_per_question(model, 100, rows=64)
+        assert 1 <= size < 64
+        assert size == 1 or size * one <= batches.SHARE_OF_FREE * free
+        assert (size + 1) * one > batches.SHARE_OF_FREE * free
+
+
+def test_much_free_memory_gives_the_usual_batch_and_none_gives_one_question(on_a_gpu):
+    assert questions_per_batch(on_a_gpu(10**12), longest=100, rows=64) == 64
+    assert questions_per_batch(on_a_gpu(0), longest=100, rows=64) == 1
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma3"])
+def test_longer_prompts_and_more_rows_need_more_and_at_least_their_keys_and_values(architecture):
+    model = tiny_model(architecture)
+    short, long, steered = (bytes_per_question(model, *each) for each in ((50, 1), (100, 1), (100, 64)))
+    assert short < long < steered
+    prefix = model.run_prefix([list(range(101)), list(range(100))], [])
+    assert prefix.keys_and_values is not None
+    kept = sum(part.numel() * part.itemsize for entry in prefix.keys_and_values if entry for part in entry)
+    assert long > 2 * kept
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_respondent_halves_its_batch_and_loses_no_answer(monkeypatch, most):
+    model = outspoken_model()
+    whole, texts = LocalRespondent(model).answer(PROMPTS), LocalRespondent(model).write(PROMPTS, 5)
+    prefill, generate = model.prefill, model.hf.generate
+
+    def small_prefill(sequences, *args, **options):
+        if len(sequences) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return prefill(sequences, *args, **options)
+
+    def small_generate(input_ids, **options):
+        if len(input_ids) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return generate(input_ids=input_ids, **options)
+
+    monkeypatch.setattr(model, "prefill", small_prefill)
+    monkeypatch.setattr(model.hf, "generate", small_generate)
+    told = []
+    tight = LocalRespondent(model, progress=told.append)
+    answers = tight.answer(PROMPTS)
+    assert [answer.prompt_hash for answer in answers] == [answer.prompt_hash for answer in whole]
+    np.testing.assert_allclose([a.margin for a in answers], [a.margin for a in whole], atol=1e-4)
+    assert tight.write(PROMPTS, 5) == texts
+    assert max(told) <= most
+    assert sum(told) == 2 * len(PROMPTS)
+
+
+def test_the_checkpoints_own_settings_do_not_change_what_is_written():
+    model = tiny_model("llama")
+    texts = LocalRespondent(model).write(PROMPTS, 12)
+    model.hf.generation_config.update(repetition_penalty=3.0, no_repeat_ngram_size=1, do_sample=True, temperature=2.0)
+    assert LocalRespondent(model).write(PROMPTS, 12) == texts
