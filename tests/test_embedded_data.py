@@ -69,9 +69,9 @@ def test_no_answer_is_missing_and_none_stands_twice(panel):
     assert panel.responses[["margin", "mass"]].notna().all(axis=None)
     n_asked = panel.responses.groupby("respondent").size()
     assert n_asked.to_dict() == panel.respondents["model"].map(N_ASKED).to_dict()
-    assert min(N_ASKED.values()) >= 250
+    assert set(N_ASKED.values()) == {len(QUESTIONS)}
     assert panel.respondents[["model", "framing", "family", "model_sha256"]].notna().all(axis=None)
-    assert panel.respondents.groupby("model")["framing"].nunique().min() >= 4
+    assert panel.respondents.groupby("model")["framing"].nunique().min() >= 6
 
 
 def test_the_panel_answers_the_questions_as_they_stand():
@@ -99,8 +99,8 @@ def test_closed_book_grades_are_what_grading_gives_now(panel):
     asked = {question.id: question for question in QUESTIONS}
     closed = table("closed_book.csv")
     n_answered = closed.groupby("model").size()
-    assert len(n_answered) >= 3
-    assert all(n == N_ASKED[model] for model, n in n_answered.items())
+    assert n_answered.to_dict() == N_ASKED
+    assert len(n_answered) == 4
     for row in closed.itertuples():
         question = asked[row.question_id]
         now = grade("" if pd.isna(row.text) else row.text, question.answers, question.text)
