@@ -3,6 +3,11 @@
     python -m elicitation.lint questions.jsonl
     python -m elicitation.lint embedded
     python -m elicitation.lint --prompt my_prompt.txt
+    python -m elicitation.lint questions.jsonl --prompt my_prompt.yaml --tokenizer Qwen/Qwen2.5-0.5B-Instruct
+
+A tokenizer tells whether yes and no are single tokens after the assistant prefix, and which questions are long in
+tokens. The prefix is looked at without the model's chat template: `experiments/collect_panel.py` checks the whole
+prompt, with the model that it has loaded.
 
 Ends with 0 where nothing was found, 1 where something was, 2 where a file cannot be used.
 """
@@ -14,10 +19,11 @@ from itertools import groupby
 
 from common import InputError
 from common.command_line import run_command
-from elicitation.prompt_checks import check_prompt_wording
+from elicitation.prompt_checks import check_answer_tokens, check_prompt_wording
 from elicitation.prompts import read_prompt_file
-from elicitation.question_checks import MAX_TEMPLATE_SHARE, Finding, check_questions
+from elicitation.question_checks import MAX_TEMPLATE_SHARE, Finding, check_lengths_in_tokens, check_questions
 from elicitation.question_files import read_questions
+from elicitation.tokenizer_files import TokenizerFile
 
 _MOST_IDS = 6
 
@@ -25,15 +31,21 @@ _MOST_IDS = 6
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check what the command line names; 0 is clean, 1 means findings."""
     options = _parse(arguments)
+    tokenizer = options.tokenizer and TokenizerFile(options.tokenizer)
     findings: list[Finding] = []
     checked = []
     if options.file is not None:
         questions = read_questions(options.file)
         findings += check_questions(questions, options.max_template_share)
+        if tokenizer:
+            findings += check_lengths_in_tokens(questions, tokenizer.encode)
         checked.append(f"{len(questions)} questions")
     for path in options.prompt:
         fields = read_prompt_file(path)
-        findings += check_prompt_wording(fields["name"], fields["user"], fields.get("assistant_prefix", ""))
+        prefix = fields.get("assistant_prefix", "")
+        findings += check_prompt_wording(fields["name"], fields["user"], prefix)
+        if tokenizer:
+            findings += check_answer_tokens(fields["name"], prefix, tokenizer.encode, tokenizer.decode)
     if options.prompt:
         checked.append(f"{len(options.prompt)} prompts")
     if findings:
@@ -69,6 +81,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m elicitation.lint", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("file", nargs="?", help="questions: a JSONL, CSV or Parquet file, `embedded` or `development`")
     parser.add_argument("--prompt", action="append", default=[], metavar="FILE", help="a prompt; may be repeated")
+    parser.add_argument(
+        "--tokenizer",
+        metavar="FOLDER_OR_ID",
+        help="also check lengths and answers in tokens: a folder that holds tokenizer.json, or a hub id",
+    )
     parser.add_argument(
         "--max-template-share",
         type=float,

@@ -4,17 +4,22 @@ A prompt that speaks of yes more often than of no pushes every margin one way, a
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from common import InputError
+from elicitation.answer_tokens import Decode, Encode, first_tokens
 from elicitation.prompts import SLOT
 from elicitation.question_checks import Finding
 from elicitation.yes_no import NO_VARIANTS, YES_VARIANTS
 
 MASS_WARNS = 0.5
+"""A median mass under this is reported."""
 MASS_STOPS = 0.2
+"""A median mass under this is too little to read, and a sweep is refused."""
+
+_REMEDY = "end it otherwise, for example with the assistant prefix 'Answer:'"
 
 
 def check_prompt_wording(name: str, user: str, assistant_prefix: str = "") -> list[Finding]:
@@ -46,7 +51,8 @@ def check_prompt_wording(name: str, user: str, assistant_prefix: str = "") -> li
 def check_answer_tokens(
     name: str,
     prompt: str,
-    encode: Callable[[str], list[int]],
+    encode: Encode,
+    decode: Decode,
     yes: Sequence[str] = YES_VARIANTS,
     no: Sequence[str] = NO_VARIANTS,
 ) -> list[Finding]:
@@ -56,31 +62,28 @@ def check_answer_tokens(
         name: how the findings call the prompt.
         prompt: the rendered prompt, up to the answer position.
         encode: text to token ids, without special tokens being added.
+        decode: token ids to text.
         yes: spellings of yes.
         no: spellings of no.
     """
-    start = encode(prompt)
-    firsts: dict[str, set[int]] = {"yes": set(), "no": set()}
-    n_single = {"yes": 0, "no": 0}
-    shifted = []
-    for side, variants in (("yes", yes), ("no", no)):
-        for variant in variants:
-            ids = encode(prompt + variant)
-            if ids[: len(start)] != start or len(ids) == len(start):
-                shifted.append(variant)
-                continue
-            firsts[side].add(ids[len(start)])
-            n_single[side] += len(ids) == len(start) + 1
+    sides = {
+        "yes": first_tokens(prompt, yes, encode, decode),
+        "no": first_tokens(prompt, no, encode, decode),
+    }
+    readable = all(side.counted for side in sides.values())
     findings = []
-    if shifted:
-        message = f"{', '.join(map(repr, shifted))} would change the prompt's own tokens; end the prompt otherwise"
-        findings.append(Finding("tokens", (name,), message, is_note=bool(firsts["yes"] and firsts["no"])))
-    if firsts["yes"] & firsts["no"]:
-        shared = sorted(firsts["yes"] & firsts["no"])
-        findings.append(Finding("tokens", (name,), f"yes and no begin with the same token ({shared})"))
-    for side, count in n_single.items():
-        if not count:
-            findings.append(Finding("tokens", (name,), f"no spelling of {side} is a single token after the prompt"))
+    barred = [spelling for side in sides.values() for spelling in side.barred]
+    if barred:
+        message = f"{', '.join(map(repr, barred))} would change the prompt's own tokens"
+        findings.append(Finding("tokens", (name,), message if readable else f"{message}; {_REMEDY}", is_note=readable))
+    shared = sorted(set(sides["yes"].counted) & set(sides["no"].counted))
+    if shared:
+        findings.append(Finding("tokens", (name,), f"yes and no begin with the same token ({shared}); {_REMEDY}"))
+    for word, side in sides.items():
+        if not side.counted:
+            findings.append(Finding("tokens", (name,), f"no token of {word} can follow the prompt; {_REMEDY}"))
+        elif not side.single:
+            findings.append(Finding("tokens", (name,), f"no spelling of {word} is a single token after the prompt"))
     return findings
 
 

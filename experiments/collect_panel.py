@@ -76,8 +76,41 @@ def ask(
         others = set(known.loc[known["model"] == entry.short_name, "model_sha256"]) - {model.identity.fingerprint}
         if others:
             raise InputError(f"{parts.folder} holds answers of other weights of {entry.model}; choose another --out")
+    check_framings(entry, model, pending)
     for template in templates(entry, options.closed_book):
         ask_in_framing(entry, model, template, pending[template.name], parts)
+
+
+def check_framings(entry: "RespondentModel", model: "OpenModel", pending: "dict[str, list[Question]]") -> None:
+    """Print what keeps yes and no from being read off this model's tokens, before anything is asked.
+
+    Raises:
+        InputError: in one of the framings they cannot be told apart.
+    """
+    from functools import partial
+
+    from elicitation.lint import findings_table
+    from elicitation.prompt_checks import check_answer_tokens
+    from open_models.tokens import encode
+
+    prompts = {
+        entry.respondent(template): template.fill(pending[template.name][0].text)
+        for template in entry.framings
+        if pending[template.name]
+    }
+    encode_text, decode = partial(encode, model.tokenizer), model.tokenizer.decode
+    findings = [
+        finding
+        for respondent, prompt in prompts.items()
+        for finding in check_answer_tokens(respondent, model.render(prompt), encode_text, decode)
+    ]
+    if findings:
+        print(findings_table(findings), flush=True)
+    for respondent, prompt in prompts.items():
+        try:
+            model.answer_tokens(prompt)
+        except InputError as error:
+            raise InputError(f"{respondent} cannot be asked: {error}") from error
 
 
 def ask_in_framing(
@@ -143,7 +176,9 @@ def save(
 
     from common import write_json
     from elicitation import CLOSED_BOOK
+    from elicitation.lint import findings_table
     from elicitation.panel_summary import accuracy_by_level, summarise_panel
+    from elicitation.prompt_checks import check_mass
 
     asked = [(entry, drawn(entry, questions, options.seed)) for entry in models]
     rows = parts.wanted(key(entry, t, q) for entry, own in asked for t in entry.framings for q in own)
@@ -164,6 +199,10 @@ def save(
     write_csv(respondents_table(models, rows), options.out / "respondents.csv")
     write_json(options.out / "panel_manifest.json", manifest(models, questions, rows, options))
     print(summary.round(3).to_string())
+    masses = panel.groupby("respondent", sort=False)["mass"]
+    faint = [finding for name, own in masses for finding in check_mass(str(name), own.tolist())]
+    if faint:
+        print(f"\n{findings_table(faint)}")
     if accuracy is not None:
         print(f"\nshare of closed-book answers that are correct, by level:\n{accuracy.round(3).to_string()}")
     print(f"\npanel: {options.out / 'panel.csv'}")

@@ -10,6 +10,7 @@ in steps of 0.125, which is more than many margins.
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from common import InputError
+from elicitation.answer_tokens import first_tokens
 from elicitation.yes_no import NO_VARIANTS, YES_VARIANTS
 from open_models.tokens import encode
 
@@ -32,28 +34,16 @@ class AnswerTokens:
 
 
 def find_answer_tokens(tokenizer: Any, rendered_prompt: str) -> AnswerTokens:
-    """Find the yes and no tokens by encoding prompt + variant and taking the first token after the prompt.
-
-    Variants that are one token there are used; only where a set has none, the first piece of a longer spelling
-    stands in. A variant whose spelling changes the prompt's own tokens can't follow this prompt and is left out.
+    """The yes and no tokens that can follow a prompt; see `elicitation.answer_tokens` for which ones count.
 
     Raises:
         InputError: a set is empty, or the two sets meet.
     """
-    prompt_ids = encode(tokenizer, rendered_prompt)
 
-    def first_tokens(variants: Sequence[str]) -> tuple[int, ...]:
-        single: dict[int, None] = {}
-        longer: dict[int, None] = {}
-        for variant in variants:
-            ids = encode(tokenizer, rendered_prompt + variant)
-            rest = ids[len(prompt_ids) :]
-            if ids[: len(prompt_ids)] != prompt_ids or not rest or not tokenizer.decode([rest[0]]).strip():
-                continue
-            (single if len(rest) == 1 else longer)[rest[0]] = None
-        return tuple(single or longer)
+    def counted(spellings: Sequence[str]) -> tuple[int, ...]:
+        return first_tokens(rendered_prompt, spellings, partial(encode, tokenizer), tokenizer.decode).counted
 
-    tokens = AnswerTokens(first_tokens(YES_VARIANTS), first_tokens(NO_VARIANTS))
+    tokens = AnswerTokens(counted(YES_VARIANTS), counted(NO_VARIANTS))
     if not tokens.yes or not tokens.no:
         raise InputError(
             f"no {'yes' if not tokens.yes else 'no'} token can follow the prompt's end {rendered_prompt[-20:]!r} under "
@@ -63,7 +53,7 @@ def find_answer_tokens(tokenizer: Any, rendered_prompt: str) -> AnswerTokens:
         shared = sorted(set(tokens.yes) & set(tokens.no))
         raise InputError(
             f"yes and no begin with the same token {shared} after the prompt's end {rendered_prompt[-20:]!r}; "
-            "choose another assistant prefix with --prompt"
+            "choose another assistant prefix"
         )
     return tokens
 

@@ -13,11 +13,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from common import InputError
+from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS
 from elicitation.prompts import Prompt, PromptTemplate
 from elicitation.questions import Question
 from open_models import AnswerTokens, OpenModel
 
-MASS_WARNS, MASS_STOPS = 0.5, 0.2
 ASKED = 32
 PREFIXES = ("Answer:", "Answer (Yes or No):", "My answer is", "Yes or No:")
 

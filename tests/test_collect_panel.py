@@ -167,6 +167,45 @@ def test_a_collection_that_was_broken_off_goes_on_and_ends_the_same(panel, folde
     np.testing.assert_allclose(again[numbers], whole[numbers], atol=1e-5)
 
 
+def save_with_tokenizer(folder, change) -> None:
+    """A tiny model whose tokenizer file was changed."""
+    save_tiny(folder)
+    file = folder / "tokenizer.json"
+    content = json.loads(file.read_text())
+    change(content)
+    file.write_text(json.dumps(content))
+
+
+def test_a_model_that_cannot_tell_yes_from_no_is_refused_before_it_is_asked(folder, tmp_path, capsys):
+    def forget_the_words(content):
+        vocabulary = content["model"]["vocab"]
+        content["model"]["vocab"] = {t: i for t, i in vocabulary.items() if t.strip("Ġ").lower() not in ("yes", "no")}
+
+    save_with_tokenizer(tmp_path / "mute", forget_the_words)
+    (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'mute'}]\nframings: [neutral, child]\n")
+    assert collect(tmp_path, tmp_path / "out", questions=folder / "questions.jsonl") == 2
+    shown = capsys.readouterr()
+    assert "mute: neutral cannot be asked: yes and no begin with the same token" in shown.err
+    assert "tokens: 2" in shown.out
+    assert not list(tmp_path.glob("out/parts/*"))
+
+
+def test_what_makes_answers_hard_to_read_is_told_before_and_after(folder, tmp_path, capsys):
+    def spell_yes_out(content):
+        (split,) = [each for each in content["pre_tokenizer"]["pretokenizers"] if each["type"] == "Split"]
+        split["pattern"]["Regex"] = "Ġ?(No|no|NO)(?![A-Za-z])|."
+
+    save_with_tokenizer(tmp_path / "slow", spell_yes_out)
+    (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'slow'}]\nframings: [neutral, child]\n")
+    assert collect(tmp_path, tmp_path / "out", "--no-closed-book", questions=folder / "questions.jsonl") == 0
+    before, _, after = capsys.readouterr().out.partition("yes_rate")
+    told = [line.split("  ")[1] for line in before.splitlines() if "no spelling of yes is a single token" in line]
+    assert told == ["slow: neutral", "slow: child"]
+    medians = pd.read_csv(tmp_path / "out" / "panel.csv").groupby("respondent")["mass"].median()
+    assert (medians < 0.2).all()
+    assert after.count("(too little to read)") == 2
+
+
 @pytest.mark.slow
 def test_a_collection_that_was_killed_goes_on(panel, folder, tmp_path):
     program = [sys.executable, str(Path(collect_panel.__file__)), "--respondents", str(folder / "who.yaml")]

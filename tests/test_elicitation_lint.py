@@ -2,14 +2,18 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
 
 import pytest
+from tiny_models import byte_tokenizer
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 from common import InputError
 from elicitation import FRAMINGS, Question
+from elicitation.answer_tokens import first_tokens
 from elicitation.lint import main
 from elicitation.prompt_checks import check_answer_tokens, check_mass, check_prompt_wording
 from elicitation.question_checks import check_lengths_in_tokens, check_questions
@@ -192,8 +196,10 @@ def test_nothing_to_check_is_refused():
 
 @pytest.mark.parametrize("name", FRAMINGS)
 def test_every_framing_speaks_of_yes_and_no_equally_often(name):
+    """Apart from the answers of worked examples, whose number is what those framings differ in."""
     template = FRAMINGS[name]
-    findings = check_prompt_wording(name, template.user, template.assistant_prefix)
+    asks = re.sub(r"^Answer: (?:Yes|No)$", "", template.user, flags=re.MULTILINE)
+    findings = check_prompt_wording(name, asks, template.assistant_prefix)
     assert [finding.kind for finding in findings if not finding.is_note] == []
 
 
@@ -232,21 +238,82 @@ def words(text):
     return [sum(ord(sign) * 31**place for place, sign in enumerate(piece)) for piece in pieces if piece]
 
 
+def visible(ids):
+    """Stands for a decoder where no piece is blank."""
+    return "x" * len(ids)
+
+
 def test_answers_of_one_token_pass():
-    assert check_answer_tokens("p", "Answer:", words, yes=(" Yes", " yes"), no=(" No", " no")) == []
+    assert check_answer_tokens("p", "Answer:", words, visible, yes=(" Yes", " yes"), no=(" No", " no")) == []
 
 
 def test_answers_of_several_tokens_and_a_shared_first_token_are_found():
-    messages = [finding.message for finding in check_answer_tokens("p", "Answer:", letters, yes=(" Yes",), no=(" No",))]
+    findings = check_answer_tokens("p", "Answer:", letters, visible, yes=(" Yes",), no=(" No",))
+    messages = [finding.message for finding in findings]
     assert any("begin with the same token" in message for message in messages)
     assert any("no spelling of yes is a single token" in message for message in messages)
     assert any("no spelling of no is a single token" in message for message in messages)
 
 
 def test_a_prompt_whose_last_token_swallows_the_answer_is_found():
-    (finding, *_) = check_answer_tokens("p", "Answer:", words, yes=("Yes",), no=("No",))
-    assert "would change the prompt's own tokens" in finding.message
-    assert not finding.is_note
+    findings = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes",), no=("No",))
+    assert "would change the prompt's own tokens" in findings[0].message
+    assert ["no token of yes" in findings[1].message, "no token of no" in findings[2].message] == [True, True]
+    assert not any(finding.is_note for finding in findings)
+
+
+def test_a_spelling_that_cannot_follow_is_a_note_where_others_can():
+    (finding,) = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes", " Yes"), no=(" No",))
+    assert finding.is_note
+    assert "'Yes' would change" in finding.message
+
+
+def test_whole_spellings_count_alone_and_a_blank_piece_stands_for_nothing():
+    def encode(text):
+        return {"A:": [1], "A:Yes": [1, 5], "A: Yes": [1, 9, 5], "A:yes": [1, 6, 7], "A:No": [1, 9, 6]}[text]
+
+    def decode(ids):
+        return " " if ids == [9] else "x"
+
+    found = first_tokens("A:", ("Yes", " Yes", "yes"), encode, decode)
+    assert (found.single, found.pieces, found.counted) == ((5,), (6,), (5,))
+    assert first_tokens("A:", (" Yes", "No"), encode, decode).counted == ()
+
+
+@pytest.fixture(scope="module")
+def tokenizer_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tokenizer")
+    byte_tokenizer().save_pretrained(folder)
+    return folder
+
+
+def test_a_tokenizer_tells_lengths_and_answers_in_tokens(tokenizer_folder, tmp_path, capsys):
+    asked = write(tmp_path / "q.jsonl", [(f"Who wrote {'the sequel of ' * 6}Emma?", "Jane Austen")])
+    (tmp_path / "p.yaml").write_text("user: '{question} Yes or No?'\nassistant_prefix: 'Answer:'")
+    command = [asked, "--prompt", str(tmp_path / "p.yaml")]
+    assert main(command) == 0
+    assert main([*command, "--tokenizer", str(tokenizer_folder)]) == 1
+    shown = capsys.readouterr().out
+    assert "tokens, more than 64" in shown
+    assert "tokens:" not in shown
+
+
+def test_a_tokenizer_without_words_has_no_single_token_for_an_answer(tmp_path, capsys):
+    letters = Tokenizer(models.WordLevel({letter: place for place, letter in enumerate(map(chr, range(32, 127)))}, "?"))
+    letters.pre_tokenizer = pre_tokenizers.Split(Regex("."), behavior="isolated")
+    letters.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "p.txt").write_text("{question} Yes or No?")
+    assert main(["--prompt", str(tmp_path / "p.txt"), "--tokenizer", str(tmp_path)]) == 1
+    assert "no spelling of yes is a single token" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "complaint"), [(None, "holds no tokenizer.json"), ("{", "cannot be read")])
+def test_a_tokenizer_that_cannot_be_used_is_refused(tmp_path, text, complaint):
+    if text is not None:
+        (tmp_path / "tokenizer.json").write_text(text)
+    with pytest.raises(InputError, match=complaint) as refusal:
+        main(["embedded", "--tokenizer", str(tmp_path)])
+    assert "\n" not in str(refusal.value)
 
 
 def test_mass_is_judged_by_its_median():
