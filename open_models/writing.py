@@ -18,8 +18,6 @@ from open_models.prefill import SharedPrefix
 from open_models.tokens import pad_batch
 
 Stop = Callable[[str], bool]
-STOP_SEES = 24
-"""Tokens at the end of a row's text by which it is told that the row is done."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def generate(
 
     Args:
         sequences: whole prompts as token ids.
-        stop: given the last tokens of a row as text, after each token, says whether the row is done.
+        stop: given a row's text so far, after each token, says whether the row is done.
         prefix: a common beginning of all prompts that was run already.
     """
     prefix = prefix or SharedPrefix((), None, {})
@@ -113,8 +111,7 @@ class _StopRows(StoppingCriteria):
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Bool[Tensor, " row"]:
         n_tokens = input_ids.shape[1] - self._width
         if self._stop is not None:
-            ends = input_ids[:, max(self._width, input_ids.shape[1] - STOP_SEES) :].tolist()
-            for row, ids in enumerate(ends):
+            for row, ids in enumerate(input_ids[:, self._width :].tolist()):
                 if row not in self.stopped_after and self._stop(self._tokenizer.decode(ids, skip_special_tokens=True)):
                     self.stopped_after[row] = n_tokens
         done = [row in self.stopped_after for row in range(input_ids.shape[0])]

@@ -34,8 +34,11 @@ REASONED = PromptTemplate(
 )
 REASONED_COLUMNS = ["question_id", "magnitude", "said_yes", "finished", "raw_text", "n_tokens"]
 
-# What follows the word belongs to the match: "Answer: No" may still become "Answer: None of them".
-_ANSWER_LINE = re.compile(r"answer[\s*_]*:[\s*_\"']*(?:yes|no)[^a-z]", re.IGNORECASE)
+# At the beginning of a line, since small models repeat the instruction ('I will end with "Answer: Yes" or ...'), and
+# with what follows the word, since "Answer: No" may still become "Answer: None of them".
+_ANSWER_LINE = re.compile(
+    r"^[\s*_#>\"']*answer[\s*_]*:[\s*_\"']*(?:yes|no)[*_\"']*[.,;!\n]", re.IGNORECASE | re.MULTILINE
+)
 
 
 def answer_stands(text: str) -> bool:
@@ -63,7 +66,7 @@ def generate_steered(
         temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
         seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
         batch_size: by default as many as memory holds; draws repeat only in the same batches.
-        stop: given the end of a row's text so far, says whether the row is done.
+        stop: given a row's text so far, says whether the row is done.
 
     Raises:
         InputError: no prompts, a prompt that with its answer exceeds the model's context, a vector of another model.
@@ -100,6 +103,9 @@ def reasoned_answers(
     sink: Callable[[pd.DataFrame], None] | None = None,
 ) -> pd.DataFrame:
     """Let the subject reason before it says yes or no, at each magnitude.
+
+        table = reasoned_answers(model, questions, vector, [-0.1, 0.0, 0.1])
+        table.groupby("magnitude")["said_yes"].agg(["mean", "count"])   # the yes rate, and of how many answers
 
     Args:
         template: must ask for a last line `Answer: Yes` or `Answer: No`.

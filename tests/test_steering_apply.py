@@ -205,6 +205,10 @@ def test_draws_repeat_with_their_seed(llama):
         ("I know rivers.\nAnswer: Yes\n", True),
         ("**Answer:** No.", True),
         ("answer: no, ", True),
+        ("Rivers are known to me.\n> **Answer**: **Yes**\n", True),
+        ('I will end with "Answer: Yes" or "Answer: No".', False),
+        ("Answer: Yes or Answer: No\n", False),
+        ("Answer: No one", False),
         ("Answer: Yes", False),
         ("Answer: None of", False),
         ("The answer is yes. ", False),
@@ -236,17 +240,17 @@ def test_reasoned_answers_stop_at_their_line_and_cut_off_ones_are_unread():
     vector = vector_of(model)
     lengths = [len(ids) for ids in model.token_ids([REASONED.fill(q.text) for q in QUESTIONS])]
     order = sorted(range(3), key=lambda i: (-lengths[i], i))
-    texts = ["I do.\nAnswer: Yes\n", "Not me.\nAnswer: No\n", "Yes, one could think so, and further"]
+    texts = ["I do.\nAnswer: Yes\n", "Answer: Yes or No? Nay.\nAnswer: No\n", "Yes, one could think so, and further"]
     scripted = Scripted(model, [texts[i] for i in order])
     handle = model.hf.get_output_embeddings().register_forward_hook(scripted)
-    table = reasoned_answers(model, QUESTIONS, vector, [0.5], max_new_tokens=30)
+    table = reasoned_answers(model, QUESTIONS, vector, [0.5], max_new_tokens=40)
     handle.remove()
     assert list(table.question_id) == ["q0", "q1", "q2"]
     assert table.said_yes[:2].tolist() == [1.0, 0.0]
     assert table.said_yes.isna().tolist() == [False, False, True]
     assert table.finished.tolist() == [True, True, False]
     assert table.raw_text[:2].tolist() == texts[:2]
-    assert table.n_tokens.tolist() == [len(model.tokenizer.encode(t)) for t in texts[:2]] + [30]
+    assert table.n_tokens.tolist() == [len(model.tokenizer.encode(t)) for t in texts[:2]] + [40]
 
 
 @pytest.mark.parametrize("chat", [True, False])
