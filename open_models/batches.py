@@ -4,13 +4,15 @@ The size of a batch moves margins by rounding alone (about 1e-5 in float32), nev
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
 from common import InputError
-from open_models.model import OpenModel
 from open_models.readout import VOCABULARY_CHUNK
+
+if TYPE_CHECKING:
+    from open_models.model import OpenModel
 
 QUESTIONS_PER_BATCH = {"cpu": 16, "cuda": 64}
 """At most: larger batches gain little, for these fill the device."""
@@ -26,31 +28,43 @@ def batches_by_length(lengths: Sequence[int], size: int) -> list[list[int]]:
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def halving_on_out_of_memory(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:
-    """Run `work` on a batch; if the device's memory is too small for it, on its halves.
+def halved(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:
+    """Run `work` on a batch; if the device's memory is too small for it, on its halves, and so on.
 
     Raises:
-        InputError: not even one question fits.
+        torch.OutOfMemoryError: a batch of one does not fit.
     """
     try:
         result = work(batch)
-    except torch.OutOfMemoryError as error:
+    except torch.OutOfMemoryError:
         if len(batch) == 1:
-            raise InputError(
-                "one question alone does not fit into the device's memory; load the model in a smaller dtype, "
-                "spread it with --device-map auto, or try fewer magnitudes"
-            ) from error
+            raise
     else:
         yield result
         return
     # Out of the handler: as long as the error lives, its traceback holds the tensors of the failed attempt.
     torch.cuda.empty_cache()
     middle = len(batch) // 2
-    yield from halving_on_out_of_memory(work, batch[:middle])
-    yield from halving_on_out_of_memory(work, batch[middle:])
+    yield from halved(work, batch[:middle])
+    yield from halved(work, batch[middle:])
 
 
-def questions_per_batch(model: OpenModel, longest: int, rows: int = 1) -> int:
+def halving_on_out_of_memory(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:
+    """Run `work` on a batch of questions, halved for as long as it does not fit into memory.
+
+    Raises:
+        InputError: not even one question fits.
+    """
+    try:
+        yield from halved(work, batch)
+    except torch.OutOfMemoryError as error:
+        raise InputError(
+            "one question alone does not fit into the device's memory; load the model in a smaller dtype, "
+            "spread it with --device-map auto, or try fewer magnitudes"
+        ) from error
+
+
+def questions_per_batch(model: "OpenModel", longest: int, rows: int = 1) -> int:
     """Questions per batch to begin with: 16 on a CPU; on CUDA 64, or fewer where the free memory is small.
 
     Free memory is not the same in every run, so a run that is resumed on a nearly full GPU may be batched otherwise
@@ -66,7 +80,7 @@ def questions_per_batch(model: OpenModel, longest: int, rows: int = 1) -> int:
     return max(1, min(most, int(SHARE_OF_FREE * _free_bytes(model)) // bytes_per_question(model, longest, rows)))
 
 
-def bytes_per_question(model: OpenModel, n_tokens: int, rows: int = 1) -> int:
+def bytes_per_question(model: "OpenModel", n_tokens: int, rows: int = 1) -> int:
     """Memory that one question needs while it runs, from above: what it keeps, what a layer passes on, its logits.
 
     Keys and values of every layer stand there twice while those of prompts and prefix are joined. Attention is taken
@@ -85,7 +99,7 @@ def bytes_per_question(model: OpenModel, n_tokens: int, rows: int = 1) -> int:
     return (kept + activations) * model.dtype.itemsize + (scores + logits) * torch.float32.itemsize
 
 
-def _free_bytes(model: OpenModel) -> int:
+def _free_bytes(model: "OpenModel") -> int:
     """On the fullest of the model's GPUs, with what PyTorch holds there and does not use."""
     devices = {model.device} | {weights.device for weights in model.hf.parameters() if weights.device.type == "cuda"}
     return min(

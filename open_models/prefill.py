@@ -14,6 +14,7 @@ Both give what a plain forward hook gives, up to the rounding of another order o
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -21,6 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from open_models.attention import FixedPrefixCache, KeysAndValues, attention_mask, join_prefix
+from open_models.batches import halved
 from open_models.residual import only_layers_above, reading
 from open_models.tokens import TokenBatch, common_prefix_length, pad_batch
 
@@ -155,12 +157,12 @@ def steer_all(
     budget = TOKENS_AT_ONCE.get(own.device.type, 1024)
     prefixes_at_once = max(1, budget // 4 // max(1, len(prefilled.prefix)))
     at_once = max(1, budget // (own.shape[0] * own.shape[1]))
-    answers = []
+    answers: list[Tensor] = []
     for some in additions.to(own).split(prefixes_at_once):
-        keys_and_values = _steer_prefix(model, prefilled.prefix, layer, some)
+        work = partial(_steer_rows, model, prefilled, layer, some, _steer_prefix(model, prefilled.prefix, layer, some))
+        places = list(range(len(some)))
         for first in range(0, len(some), at_once):
-            rows = slice(first, first + at_once)
-            answers.append(_steer_own(model, prefilled, layer, some[rows], _pick_rows(keys_and_values, rows)))
+            answers += halved(work, places[first : first + at_once])
     return torch.cat(answers, dim=1)
 
 
@@ -177,6 +179,19 @@ def _steer_prefix(
     with _last_position_on_top(model):
         _run_above(model, layer, prefix.residuals[layer] + additions[:, None], mask, position, cache)
     return cache.added()
+
+
+def _steer_rows(
+    model: "OpenModel",
+    prefilled: Prefilled,
+    layer: int,
+    additions: Float[Tensor, "row d_model"],
+    prefix_keys_and_values: KeysAndValues | None,
+    places: list[int],
+) -> Float[Tensor, "question chosen d_model"]:
+    """`_steer_own` for some neighbours among the additions."""
+    rows = slice(places[0], places[-1] + 1)
+    return _steer_own(model, prefilled, layer, additions[rows], _pick_rows(prefix_keys_and_values, rows))
 
 
 def _steer_own(

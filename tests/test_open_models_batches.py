@@ -10,7 +10,7 @@ from tiny_models import outspoken_model, tiny_model
 
 from common import InputError
 from elicitation import FRAMINGS
-from open_models import OpenModel, batches
+from open_models import OpenModel, batches, prefill
 from open_models.batches import batches_by_length, bytes_per_question, halving_on_out_of_memory, questions_per_batch
 from open_models.respondent import LocalRespondent
 
@@ -66,6 +66,28 @@ def test_what_a_failed_attempt_has_made_is_let_go_before_the_next():
 
     assert len(list(halving_on_out_of_memory(work, list(range(4))))) == 4
     assert len(made) == 7
+
+
+@pytest.mark.parametrize("most", [1, 6])
+def test_steering_whole_prompts_halves_the_magnitudes_side_by_side(monkeypatch, most):
+    model = tiny_model("gemma3")
+    sequences = model.token_ids(PROMPTS)
+    prefilled = model.prefill(sequences, [2], model.run_prefix(sequences, [2]), whole=True)
+    additions = torch.randn(11, model.d_model, generator=torch.Generator().manual_seed(0)) / 10
+    whole = model.steer_all(prefilled, 2, additions)
+    steer_own, ran = prefill._steer_own, []
+
+    def small_memory(model, prefilled, layer, additions, prefix):
+        if len(additions) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        ran.append(len(additions))
+        return steer_own(model, prefilled, layer, additions, prefix)
+
+    monkeypatch.setattr(prefill, "_steer_own", small_memory)
+    tight = model.steer_all(prefilled, 2, additions)
+    assert sum(ran) == 11
+    assert max(ran) <= most
+    assert torch.allclose(whole, tight, atol=1e-4)
 
 
 @pytest.fixture
