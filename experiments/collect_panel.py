@@ -6,6 +6,8 @@
 Writes panel.csv (long: question_id, respondent, said_yes, margin, mass, sample, prompt_hash, answered_correctly,
 raw_text), respondents.csv, closed_book.csv and panel_manifest.json. What was answered lies in DIR/parts before that:
 after a kill, the same command with --resume goes on there, and it asks again what was reworded since.
+A model in one of whose framings yes and no cannot be told apart is refused before it is asked; framings in which they
+get little probability are named at the end.
 """
 
 import argparse
