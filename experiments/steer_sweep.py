@@ -96,8 +96,8 @@ def main() -> None:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprint)
     readability = check_readability(model, template, inputs.questions)
     say(f"{'warning: ' if readability.warns else ''}{readability}")
-    run = begin_run(options, inputs, template, model, threads, str(readability))
     prompts = PromptSet.build(model, inputs.questions, template)
+    run = begin_run(options, inputs, prompts, model, threads, str(readability))
     with withdrawn_if_refused(run), run.stage("vectors, layer and magnitudes"):
         plan = load_or_make_plan(run, options, inputs, prompts, model, magnitudes)
     with run.stage("sweep"):
@@ -164,7 +164,7 @@ def predict(
 def begin_run(
     options: argparse.Namespace,
     inputs: "ExperimentInputs",
-    template: "PromptTemplate",
+    prompts: "PromptSet",
     model: "OpenModel",
     threads: int,
     readability: str,
@@ -190,7 +190,7 @@ def begin_run(
         frame = questions_frame(inputs.questions)
         run.write_questions(frame.assign(split=frame["id"].map(inputs.splits)))
         run.write_panel(panel_long(inputs.panel))
-        run.write_prompt(model.render(template.fill(inputs.questions[0].text)))
+        run.write_prompt(prompts.example)
         say(f"run: {run.path}")
     path = gather([str(run.path)] if process_index() == 0 else [])[0]
     wait_for_all()
