@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from psychometric_data import REFERENCE, answers, matrix, one_factor
+from scipy.stats import multivariate_normal
 
 from common import InputError
 from psychometrics import (
@@ -194,6 +195,33 @@ def test_the_marginal_likelihood_is_at_a_maximum():
     down = _marginal(panel, slope - step, intercept, *quadrature(61))[0]
     assert at >= max(up, down)
     assert gradient[2] == pytest.approx((up - down) / 2e-4, abs=1e-3)
+
+
+def orthant_log_likelihood(panel, loading, threshold):
+    """Log-likelihood by the multivariate normal distribution itself: no slopes, no nodes, scipy's integration."""
+    total = 0.0
+    for row, count in panel.groupby(list(panel.columns), dropna=False).size().items():
+        seen = ~np.isnan(row)
+        sign = np.where(np.array(row)[seen] == 1, 1.0, -1.0)
+        shared = np.outer(loading[seen], loading[seen])
+        np.fill_diagonal(shared, 1.0)
+        cut = sign * threshold[seen]
+        cov = np.outer(sign, sign) * shared
+        total += count * np.log(multivariate_normal.cdf(cut, cov=cov, maxpts=20_000, abseps=1e-6, releps=1e-6, rng=0))
+    return total
+
+
+def test_the_marginal_likelihood_is_that_of_the_normal_distribution_behind_it():
+    panel = pd.DataFrame(one_factor(5, 600, 4, loadings=(0.5, 0.9)).answers)
+    panel.iloc[::7, 1] = np.nan
+    fitted = two_parameter_irt(panel)
+    loading, threshold = (fitted.respondents[column].to_numpy() for column in ("loading", "threshold"))
+    at = orthant_log_likelihood(panel, loading, threshold)
+    assert fitted.log_likelihood == pytest.approx(at, abs=5e-3)
+    for place in range(4):
+        step = 0.03 * np.eye(4)[place]
+        for moved in ((loading + step, threshold), (loading - step, threshold), (loading, threshold + step)):
+            assert orthant_log_likelihood(panel, *moved) < at
 
 
 def test_the_parabola_agrees_with_r():
