@@ -119,7 +119,7 @@ def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptT
     from elicitation import load_prompt
     from matching import load_inputs
 
-    template = load_prompt(options.prompt or (PROMPT_OF_EMBEDDED if options.model == DEFAULTS["model"] else PROMPT))
+    template = load_prompt(options.prompt)
     targets = options.targets and [name.strip() for name in options.targets.split(",")]
     inputs = load_inputs(
         options.panel, options.questions, options.respondents, targets, options.n_questions, options.seed
@@ -368,7 +368,9 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.set_defaults(**DEFAULTS)
     named = parser.parse_known_args(arguments)[0].config
     stored = config_arguments(named, DEFAULTS, left_out=("out", "resume")) if named else []
-    return parser.parse_args([*stored, *arguments])
+    options = parser.parse_args([*stored, *arguments])
+    options.prompt = options.prompt or (PROMPT_OF_EMBEDDED if options.model == DEFAULTS["model"] else PROMPT)
+    return options
 
 
 if __name__ == "__main__":
