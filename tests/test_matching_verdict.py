@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from common import InputError
 from matching import (
@@ -23,6 +24,7 @@ from matching import (
     simulation,
     verdict,
 )
+from psychometrics import threshold_table
 
 HEADER = (
     "model framing family status n_fitting n_test n_unread_fitting n_unread_test yes_rate threshold threshold_se "
@@ -109,6 +111,47 @@ def test_test_answers_do_not_move_a_choice():
     pd.testing.assert_frame_equal(one, two)
 
 
+def test_test_answers_do_not_move_a_prediction():
+    """The majority answer and the moved cut are rivals that were chosen on the fitting split, as the magnitude was."""
+    sweep, panel = simulated()
+    test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
+    other = panel.copy()
+    other.loc[test_ids] = 1 - other.loc[test_ids]
+    one, two = (match_targets(sweep, table, n_bootstrap=19).evidence for table in (panel, other))
+    for name in ("steered", "majority", "cut", "rate_matched"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_what_is_unread_on_the_test_split_takes_no_magnitude_from_the_choice():
+    sweep, panel = simulated()
+    magnitudes = np.unique(sweep["magnitude"])
+    mute = (sweep["split"] == "test") & sweep["magnitude"].isin(magnitudes[20:])
+    evidence = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19).evidence
+    assert np.array_equal(evidence.magnitudes, magnitudes)
+
+
+def test_a_question_that_was_unread_without_steering_enters_none_of_the_three_predictions():
+    sweep, panel = simulated()
+    mute = (sweep["magnitude"] == 0) & sweep["question_id"].isin(sweep["question_id"].unique()[::5])
+    matches = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19)
+    test = sweep[(sweep["split"] == "test") & (sweep["magnitude"] == 0)]
+    rows = test["question_id"].isin(sweep.loc[mute, "question_id"]).to_numpy()
+    assert rows.sum() > 20
+    for name in ("steered", "majority", "cut"):
+        assert np.isnan(getattr(matches.evidence, name)[rows]).all()
+        assert not np.isnan(getattr(matches.evidence, name)[~rows]).all(axis=0).any()
+
+
+def test_equal_predictions_differ_by_nothing_in_every_resample():
+    """A subject that always says yes answers as the majority and as the cut do, whichever questions are drawn."""
+    rng = np.random.default_rng(0)
+    sweep = plain_sweep(np.ones((240, 3)), np.tile(["fitting", "test", "test"], 80))
+    panel = pd.DataFrame((rng.random((240, 4)) < 0.7).astype(float), index=sweep["question_id"].unique())
+    table = match_targets(sweep, panel, n_bootstrap=99).table
+    assert (table["agreement_high"] > table["agreement_low"]).all()
+    assert (table[["gain_low", "gain", "gain_high", "steering_low", "steering", "steering_high"]] == 0).all(axis=None)
+
+
 def test_the_order_of_rows_and_targets_changes_nothing():
     sweep, panel = simulated()
     one = match_targets(sweep, panel, n_bootstrap=19).table
@@ -134,6 +177,23 @@ def test_without_metadata_a_target_is_its_own_model():
     table = match_targets(sweep, panel, n_bootstrap=19).table
     assert table["model"].tolist() == list(panel.columns)
     assert (table["framing"] == "").all()
+
+
+def test_yes_rate_and_threshold_rest_on_the_whole_panel_not_on_the_questions_of_the_run():
+    sweep, panel = simulated(n_targets=5)
+    more = pd.concat([panel, pd.DataFrame(1.0, index=[f"other {i}" for i in range(300)], columns=panel.columns)])
+    table, expected = match_targets(sweep, more, n_bootstrap=19).table, threshold_table(more)
+    for ours, theirs in (("yes_rate", "yes_rate"), ("threshold", "threshold"), ("threshold_se", "se")):
+        assert np.allclose(table[ours], expected[theirs])
+
+
+def test_dose_response_has_the_standard_error_of_a_binomial_share():
+    margins = np.where(np.arange(40)[:, None] % 10 < [1, 4, 7], 1.0, -1.0)
+    sweep = plain_sweep(margins, np.repeat(["fitting", "test"], 20))
+    panel = pd.DataFrame({"t": 1.0}, index=sweep["question_id"].unique())
+    dose = match_targets(sweep, panel, n_bootstrap=19).dose_response
+    assert dose["yes_rate"].tolist() == pytest.approx([0.1, 0.4, 0.7] * 2)
+    assert dose["yes_rate_se"].tolist() == pytest.approx((stats.binom(20, dose["yes_rate"]).std() / 20).tolist())
 
 
 def test_dose_response_counts_unread_answers_apart():
@@ -194,6 +254,20 @@ def test_a_target_at_an_end_of_the_range_is_judged_but_not_on_the_line():
     assert found.n_eligible == 12
     assert found.line.n == 12 - edge
     assert found.line.n_all == 12
+
+
+def test_a_dial_that_turns_back_takes_no_target_out_of_the_verdict():
+    """What decides is never how the subject does: only `constant`, `flat` and `few` are left out."""
+    rng = np.random.default_rng(0)
+    ease, magnitudes = rng.standard_normal(240), np.linspace(-3, 3, 13)
+    sweep = plain_sweep(ease[:, None] - np.abs(magnitudes), np.tile(["fitting", "test", "test"], 80), magnitudes)
+    panel = pd.DataFrame(
+        {f"t{t}": (ease + rng.standard_normal(240) > 0).astype(float) for t in range(6)},
+        index=sweep["question_id"].unique(),
+    )
+    matches = match_targets(sweep, panel, n_bootstrap=19)
+    assert set(matches.table["status"]) == {"not monotone"}
+    assert judge(matches, 99, 99).n_eligible == 6
 
 
 # ---- the verdict ---------------------------------------------------------------------------------------------------
@@ -291,6 +365,14 @@ def test_a_high_r_squared_without_any_relation_lies_within_its_null():
     line = judge(match_targets(sweep, panel, n_bootstrap=19), 199, 199).line
     assert line.r2_all > 0.6
     assert line.r2 < line.r2_null_95
+
+
+def test_intervals_and_detectable_gain_are_as_many_standard_errors_as_they_say(steered_matches):
+    found = judge(steered_matches, 99, 3999)
+    error = (found.gain.high - found.gain.low) / (2 * stats.norm.ppf(0.975))
+    assert found.gain.detectable == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error, rel=0.06)
+    narrow, wide = found.steering.high_90 - found.steering.low_90, found.steering.high - found.steering.low
+    assert narrow / wide == pytest.approx(stats.norm.ppf(0.95) / stats.norm.ppf(0.975), rel=0.06)
 
 
 def test_the_detectable_gain_shrinks_with_the_root_of_the_number_of_questions():

@@ -5,6 +5,7 @@ import torch
 from tiny_models import ARCHITECTURES, tiny_hf, tiny_model
 
 from elicitation.prompts import METACOGNITIVE, Prompt
+from open_models import readout
 from open_models.prefill import SharedPrefix
 
 QUESTIONS = ["Who?", "What is the capital of France, and why?", "How many legs has a spider?", "Which?"]
@@ -95,6 +96,15 @@ def test_the_readout_gives_the_margin_and_mass_of_the_models_own_logits(model):
     margin, mass = model.readout.margin_and_mass(model.final_residual(batch), tokens)
     assert torch.allclose(margin, (yes / no).log(), atol=1e-4)
     assert torch.allclose(mass, yes + no, atol=1e-5)
+
+
+def test_the_mass_is_a_share_of_the_whole_vocabulary_however_many_pieces_it_is_read_in(model, monkeypatch):
+    final, tokens = model.final_residual(model.tokenise(PROMPTS)), model.answer_tokens(PROMPTS[0])
+    at_once = model.readout.margin_and_mass(final, tokens)
+    monkeypatch.setattr(readout, "VOCABULARY_CHUNK", 64)
+    in_pieces = model.readout.margin_and_mass(final, tokens)
+    assert torch.equal(in_pieces[0], at_once[0])
+    assert torch.allclose(in_pieces[1], at_once[1], rtol=1e-4)
 
 
 def test_layers_and_hooks_are_as_before_after_an_exception(model):

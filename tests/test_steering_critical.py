@@ -8,10 +8,10 @@ from tiny_models import ARCHITECTURES, outspoken_model, tiny_model
 from common import InputError
 from elicitation.prompts import PromptTemplate
 from elicitation.questions import Question
-from steering import PromptSet, SteeringSpec, extract_vectors, random_vector, sweep
+from steering import PromptSet, SteeringSpec, critical, extract_vectors, random_vector, sweep
 from steering.critical import critical_magnitudes
 from steering.margin_curves import CONVERGED_MOVE, MarginCurve
-from steering.margin_search import widened
+from steering.margin_search import MarginSearch, widened
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [
@@ -205,6 +205,43 @@ def test_all_three_roots_of_a_cubic_are_found():
     assert curve.roots == pytest.approx([-0.8, 0.1, 0.6], abs=1e-4)
 
 
+def test_a_pair_of_crossings_between_points_that_agree_is_found_where_the_curve_dips():
+    for sign in (1, -1):
+        curve = MarginCurve(-1.0, 1.0, 1e-4)
+        wanted = [-1.0, -0.5, 0.0, 0.5, 1.0]
+        while wanted:
+            curve.add(wanted, [sign * (np.cosh(2 * (m - 0.25)) - 1.02) for m in wanted])
+            wanted = curve.wanted()
+        assert curve.roots == pytest.approx(0.25 + np.array([-0.5, 0.5]) * np.arccosh(1.02), abs=1e-4)
+
+
+def test_a_crossing_that_16_bits_hide_is_found_where_their_margin_came_near_0(monkeypatch):
+    """Every margin dips to -.01 in float32 and, blurred, to +.02 before; nothing but the near miss tells of it."""
+
+    class Blurred(MarginSearch):
+        def batch(self, batch, start):
+            blur, curves = 0.0 if self.model.dtype == torch.float32 else 0.03, []
+            for wanted in start:
+                curve = MarginCurve(*self.range)
+                wanted = [*wanted, 0.0]
+                while wanted:
+                    curve.add(wanted, [1 - 1.01 * np.exp(-(((m - 0.26) / 0.1) ** 2)) + blur for m in wanted])
+                    wanted = curve.wanted()
+                curves.append(curve)
+            return curves, [1] * len(batch)
+
+    model = tiny_model("llama")
+    prompts, vector = setting(model)
+    to_bfloat16(model)
+    monkeypatch.setattr(critical, "MarginSearch", Blurred)
+    found = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0)
+    assert (found.n_roots == 2).all()
+    expected = np.tile(0.26 + np.array([-0.1, 0.1]) * np.sqrt(np.log(1.01)), len(prompts))
+    assert np.abs(found.table.magnitude - expected).max() < 1e-4
+    rough = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, recheck=False)
+    assert (rough.table.status == "none in range: always yes").all()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -219,6 +256,12 @@ def test_an_empty_range_or_a_senseless_tolerance_is_refused(options, said):
     prompts, vector = setting(model)
     with pytest.raises(InputError, match=said):
         critical_magnitudes(model, prompts, vector, **options)
+
+
+def test_a_vector_of_another_model_has_no_crossings():
+    prompts, vector = setting(tiny_model("llama"))
+    with pytest.raises(InputError, match="extract a vector from this model"):
+        critical_magnitudes(tiny_model("llama", seed=1), prompts, vector, low=-1.0, high=1.0)
 
 
 def test_a_random_control_costs_no_new_code_path():

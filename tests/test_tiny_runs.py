@@ -18,15 +18,16 @@ from tiny_experiment import (
 )
 
 import reporting.report
-from elicitation import load_questions, panel_from_long
+from elicitation import load_prompt, load_questions, panel_from_long
 from matching import control_signals, judge, judged_targets, match_targets
+from open_models import load_model
 from psychometrics import FactorModel
 from reporting import RunDirectory
 from reporting.configuration import configuration_hash
-from steering import SteeringVector
+from steering import PromptSet, SteeringSpec, SteeringVector, extract_vectors
 from steering.extraction import split_by_response
-from steering.layers import spanning_magnitude
-from steering.magnitudes import find_range
+from steering.layers import scan_layers, spanning_magnitude
+from steering.magnitudes import choose_magnitudes, find_range
 
 __all__ = ["call"]
 
@@ -112,6 +113,23 @@ def test_matches_and_verdict_are_what_their_own_tables_give(run):
     assert stored["status"].tolist() == matches.table["status"].tolist()
     verdict = json.loads((run.path / "verdict.json").read_text())
     assert verdict == json.loads(json.dumps(judge(matches, seed=0).to_dict()).replace("NaN", "null"))
+
+
+def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
+    model = load_model(str(run.config["model"]), dtype="float32", device="cpu")
+    template, split = load_prompt(run.config["prompt"]), run.questions().set_index("id")["split"]
+    extraction, fitting = (
+        PromptSet.build(model, [q for q in load_questions(run.config["questions"]) if split[q.id] == name], template)
+        for name in ("extraction", "fitting")
+    )
+    vector = SteeringVector.load(run.vector_path(run.manifest["vector_id"]))
+    (again,) = extract_vectors(model, extraction, [vector.layer], "response")
+    assert torch.allclose(again.direction * again.raw_norm, vector.direction * vector.raw_norm, atol=1e-3)
+    scan, stored = scan_layers(model, fitting, [vector], SteeringSpec()), run.layer_scan()
+    columns = ["magnitude", "yes_rate", "unread"]
+    np.testing.assert_allclose(scan.table[columns], stored.loc[stored["layer"] == vector.layer, columns], atol=1e-9)
+    chosen, _ = choose_magnitudes(model, fitting, vector, SteeringSpec(), scan.rates())
+    np.testing.assert_allclose(run.manifest["magnitudes"][vector.vector_id], chosen, rtol=1e-3, atol=1e-4)
 
 
 def test_the_report_opens_with_the_sentence_of_the_verdict(run):
@@ -200,6 +218,15 @@ def test_the_subject_itself_is_no_target_unless_it_is_kept(steer, experiment, tm
     assert "1 targets are the subject itself and are left out: target 2" in shown
     kept, _ = steer(**options, keep_own=True, out=tmp_path / "kept")
     assert "target 2" in kept.matches().index
+
+
+def test_a_target_with_the_subjects_own_weights_is_left_out_under_any_name(steer, experiment, tmp_path):
+    weights = load_model(str(experiment["model"]), dtype="float32", device="cpu").identity.fingerprint
+    lines = ["respondent,model,model_sha256", f"target 2,renamed,{weights}", f"target 3,other,{'0' * 64}"]
+    (tmp_path / "r.csv").write_text("\n".join(lines))
+    run, shown = steer(respondents=tmp_path / "r.csv", layer="2", magnitudes="-1,1")
+    assert list(run.matches().index) == ["target 0", "target 1", "target 3", "target 4", "target 5"]
+    assert "1 targets are the subject itself and are left out: target 2" in shown
 
 
 def test_a_prompt_is_shown_without_a_run(experiment, call, tmp_path):
