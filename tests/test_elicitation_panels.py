@@ -204,6 +204,11 @@ def test_a_text_that_stands_twice_is_not_guessed_at(tmp_path):
     shared, _, report = join_questions_and_panel([Question("a", "Who?"), Question("b", "Why?")], panel)
     assert [question.id for question in shared] == ["b"]
     assert report.unmatched_panel == 2
+    shared, _, report = join_questions_and_panel(
+        [Question("c", "Why?"), Question("d", "why"), Question("2", "who")], panel
+    )
+    assert [question.id for question in shared] == ["2"]
+    assert report.unmatched_questions == 2
 
 
 def test_a_long_panel_keeps_its_rows_under_the_questions_ids(tmp_path):

@@ -81,6 +81,19 @@ def test_control_directions_of_the_run_are_ranked(tmp_path, judge_run):
     assert direction == {"run": False, "rank": 1, "n_controls": 3, "p": 0.25}
 
 
+def test_a_control_like_the_vector_ties_with_it_over_the_same_targets_and_other_layers_are_no_controls(
+    tmp_path, judge_run
+):
+    run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
+    sweep = run.read_sweep()
+    run.write_part(sweep.assign(vector_id="L10-random-0"))
+    run.write_part(sweep.assign(vector_id="L8-random-1", layer=8))
+    assert judge_run(run.path)[0] == 0
+    verdict = run.verdict()
+    assert "few" in verdict["excluded"].values()
+    assert verdict["direction"] == {"run": False, "rank": 2, "n_controls": 1, "p": 1.0}
+
+
 def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path, judge_run):
     (tmp_path / "other.csv").write_text("question_id,model a\nx1,yes\nx2,no\n")
     (tmp_path / "taken").mkdir()

@@ -125,6 +125,12 @@ def test_a_magnitude_where_hardly_any_answer_was_read_is_not_chosen():
     assert chosen[0] in (0, 1)
 
 
+def test_a_fifth_of_the_answers_may_be_unread_and_not_one_more():
+    subject = np.ones((100, 3))
+    subject[:20, 1] = subject[:21, 2] = np.nan
+    assert choice.readable_magnitudes(subject, unsteered=0).tolist() == [True, True, False]
+
+
 def test_the_unsteered_subject_stands_for_choice_however_little_of_it_was_read():
     subject = np.full((10, 2), np.nan)
     assert choice.readable_magnitudes(subject, unsteered=0).tolist() == [True, False]
@@ -134,6 +140,17 @@ def test_the_rate_matched_magnitude_is_where_the_yes_rates_are_nearest():
     subject = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1]], float)
     target = np.array([[1.0], [1.0], [0.0], [0.0]])
     assert choice.rate_distance(subject, target)[0].tolist() == [0.5, 0.0, 0.5]
+
+
+def test_agreement_and_yes_rates_are_compared_over_the_questions_that_both_sides_answered():
+    rng = np.random.default_rng(10)
+    subject, given = answers(rng, 80, 5, gaps=0.3), answers(rng, 80, 4, gaps=0.3, yes=0.7)
+    agreement, distance = choice.agreement_by_magnitude(subject, given), choice.rate_distance(subject, given)
+    for target, magnitude in np.ndindex(4, 5):
+        one, other = given[:, target], subject[:, magnitude]
+        both = ~(np.isnan(one) | np.isnan(other))
+        assert agreement[target, magnitude] == pytest.approx((one == other)[both].mean())
+        assert distance[target, magnitude] == pytest.approx(abs(one[both].mean() - other[both].mean()), abs=1e-6)
 
 
 def test_a_moved_cut_recovers_the_cut_that_made_the_target():
@@ -167,6 +184,27 @@ def test_a_target_that_always_answers_alike_gets_an_endless_cut():
 def test_the_majority_answer_ignores_gaps():
     given = np.array([[1.0, 0, np.nan], [np.nan, 0, np.nan], [np.nan, 1, np.nan]])
     assert np.array_equal(choice.majority_answers(given), [1.0, 0.0, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("n_test", "n_yes", "n_fitting", "turned", "expected"),
+    [
+        (50, 10, 10, 10, "ok"),
+        (50, 40, 10, 10, "ok"),
+        (49, 10, 10, 10, "few"),
+        (50, 9, 10, 10, "few"),
+        (50, 41, 10, 10, "few"),
+        (50, 10, 9, 10, "few"),
+        (50, 10, 10, 9, "flat"),
+    ],
+)
+def test_a_target_is_judged_from_50_test_answers_10_of_a_kind_10_fitting_answers_and_a_range_of_a_tenth(
+    n_test, n_yes, n_fitting, turned, expected
+):
+    """`turned` of 100 fitting answers go from no to yes between the two magnitudes."""
+    subject = np.column_stack([np.zeros(100), np.arange(100) < turned]).astype(float)
+    given, test = np.ones(100), (np.arange(n_test) < n_yes).astype(float)
+    assert status.target_status(subject, given, test, n_fitting, at_edge=False, always_same=False) == expected
 
 
 def wandering(rng, n_questions=250, n_magnitudes=41):

@@ -259,12 +259,13 @@ def test_a_saved_vector_comes_back_whole_and_only_fits_its_own_model(tmp_path):
         sweep(other, prompts, [back], [0.0])
 
 
-def test_a_random_control_has_the_vectors_length_and_its_own_direction():
+@pytest.mark.parametrize("unit", ["residual_norm", "raw"])
+def test_a_random_control_has_the_vectors_length_and_its_own_direction(unit):
     model = tiny_model("llama")
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     (vector,) = extract_vectors(model, prompts, [2], "answer")
     one, again, other = random_vector(vector, 1), random_vector(vector, 1), random_vector(vector, 2)
-    spec = SteeringSpec()
+    spec = SteeringSpec(unit=unit)
     length = vector.addition(torch.tensor(0.7), spec).norm()
     assert torch.isclose(one.addition(torch.tensor(0.7), spec).norm(), length)
     assert torch.equal(one.direction, again.direction)
