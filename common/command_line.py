@@ -39,7 +39,10 @@ def run_command(main: Callable[[], int | None]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
-        print("interrupted; what was finished is saved", file=sys.stderr)
+        print(
+            "interrupted; what was finished is saved, and the same command with --resume goes on from there",
+            file=sys.stderr,
+        )
         return 130
     except OSError as error:
         if error.errno not in _REMEDIES:

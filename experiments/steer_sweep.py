@@ -1,7 +1,7 @@
 """Does one steering vector in one model reproduce the yes/no of every model of a panel?
 
     python experiments/steer_sweep.py                          # embedded model, questions and panel; CPU; minutes
-    python experiments/steer_sweep.py --n-questions 80         # a quick look
+    python experiments/steer_sweep.py --n-questions 200        # a quick look
     python experiments/steer_sweep.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv --n-questions 1000 --wandb online
     accelerate launch --num_processes 8 experiments/steer_sweep.py ...     # questions shared out, one result
@@ -118,12 +118,17 @@ def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptT
     """Questions, panel and prompt, without the subject's own answers where its name tells them."""
     from elicitation import load_prompt
     from matching import load_inputs
+    from matching.status import MIN_TEST
 
     template = load_prompt(options.prompt)
     targets = options.targets and [name.strip() for name in options.targets.split(",")]
     inputs = load_inputs(
         options.panel, options.questions, options.respondents, targets, options.n_questions, options.seed
     )
+    if (n_test := len(inputs.ids("test"))) < MIN_TEST:
+        say(
+            f"warning: {n_test} test questions; a target is judged on {MIN_TEST} or more, so ask {2 * MIN_TEST} or more"
+        )
     return inputs if options.keep_own else inputs.without_own(options.model), template
 
 
@@ -249,8 +254,8 @@ def load_or_make_plan(
         say(f"warning: no layer turns the answers both ways; layer {plan.vector.layer} moves the yes rate most")
     grid = plan.magnitudes[plan.vector.vector_id]
     say(
-        f"vector: {plan.vector.vector_id} from {plan.vector.n_yes} yes and {plan.vector.n_no} no "
-        f"({plan.vector.n_unread} unread); {len(grid)} magnitudes from {grid[0]:.3g} to {grid[-1]:.3g}"
+        f"vector: {plan.vector.vector_id} from {plan.vector.n_yes} questions on the side of yes and {plan.vector.n_no} "
+        f"on that of no ({plan.vector.n_unread} unread); {len(grid)} magnitudes from {grid[0]:.3g} to {grid[-1]:.3g}"
     )
     return plan
 

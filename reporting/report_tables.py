@@ -60,7 +60,7 @@ def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFram
     """How many answers were not there, or could not be read, on either side."""
     total = dose["n"].sum() + dose["n_unread"].sum()
     unsteered = dose[dose["magnitude"] == 0]
-    share = dose.assign(unread=unread_share(dose)).groupby("magnitude")["unread"].mean()
+    share = unread_share(dose.groupby("magnitude")[["n", "n_unread"]].sum())
     worst = float(share.index[int(share.argmax())])
     gaps = int(panel["said_yes"].isna().sum())
     counts = questions["split"].value_counts()

@@ -5,6 +5,7 @@ import re
 import shutil
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 from reporting_run import make_run
 
@@ -12,6 +13,7 @@ from common import InputError
 from matching import SENTENCES
 from reporting.meaning import findings, headline, interval, number
 from reporting.report import write_report
+from reporting.report_tables import missing_rows
 from reporting.run_directory import RunDirectory
 
 LOADING = {"src", "srcset", "href", "xlink:href", "action", "poster", "data", "background", "cite"}
@@ -207,3 +209,17 @@ def test_numbers_are_written_for_readers():
     assert number(0.5, 2, signed=True) == "+0.50"
     assert number(None) == number(float("nan")) == "–"
     assert interval(None, 1.0) == "–"
+
+
+def test_the_most_unread_magnitude_counts_answers_not_splits():
+    dose = pd.DataFrame(
+        {
+            "split": ["fitting", "test"] * 2,
+            "magnitude": [0.0, 0.0, 1.0, 1.0],
+            "n": [25, 50, 24, 50],
+            "n_unread": [0, 0, 1, 0],
+        }
+    )
+    questions = pd.DataFrame({"split": ["fitting"] * 25 + ["test"] * 50})
+    rows = dict(missing_rows(dose, pd.DataFrame({"said_yes": [1.0]}), questions))
+    assert rows["most unread"].startswith("1.3% at magnitude 1")

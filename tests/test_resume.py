@@ -149,7 +149,7 @@ def test_an_interrupted_run_says_that_what_was_finished_is_saved(options, tmp_pa
         process.send_signal(signal.SIGINT)
         code = process.wait()
     assert code == 130
-    assert (tmp_path / "log.txt").read_text().strip().endswith("interrupted; what was finished is saved")
+    assert (tmp_path / "log.txt").read_text().strip().endswith("with --resume goes on from there")
     run = RunDirectory.open(tmp_path / "run")
     assert 0 < run.read_sweep()["question_id"].nunique() < 240
     assert not list(run.path.rglob(".*.part*"))
