@@ -68,6 +68,7 @@ def main() -> None:
     quiet_libraries()
     from open_models import load_model
     from open_models.threads import choose_threads
+    from reporting import RunDirectory
     from steering import PromptSet
     from steering.magnitudes import read_magnitudes
     from steering.processes import own_device, start_processes
@@ -78,6 +79,8 @@ def main() -> None:
         return show_prompt(options, inputs, template)
     if options.dry_run:
         return predict(options, inputs, template, magnitudes) if is_first_process() else None
+    if is_first_process():
+        RunDirectory.check(stored_options(options), options.out, options.resume)
     start_processes(options.device_map)
     if options.wandb != "off":
         from reporting.wandb_log import check_wandb
@@ -112,6 +115,11 @@ def quiet_libraries() -> None:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+
+
+def stored_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that make the run's configuration."""
+    return {name: getattr(options, name) for name in DEFAULTS}
 
 
 def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptTemplate]":
@@ -180,8 +188,7 @@ def begin_run(
     from steering.processes import gather, process_count, process_index, wait_for_all
 
     if process_index() == 0:
-        stored = {name: getattr(options, name) for name in DEFAULTS}
-        run = RunDirectory.begin(stored, options.out, options.resume)
+        run = RunDirectory.begin(stored_options(options), options.out, options.resume)
         run.record_model(model.identity.as_dict())
         run.record(
             device=str(model.device),

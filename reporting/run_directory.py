@@ -68,12 +68,16 @@ class RunDirectory:
         """
         if not resume:
             return cls.create(out or default_path(configuration), configuration)
-        if out is not None:
-            return cls.resume(out, configuration)
-        digits = configuration_hash(configuration)[:6]
-        if candidates := sorted(RUNS.glob(f"*-{digits}")):
-            return cls.resume(candidates[-1], configuration)
-        raise InputError(f"no run of this configuration ({digits}) lies under {RUNS}/; name its folder with --out")
+        return cls.resume(out or _newest_path(configuration), configuration)
+
+    @classmethod
+    def check(cls, configuration: Mapping[str, Any], out: Path | str | None, resume: bool) -> None:
+        """Raise what `begin` would raise, before a model is loaded for it; nothing is written."""
+        path = Path(out or (_newest_path(configuration) if resume else default_path(configuration)))
+        if resume and (path / "config.yaml").exists():
+            _refuse_difference(cls(path), configuration)
+        else:
+            _leftovers(path)
 
     @classmethod
     def create(cls, path: Path | str, configuration: Mapping[str, Any]) -> "RunDirectory":
@@ -83,16 +87,8 @@ class RunDirectory:
             InputError: the folder holds a run already, or anything else, or is a file.
         """
         path = Path(path)
-        if (path / "config.yaml").exists():
-            raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")
-        if path.is_dir():
-            left = list(path.iterdir())
-            if not all(any(entry.match(pattern) for pattern in BEGINNING) for entry in left):
-                raise InputError(f"{path} is not empty and holds no run; choose a new or empty folder with --out")
-            for entry in left:  # a run that was killed before it had written its configuration
-                entry.unlink()
-        elif path.exists():
-            raise InputError(f"{path} is a file, but a run needs a folder; choose another --out")
+        for entry in _leftovers(path):
+            entry.unlink()
         path.mkdir(parents=True, exist_ok=True)
         manifest = {
             "started": provenance.utc_now(),
@@ -129,12 +125,7 @@ class RunDirectory:
         if not (path / "config.yaml").exists():
             return cls.create(path, configuration)
         run = cls(path)
-        if difference := first_difference(run.config, configuration):
-            key, stored, given = difference
-            raise InputError(
-                f"{path} was made with {key} = {stored}, but now {key} = {given}; "
-                "give the stored value, or choose another --out for a new run"
-            )
+        _refuse_difference(run, configuration)
         for leftover in path.rglob(TEMPORARY):
             leftover.unlink()
         resumed = run.manifest.get("resumed", [])
@@ -321,3 +312,35 @@ def _read_configuration(path: Path) -> dict[str, Any]:
     if not isinstance(configuration, dict):
         raise InputError(f"{file} holds no options; restore it or make the run again")
     return configuration
+
+
+def _newest_path(configuration: Mapping[str, Any]) -> Path:
+    """The newest run of this configuration under `runs/`."""
+    digits = configuration_hash(configuration)[:6]
+    if candidates := sorted(RUNS.glob(f"*-{digits}")):
+        return candidates[-1]
+    raise InputError(f"no run of this configuration ({digits}) lies under {RUNS}/; name its folder with --out")
+
+
+def _leftovers(path: Path) -> list[Path]:
+    """What a run that was killed before it had written its configuration left in a folder that is free otherwise."""
+    if (path / "config.yaml").exists():
+        raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")
+    if not path.is_dir():
+        if path.exists():
+            raise InputError(f"{path} is a file, but a run needs a folder; choose another --out")
+        return []
+    left = list(path.iterdir())
+    if not all(any(entry.match(pattern) for pattern in BEGINNING) for entry in left):
+        raise InputError(f"{path} is not empty and holds no run; choose a new or empty folder with --out")
+    return left
+
+
+def _refuse_difference(run: RunDirectory, configuration: Mapping[str, Any]) -> None:
+    """Raise InputError where the run was made with another value of an option that changes results."""
+    if difference := first_difference(run.config, configuration):
+        key, stored, given = difference
+        raise InputError(
+            f"{run.path} was made with {key} = {stored}, but now {key} = {given}; "
+            "give the stored value, or choose another --out for a new run"
+        )

@@ -620,3 +620,10 @@ def test_refusals_look_alike_from_a_shell(inputs, tmp_path, arguments, words):
     )
     assert_refused((done.returncode, done.stdout, done.stderr), words)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_is_taken_is_refused_before_a_model_is_loaded(steer, tmp_path, monkeypatch):
+    (tmp_path / "config.yaml").write_text("seed: 0\n")
+    monkeypatch.setattr("open_models.load_model", None)
+    assert_refused(steer(out=tmp_path), "already holds a run", "--resume")
+    assert_refused(steer(out=tmp_path, resume=True), "was made with", "--out")
