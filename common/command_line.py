@@ -22,8 +22,11 @@ _REMEDIES = {
 }
 
 
-def run_command(main: Callable[[], int | None]) -> int:
+def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int:
     """Run `main` and turn an unusable input into one sentence on stderr.
+
+    Args:
+        resumes: whether the program knows --resume, which is what to say after Ctrl-C.
 
     Returns:
         main's exit code (None counts as 0); 2 for an `InputError` or for a file-system error that the user can
@@ -39,10 +42,8 @@ def run_command(main: Callable[[], int | None]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
-        print(
-            "interrupted; what was finished is saved, and the same command with --resume goes on from there",
-            file=sys.stderr,
-        )
+        way = ", and the same command with --resume goes on from there" if resumes else ""
+        print(f"interrupted; what was finished is saved{way}", file=sys.stderr)
         return 130
     except OSError as error:
         if error.errno not in _REMEDIES:

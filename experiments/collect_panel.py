@@ -322,4 +322,4 @@ def parse_options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(run_command(main))
+    sys.exit(run_command(main, resumes=True))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_experiment import STEER_SWEEP, alone, as_arguments, run_here, write_experiment
+from tiny_experiment import STEER_SWEEP, alone, as_arguments, finished_run, run_here, write_experiment
 
 from reporting import RunDirectory
 
@@ -26,9 +26,7 @@ def options(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone_run(options, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("alone") / "run"
-    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder})) == 0
-    return RunDirectory.open(folder)
+    return finished_run(options, tmp_path_factory.mktemp("alone") / "run")
 
 
 def launch(launcher, options):

@@ -10,7 +10,16 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_experiment import STEER_SWEEP, alone, as_arguments, call, files_of, run_here, vector_content, write_experiment
+from tiny_experiment import (
+    STEER_SWEEP,
+    alone,
+    as_arguments,
+    call,
+    files_of,
+    finished_run,
+    vector_content,
+    write_experiment,
+)
 
 from open_models import OpenModel
 from reporting import RunDirectory
@@ -31,9 +40,7 @@ def options(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unbroken(options, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("unbroken") / "run"
-    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder})) == 0
-    return RunDirectory.open(folder)
+    return finished_run(options, tmp_path_factory.mktemp("unbroken") / "run")
 
 
 def assert_same_tables(run, other):

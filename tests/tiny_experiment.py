@@ -13,6 +13,7 @@ from safetensors import safe_open
 from tiny_models import save_outspoken
 
 from common.command_line import run_command
+from reporting import RunDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
 STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
@@ -105,6 +106,12 @@ def write_experiment(folder, n=160, n_targets=12, architecture="llama", seed=1):
         "panel": folder / "panel.csv",
         "prompt": folder / "prompt.yaml",
     }
+
+
+def finished_run(options, folder):
+    """The main command run to its end in this process."""
+    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder})) == 0
+    return RunDirectory.open(folder)
 
 
 def as_arguments(options):
