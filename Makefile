@@ -1,16 +1,23 @@
 # Two commands: `make sweep` and `make test`. Both make the virtual environment if need be.
+# `make test` runs everything on all cores; `make test-fast` what needs no whole program and no embedded model.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: sweep test lint notebooks clean
+.PHONY: sweep test test-fast lint notebooks clean
 
 sweep: $(VENV)/installed
 	$(BIN)/python experiments/steer_sweep.py $(ARGS)
 
+# One thread per worker: two workers with two threads each would wait for each other.
+test test-fast: export OMP_NUM_THREADS ?= 1
+
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 $(ARGS)
+
+test-fast: $(VENV)/installed-dev
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "not slow and not embedded_model" 		--ignore tests/end_to_end $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

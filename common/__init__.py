@@ -1,14 +1,26 @@
-"""What every other package may lean on: errors that a user can act on, and files that are never half written."""
+"""What every other package may lean on: errors that a user can act on, files that are never half written, parsers."""
 
+from common.command_line import KeysOf, natural, positive, program_parser, run_command
 from common.errors import InputError
 from common.files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
+from common.notices import Notice, notice, noticed
+from common.plain import plain
 from common.processes import is_first_process, say
 
 __all__ = [
     "InputError",
+    "KeysOf",
+    "Notice",
     "atomic_path",
     "cache_dir",
     "is_first_process",
+    "natural",
+    "notice",
+    "noticed",
+    "plain",
+    "positive",
+    "program_parser",
+    "run_command",
     "say",
     "sha256_of_file",
     "sha256_of_text",

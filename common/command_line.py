@@ -1,13 +1,17 @@
-"""How every program here ends: a bad input gives one sentence and exit code 2, a bug keeps its traceback."""
+"""How every program here begins and ends: one kind of parser; a bad input gives one sentence and exit code 2."""
 
 import argparse
+import contextlib
 import errno
+import importlib
 import os
+import signal
 import sys
-from collections.abc import Callable, Collection
-from pathlib import Path
+import threading
+from collections.abc import Callable, Iterator
 
 from common.errors import InputError
+from common.processes import is_first_process
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or choose another folder with --out",
@@ -22,29 +26,37 @@ _REMEDIES = {
 }
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, as a scheduler sends it before it takes the machine away."""
+
+
 def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int:
     """Run `main` and turn an unusable input into one sentence on stderr.
 
     Args:
-        resumes: whether the program knows --resume, which is what to say after Ctrl-C.
+        resumes: whether the program knows --resume, which is what to say after Ctrl-C or SIGTERM.
 
     Returns:
         main's exit code (None counts as 0); 2 for an `InputError` or for a file-system error that the user can
-        mend; 130 after Ctrl-C; 141 when nobody reads what is printed. Any other exception passes through, with its
-        traceback: it is a bug.
+        mend; 130 after Ctrl-C; 143 after SIGTERM; 141 when nobody reads what is printed. Any other exception passes
+        through, with its traceback: it is a bug.
     """
     try:
-        return main() or 0
+        with _sigterm_ends_like_ctrl_c():
+            return main() or 0
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of the output has gone, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except KeyboardInterrupt:
-        way = ", and the same command with --resume goes on from there" if resumes else ""
-        print(f"interrupted; what was finished is saved{way}", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as interrupt:
+        terminated = isinstance(interrupt, _Terminated)
+        if is_first_process():  # a launcher ends the others by SIGTERM, after the first has said why
+            way = ", and the same command with --resume goes on from there" if resumes else ""
+            what = "terminated" if terminated else "interrupted"
+            print(f"{what}; what was finished is saved{way}", file=sys.stderr)
+        return 143 if terminated else 130
     except OSError as error:
         if error.errno not in _REMEDIES:
             raise
@@ -53,37 +65,43 @@ def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int
         return 2
 
 
-def config_arguments(path: str, known: Collection[str], left_out: Collection[str] = ()) -> list[str]:
-    """Options from a YAML file as the command line would have them, so that both are checked alike.
+@contextlib.contextmanager
+def _sigterm_ends_like_ctrl_c() -> Iterator[None]:
+    def terminate(number: int, frame: object) -> None:
+        raise _Terminated
 
-    Args:
-        known: option names with underscores; the file may write - for _.
-        left_out: known options that the file may hold and that are passed over.
-
-    Raises:
-        InputError: no such file, no YAML, an unknown option.
-    """
-    import yaml
-
-    if not Path(path).is_file():
-        raise InputError(f"there is no config file {path}; check the path")
+    if threading.current_thread() is not threading.main_thread():  # only the main one may say what a signal does
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
     try:
-        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not YAML; write lines like 'layer: auto'") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path} holds no options; write lines like 'layer: auto'")
-    arguments = []
-    for key, value in found.items():
-        name = str(key).replace("-", "_")
-        if name not in known:
-            raise InputError(f"{path} names {key!r}, which is no option; --help lists them")
-        if name in left_out or value is None or value is False:
-            continue
-        option = f"--{name.replace('_', '-')}"
-        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        arguments.append(option if value is True else f"{option}={text}")
-    return arguments
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def program_parser(description: str | None) -> argparse.ArgumentParser:
+    """A parser that shows the program's docstring as it stands and takes no abbreviated options."""
+    return argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+
+
+class KeysOf:
+    """For argparse: the choices are the keys of a dictionary, whose module is imported only where they are needed.
+
+    So an option's choices, its help and its check all read the one dictionary that a new entry is put into, and a
+    start without the option waits for nothing.
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(getattr(importlib.import_module(self._module), self._name))
+
+    def __contains__(self, value: object) -> bool:
+        return value in list(self)
 
 
 def positive(text: str) -> int:

@@ -1,0 +1,35 @@
+"""Programs of experiments/ in a process of their own, in which some libraries cannot be imported."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+MODEL_LIBRARIES = ("torch", "transformers", "transformer_lens", "safetensors")
+HEAVY_LIBRARIES = (*MODEL_LIBRARIES, "scipy", "sklearn", "matplotlib", "wandb", "datasets")
+
+_WITHOUT = """
+import importlib.abc, runpy, sys
+
+class Refused(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] in {libraries!r}:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Refused())
+sys.argv = {arguments!r}
+runpy.run_path({program!r}, run_name="__main__")
+"""
+
+
+def run_without(libraries: tuple[str, ...], program: Path, *arguments: object) -> str:
+    """What the program prints where none of the libraries can be imported; it must end well."""
+    given = [program.name, *map(str, arguments)]
+    code = _WITHOUT.format(libraries=libraries, arguments=given, program=str(program))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def help_without_libraries(program: Path) -> str:
+    """The program's help, for which no heavy library is needed."""
+    return run_without(HEAVY_LIBRARIES, program, "--help")

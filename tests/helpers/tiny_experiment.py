@@ -1,0 +1,131 @@
+"""A subject, questions and a panel that fit into seconds, and the programs called as a user calls them."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors import safe_open
+from tiny_models import save_outspoken
+
+from common.command_line import run_command
+from matching import SweepRun
+
+ROOT = Path(__file__).resolve().parents[2]
+STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
+JUDGE_RUN = ROOT / "experiments" / "judge_run.py"
+WORDS = ["river", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "sea", "ode", "king", "opera"]
+ALONE = {"WORLD_SIZE": None, "RANK": None, "LOCAL_RANK": None}
+
+
+class Ended(NamedTuple):
+    """How a program ended: its exit code and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def call(capsys):
+    """Runs a program in this process: `call(STEER_SWEEP, "--model", folder, ...)`."""
+
+    def run(program, *arguments):
+        capsys.readouterr()
+        code = run_here(program, *arguments)
+        return Ended(code, *capsys.readouterr())
+
+    return run
+
+
+def run_here(program, *arguments):
+    """Run a program in this process, which has imported what it needs, and return its exit code."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", [str(program), *map(str, arguments)])
+        try:
+            return run_command(main_of(program))
+        except SystemExit as ended:  # argparse
+            return ended.code
+
+
+def main_of(program):
+    """The program's `main`, without running it."""
+    specification = importlib.util.spec_from_file_location(program.stem, program)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[program.stem] = module
+    specification.loader.exec_module(module)
+    return module.main
+
+
+def alone(**more):
+    """An environment for a subprocess: one thread, one process, no hub."""
+    kept = {key: value for key, value in os.environ.items() if key not in ALONE}
+    return kept | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "100"} | more
+
+
+def questions_frame(n, seed=0):
+    """Questions that differ in words and length; ids q000, q001, ..."""
+    rng = np.random.default_rng(seed)
+    words = [[WORDS[place] for place in rng.integers(len(WORDS), size=3)] for _ in range(n)]
+    return pd.DataFrame(
+        {
+            "id": [f"q{i:03d}" for i in range(n)],
+            "question": [f"Which {a} was the {b} of {c} in {1000 + i}?" for i, (a, b, c) in enumerate(words)],
+            "answers": [c for _, _, c in words],
+            "topic": [WORDS[i % 5] for i in range(n)],
+        }
+    )
+
+
+def panel_frame(questions, n_targets=12, seed=0):
+    """Targets that share a difficulty which no model knows of; yes rates from about .2 to .8."""
+    rng = np.random.default_rng(seed)
+    ease = rng.normal(size=len(questions))
+    cuts = np.linspace(-0.9, 0.9, n_targets)
+    answers = {f"target {t}": (ease + rng.normal(size=len(ease)) > cut).astype(int) for t, cut in enumerate(cuts)}
+    return pd.DataFrame({"question_id": questions["id"], **answers})
+
+
+def write_experiment(folder, n=160, n_targets=12, architecture="llama", seed=1):
+    """A folder with model, questions.csv, panel.csv and prompt.yaml; returns the options that name them.
+
+    The prompt is the tests' own: what a random model says to it must not change with the wording of the project's.
+    """
+    save_outspoken(folder / "model", architecture, seed)
+    questions = questions_frame(n)
+    questions.to_csv(folder / "questions.csv", index=False)
+    panel_frame(questions, n_targets).to_csv(folder / "panel.csv", index=False)
+    (folder / "prompt.yaml").write_text("user: |\n  {question}\n  Can you tell?\nassistant_prefix: 'Answer:'\n")
+    return {
+        "model": folder / "model",
+        "questions": folder / "questions.csv",
+        "panel": folder / "panel.csv",
+        "prompt": folder / "prompt.yaml",
+    }
+
+
+def finished_run(options, folder):
+    """The main command run to its end in this process."""
+    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder})) == 0
+    return SweepRun.open(folder)
+
+
+def as_arguments(options):
+    """`--name=value` for each option, `--name` where the value is True, nothing where it is None."""
+    named = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not None}
+    return [name if value is True else f"{name}={value}" for name, value in named.items()]
+
+
+def files_of(folder):
+    """Every file's bytes by its path, to see that nothing was touched."""
+    return {file.relative_to(folder): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def vector_content(file):
+    """Metadata and numbers of a vector file; safetensors writes its metadata in no fixed order."""
+    with safe_open(file, framework="np") as opened:
+        return opened.metadata(), opened.get_tensor("direction").tobytes()

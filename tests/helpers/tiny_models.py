@@ -1,0 +1,153 @@
+"""Tiny random models of each architecture, and a byte tokenizer: instant, and wrong in every way a real one can be."""
+
+import re
+
+import torch
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    PreTrainedTokenizerFast,
+)
+
+from elicitation import INSTRUMENTS, METACOGNITIVE, TokenReader
+from open_models import OpenModel
+from steering import SteeringVector
+
+ANSWER_WORDS = list(
+    dict.fromkeys(
+        ["Yes", "No", "yes", "no", "YES", "NO"]
+        + [
+            spelling.strip()
+            for instrument in INSTRUMENTS.values()
+            if isinstance(instrument.reader, TokenReader)
+            for spellings in instrument.reader.spellings.values()
+            for spelling in spellings
+        ]
+    )
+)
+"""What any instrument reads as an answer."""
+
+COMMON = dict(
+    vocab_size=max(300, 259 + 2 * len(ANSWER_WORDS)),
+    hidden_size=48,
+    intermediate_size=96,
+    num_hidden_layers=5,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    head_dim=12,
+    max_position_embeddings=512,
+    bos_token_id=257,
+    eos_token_id=258,
+    pad_token_id=258,
+)
+ARCHITECTURES = {
+    "llama": dict(model_type="llama", tie_word_embeddings=True),
+    "mistral": dict(model_type="mistral", sliding_window=24, tie_word_embeddings=False),
+    "qwen2": dict(model_type="qwen2", use_sliding_window=True, sliding_window=20, max_window_layers=2),
+    "qwen3": dict(model_type="qwen3", tie_word_embeddings=True),
+    "gemma2": dict(
+        model_type="gemma2",
+        sliding_window=16,
+        attn_logit_softcapping=20.0,
+        final_logit_softcapping=10.0,
+        query_pre_attn_scalar=12,
+    ),
+    "gemma3": dict(model_type="gemma3_text", sliding_window=16, query_pre_attn_scalar=12),
+}
+HYBRIDS = {
+    "qwen3_next": dict(
+        model_type="qwen3_next",
+        linear_num_key_heads=2,
+        linear_num_value_heads=4,
+        linear_key_head_dim=12,
+        linear_value_head_dim=12,
+        num_experts=4,
+        num_experts_per_tok=2,
+        moe_intermediate_size=32,
+        shared_expert_intermediate_size=32,
+    ),
+}
+"""Decoders of which some layers pass a state from position to position instead of attending."""
+
+CHAT_TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def byte_tokenizer(chat: bool = True) -> PreTrainedTokenizerFast:
+    """One token per byte, and one for each word that an instrument reads, with and without a space; pad is eos."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words = ["Ġ" + word for word in ANSWER_WORDS] + ANSWER_WORDS
+    answers = "|".join(map(re.escape, ANSWER_WORDS))
+    specials = ["<unk>", "<s>", "</s>"]
+    vocabulary = {token: index for index, token in enumerate([*alphabet, *specials, *words])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            pre_tokenizers.Split(Regex(f"Ġ?({answers})(?![A-Za-z0-9])|."), behavior="isolated"),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<s>", eos_token="</s>", pad_token="</s>"
+    )
+    if chat:
+        fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+def tiny_hf(architecture: str = "llama", seed: int = 0, **changes):
+    """A random model with an initialisation large enough that its answers differ between prompts."""
+    options = {**COMMON, "initializer_range": 0.25, **(ARCHITECTURES | HYBRIDS)[architecture], **changes}
+    model_type = options.pop("model_type")
+    torch.manual_seed(seed)
+    config = AutoConfig.for_model(model_type, **options)
+    implementation = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
+    return AutoModelForCausalLM.from_config(config, attn_implementation=implementation).float()
+
+
+def tiny_model(architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> OpenModel:
+    return OpenModel(tiny_hf(architecture, seed, **changes), byte_tokenizer(chat), name=f"tiny-{architecture}")
+
+
+def outspoken_hf(architecture: str = "mistral", seed: int = 0):
+    """Random weights that put most of the probability on yes and no, with windows that reach back to the question."""
+    window = {"sliding_window": 400} if "sliding_window" in ARCHITECTURES[architecture] else {}
+    hf = tiny_hf(architecture, seed, tie_word_embeddings=False, **window)
+    vocabulary = byte_tokenizer().get_vocab()
+    words = [index for token, index in vocabulary.items() if token.strip("Ġ").lower() in ("yes", "no")]
+    with torch.no_grad():
+        hf.get_output_embeddings().weight[words] *= 4
+    return hf
+
+
+def outspoken_model(seed: int = 0, architecture: str = "mistral") -> OpenModel:
+    """A tiny model that puts most of its probability on yes and no, so that its answers can be read."""
+    return OpenModel(outspoken_hf(architecture, seed), byte_tokenizer(), name="tiny-outspoken")
+
+
+def vectors_at(model: OpenModel, layers, seed: int = 0) -> list[SteeringVector]:
+    """A vector for each layer, whatever the model says: a drawn direction, in units of a stream that is there."""
+    streams = model.read_residual(model.tokenise([METACOGNITIVE.fill("Who sang of the river?")]), layers)[0]
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(len(layers), model.d_model, generator=generator)
+    norms = streams.norm(dim=-1).tolist()
+    return [
+        SteeringVector(direction / direction.norm(), layer, norm / 3, norm, model.identity)
+        for direction, layer, norm in zip(drawn, layers, norms, strict=True)
+    ]
+
+
+def save_outspoken(folder, architecture: str = "mistral", seed: int = 0) -> None:
+    """The same as a local folder, for programs that are given a path."""
+    outspoken_hf(architecture, seed).save_pretrained(folder)
+    byte_tokenizer().save_pretrained(folder)
+
+
+def save_tiny(folder, architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> None:
+    """The same as a local folder in the hub's layout."""
+    tiny_hf(architecture, seed, **changes).save_pretrained(folder)
+    byte_tokenizer(chat).save_pretrained(folder)
