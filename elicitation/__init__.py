@@ -1,10 +1,60 @@
-"""What is asked and what was answered: questions, prompts, yes/no answers, respondents, panels, grades."""
+"""What is asked and what was answered: questions, instruments, respondents, measurements, panels, grades."""
 
+from elicitation.answer_tokens import first_tokens
+from elicitation.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
+from elicitation.exporting import EXPORT_VALUES, EXPORTERS
+from elicitation.facts import load_facts, truth_of
+from elicitation.graders import GRADERS, grade_answer
 from elicitation.grading import Grade, grade
+from elicitation.importing import (
+    IMPORTERS,
+    MANY_UNREAD,
+    ImportedPanel,
+    LogChoices,
+    LogRecord,
+    LogRun,
+    panel_from_logs,
+    read_logs,
+    write_imported,
+)
+from elicitation.instruments import (
+    CAN_YOU_ANSWER,
+    CLOSED_BOOK,
+    FACT,
+    INSTRUMENTS,
+    PROBABILITY,
+    REASONED,
+    TEXT,
+    YES_NO,
+    YES_NO_TOKENS,
+    Instrument,
+    Scale,
+    TextReader,
+    TokenReader,
+)
 from elicitation.joining import JoinReport, drop_own, join_questions_and_panel, same_model
+from elicitation.kinship import Kinship, kinship_of
+from elicitation.measurements import (
+    MEASUREMENT_COLUMNS,
+    MEASUREMENT_KEY,
+    majority_of_samples,
+    matrix_of,
+    measurements,
+)
+from elicitation.named_data import NAMED_PANELS, NAMED_QUESTIONS, unknown_name
 from elicitation.panel_files import load_panel
+from elicitation.panel_scores import (
+    Confidence,
+    base_model_means,
+    correctness_of,
+    rates_of_respondents,
+    stated_confidence,
+)
+from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
-from elicitation.prompts import CLOSED_BOOK, FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
+from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
+from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
+from elicitation.question_checks import Finding, findings_table
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questions import (
     Question,
@@ -14,38 +64,133 @@ from elicitation.questions import (
     questions_from_frame,
     sample_questions,
 )
-from elicitation.respondents import Respondent, Response
-from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, parse_yes_no
+from elicitation.respondent_files import RespondentModel, load_respondents
+from elicitation.respondents import (
+    Identity,
+    RecordedRespondent,
+    Respondent,
+    Response,
+    answers_in_order,
+    prompt_key,
+    response_from_logits,
+    response_from_text,
+)
+from elicitation.sweep_tables import (
+    CROSSING_COLUMNS,
+    CROSSING_KEY,
+    DRAWN_ROLES,
+    FACTS_COLUMNS,
+    SWEEP_COLUMNS,
+    SWEEP_KEY,
+    VECTOR,
+    controls_of,
+    interventions_table,
+    under_test,
+)
+from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_yes_no
 
 __all__ = [
+    "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
+    "CROSSING_COLUMNS",
+    "CROSSING_KEY",
+    "DRAWN_ROLES",
+    "EXPORTERS",
+    "EXPORT_VALUES",
+    "FACT",
+    "FACTS_COLUMNS",
     "FRAMINGS",
+    "GRADERS",
+    "IMPORTERS",
+    "INSTRUMENTS",
+    "MANY_UNREAD",
     "MASS_FLOOR",
+    "MASS_STOPS",
+    "MASS_WARNS",
+    "MEASUREMENT_COLUMNS",
+    "MEASUREMENT_KEY",
     "METACOGNITIVE",
+    "NAMED_PANELS",
+    "NAMED_QUESTIONS",
     "NO_VARIANTS",
+    "PROBABILITY",
+    "REASONED",
+    "SWEEP_COLUMNS",
+    "SWEEP_KEY",
+    "TEXT",
+    "VECTOR",
+    "YES_NO",
+    "YES_NO_TOKENS",
     "YES_VARIANTS",
+    "Confidence",
+    "Finding",
     "Grade",
+    "Identity",
+    "ImportedPanel",
+    "Instrument",
     "JoinReport",
+    "Kinship",
+    "LogChoices",
+    "LogRecord",
+    "LogRun",
     "Prompt",
     "PromptTemplate",
     "Question",
+    "RecordedRespondent",
     "Respondent",
+    "RespondentModel",
     "Response",
     "ResponseMatrix",
+    "Scale",
+    "TextReader",
+    "TokenReader",
+    "accuracy_by_level",
+    "answers_in_order",
+    "base_model_means",
+    "check_answer_tokens",
+    "check_mass",
+    "controls_of",
+    "correctness_of",
     "drop_own",
+    "findings_table",
+    "first_tokens",
     "grade",
+    "grade_answer",
+    "grade_closed_book",
+    "interventions_table",
+    "is_read",
     "join_questions_and_panel",
+    "kinship_of",
+    "load_facts",
     "load_panel",
     "load_prompt",
     "load_questions",
+    "load_respondents",
+    "majority_of_samples",
+    "matrix_of",
+    "measurements",
+    "non_answers_by_level",
     "normalised_text",
+    "outcome_counts",
+    "panel_from_logs",
     "panel_from_long",
     "panel_long",
     "parse_yes_no",
+    "prompt_key",
     "question_id",
     "questions_frame",
     "questions_from_frame",
+    "rates_of_respondents",
+    "read_logs",
     "read_questions",
-    "sample_questions",
+    "response_from_logits",
+    "response_from_text",
     "same_model",
+    "sample_questions",
+    "stated_confidence",
+    "summarise_panel",
+    "truth_of",
+    "under_test",
+    "unknown_name",
+    "write_imported",
 ]

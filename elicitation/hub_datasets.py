@@ -1,95 +1,142 @@
-"""Questions of published data sets, read through `datasets`, asked closed-book: whatever passage there is stays out.
+"""Questions of published data sets, read through `datasets`: by name from the hub, or from a folder in its layout.
 
-The three data sets write their answers in three ways; which way is seen from the row, so that a local folder in the
-hub's layout may have any name:
-
-    squad      answers = {"text": [...], "answer_start": [...]}
-    nq_open    answer = [...]
-    trivia_qa  answer = {"value": ..., "aliases": [...], ...}
+Which columns a data set has decides how it is read (`elicitation.hub_layouts`); whatever passage there is stays out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from common import InputError
-from elicitation.questions import Question, question_id
+from elicitation.hub_layouts import LAYOUTS, Layout, layout_of
+from elicitation.questions import Question
 
-HUB_NAMES = {
-    "squad": "rajpurkar/squad",
-    "nq_open": "google-research-datasets/nq_open",
-    "trivia_qa": "mandarjoshi/trivia_qa",
-    "rajpurkar/squad": "rajpurkar/squad",
-    "google-research-datasets/nq_open": "google-research-datasets/nq_open",
-    "mandarjoshi/trivia_qa": "mandarjoshi/trivia_qa",
+_SPLITS = tuple(dict.fromkeys(split for layout in LAYOUTS for split in layout.splits))
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Where a data set lies on the hub.
+
+    Attributes:
+        hub_id: owner and name.
+        configurations: which of its parts are asked, one after the other; empty for its only one.
+    """
+
+    hub_id: str
+    configurations: tuple[str, ...] = ()
+
+
+DATA_SETS = {
+    "squad": DataSet("rajpurkar/squad"),
+    "nq_open": DataSet("google-research-datasets/nq_open"),
+    # TriviaQA comes in several configurations of the same questions; this one ships no evidence documents.
+    "trivia_qa": DataSet("mandarjoshi/trivia_qa", ("rc.nocontext",)),
+    "simple_qa": DataSet("basicv8vc/SimpleQA"),
+    "mmlu_pro": DataSet("TIGER-Lab/MMLU-Pro"),
+    "gpqa": DataSet("Idavidrein/gpqa", ("gpqa_main",)),
+    "gpqa_diamond": DataSet("Idavidrein/gpqa", ("gpqa_diamond",)),
+    "math": DataSet(
+        "EleutherAI/hendrycks_math",
+        (
+            *("algebra", "counting_and_probability", "geometry", "intermediate_algebra"),
+            *("number_theory", "prealgebra", "precalculus"),
+        ),
+    ),
+    "math_500": DataSet("HuggingFaceH4/MATH-500"),
 }
-SPLIT = "validation"
-# TriviaQA comes in several configurations of the same questions; this one ships no evidence documents.
-_CONFIGURATION = "rc.nocontext"
-_COLUMNS = ("id", "question_id", "question", "answers", "answer")
+"""Names that a user can give; the hub ids do as well."""
+CODE = ("humaneval", "openai_humaneval", "openai/openai_humaneval", "mbpp", "google-research-datasets/mbpp")
+_CONFIGURATIONS = tuple(dict.fromkeys(part for known in DATA_SETS.values() for part in known.configurations))
+
+
+def named_data_set(name: str) -> DataSet | None:
+    """The data set of a name or a hub id; None for others.
+
+    Raises:
+        InputError: the name is of a data set that asks for code.
+    """
+    if name.lower() in CODE:
+        raise InputError(f"{name} asks for code, which could only be graded by running it; give questions with answers")
+    by_id = {known.hub_id: known for known in reversed(DATA_SETS.values())}
+    return DATA_SETS.get(name) or by_id.get(name)
 
 
 def load_from_hub(name: str) -> list[Question]:
-    """The validation split of a data set: a name of `HUB_NAMES`, or a local folder (which goes first).
+    """The questions of a data set: a name of `DATA_SETS`, a hub id of one, or a local folder (which goes first).
 
     Questions come as they stand, repeats included.
 
     Raises:
-        InputError: the hub cannot be reached, the data set cannot be read, has no such split, or no questions.
+        InputError: the hub cannot be reached, the data set cannot be read, has no split to ask, or no questions.
     """
-    rows = _validation_rows(name)
-
-    if "question" not in rows.column_names or not {"answers", "answer"} & set(rows.column_names):
-        raise InputError(
-            f"the data set {name} has the columns {', '.join(rows.column_names)}; "
-            "it needs `question` and `answers` or `answer`: rename them, or give a JSONL, CSV or Parquet file"
-        )
-    rows = rows.select_columns([column for column in _COLUMNS if column in rows.column_names])
-    return [_question(row, name, number) for number, row in enumerate(rows, start=1)]
+    questions = []
+    for rows, layout in _tables(name):
+        kept = rows.select_columns([column for column in layout.columns if column in rows.column_names])
+        for number, row in enumerate(kept, start=1):
+            questions.append(layout.read(row, f"the data set {name}, row {number}"))
+    return questions
 
 
-def _validation_rows(name: str) -> Any:
+def _tables(name: str) -> Iterator[tuple[Any, Layout]]:
     import datasets
 
     try:
         if Path(name).is_dir():
-            return _local_rows(Path(name))
-        hub_id = HUB_NAMES[name]
-        return datasets.load_dataset(hub_id, _CONFIGURATION if "trivia_qa" in hub_id else None, split=SPLIT)
+            yield from _local_tables(Path(name))
+        elif (known := named_data_set(name)) is not None:
+            for configuration in known.configurations or (None,):
+                yield _to_ask(name, known.hub_id, configuration)
+    except InputError:
+        raise
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InputError(
-            f"the {SPLIT} split of the data set {name} cannot be read ({reason}); "
+            f"the data set {name} cannot be read ({reason}); "
             "without a connection give a local folder in the hub's layout, or a JSONL, CSV or Parquet file"
         ) from error
 
 
-def _local_rows(folder: Path) -> Any:
+def _local_tables(folder: Path) -> Iterator[tuple[Any, Layout]]:
+    """The parts of a folder: those that a data set of its name has, else any that are known, else all of it."""
     import datasets
 
-    if _CONFIGURATION in datasets.get_dataset_config_names(str(folder)):
-        return datasets.load_dataset(str(folder), _CONFIGURATION, split=SPLIT)
-    if (folder / _CONFIGURATION).is_dir():  # copied without the README that declares the configurations
-        folder = folder / _CONFIGURATION
-    return datasets.load_dataset(str(folder), split=SPLIT)
-
-
-def _question(row: dict[str, Any], name: str, number: int) -> Question:
-    text = row["question"]
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"the data set {name}, row {number} of {SPLIT}, asks nothing; give another data set or a file")
-    text = text.strip()
-    identity = row.get("id") or row.get("question_id") or question_id(text)
-    answers = row["answers"] if "answers" in row else row["answer"]
-    return Question(id=str(identity), text=text, answers=_answers(answers))
-
-
-def _answers(cell: Any) -> tuple[str, ...]:
-    given: Iterable[Any]
-    if isinstance(cell, dict):
-        given = cell["text"] if "text" in cell else [cell.get("value"), *(cell.get("aliases") or ())]
-    elif isinstance(cell, str):
-        given = [cell]
+    name = str(folder)
+    wanted = DATA_SETS[folder.name].configurations if folder.name in DATA_SETS else _CONFIGURATIONS
+    declared = [part for part in wanted if part in datasets.get_dataset_config_names(name)]
+    # copied without the README that declares the configurations: folders, or files, of their names
+    folders = [part for part in wanted if (folder / part).is_dir()]
+    files = [file.name for part in wanted for file in sorted(folder.glob(f"{part}.*")) if file.is_file()]
+    if declared:
+        yield from (_to_ask(name, name, part) for part in declared)
+    elif folders:
+        yield from (_to_ask(name, str(folder / part)) for part in folders)
+    elif files:
+        yield from (_to_ask(name, name, data_files=file) for file in files)
     else:
-        given = cell or ()
-    return tuple(dict.fromkeys(str(answer).strip() for answer in given if answer is not None and str(answer).strip()))
+        yield _to_ask(name, name)
+
+
+def _to_ask(
+    name: str, path: str, configuration: str | None = None, data_files: str | None = None
+) -> tuple[Any, Layout]:
+    """The split that a data set's questions are asked from, and how it is read; no other split is loaded in vain.
+
+    Args:
+        name: what the user gave. path, configuration, data_files: what `datasets.load_dataset` takes.
+    """
+    import datasets
+
+    splits = ["train"] if data_files else datasets.get_dataset_split_names(path, configuration)
+    layout = None
+    for split in [*(split for split in _SPLITS if split in splits), *splits]:
+        rows = datasets.load_dataset(path, configuration, split=split, data_files=data_files)
+        layout = layout_of(rows.column_names, f"the data set {name}")
+        if split in layout.splits:
+            return rows, layout
+    wanted = " or ".join(layout.splits) if layout else "validation"
+    raise InputError(
+        f"the data set {name} has no {wanted} split, from which its questions are asked; it has {', '.join(splits)}: "
+        "give a JSONL, CSV or Parquet file"
+    )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -85,12 +85,12 @@ def join_questions_and_panel(
 
 
 def drop_own(
-    panel: ResponseMatrix, model: str, model_sha256: str | None = None
+    panel: ResponseMatrix, model: str, fingerprints: Collection[str] = ()
 ) -> tuple[ResponseMatrix, tuple[str, ...]]:
     """Leave out the targets that are the subject's own model, under whatever framing.
 
     A target is the subject's own if its `model` names the same model (`same_model`), or if its `model_sha256`
-    equals the given hash of the subject's weights.
+    is one of the fingerprints of the subject's weights.
 
     Returns:
         The panel without them, and their names.
@@ -100,8 +100,8 @@ def drop_own(
     """
     about = panel.respondents
     is_own = about["model"].map(lambda name: same_model(str(name), model))
-    if model_sha256 and "model_sha256" in about.columns:
-        is_own |= about["model_sha256"].astype(str).str.lower() == model_sha256.lower()
+    if "model_sha256" in about.columns:
+        is_own |= about["model_sha256"].astype(str).str.lower().isin([each.lower() for each in fingerprints])
     own = tuple(about.index[is_own])
     if len(own) == len(about):
         raise InputError(

@@ -15,17 +15,19 @@ Ends with 0 where nothing was found, 1 where something was, 2 where a file canno
 import argparse
 import sys
 from collections.abc import Sequence
-from itertools import groupby
 
-from common import InputError
-from common.command_line import run_command
+from common import InputError, run_command
 from elicitation.prompt_checks import check_answer_tokens, check_prompt_wording
 from elicitation.prompts import read_prompt_file
-from elicitation.question_checks import MAX_TEMPLATE_SHARE, Finding, check_lengths_in_tokens, check_questions
+from elicitation.question_checks import (
+    MAX_TEMPLATE_SHARE,
+    Finding,
+    check_lengths_in_tokens,
+    check_questions,
+    findings_table,
+)
 from elicitation.question_files import read_questions
 from elicitation.tokenizer_files import TokenizerFile
-
-_MOST_IDS = 6
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,28 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     n_faults = sum(not finding.is_note for finding in findings)
     print(f"{', '.join(checked)}: {n_faults or 'no'} findings")
     return 1 if n_faults else 0
-
-
-def findings_table(findings: Sequence[Finding]) -> str:
-    """The findings as text, kind by kind, each with the ids that it concerns."""
-    lines = []
-    by_kind = sorted(findings, key=_kind)
-    for (kind, is_note), same in groupby(by_kind, key=_kind):
-        group = list(same)
-        lines.append(f"{kind} (note)" if is_note else f"{kind}: {len(group)}")
-        ids = [_shown_ids(finding.ids) for finding in group]
-        width = min(max(map(len, ids)), 40)
-        lines += [f"  {shown:<{width}}  {finding.message}" for shown, finding in zip(ids, group, strict=True)]
-    return "\n".join(lines)
-
-
-def _kind(finding: Finding) -> tuple[str, bool]:
-    return finding.kind, finding.is_note
-
-
-def _shown_ids(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
-    return ", ".join(ids[:_MOST_IDS]) + more
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -4,7 +4,6 @@ Answers are 1/0, yes/no or true/false in any case; blank (also NA and NaN, as R 
 Anything else is refused: an answer that cannot be read must be seen, never counted as no.
 """
 
-import logging
 import numbers
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,31 +12,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, notice
+from elicitation.named_data import NAMED_PANELS, embedded_file, say_what_it_is_about, unknown_name
 from elicitation.panels import METADATA, ResponseMatrix, panel_from_long, respondents_table
-from elicitation.question_files import embedded_file
 from elicitation.questions import question_id
 from elicitation.tables import Table, is_blank, listed, name_of, read_table, text_of
-from elicitation.yes_no import MASS_FLOOR
-
-log = logging.getLogger(__name__)
+from elicitation.yes_no import MASS_FLOOR, is_read
 
 RESPONDENTS_FILE = "respondents.csv"
 _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
 _UNREAD = {"na", "nan"}
 _WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
 # What a wide file may say of its questions; every other column is a respondent.
-_ABOUT_QUESTIONS = ("question_id", "id", "question", "answers", "answer", "topic", "level", "unknowable", "split")
+_ABOUT_QUESTIONS = (
+    *("question_id", "id", "question", "answers", "answer", "exact_answers"),
+    *("topic", "level", "unknowable", "grading", "split"),
+)
 
 
 def load_panel(path: str | Path, respondents: str | Path | None = None) -> ResponseMatrix:
     """Load a panel from CSV, JSONL or Parquet.
 
     Args:
-        path: "embedded", or a file. Wide: `question_id` (or `id`; else a hash of `question`), optionally `question`
-            and what a question file may hold, and one column per respondent. Long: `question_id, respondent,
-            said_yes`, optionally `question, model, framing, family, margin, mass, sample` and more. Several long
-            rows of one question and respondent are samples: the answer is what more than half of the read ones
+        path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability); or a file.
+            Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` and what a question file
+            may hold, and one column per respondent. Long: `question_id, respondent, said_yes`, optionally `question,
+            model, framing, family, margin, mass, confidence` (0 to 1), `answered_correctly, sample` and more. Several
+            long rows of one question and respondent are samples: the answer is what more than half of the read ones
             say, nan for a tie. A long row whose `mass` is below MASS_FLOOR counts as unread.
         respondents: table with `respondent` and optionally `model, framing, family, model_sha256`; by default the
             file respondents.csv beside the panel, where there is one. What it says goes before what the panel says.
@@ -46,10 +47,14 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
         InputError: an unusable file (`read_table`), a missing column, another answer than those above, a question
             or respondent that stands twice, no respondent at all.
     """
-    if str(path) == "embedded":
+    if str(path) in NAMED_PANELS:
+        say_what_it_is_about(str(path))
+        answers_file, respondents_file = NAMED_PANELS[str(path)]
         with ExitStack() as stack:
-            about = respondents or embedded_file(RESPONDENTS_FILE, stack)
-            return load_panel(embedded_file("panel.csv", stack), about)
+            about = respondents or embedded_file(respondents_file, stack)
+            return load_panel(embedded_file(answers_file, stack), about)
+    if not Path(path).suffix and not Path(path).exists():
+        raise unknown_name("is no panel called", str(path), NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
     table = read_table(path)
     beside = table.path.parent / RESPONDENTS_FILE
     if respondents is not None:
@@ -102,15 +107,18 @@ def _read_long(table: Table, known: pd.DataFrame | None) -> ResponseMatrix:
     for column in ("margin", "mass"):
         if column in responses.columns:
             responses[column] = table.parse(column, _number, "give a number, or leave it blank")
+    if "confidence" in responses.columns:
+        wanted = "give a probability from 0 to 1, or leave it blank"
+        responses["confidence"] = table.parse("confidence", _share, wanted)
     if "sample" in responses.columns:
         responses["sample"] = table.parse("sample", text_of, "number the samples")
     if "answered_correctly" in responses.columns:
         responses["answered_correctly"] = table.parse("answered_correctly", _answer, _WANTED)
     if "mass" in responses.columns:
-        unread = (responses["mass"] < MASS_FLOOR) & responses["said_yes"].notna()
+        unread = responses["mass"].notna() & ~is_read(responses["mass"]) & responses["said_yes"].notna()
         responses.loc[unread, "said_yes"] = np.nan
         if unread.any():
-            log.warning("%s: %d answers with mass below %g count as unread", table.path, unread.sum(), MASS_FLOOR)
+            notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
     _refuse_repeated_samples(table, responses)
     for column in METADATA:
         if column in responses.columns:
@@ -193,6 +201,13 @@ def _answer(cell: Any) -> float:
     elif isinstance(cell, bool | np.bool_ | numbers.Real) and cell in (0, 1):
         return float(cell)
     raise ValueError("no answer")
+
+
+def _share(cell: Any) -> float:
+    value = _number(cell)
+    if value < 0 or value > 1:
+        raise ValueError("no probability")
+    return value
 
 
 def _number(cell: Any) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from common import InputError
+from elicitation.measurements import majority_of_samples, matrix_of
 from elicitation.tables import listed
 
 METADATA = ("model", "framing", "family")
@@ -97,25 +98,29 @@ def respondents_table(names: Sequence[str], known: pd.DataFrame | None = None) -
 
 
 def panel_long(panel: ResponseMatrix) -> pd.DataFrame:
-    """The panel as rows question_id, respondent, said_yes (1, 0, nan), model, framing, family; unread answers too."""
+    """The panel as rows question_id, respondent, said_yes (1, 0, nan), model, framing, family; unread answers too.
+
+    Where it is known, also answered_correctly (1, 0, nan).
+    """
     long = panel.answers.rename_axis(index="question_id", columns=None).reset_index()
     long = long.melt(id_vars="question_id", var_name="respondent", value_name="said_yes")
-    return long.join(panel.respondents[list(METADATA)], on="respondent")
+    long = long.join(panel.respondents[list(METADATA)], on="respondent")
+    if panel.responses is not None and "answered_correctly" in panel.responses:
+        known = majority_of_samples(panel.responses, "answered_correctly")
+        long = long.join(known.rename("answered_correctly"), on=["question_id", "respondent"])
+    return long
 
 
 def panel_from_long(frame: pd.DataFrame) -> ResponseMatrix:
     """The way back from `panel_long`; questions and respondents keep the order of their first row.
 
-    Several rows of one question and respondent count as samples: yes where more than half of those that were read
-    say yes, no where less than half do, nan for a tie.
+    Several rows of one question and respondent count as samples; see `measurements.majority_of_samples`.
     """
-    means = frame.groupby(["question_id", "respondent"], sort=False)["said_yes"].mean().unstack("respondent")
-    answers = (means > 0.5).astype(float).where(means.notna() & (means != 0.5))
-    answers = answers.reindex(index=frame["question_id"].unique(), columns=frame["respondent"].unique())
-    answers = answers.rename_axis(index="question_id", columns="respondent")
+    answers = matrix_of(frame, "said_yes")
     columns = [column for column in METADATA if column in frame.columns]
     known = frame.groupby("respondent", sort=False)[columns].first() if columns else None
-    return ResponseMatrix(answers, respondents_table(list(answers.columns), known))
+    responses = frame if "answered_correctly" in frame else None
+    return ResponseMatrix(answers, respondents_table(list(answers.columns), known), responses=responses)
 
 
 def _require_known(what: str, wanted: Sequence[str], known: pd.Index) -> None:

@@ -1,11 +1,15 @@
-"""The one text that a respondent is asked: a question, in a framing, ending where the answer begins."""
+"""What a respondent is shown: a question in a framing, ending where the answer begins, earlier turns before it."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from common import InputError
 
 SLOT = "{question}"
+
+Turns = tuple[tuple[str, str], ...]
+"""Earlier turns of a conversation, the oldest first: what the user said, and what the respondent said to it."""
 
 
 @dataclass(frozen=True)
@@ -15,33 +19,57 @@ class Prompt:
     Attributes:
         user: the whole user turn; framings stand here, since Mistral and Gemma know no system turn.
         assistant_prefix: text that the assistant's turn is begun with, so that the next token is the answer.
+        earlier: the conversation before this turn.
     """
 
     user: str
     assistant_prefix: str = ""
+    earlier: Turns = ()
 
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """A user turn with one `{question}` slot, and the beginning of the assistant's turn.
+    """A user turn with slots such as `{question}`, the beginning of the assistant's turn, and turns before them.
+
+    Attributes:
+        slots: what is to be filled in; each stands in the user turn, or in an earlier one, exactly once in all.
+        earlier: as in `Prompt`, slots included.
 
     Raises:
-        InputError: the slot is missing or stands there more than once.
+        InputError: a slot is missing or stands there more than once.
     """
 
     user: str
     assistant_prefix: str = ""
     name: str = "custom"
+    slots: tuple[str, ...] = field(default=("question",))
+    earlier: Turns = ()
 
     def __post_init__(self) -> None:
-        if self.user.count(SLOT) != 1:
-            raise InputError(
-                f"the prompt {self.name!r} holds {SLOT} {self.user.count(SLOT)} times; it must stand there exactly once"
-            )
+        said = "".join([self.user, *(text for turn in self.earlier for text in turn)])
+        for slot in self.slots:
+            if said.count(f"{{{slot}}}") != 1:
+                raise InputError(
+                    f"the prompt {self.name!r} holds {{{slot}}} {said.count(f'{{{slot}}}')} times; "
+                    "it must stand there exactly once"
+                )
 
-    def fill(self, question: str) -> Prompt:
-        """Put one question into the slot."""
-        return Prompt(self.user.replace(SLOT, question), self.assistant_prefix)
+    def fill(self, question: str | None = None, **values: str) -> Prompt:
+        """Put a question, and whatever else there are slots for, into the slots.
+
+        Raises:
+            ValueError: other values than there are slots.
+        """
+        given = values if question is None else {"question": question, **values}
+        if set(given) != set(self.slots):
+            raise ValueError(f"the prompt {self.name!r} has the slots {', '.join(self.slots)}, not {', '.join(given)}")
+        pattern = re.compile("|".join(re.escape(f"{{{slot}}}") for slot in self.slots)) if self.slots else None
+
+        def filled(text: str) -> str:  # in one pass, so that a question may hold what looks like a slot
+            return pattern.sub(lambda found: given[found[0][1:-1]], text) if pattern else text
+
+        earlier = tuple((filled(user), filled(assistant)) for user, assistant in self.earlier)
+        return Prompt(filled(self.user), self.assistant_prefix, earlier)
 
 
 # Every framing ends alike, so that only what stands before it can move the answer. The wording was chosen on the
@@ -114,15 +142,6 @@ FRAMINGS = {
 }
 METACOGNITIVE = FRAMINGS["neutral"]
 
-CLOSED_BOOK = PromptTemplate(
-    name="closed book",
-    user=(
-        "Answer this question of general knowledge in as few words as possible, without a sentence around them.\n\n"
-        "Question: {question}"
-    ),
-    assistant_prefix="Answer:",
-)
-
 
 def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTemplate:
     """A framing by its name, or a prompt from a file.
@@ -142,7 +161,8 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
     path = folder / name_or_path
     if not path.suffix and not path.is_file():
         raise InputError(f"the prompt {str(name_or_path)!r} is no file and none of {', '.join(FRAMINGS)}; check it")
-    return PromptTemplate(**read_prompt_file(path))
+    fields = read_prompt_file(path)
+    return PromptTemplate(fields["user"], fields.get("assistant_prefix", ""), fields["name"])
 
 
 def read_prompt_file(path: str | Path) -> dict[str, str]:

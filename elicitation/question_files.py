@@ -1,20 +1,17 @@
 """Load questions: the embedded set, a data set through `datasets`, or the user's own JSONL, CSV or Parquet file."""
 
-import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from common import InputError
-from elicitation.hub_datasets import HUB_NAMES, load_from_hub
+from common import InputError, notice
+from elicitation.graders import GRADERS
+from elicitation.hub_datasets import DATA_SETS, load_from_hub, named_data_set
+from elicitation.named_data import NAMED_QUESTIONS, embedded_file, say_what_it_is_about, unknown_name
 from elicitation.questions import Question, normalised_text, question_id, sample_questions, without_repeats
 from elicitation.tables import is_blank, name_of, read_table, text_of
 
-log = logging.getLogger(__name__)
-
-EMBEDDED_FILES = {"embedded": "questions.jsonl", "development": "development.jsonl"}
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -22,57 +19,47 @@ def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> l
     """Load the questions of a source, in its order.
 
     Args:
-        source: "embedded"; "development" (on which wordings are chosen; no run uses it); "squad" (validation split,
-            passage removed), "nq_open", "trivia_qa", their hub ids, or a local folder in the hub's layout; or the
-            path of a JSONL, CSV or Parquet file with `question` and optionally `id` (or `question_id`), `answers`
-            or `answer` (a list, or text with | between), `topic`, `level`, `unknowable`. A panel file that holds its
-            questions' text serves too, wide or long.
+        source: "embedded"; "development" (on which wordings are chosen; no run uses it); "frontier" or
+            "frontier-safe" (requests that a model may refuse: about refusal, not ability); a published data set by
+            its name ("squad", with the passage removed, "nq_open", "trivia_qa", "simple_qa", "mmlu_pro", "gpqa",
+            "gpqa_diamond", "math", "math_500") or hub id, or as a local folder in the hub's layout; or the path of a
+            JSONL, CSV or Parquet file with `question` and optionally `id` (or `question_id`), `answers` or `answer`
+            (a list, or text with | between), `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers
+            are graded: text, choice or number). A panel file that holds its questions' text serves too, wide or long.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
 
     Rows without an id whose normalised texts are equal are one question, with the accepted answers of all; so are
-    the repeats of a data set. How many were merged is logged.
+    the repeats of a data set. How many were merged is noticed.
 
     Raises:
         InputError: an unknown source; an empty, truncated or undecodable file; a missing column; a blank question;
             a wrong type; an id that stands twice; more questions requested than there are.
     """
     name = str(source)
-    if name in EMBEDDED_FILES:
+    if name in NAMED_QUESTIONS:
+        say_what_it_is_about(name)
         questions, has_ids = _read(name)
-    elif name in HUB_NAMES or _is_folder(name):
+    elif _is_folder(name) or named_data_set(name) is not None:
         questions, has_ids = load_from_hub(name), False
     elif Path(name).is_file() or Path(name).suffix:
         questions, has_ids = _read(name)
     else:
-        known = ", ".join([*EMBEDDED_FILES, *HUB_NAMES])
-        raise InputError(f"there are no questions called {name!r}; give {known}, a folder or a file")
+        raise unknown_name("are no questions called", name, [*NAMED_QUESTIONS, *DATA_SETS], "a folder or a file")
     if has_ids:
         _refuse_repeated_ids(name, questions)
     else:
         questions, n_merged = without_repeats(questions)
         if n_merged:
-            log.warning("%s: %d repeated questions merged, %d remain", name, n_merged, len(questions))
+            notice(f"{name}: {n_merged} repeated questions merged, {len(questions)} remain")
     return questions if n is None else sample_questions(questions, n, seed)
-
-
-def embedded_file(name: str, stack: ExitStack) -> Path:
-    """The path of a file in elicitation/data, kept valid until the stack is closed.
-
-    Raises:
-        InputError: this installation lacks the file.
-    """
-    resource = files("elicitation") / "data" / name
-    if not resource.is_file():
-        raise InputError(f"this installation lacks its data file elicitation/data/{name}; install the project again")
-    return stack.enter_context(as_file(resource))
 
 
 def read_questions(source: str | Path) -> list[Question]:
     """Every row of a file as a question, repeats and all; only the repeated rows of a long panel are folded.
 
     Args:
-        source: a path, "embedded" or "development".
+        source: a path, or a name of elicitation/data ("embedded").
 
     Raises:
         InputError: as in `load_questions`, apart from repeats.
@@ -83,7 +70,7 @@ def read_questions(source: str | Path) -> list[Question]:
 def _read(source: str | Path) -> tuple[list[Question], bool]:
     """The questions of a file, and whether the file gives their ids."""
     with ExitStack() as stack:
-        name = EMBEDDED_FILES.get(str(source))
+        name = NAMED_QUESTIONS.get(str(source))
         table = read_table(embedded_file(name, stack) if name else source)
     table.require("question")
     texts = table.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
@@ -100,6 +87,8 @@ def _read(source: str | Path) -> tuple[list[Question], bool]:
         table.parse("topic", text_of, "give text, or leave it blank"),
         table.parse("level", _level, "give a whole number, or leave it blank"),
         table.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
+        table.parse("exact_answers", _answers, "give a list of texts, or one text with | between answers"),
+        table.parse("grading", _grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
     )
     questions = [Question(*cells) for cells in zip(*columns, strict=True)]
     if {"respondent", "said_yes"} <= set(table.frame.columns):
@@ -141,6 +130,13 @@ def _unknowable(cell: Any) -> bool:
     if value is None:
         raise ValueError("neither true nor false")
     return value
+
+
+def _grading(cell: Any) -> str:
+    name = text_of(cell) or "text"
+    if name not in GRADERS:
+        raise ValueError("no such grader")
+    return name
 
 
 def _is_folder(name: str) -> bool:

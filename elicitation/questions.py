@@ -22,6 +22,8 @@ class Question:
         topic: splits are stratified by it; None counts as one topic.
         level: intended difficulty, 1 (every child knows) to 5 (hardly anyone could), or None.
         unknowable: True where nobody can know the answer; such a question has no accepted answers.
+        exact_answers: accepted only where they are the whole answer ("fall", which stands in too many sentences).
+        grading: how an answer is graded, a key of `elicitation.GRADERS`.
     """
 
     id: str
@@ -30,6 +32,8 @@ class Question:
     topic: str | None = None
     level: int | None = None
     unknowable: bool = False
+    exact_answers: tuple[str, ...] = ()
+    grading: str = "text"
 
 
 def normalised_text(text: str) -> str:
@@ -72,12 +76,17 @@ def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]
         key = normalised_text(question.text)
         first = kept.setdefault(key, question)
         if first is not question:
-            kept[key] = replace(first, answers=tuple(dict.fromkeys(first.answers + question.answers)))
+            kept[key] = replace(
+                first,
+                answers=tuple(dict.fromkeys(first.answers + question.answers)),
+                exact_answers=tuple(dict.fromkeys(first.exact_answers + question.exact_answers)),
+            )
     return list(kept.values()), len(questions) - len(kept)
 
 
 def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
-    """The questions as a table: id, question, answers (list), topic, level (nullable integer), unknowable."""
+    """The questions as a table: id, question, answers (list), topic, level (nullable integer), unknowable,
+    exact_answers (list), grading."""
     return pd.DataFrame(
         {
             "id": pd.Series([question.id for question in questions], dtype=object),
@@ -86,12 +95,15 @@ def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
             "topic": pd.Series([question.topic for question in questions], dtype=object),
             "level": pd.array([question.level for question in questions], dtype="Int64"),
             "unknowable": pd.Series([question.unknowable for question in questions], dtype=bool),
+            "exact_answers": pd.Series([list(question.exact_answers) for question in questions], dtype=object),
+            "grading": pd.Series([question.grading for question in questions], dtype=object),
         }
     )
 
 
 def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
-    """The way back from `questions_frame`, also after Parquet; further columns (split) are left aside."""
+    """The way back from `questions_frame`, also after Parquet; further columns (split) are left aside, and the last
+    three may be absent, as in files of earlier versions."""
     return [
         Question(
             id=row["id"],
@@ -100,6 +112,8 @@ def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
             topic=None if pd.isna(row["topic"]) else row["topic"],
             level=None if pd.isna(row["level"]) else int(row["level"]),
             unknowable=bool(row.get("unknowable", False)),
+            exact_answers=tuple(row.get("exact_answers", ())),
+            grading=row.get("grading", "text"),
         )
         for row in frame.to_dict("records")
     ]

@@ -1,10 +1,29 @@
-"""What every respondent can do, whether it is a model on this machine, an API, or a table of recorded answers."""
+"""What every respondent can do, whether it is a model on this machine, steered or not, an API, or recorded answers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
+from common import sha256_of_text
+from elicitation.instruments import Instrument, Scale, TextReader
 from elicitation.prompts import Prompt
+from elicitation.yes_no import is_read
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who answers.
+
+    Attributes:
+        model: its name.
+        fingerprint: what tells its weights from others; "" where nobody can know.
+        setting: what was done to it, such as "L21-response-mean_difference at +0.12"; "" for the model as it is.
+    """
+
+    model: str
+    fingerprint: str = ""
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -12,25 +31,132 @@ class Response:
     """One answer to one prompt.
 
     Attributes:
-        said_yes: True for yes, False for no, None where it could not be read.
+        place: of the prompt among those that were asked together.
+        value: on the instrument's scale (`elicitation.instruments`); None where it could not be read, or for text.
+        said_yes: True for yes, False for no; None where it could not be read, or on another scale.
         margin: logsumexp over the yes tokens' logits minus logsumexp over the no tokens', in nats, positive = yes;
             nan where the respondent shows no logits.
-        mass: probability of all yes and no tokens together, 0 to 1; nan where the respondent shows none.
+        mass: probability of all tokens that are an answer, 0 to 1; nan where the respondent shows none.
+        probabilities: of each option of the scale, given that one of them is said; empty where none are shown.
         raw_text: what it wrote, as it stands; "" where only logits were read.
         prompt_hash: SHA-256 of the rendered prompt, so that two runs can be told to have asked the same.
+        tokens_in, tokens_out: how many were read and written; None where nobody knows.
+        error: why there is no answer; "" where there is one, or one that merely cannot be read.
     """
 
-    said_yes: bool | None
-    margin: float
-    mass: float
-    raw_text: str
-    prompt_hash: str
+    place: int = 0
+    value: float | None = None
+    said_yes: bool | None = None
+    margin: float = math.nan
+    mass: float = math.nan
+    probabilities: tuple[float, ...] = ()
+    raw_text: str = ""
+    prompt_hash: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    error: str = ""
+
+    @property
+    def confidence(self) -> float | None:
+        """Probability that it would say yes, or the probability that it stated."""
+        if self.said_yes is None and self.value is not None and 0 <= self.value <= 1 and not self.probabilities:
+            return self.value
+        return self.probabilities[0] if self.said_yes is not None and self.probabilities else None
 
 
 @runtime_checkable
 class Respondent(Protocol):
     """Anything that answers prompts."""
 
-    def answer(self, prompts: Sequence[Prompt]) -> list[Response]:
-        """Answer every prompt: one response each, in the same order."""
+    @property
+    def identity(self) -> Identity:
+        """Who answers; the same for as long as the object lives."""
         ...
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        """Answer every prompt, one response each, as they come; `Response.place` tells which is whose.
+
+        What could not be read is a response too, without a value; so is a failed request, with its error.
+        """
+        ...
+
+
+def answers_in_order(respondent: Respondent, prompts: Sequence[Prompt], instrument: Instrument) -> list[Response]:
+    """All responses, in the order of the prompts."""
+    return sorted(respondent.answer(prompts, instrument), key=lambda response: response.place)
+
+
+def response_from_logits(
+    scale: Scale, logits: Sequence[float], mass: float, margin: float = math.nan, **rest: Any
+) -> Response:
+    """What the summed logits of each option say.
+
+    Args:
+        logits: logsumexp over the tokens of each option of the scale.
+        mass: probability of all of them together; below the floor the answer is unread.
+        margin: of yes over no, on that scale.
+        rest: other fields of the response.
+    """
+    highest = max(logits)
+    weights = [math.exp(value - highest) for value in logits]
+    probabilities = tuple(weight / sum(weights) for weight in weights)
+    value = said_yes = None
+    if is_read(mass):
+        if scale.kind == "yes/no":
+            said_yes = margin > 0
+            value = float(said_yes)
+        else:
+            value = float(max(range(len(logits)), key=lambda option: logits[option]))
+    return Response(value=value, said_yes=said_yes, margin=margin, mass=mass, probabilities=probabilities, **rest)
+
+
+def response_from_text(scale: Scale, reader: TextReader, text: str, finished: bool, **rest: Any) -> Response:
+    """What a written text says.
+
+    Args:
+        finished: False where it was cut off.
+        rest: other fields of the response.
+    """
+    value = reader.parse(text) if finished or not reader.must_finish else None
+    said_yes = None if value is None or scale.kind != "yes/no" else value > 0.5
+    return Response(value=value, said_yes=said_yes, raw_text=reader.trim(text), **rest)
+
+
+def prompt_key(prompt: Prompt, instrument: Instrument) -> str:
+    """Hash of what is asked and how it is read, before any chat template."""
+    turns = [text for turn in prompt.earlier for text in turn]
+    return sha256_of_text("\x1f".join([instrument.name, *turns, prompt.user, prompt.assistant_prefix]))
+
+
+class RecordedRespondent:
+    """Gives again what was answered before.
+
+    Args:
+        responses: by `prompt_key`.
+        identity: of whoever answered.
+    """
+
+    def __init__(self, responses: Mapping[str, Response], identity: Identity) -> None:
+        self._responses = dict(responses)
+        self._identity = identity
+
+    @classmethod
+    def recording(
+        cls, respondent: Respondent, prompts: Sequence[Prompt], instrument: Instrument
+    ) -> "RecordedRespondent":
+        """What another respondent says to these prompts now."""
+        given = answers_in_order(respondent, prompts, instrument)
+        keys = [prompt_key(prompt, instrument) for prompt in prompts]
+        return cls(dict(zip(keys, given, strict=True)), respondent.identity)
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        for place, prompt in enumerate(prompts):
+            found = self._responses.get(prompt_key(prompt, instrument))
+            if found is None:
+                yield Response(place=place, error="nothing was recorded for this prompt")
+            else:
+                yield replace(found, place=place)

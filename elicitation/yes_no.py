@@ -6,12 +6,13 @@ over the no tokens, mass = probability of both together. Where it reasons first,
 
 import re
 import unicodedata
+from typing import Any
 
 YES_VARIANTS = ("Yes", "yes", "YES", " Yes", " yes", " YES")
 NO_VARIANTS = ("No", "no", "NO", " No", " no", " NO")
 
-# An answer to which yes and no together get less probability counts as unread.
 MASS_FLOOR = 0.1
+"""An answer to which yes and no together get less probability counts as unread."""
 
 _CHOICE = r"yes\s*(?:/|,?\s*or)\s*no|no\s*(?:/|,?\s*or)\s*yes"
 _BOTH = r"(?P<both>yes\s+and\s+no|no\s+and\s+yes)"
@@ -24,6 +25,11 @@ _NO = (
 )
 _ANSWER = re.compile(rf"(?<![\w'’-])(?:{_BOTH}|{_YES}|{_NO})")
 _DENIED = re.compile(r"(?:\bnot|\bnever|\bcannot|n['’]t)\s+(?:\w+\s+){0,2}[\"'“‘]?$")
+
+
+def is_read(mass: Any) -> Any:
+    """Whether an answer with this mass (a number, array, column or tensor) was read; nan is not."""
+    return mass >= MASS_FLOOR
 
 
 def parse_yes_no(text: str) -> bool | None:

@@ -4,7 +4,7 @@
     python experiments/collect_panel.py --respondents elicitation/data/panel.yaml --n-questions 20 --out /tmp/panel
 
 Writes panel.csv (long: question_id, respondent, said_yes, margin, mass, sample, prompt_hash, answered_correctly,
-raw_text), respondents.csv, closed_book.csv and panel_manifest.json. What was answered lies in DIR/parts before that:
+raw_text), respondents.csv and closed_book.csv into a run's folder. Every answer lies in measurements/ before that:
 after a kill, the same command with --resume goes on there, and it asks again what was reworded since.
 A model in one of whose framings yes and no cannot be told apart is refused before it is asked; framings in which they
 get little probability are named at the end.
@@ -15,20 +15,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError
-from common.command_line import run_command
+from common import InputError, positive, program_parser, run_command
+from run_store import Notes, Parts, Run, add_run_options, configuration_of, parse_run_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elicitation import PromptTemplate, Question
-    from elicitation.panel_parts import PanelParts
-    from elicitation.respondent_files import RespondentModel
+    from elicitation import Instrument, Question, RespondentModel
     from open_models import OpenModel
 
+PROGRAM = "collect_panel"
 CHUNK = 64
 """Prompts whose answers are written at once: what a kill can cost."""
-NEW_TOKENS = 24
+ABOUT = ["source", "revision", "dtype", "asked"]
+"""Columns beside those of a measurement: where the weights came from, and a hash of what was asked of whom."""
+KEY = ["respondent", "question_id", "asked"]
+MAY_CHANGE = ("respondents", "questions", "n_questions", "seed", "closed_book", "device", "device_map")
+"""Every answer is saved under what was asked of whom, so a collection may go on with more or other questions."""
 PANEL_COLUMNS = [
     *("question_id", "respondent", "said_yes", "margin", "mass"),
     *("sample", "prompt_hash", "answered_correctly", "raw_text"),
@@ -37,17 +40,33 @@ PANEL_COLUMNS = [
 
 def main() -> None:
     options = parse_options()
-    from elicitation import load_questions
-    from elicitation.panel_parts import PanelParts
-    from elicitation.respondent_files import load_respondents
+    notes = Notes()
+    with notes.collected():
+        collect_panel(options, notes)
 
+
+def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
+    from elicitation import MEASUREMENT_COLUMNS, load_questions, load_respondents
+    from open_models import quiet_libraries
+
+    quiet_libraries()
     models = load_respondents(options.respondents)
     questions = load_questions(options.questions, options.n_questions, options.seed)
-    prepare_folder(options.out, options.resume)
-    parts = PanelParts(options.out / "parts")
-    for model in models:
-        ask(model, drawn(model, questions, options.seed), parts, options)
-    save(models, questions, parts, options)
+    label = f"panel-{Path(options.respondents).stem}"
+    run = Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, label, MAY_CHANGE)
+    with run:
+        notes.keep_in(run)
+        parts = run.parts("measurements", [*MEASUREMENT_COLUMNS, *ABOUT], KEY)
+        try:
+            with run.stage("asking"):
+                for model in models:
+                    ask(model, drawn(model, questions, options.seed), parts, options)
+        except InputError:
+            if not parts.files():
+                run.withdraw()
+            raise
+        with run.stage("panel"):
+            save(models, questions, parts, options, run)
 
 
 def drawn(entry: "RespondentModel", questions: "list[Question]", seed: int) -> "list[Question]":
@@ -57,16 +76,14 @@ def drawn(entry: "RespondentModel", questions: "list[Question]", seed: int) -> "
     return questions if entry.n_questions is None else sample_questions(questions, entry.n_questions, seed)
 
 
-def ask(
-    entry: "RespondentModel", questions: "list[Question]", parts: "PanelParts", options: argparse.Namespace
-) -> None:
+def ask(entry: "RespondentModel", questions: "list[Question]", parts: Parts, options: argparse.Namespace) -> None:
     """Ask one model whatever it has not answered yet; it is loaded only if there is something."""
     from open_models import load_model
 
-    done = parts.done()
+    done = parts.done_keys()
     pending = {
-        template.name: [q for q in questions if key(entry, template, q) not in done]
-        for template in templates(entry, options.closed_book)
+        instrument.template.name: [q for q in questions if key(entry, instrument, q) not in done]
+        for instrument in instruments(entry, options.closed_book)
     }
     if not any(pending.values()):
         return
@@ -74,13 +91,12 @@ def ask(
         entry.model, revision=entry.revision, dtype=entry.dtype, device=options.device, device_map=options.device_map
     )
     known = parts.read()
-    if "model" in known.columns:
-        others = set(known.loc[known["model"] == entry.short_name, "model_sha256"]) - {model.identity.fingerprint}
-        if others:
-            raise InputError(f"{parts.folder} holds answers of other weights of {entry.model}; choose another --out")
+    others = set(known.loc[known["model"] == entry.short_name, "model_sha256"]) - {model.identity.fingerprint}
+    if others:
+        raise InputError(f"{parts.folder} holds answers of other weights of {entry.model}; choose another --out")
     check_framings(entry, model, pending)
-    for template in templates(entry, options.closed_book):
-        ask_in_framing(entry, model, template, pending[template.name], parts)
+    for instrument in instruments(entry, options.closed_book):
+        ask_with(entry, model, instrument, pending[instrument.template.name], parts)
 
 
 def check_framings(entry: "RespondentModel", model: "OpenModel", pending: "dict[str, list[Question]]") -> None:
@@ -91,9 +107,8 @@ def check_framings(entry: "RespondentModel", model: "OpenModel", pending: "dict[
     """
     from functools import partial
 
-    from elicitation.lint import findings_table
-    from elicitation.prompt_checks import check_answer_tokens
-    from open_models.tokens import encode
+    from elicitation import check_answer_tokens, findings_table
+    from open_models import encode
 
     prompts = {
         entry.respondent(template): template.fill(pending[template.name][0].text)
@@ -115,114 +130,125 @@ def check_framings(entry: "RespondentModel", model: "OpenModel", pending: "dict[
             raise InputError(f"{respondent} cannot be asked: {error}") from error
 
 
-def ask_in_framing(
-    entry: "RespondentModel",
-    model: "OpenModel",
-    template: "PromptTemplate",
-    questions: "list[Question]",
-    parts: "PanelParts",
+def ask_with(
+    entry: "RespondentModel", model: "OpenModel", instrument: "Instrument", questions: "list[Question]", parts: Parts
 ) -> None:
-    """Ask the questions in one framing, chunk by chunk; each chunk is saved before the next is asked."""
-    import pandas as pd
+    """Ask the questions with one instrument, chunk by chunk; each chunk is saved before the next is asked."""
+    from dataclasses import replace
 
-    from elicitation import CLOSED_BOOK
-    from open_models.respondent import LocalRespondent
-    from reporting.terminal import progress_bar
+    from elicitation import measurements
+    from open_models import LocalRespondent
+    from reporting import progress_bar
 
     if not questions:
         return
-    with progress_bar(len(questions), entry.respondent(template)) as advance:
+    name = entry.respondent(instrument.template)
+    with progress_bar(len(questions), name) as advance:
         respondent = LocalRespondent(model, progress=advance)
+        identity = replace(respondent.identity, model=entry.short_name)
         for start in range(0, len(questions), CHUNK):
             chunk = questions[start : start + CHUNK]
-            prompts = [template.fill(question.text) for question in chunk]
-            if template is CLOSED_BOOK:
-                answers = [{"raw_text": text} for text in respondent.write(prompts, NEW_TOKENS)]
-            else:
-                answers = [vars(response) for response in respondent.answer(prompts)]
-            rows = pd.DataFrame(answers).reindex(columns=["said_yes", "margin", "mass", "prompt_hash", "raw_text"])
-            rows["said_yes"] = rows["said_yes"].astype("float64")
-            keys = [key(entry, template, question) for question in chunk]
-            rows[["respondent", "question_id", "asked"]] = keys
+            prompts = [instrument.prompt(question.text) for question in chunk]
+            responses = sorted(respondent.answer(prompts, instrument), key=lambda response: response.place)
+            rows = measurements(
+                name, identity, instrument.name, instrument.template.name, [q.id for q in chunk], responses
+            )
             parts.append(
                 rows.assign(
-                    model=entry.short_name,
-                    model_sha256=model.identity.fingerprint,
                     source=model.identity.source,
                     revision=model.identity.revision,
                     dtype=str(model.dtype).removeprefix("torch."),
+                    asked=[key(entry, instrument, question)[2] for question in chunk],
                 )
             )
 
 
-def templates(entry: "RespondentModel", closed_book: bool) -> "list[PromptTemplate]":
-    """The framings of a model, and the closed-book prompt last."""
-    from elicitation import CLOSED_BOOK
+def instruments(entry: "RespondentModel", closed_book: bool) -> "list[Instrument]":
+    """The metacognitive question in each of the model's framings, and the closed-book question last."""
+    from elicitation import CAN_YOU_ANSWER, CLOSED_BOOK
 
-    return [*entry.framings, *([CLOSED_BOOK] if closed_book and entry.closed_book else [])]
+    framed = [CAN_YOU_ANSWER.framed(template) for template in entry.framings]
+    return [*framed, *([CLOSED_BOOK] if closed_book and entry.closed_book else [])]
 
 
-def key(entry: "RespondentModel", template: "PromptTemplate", question: "Question") -> tuple[str, str, str]:
+def key(entry: "RespondentModel", instrument: "Instrument", question: "Question") -> tuple[str, str, str]:
     """What an answer is saved under: respondent, question, and a hash of what was asked of whom."""
-    from elicitation.panel_parts import asked
+    from common import sha256_of_text
+    from elicitation import prompt_key
 
-    prompt = template.fill(question.text)
-    return entry.respondent(template), question.id, asked(prompt, entry.model, entry.revision, entry.dtype)
+    asked = [prompt_key(instrument.prompt(question.text), instrument), entry.model, entry.revision, entry.dtype]
+    return (
+        entry.respondent(instrument.template),
+        question.id,
+        sha256_of_text("\x1f".join(each or "" for each in asked)),
+    )
+
+
+def wanted(parts: Parts, keys: "list[tuple[str, str, str]]") -> "pd.DataFrame":
+    """The rows of these keys, in their order; what was asked in another wording is left out.
+
+    Raises:
+        InputError: some were not answered yet.
+    """
+    import pandas as pd
+
+    index = pd.MultiIndex.from_tuples(keys, names=KEY)
+    rows = parts.read().set_index(KEY)
+    if n_missing := int((~index.isin(rows.index)).sum()):
+        raise InputError(f"{parts.folder} lacks {n_missing} of {len(index)} answers; go on with --resume")
+    return rows.loc[index].reset_index()
 
 
 def save(
-    models: "list[RespondentModel]", questions: "list[Question]", parts: "PanelParts", options: argparse.Namespace
+    models: "list[RespondentModel]",
+    questions: "list[Question]",
+    parts: Parts,
+    options: argparse.Namespace,
+    run: Run,
 ) -> None:
     """Put the parts together, grade the closed-book answers, write the files, and show how the respondents answer."""
     import pandas as pd
 
-    from common import write_json
-    from elicitation import CLOSED_BOOK
-    from elicitation.lint import findings_table
-    from elicitation.panel_summary import accuracy_by_level, summarise_panel
-    from elicitation.prompt_checks import check_mass
+    from elicitation import (
+        CAN_YOU_ANSWER,
+        CLOSED_BOOK,
+        accuracy_by_level,
+        check_mass,
+        findings_table,
+        grade_closed_book,
+        non_answers_by_level,
+        summarise_panel,
+    )
 
     asked = [(entry, drawn(entry, questions, options.seed)) for entry in models]
-    rows = parts.wanted(key(entry, t, q) for entry, own in asked for t in entry.framings for q in own)
-    rows = rows.assign(sample=0, answered_correctly=float("nan"))
-    accuracy = None
+    rows = wanted(
+        parts, [key(entry, CAN_YOU_ANSWER.framed(t), q) for entry, own in asked for t in entry.framings for q in own]
+    )
+    rows = rows.assign(answered_correctly=float("nan"))
+    accuracy = unanswered = None
     if options.closed_book and any(entry.closed_book for entry in models):
-        written = parts.wanted(key(entry, CLOSED_BOOK, q) for entry, own in asked if entry.closed_book for q in own)
-        closed = graded(written, questions)
+        written = wanted(parts, [key(entry, CLOSED_BOOK, q) for entry, own in asked if entry.closed_book for q in own])
+        closed = grade_closed_book(written.rename(columns={"raw_text": "text"}), questions)
         correct = closed.set_index(["model", "question_id"])["correct"]
         rows["answered_correctly"] = correct.reindex(
             pd.MultiIndex.from_frame(rows[["model", "question_id"]])
         ).to_numpy()
-        write_csv(closed, options.out / "closed_book.csv")
-        accuracy = accuracy_by_level(closed, questions)
+        write_csv(closed, run.file("closed_book.csv"))
+        accuracy, unanswered = accuracy_by_level(closed, questions), non_answers_by_level(closed, questions)
     panel = rows[PANEL_COLUMNS]
     summary = summarise_panel(panel, questions)
-    write_csv(panel, options.out / "panel.csv")
-    write_csv(respondents_table(models, rows), options.out / "respondents.csv")
-    write_json(options.out / "panel_manifest.json", manifest(models, questions, rows, options))
+    write_csv(panel, run.file("panel.csv"))
+    write_csv(respondents_table(models, rows), run.file("respondents.csv"))
+    run.record(**where_it_comes_from(models, questions, rows, options))
     print(summary.round(3).to_string())
     masses = panel.groupby("respondent", sort=False)["mass"]
     faint = [finding for name, own in masses for finding in check_mass(str(name), own.tolist())]
     if faint:
         print(f"\n{findings_table(faint)}")
-    if accuracy is not None:
-        print(f"\nshare of closed-book answers that are correct, by level:\n{accuracy.round(3).to_string()}")
-    print(f"\npanel: {options.out / 'panel.csv'}")
-
-
-def graded(written: "pd.DataFrame", questions: "list[Question]") -> "pd.DataFrame":
-    """Columns model, question_id, text, exact, f1, correct; blank where the question has no accepted answer."""
-    import pandas as pd
-
-    from elicitation import grade
-
-    by_id = {question.id: question for question in questions}
-    closed = written[["model", "question_id", "raw_text"]].rename(columns={"raw_text": "text"})
-    answers = zip(closed["question_id"], closed["text"], strict=True)
-    grades = [grade(text, by_id[name].answers, by_id[name].text) for name, text in answers]
-    for column in ("exact", "f1", "correct"):
-        closed[column] = pd.Series([getattr(each, column) for each in grades], dtype="float64")
-    return closed
+    if accuracy is not None and unanswered is not None:
+        print(f"\nshare of closed-book answers that are no answer, by level:\n{unanswered.round(3).to_string()}")
+        print(f"\nshare of the others that is correct, by level:\n{accuracy.round(3).to_string()}")
+    print(f"\npanel: {run.path / 'panel.csv'}")
 
 
 def respondents_table(models: "list[RespondentModel]", rows: "pd.DataFrame") -> "pd.DataFrame":
@@ -245,23 +271,16 @@ def respondents_table(models: "list[RespondentModel]", rows: "pd.DataFrame") -> 
     )
 
 
-def manifest(
+def where_it_comes_from(
     models: "list[RespondentModel]", questions: "list[Question]", rows: "pd.DataFrame", options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Where the panel comes from."""
+    """What the manifest says of the panel, beside what every run's does."""
     from common import sha256_of_text
-    from elicitation import CLOSED_BOOK
-    from reporting.provenance import command_line, git_state, library_versions, machine, utc_now
 
     said = rows.drop_duplicates("model").set_index("model")
     about = ["source", "revision", "model_sha256", "dtype"]
-    asked = {template.name: template for entry in models for template in templates(entry, options.closed_book)}
+    asked = {each.template.name: each.template for entry in models for each in instruments(entry, options.closed_book)}
     return {
-        "finished": utc_now(),
-        "command": command_line(),
-        **git_state(),
-        "versions": library_versions(),
-        "machine": machine(),
         "questions": {
             "source": str(options.questions),
             "n": len(questions),
@@ -273,43 +292,22 @@ def manifest(
             for entry in models
         },
         "prompts": {name: {"user": t.user, "assistant_prefix": t.assistant_prefix} for name, t in asked.items()},
-        "closed_book": {"decoding": "greedy, first line", "new_tokens": NEW_TOKENS}
-        if CLOSED_BOOK.name in asked
-        else None,
     }
 
 
 def write_csv(table: "pd.DataFrame", path: Path) -> None:
-    from common import atomic_path
+    from run_store import write_table
 
-    with atomic_path(path) as temporary:
-        table.to_csv(temporary, index=False, float_format="%.6g", lineterminator="\n")
-
-
-def prepare_folder(out: Path, resume: bool) -> None:
-    """Make the folder.
-
-    Raises:
-        InputError: it is taken and this is no resumption, or it is empty and this is one.
-    """
-    holds_parts = any(out.glob("parts/part-*.parquet"))
-    if not resume and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is taken; go on with --resume, or choose a new or empty folder with --out")
-    if resume and not holds_parts:
-        raise InputError(f"{out} holds no answers to go on from; leave --resume out")
-    out.mkdir(parents=True, exist_ok=True)
+    write_table(path, table, float_format="%.6g")
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument(
         "--respondents", type=Path, required=True, metavar="FILE", help="YAML: models and framings (see docs/data.md)"
     )
     parser.add_argument("--questions", default="embedded", help="a name or a file (default embedded)")
-    parser.add_argument("--n-questions", type=int, metavar="N", help="draw N of them")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw (default 0)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the panel goes")
-    parser.add_argument("--resume", action="store_true", help="go on with what lies in DIR")
+    parser.add_argument("--n-questions", type=positive, metavar="N", help="draw N of them")
     parser.add_argument(
         "--closed-book",
         action=argparse.BooleanOptionalAction,
@@ -318,7 +316,8 @@ def parse_options() -> argparse.Namespace:
     )
     parser.add_argument("--device", help="cpu, cuda, cuda:N (default: CUDA where there is one)")
     parser.add_argument("--device-map", help="auto: spread each model over several GPUs")
-    return parser.parse_args()
+    add_run_options(parser, seed="of the draw")
+    return parse_run_options(parser)
 
 
 if __name__ == "__main__":

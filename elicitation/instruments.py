@@ -1,0 +1,183 @@
+"""Instruments: what is asked, and how the answer is read.
+
+An instrument joins a prompt template, a scale and a reader. Any respondent can be asked with any instrument, a steered
+subject included; a framing is another template for the same instrument (`Instrument.framed`).
+
+    can you answer   "Can you answer this question correctly?"      yes/no from the logits of the next token
+    closed book      the question itself                            free text, its first line
+    reasoned         reasoning first, "Answer: Yes" or "No" last    yes/no from the text
+    fact             a yes/no question about the world              yes/no from the logits of the next token
+
+Scales, and what an answer's `value` is on them:
+
+    yes/no           1 for yes, 0 for no
+    probability      a number between 0 and 1
+    categories       the place of the category, from 0, lowest first
+    options          the place of the option, from 0, in the order in which they are named; the order means nothing
+    text             none: the text is the answer
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from elicitation.prompts import FRAMINGS, Prompt, PromptTemplate
+from elicitation.yes_no import NO_VARIANTS, YES_VARIANTS, parse_yes_no
+
+KINDS = ("yes/no", "probability", "categories", "options", "text")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What an answer can be.
+
+    Attributes:
+        kind: one of `KINDS`.
+        options: names of the categories or options; ("yes", "no") for yes/no.
+    """
+
+    kind: str
+    options: tuple[str, ...] = ()
+
+
+YES_NO, PROBABILITY, TEXT = Scale("yes/no", ("yes", "no")), Scale("probability"), Scale("text")
+
+
+@dataclass(frozen=True)
+class TokenReader:
+    """Reads the logits at the answer position: nothing is generated.
+
+    An option's probability is that of all tokens which begin one of its spellings there. Together they are the answer's
+    mass; below `MASS_FLOOR` it counts as unread.
+
+    Attributes:
+        spellings: option -> how it may be written, in the order of the scale's options.
+    """
+
+    spellings: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """Reads what the respondent writes.
+
+    Attributes:
+        parse: the text's value on the instrument's scale; None where it cannot be read.
+        max_new_tokens: at most so many are written.
+        stop: given the text so far, whether it is done.
+        trim: the part of the text that is the answer, and is kept.
+        must_finish: a text that was cut off at `max_new_tokens` counts as unread, since what it says on the way is not
+            its answer.
+        temperature: 0 takes the likeliest token each time.
+    """
+
+    parse: Callable[[str], float | None]
+    max_new_tokens: int
+    stop: Callable[[str], bool] | None = None
+    trim: Callable[[str], str] = str.strip
+    must_finish: bool = False
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True)
+class Instrument:
+    """One way of asking; see the module's text.
+
+    Attributes:
+        name: stands in every measurement.
+        template: what is asked; its own name is the framing.
+        scale, reader: what the answer can be, and how it is read.
+    """
+
+    name: str
+    template: PromptTemplate
+    scale: Scale
+    reader: TokenReader | TextReader
+
+    def framed(self, template: PromptTemplate) -> "Instrument":
+        """The same instrument in other words."""
+        return replace(self, template=template)
+
+    def prompt(self, question: str | None = None, **slots: str) -> Prompt:
+        """What is shown for one question; see `PromptTemplate.fill`."""
+        return self.template.fill(question, **slots)
+
+
+# ---- reading texts -------------------------------------------------------------------------------------------------
+
+# At the beginning of a line, since small models repeat the instruction ('I will end with "Answer: Yes" or ...'), and
+# with what follows the word, since "Answer: No" may still become "Answer: None of them".
+_ANSWER_LINE = re.compile(
+    r"^[\s*_#>\"']*answer[\s*_]*:[\s*_\"']*(?:yes|no)[*_\"']*[.,;!\n]", re.IGNORECASE | re.MULTILINE
+)
+
+
+def answer_stands(text: str) -> bool:
+    """Whether the text holds a complete line `Answer: Yes` or `Answer: No`."""
+    return _ANSWER_LINE.search(text) is not None
+
+
+def holds_a_line(text: str) -> bool:
+    """Whether a first line is complete."""
+    return "\n" in text.lstrip()
+
+
+def first_line(text: str) -> str:
+    """The first line that says something."""
+    return next(iter(text.strip().splitlines()), "")
+
+
+def _yes_no_value(text: str) -> float | None:
+    said = parse_yes_no(text)
+    return None if said is None else float(said)
+
+
+def _no_value(text: str) -> None:
+    """Free text has no value."""
+
+
+# ---- the instruments -----------------------------------------------------------------------------------------------
+
+YES_NO_TOKENS = TokenReader({"yes": YES_VARIANTS, "no": NO_VARIANTS})
+
+CAN_YOU_ANSWER = Instrument("can you answer", FRAMINGS["neutral"], YES_NO, YES_NO_TOKENS)
+
+CLOSED_BOOK = Instrument(
+    "closed book",
+    PromptTemplate(
+        name="closed book",
+        user=(
+            "Answer this question of general knowledge in as few words as possible, without a sentence around them.\n\n"
+            "Question: {question}"
+        ),
+        assistant_prefix="Answer:",
+    ),
+    TEXT,
+    TextReader(_no_value, max_new_tokens=24, stop=holds_a_line, trim=first_line),
+)
+
+REASONED = Instrument(
+    "reasoned",
+    PromptTemplate(
+        name="reasoned",
+        user=(
+            "Here is a question of general knowledge.\n\nQuestion: {question}\n\n"
+            "Do you think you can answer this question correctly? Think about it in two or three sentences. "
+            'Then write a last line that says only "Answer: Yes" or "Answer: No".'
+        ),
+        assistant_prefix="Reasoning:",
+    ),
+    YES_NO,
+    TextReader(_yes_no_value, max_new_tokens=160, stop=answer_stands, trim=str, must_finish=True),
+)
+
+FACT = Instrument(
+    "fact",
+    PromptTemplate("Answer this question with yes or no.\n\nQuestion: {question}", "Answer:", "fact"),
+    YES_NO,
+    YES_NO_TOKENS,
+)
+
+INSTRUMENTS: dict[str, Instrument] = {
+    instrument.name: instrument for instrument in (CAN_YOU_ANSWER, CLOSED_BOOK, REASONED, FACT)
+}

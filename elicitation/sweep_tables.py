@@ -1,0 +1,51 @@
+"""The tables of a sweep, written by `steering` and read by all that comes after it: what stands in which column.
+
+sweep          one row per question, intervention and magnitude: the steered subject's answer
+crossings      one row per question, intervention and magnitude at which the answer turns; one with magnitude nan where
+               it never does. Controls are swept like this: where an answer turns is all that is asked of them
+facts          as sweep, of yes/no facts that have nothing to do with ability, with their truth
+interventions  one row per intervention: what was done to the residual stream, and at which magnitudes
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+SWEEP_COLUMNS = ["question_id", "intervention_id", "magnitude", "margin", "mass"]
+SWEEP_KEY = ["intervention_id", "question_id", "magnitude"]
+
+CROSSING_COLUMNS = ["question_id", "intervention_id", "magnitude", "yes_at_low"]
+CROSSING_KEY = ["intervention_id", "question_id", "magnitude"]
+FACTS_COLUMNS = [*SWEEP_COLUMNS, "truth"]
+
+INTERVENTION_COLUMNS = [
+    *("intervention_id", "role", "operator", "positions", "unit", "layers", "vectors", "magnitudes"),
+    *("norms_per_unit", "cosine"),
+]
+"""`layers`: those that are edited, ascending; `vectors`: the vector at each of them; `magnitudes`: those swept, or the
+two ends of the range in which crossings were sought; `norms_per_unit`: residual norms that a magnitude of 1 is, at the
+lowest layer; `cosine`: with the intervention under test, nan where it is not known (as in runs of format 1)."""
+
+_UNKNOWN = {"norms_per_unit": float("nan"), "cosine": float("nan")}
+
+VECTOR = "vector"
+"""The role of the intervention that a run is about; every other role is a kind of control."""
+DRAWN_ROLES = ("random", "covariance", "shuffled", "orthogonal")
+"""Controls that chance has drawn, many of a kind: the vector is ranked among them. Others are contrasts of their
+own."""
+
+
+def interventions_table(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Interventions as a table, in the order given; entries beside `INTERVENTION_COLUMNS` are left aside."""
+    return pd.DataFrame([_UNKNOWN | {name: row[name] for name in INTERVENTION_COLUMNS if name in row} for row in rows])
+
+
+def under_test(interventions: pd.DataFrame) -> str:
+    """The identifier of the intervention that a run is about."""
+    return str(interventions.loc[interventions["role"] == VECTOR, "intervention_id"].iloc[0])
+
+
+def controls_of(interventions: pd.DataFrame) -> pd.DataFrame:
+    """The controls, index intervention_id."""
+    return interventions.loc[interventions["role"] != VECTOR].set_index("intervention_id")

@@ -1,0 +1,352 @@
+"""Local models as respondents, and the program that collects a panel from them."""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_models import outspoken_model, save_tiny, tiny_model
+
+from common import InputError
+from common.command_line import run_command
+from elicitation import (
+    CAN_YOU_ANSWER,
+    CLOSED_BOOK,
+    FRAMINGS,
+    Prompt,
+    Question,
+    accuracy_by_level,
+    answers_in_order,
+    load_panel,
+    load_respondents,
+    summarise_panel,
+)
+from experiments import collect_panel
+from open_models import LocalRespondent
+from run_store import Parts
+
+WORDS = ["Who?", "What is the tallest of all the trees?", "When, to the day?", "Why is the sky blue at noon?", "Where?"]
+PROMPTS = [FRAMINGS["neutral"].fill(text) for text in WORDS]
+
+
+# ---- a local model as a respondent -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", ["llama", "mistral", "qwen2", "gemma2", "gemma3"])
+def test_answers_equal_the_models_own_logits_whatever_the_batch(architecture):
+    model = tiny_model(architecture)
+    respondent = LocalRespondent(model, batch_size=2)
+    responses = answers_in_order(respondent, PROMPTS, CAN_YOU_ANSWER)
+    for prompt, response in zip(PROMPTS, responses, strict=True):
+        tokens = model.answer_tokens(prompt)
+        batch = model.tokenise([prompt])
+        logits = model.hf(input_ids=batch.input_ids).logits[0, -1].double()
+        own = logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0)
+        mass = logits.softmax(0)[[*tokens.yes, *tokens.no]].sum()
+        assert response.margin == pytest.approx(own.item(), abs=1e-4)
+        assert response.mass == pytest.approx(mass.item(), abs=1e-5)
+
+
+def test_an_answer_with_too_little_mass_is_unread_and_never_a_no():
+    for response in LocalRespondent(tiny_model()).answer(PROMPTS, CAN_YOU_ANSWER):
+        assert response.said_yes is (None if response.mass < 0.1 else response.margin > 0)
+    spoken = LocalRespondent(outspoken_model()).answer(PROMPTS, CAN_YOU_ANSWER)
+    assert {response.said_yes for response in spoken} <= {True, False}
+
+
+def test_prompts_that_end_differently_are_each_read_by_their_own_tokens():
+    prompts = [Prompt("Sure?", "Answer:"), Prompt("Sure?", ""), Prompt("Are you?", "Answer:")]
+    respondent = LocalRespondent(outspoken_model())
+    together = answers_in_order(respondent, prompts, CAN_YOU_ANSWER)
+    alone = [response for prompt in prompts for response in respondent.answer([prompt], CAN_YOU_ANSWER)]
+    assert [r.prompt_hash for r in together] == [r.prompt_hash for r in alone]
+    assert len({r.prompt_hash for r in together}) == 3
+    np.testing.assert_allclose([r.margin for r in together], [r.margin for r in alone], atol=1e-4)
+
+
+@pytest.mark.parametrize("architecture", ["llama", "qwen2", "gemma3"])
+def test_writing_in_batches_equals_taking_the_likeliest_token_again_and_again(architecture):
+    model = tiny_model(architecture)
+    short = replace(CLOSED_BOOK, reader=replace(CLOSED_BOOK.reader, max_new_tokens=6))
+    texts = [response.raw_text for response in answers_in_order(LocalRespondent(model, batch_size=3), PROMPTS, short)]
+    ends = {model.tokenizer.eos_token_id, model.hf.generation_config.eos_token_id}
+    for prompt, text in zip(PROMPTS, texts, strict=True):
+        ids = list(model.token_ids([prompt])[0])
+        written: list[int] = []
+        for _ in range(6):
+            with torch.no_grad():
+                written.append(int(model.hf(input_ids=torch.tensor([ids + written])).logits[0, -1].argmax()))
+            if written[-1] in ends:
+                break
+        lines = model.tokenizer.decode(written, skip_special_tokens=True).strip().splitlines()
+        assert text == (lines[0] if lines else "")
+
+
+# ---- the program ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two tiny models, a file of respondents and six questions."""
+    root = tmp_path_factory.mktemp("collect")
+    for name, seed in (("first", 0), ("second", 1)):
+        save_tiny(root / name, "llama", seed)
+    (root / "who.yaml").write_text(
+        f"models:\n  - model: {root / 'first'}\n    family: tiny\n  - {root / 'second'}\nframings: [neutral, eager]\n"
+    )
+    rows = [
+        {"id": f"q{i}", "question": f"What is {i} + {i}?", "answers": [str(2 * i)], "level": i} for i in range(1, 6)
+    ]
+    rows.append({"id": "q6", "question": "What did nobody ever see?", "answers": [], "unknowable": True})
+    write_questions(root / "questions.jsonl", rows)
+    return root
+
+
+def write_questions(path: Path, rows: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def collect(folder: Path, out: Path, *more: str, questions: Path | None = None) -> int:
+    arguments = ["--respondents", str(folder / "who.yaml"), "--questions", str(questions or folder / "questions.jsonl")]
+    sys.argv = ["collect_panel.py", *arguments, "--out", str(out), *more]
+    return run_command(collect_panel.main)
+
+
+@pytest.fixture(scope="module")
+def panel(folder):
+    before = sys.argv
+    try:
+        assert collect(folder, folder / "panel") == 0
+    finally:
+        sys.argv = before
+    return folder / "panel"
+
+
+@pytest.fixture(autouse=True)
+def _arguments(monkeypatch):
+    monkeypatch.setattr(sys, "argv", sys.argv)
+
+
+def test_what_is_collected_is_a_panel_that_can_be_loaded(panel):
+    loaded = load_panel(panel / "panel.csv")
+    assert list(loaded.answers.columns) == ["first: neutral", "first: eager", "second: neutral", "second: eager"]
+    assert list(loaded.answers.index) == [f"q{i}" for i in range(1, 7)]
+    assert list(loaded.respondents["family"]) == ["tiny", "tiny", "", ""]
+    assert loaded.respondents["model_sha256"].nunique() == 2
+    responses = loaded.responses
+    unread = responses["mass"] < 0.1
+    assert responses.loc[unread, "said_yes"].isna().all()
+    assert (responses.loc[~unread, "said_yes"] == (responses.loc[~unread, "margin"] > 0)).all()
+    assert responses["prompt_hash"].nunique() == 12  # both models share template and tokenizer
+
+
+def test_closed_book_answers_are_graded_once_per_model_and_question(panel):
+    closed = pd.read_csv(panel / "closed_book.csv")
+    assert len(closed) == 12
+    assert closed.loc[closed["question_id"] == "q6", ["exact", "f1", "correct"]].isna().all(axis=None)
+    manifest = json.loads((panel / "manifest.json").read_text())
+    assert set(manifest["prompts"]) == {"neutral", "eager", "closed book"}
+    assert manifest["questions"]["n"] == 6
+
+
+def test_a_collection_that_was_broken_off_goes_on_and_ends_the_same(panel, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(collect_panel, "CHUNK", 4)
+    append, n_appended = Parts.append, 0
+
+    def breaks_off(self, rows):
+        nonlocal n_appended
+        n_appended += 1
+        if n_appended == 4:
+            raise KeyboardInterrupt
+        append(self, rows)
+
+    monkeypatch.setattr(Parts, "append", breaks_off)
+    assert collect(folder, tmp_path / "out") == 130
+    assert not (tmp_path / "out" / "panel.csv").exists()
+    monkeypatch.setattr(Parts, "append", append)
+    assert collect(folder, tmp_path / "out", "--resume") == 0
+    again, whole = (pd.read_csv(path / "panel.csv") for path in (tmp_path / "out", panel))
+    numbers = ["margin", "mass"]
+    pd.testing.assert_frame_equal(again.drop(columns=numbers), whole.drop(columns=numbers))
+    np.testing.assert_allclose(again[numbers], whole[numbers], atol=1e-5)
+
+
+def save_with_tokenizer(folder, change) -> None:
+    """A tiny model whose tokenizer file was changed."""
+    save_tiny(folder)
+    file = folder / "tokenizer.json"
+    content = json.loads(file.read_text())
+    change(content)
+    file.write_text(json.dumps(content))
+
+
+def test_a_model_that_cannot_tell_yes_from_no_is_refused_before_it_is_asked(folder, tmp_path, capsys):
+    def forget_the_words(content):
+        vocabulary = content["model"]["vocab"]
+        content["model"]["vocab"] = {t: i for t, i in vocabulary.items() if t.strip("Ġ").lower() not in ("yes", "no")}
+
+    save_with_tokenizer(tmp_path / "mute", forget_the_words)
+    (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'mute'}]\nframings: [neutral, child]\n")
+    assert collect(tmp_path, tmp_path / "out", questions=folder / "questions.jsonl") == 2
+    shown = capsys.readouterr()
+    assert "mute: neutral cannot be asked: yes and no begin with the same token" in shown.err
+    assert "tokens: 2" in shown.out
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_makes_answers_hard_to_read_is_told_before_and_after(folder, tmp_path, capsys):
+    def spell_yes_out(content):
+        (split,) = [each for each in content["pre_tokenizer"]["pretokenizers"] if each["type"] == "Split"]
+        split["pattern"]["Regex"] = "Ġ?(No|no|NO)(?![A-Za-z])|."
+
+    save_with_tokenizer(tmp_path / "slow", spell_yes_out)
+    (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'slow'}]\nframings: [neutral, child]\n")
+    assert collect(tmp_path, tmp_path / "out", "--no-closed-book", questions=folder / "questions.jsonl") == 0
+    before, _, after = capsys.readouterr().out.partition("yes_rate")
+    told = [line.split("  ")[1] for line in before.splitlines() if "no spelling of yes is a single token" in line]
+    assert told == ["slow: neutral", "slow: child"]
+    medians = pd.read_csv(tmp_path / "out" / "panel.csv").groupby("respondent")["mass"].median()
+    assert (medians < 0.2).all()
+    assert after.count("(too little to read)") == 2
+
+
+@pytest.mark.slow
+def test_a_collection_that_was_killed_goes_on(panel, folder, tmp_path):
+    program = [sys.executable, str(Path(collect_panel.__file__)), "--respondents", str(folder / "who.yaml")]
+    program += ["--questions", str(folder / "questions.jsonl"), "--out", str(tmp_path / "out")]
+    running = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while running.poll() is None and not list(tmp_path.glob("out/measurements/part-*.parquet")):
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    assert subprocess.run([*program, "--resume"], capture_output=True, check=False).returncode == 0
+    again, whole = (pd.read_csv(path / "panel.csv") for path in (tmp_path / "out", panel))
+    np.testing.assert_allclose(again["margin"], whole["margin"], atol=1e-5)
+
+
+def test_resuming_asks_again_only_what_was_reworded(panel, folder, tmp_path, monkeypatch):
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    out = tmp_path / "out"
+    assert collect(folder, out, "--no-closed-book") == 0
+    questions[2]["question"] = "What is 1.5 + 1.5 + 3?"
+    write_questions(tmp_path / "reworded.jsonl", questions)
+    asked = []
+    answer = LocalRespondent.answer
+    monkeypatch.setattr(
+        LocalRespondent, "answer", lambda self, prompts, each: asked.extend(prompts) or answer(self, prompts, each)
+    )
+    assert collect(folder, out, "--no-closed-book", "--resume", questions=tmp_path / "reworded.jsonl") == 0
+    assert len(asked) == 4
+    assert all("1.5 + 1.5" in prompt.user for prompt in asked)
+    before, after = (pd.read_csv(path / "panel.csv").set_index("question_id") for path in (panel, out))
+    assert (before.loc["q3", "prompt_hash"].to_numpy() != after.loc["q3", "prompt_hash"].to_numpy()).all()
+    assert before.drop("q3")["prompt_hash"].equals(after.drop("q3")["prompt_hash"])
+
+
+def test_a_slow_model_may_be_asked_fewer_questions_and_more_later(folder, tmp_path):
+    entry = f"models:\n  - {folder / 'first'}\n  - model: {folder / 'second'}\n"
+    who, questions = tmp_path / "who.yaml", folder / "questions.jsonl"
+    who.write_text(entry + "    n_questions: 2\nframings: [child]\n")
+    assert collect(tmp_path, tmp_path / "out", questions=questions) == 0
+    few = load_panel(tmp_path / "out" / "panel.csv").answers
+    assert few.shape == (6, 2)
+    assert len(load_panel(tmp_path / "out" / "panel.csv").responses) == 8
+    who.write_text(entry + "framings: [child]\n")
+    assert collect(tmp_path, tmp_path / "out", "--resume", questions=questions) == 0
+    assert len(load_panel(tmp_path / "out" / "panel.csv").responses) == 12
+
+
+def test_a_model_may_be_spared_the_questions_themselves(folder, tmp_path):
+    entry = f"models:\n  - {folder / 'first'}\n  - model: {folder / 'second'}\n    closed_book: false\n"
+    (tmp_path / "who.yaml").write_text(entry + "framings: [child]\n")
+    assert collect(tmp_path, tmp_path / "out", questions=folder / "questions.jsonl") == 0
+    assert set(pd.read_csv(tmp_path / "out" / "closed_book.csv")["model"]) == {"first"}
+    correct = load_panel(tmp_path / "out" / "panel.csv").responses.groupby("respondent")["answered_correctly"].count()
+    assert correct.to_dict() == {"first: child": 5, "second: child": 0}
+
+
+def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, capsys):
+    save_tiny(tmp_path / "tiny", "llama", 0)
+    (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'tiny'}]\nframings: [neutral]\n")
+    questions = folder / "questions.jsonl"
+    assert collect(tmp_path, tmp_path / "out", "--no-closed-book", questions=questions) == 0
+    save_tiny(tmp_path / "tiny", "llama", 3)
+    (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'tiny'}]\nframings: [neutral, child]\n")
+    assert collect(tmp_path, tmp_path / "out", "--no-closed-book", "--resume", questions=questions) == 2
+    assert "holds answers of other weights" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_taken_is_refused_in_one_sentence(panel, folder, tmp_path, capsys):
+    assert collect(folder, panel) == 2
+    assert "already holds a run; pass --resume to continue it" in capsys.readouterr().err
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for more in ([], ["--resume"]):
+        assert collect(folder, tmp_path, *more) == 2
+        message = capsys.readouterr().err
+        assert "is not empty and holds no run" in message
+        assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "must hold the key `models`"),
+        ("models: []", "must hold the key `models`"),
+        ("models: [a]\nframing: [neutral]", "must hold the key `models`"),
+        ("models: a", "gives models as 'a'; write a list"),
+        ("models: [a]\nframings: []", "write a list with at least one entry"),
+        ("models: [a]\nframings: [rude]", "the prompt 'rude' is no file and none of neutral"),
+        ("models: [a, x/a]", "lists the model 'a' more than once"),
+        ("models: [a]\nframings: [child, child]", "lists the framing 'child' more than once"),
+        ("models:\n  - model: a\n    colour: red", "lists the model"),
+        ("models: [", "is no YAML"),
+        ("models: [{model: a, n_questions: some}]", "gives n_questions as 'some'; write a whole number"),
+        ("models: [{model: a, closed_book: 1}]", "gives closed_book as 1; write true or false"),
+    ],
+)
+def test_a_file_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):
+    (tmp_path / "who.yaml").write_text(text)
+    with pytest.raises(InputError, match=complaint) as refusal:
+        load_respondents(tmp_path / "who.yaml")
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_framing_may_be_a_prompt_file_and_a_model_may_have_its_own(tmp_path):
+    (tmp_path / "sly.txt").write_text("Psst. {question} Yes or No?")
+    (tmp_path / "who.yaml").write_text(
+        "models:\n  - org/one\n  - {model: two, framings: [sly.txt, child], dtype: bfloat16}\nframings: [eager]\n"
+    )
+    one, two = load_respondents(tmp_path / "who.yaml")
+    assert [one.respondent(framing) for framing in one.framings] == ["one: eager"]
+    assert [two.respondent(framing) for framing in two.framings] == ["two: sly", "two: child"]
+    assert two.dtype == "bfloat16"
+
+
+# ---- what the summary says --------------------------------------------------------------------------------------
+
+
+def test_unread_answers_lower_no_yes_rate_and_unknowable_questions_have_no_level():
+    questions = [Question("a", "A?", ("x",), level=1), Question("b", "B?", ("y",), level=5)]
+    questions.append(Question("c", "C?", level=5, unknowable=True))
+    rows = pd.DataFrame(
+        {
+            "question_id": ["a", "b", "c"],
+            "respondent": "r",
+            "said_yes": [1.0, np.nan, 1.0],
+            "margin": [2.0, 1.0, 5.0],
+            "mass": [0.9, 0.05, 0.5],
+            "answered_correctly": [1.0, 0.0, np.nan],
+        }
+    )
+    summary = summarise_panel(rows, questions).loc["r"]
+    assert summary["yes_rate"] == 1.0
+    assert summary["unread"] == pytest.approx(1 / 3)
+    assert summary["auroc_level"] == summary["auroc_correct"] == 1.0
+    closed = pd.DataFrame({"model": "m", "question_id": ["a", "b", "c"], "correct": [1.0, 0.0, np.nan]})
+    assert accuracy_by_level(closed, questions).loc["m"].to_dict() == {1: 1.0, 5: 0.0, "all": 0.5}

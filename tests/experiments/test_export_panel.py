@@ -1,0 +1,44 @@
+"""experiments/export_panel.py: names are checked, files are not overwritten, what is left out is counted."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parents[2] / "experiments" / "export_panel.py"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_panel_is_written_and_what_is_left_out_is_said(tmp_path):
+    done = run("embedded", "--to", "py-irt", "--out", tmp_path / "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "13113 answers of 26 respondents" in done.stdout
+    assert "left out: 745 answers whose said_yes is not known" in done.stdout
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 26
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["embedded", "--to", "pyirt", "--out", "o"], "no format called 'pyirt'; did you mean 'py-irt'"),
+        (["embedded", "--to", "py-irt", "--out", "o", "--value", "saidyes"], "did you mean 'said_yes'"),
+        (["embedded", "--to", "inspect-scores", "--out", "o"], "holds 26; choose one with --respondent"),
+        (["embedded", "--to", "py-irt", "--out", "o", "--respondent", "gpt"], "no respondent 'gpt'"),
+        (["embeded", "--to", "py-irt", "--out", "o"], "did you mean 'embedded'"),
+        (["embedded", "--to", "py-irt", "--out", "taken"], "taken is taken; choose another name"),
+    ],
+)
+def test_what_cannot_be_written_ends_in_one_sentence(tmp_path, monkeypatch, arguments, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("years")
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]

@@ -1,0 +1,93 @@
+"""experiments/import_panel.py from a folder of logs to a panel that the other programs take."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from elicitation import join_questions_and_panel, load_panel, load_questions
+
+ROOT = Path(__file__).parents[2]
+LOGS = ROOT / "tests" / "reference" / "imports"
+
+
+def run(*arguments):
+    program = [sys.executable, str(ROOT / "experiments" / "import_panel.py")]
+    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
+    done = run(LOGS / "inspect", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    about_the_run = {"config.yaml", "manifest.json", "log.txt"}
+    assert written - about_the_run == {"panel.csv", "questions.jsonl", "respondents.csv", "import_report.json"}
+    assert "asked whether it can answer (4 of 6 texts read as yes or no)" in done.stdout
+    assert "asked the questions themselves" in done.stdout
+    assert "left out: 4 x copy of an answer that another log holds" in done.stdout
+    assert "cannot be read; some of them:" in done.stdout
+    assert "'Ireland to New York would be'" in done.stdout
+    panel, questions = load_panel(tmp_path / "out" / "panel.csv"), load_questions(tmp_path / "out" / "questions.jsonl")
+    assert join_questions_and_panel(questions, panel)[2].by_id == 4
+    assert panel.responses["answered_correctly"].notna().sum() == 8
+
+
+def test_a_table_with_columns_of_other_names_is_read(tmp_path):
+    (tmp_path / "t.csv").write_text("llm,q,verdict\nx,Who?,yes\nx,Why?,no\nx,How?,hm\n")
+    out = tmp_path / "out"
+    done = run(tmp_path / "t.csv", "--columns", "respondent=llm,question=q,said_yes=verdict", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert pd.read_csv(out / "panel.csv")["missing"].fillna("").tolist() == ["", "", "unread"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nowhere", "--out", "o"], "there is no file or folder nowhere"),
+        (["t.csv", "--out", "o", "--confidence-scale", "0"], "--confidence-scale 0; give 1, or 100"),
+        (["t.csv", "--out", "o", "--columns", "said_yes"], "write OURS=THEIRS"),
+        (["t.csv", "--out", "o", "--format", "helm"], "t.csv"),
+        (["t.csv", "--out", "o"], "has no column for the respondent"),
+        (["t.csv", "--out", "t.csv"], "t.csv is a file, but a run needs a folder"),
+    ],
+)
+def test_what_cannot_be_imported_ends_in_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, arguments, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("q,m1\nWho?,1\n")
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_an_imported_panel_goes_into_the_factor_model(tmp_path):
+    rows = ["model,question,said_yes"]
+    rows += [f"m{j},Question number {i}?,{int((i * 7 + j * 3) % 11 > 3 + j)}" for j in range(4) for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    assert run(tmp_path / "t.csv", "--out", tmp_path / "panel").returncode == 0
+    program = [sys.executable, str(ROOT / "experiments" / "fit_factor.py"), str(tmp_path / "panel" / "panel.csv")]
+    done = subprocess.run(
+        [*program, "--out", str(tmp_path / "out"), "--replicates", "0", "--sensitivity-replicates", "0"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "40 questions, 4 respondents" in done.stdout
+
+
+def test_help_needs_no_heavy_library():
+    done = run("--help")
+    assert done.returncode == 0
+    assert "SOURCE" in done.stdout
+
+
+def test_a_helm_folder_is_found_wherever_it_lies(tmp_path):
+    shutil.copytree(LOGS / "helm", tmp_path / "runs" / "v1")
+    done = run(tmp_path / "runs", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "no log asked for a yes or no: the panel holds correctness alone" in done.stdout
