@@ -1,8 +1,104 @@
 """Open-weight models: load one, render and tokenise prompts for it, read and edit its residual stream."""
 
+from open_models.activation_store import ActivationStore, StoreKey
+from open_models.activations import Activations, read_activations
+from open_models.batches import (
+    QUESTIONS_PER_BATCH,
+    batches_by_length,
+    halving_on_out_of_memory,
+    questions_per_batch,
+)
+from open_models.checkpoints import (
+    OFFLINE_MODELS,
+    ensure_converted,
+    find_offline_model,
+    is_converted,
+    load_config,
+    resolve_weights,
+    weights_are_here,
+)
+from open_models.decoder import Decoder
 from open_models.identity import ModelIdentity
-from open_models.model import DEFAULT_MODEL, OpenModel, load_model
-from open_models.readout import AnswerTokens
-from open_models.tokens import TokenBatch
+from open_models.lens import Lens, lens_of, tokens_along
+from open_models.model import DEFAULT_MODEL, DTYPES, OpenModel, load_model
+from open_models.prefill import TOKENS_AT_ONCE
+from open_models.processes import (
+    gather,
+    own_device,
+    own_share,
+    process_count,
+    process_index,
+    start_processes,
+    wait_for_all,
+)
+from open_models.prompt_set import PromptSet
+from open_models.quiet import quiet_libraries
+from open_models.readout import VOCABULARY_CHUNK, AnswerTokens
+from open_models.residual import Edit, Edits, StreamEdit
+from open_models.respondent import LocalRespondent
+from open_models.runner import Runner, Started, plainly_edited
+from open_models.sites import POSITIONS, SITES, Site
+from open_models.store_filling import key_of, store_activations
+from open_models.threads import choose_threads
+from open_models.tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
+from open_models.writing import Generated, check_room, generate
 
-__all__ = ["DEFAULT_MODEL", "AnswerTokens", "ModelIdentity", "OpenModel", "TokenBatch", "load_model"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "DTYPES",
+    "OFFLINE_MODELS",
+    "POSITIONS",
+    "QUESTIONS_PER_BATCH",
+    "SITES",
+    "TOKENS_AT_ONCE",
+    "VOCABULARY_CHUNK",
+    "ActivationStore",
+    "Activations",
+    "AnswerTokens",
+    "Decoder",
+    "Edit",
+    "Edits",
+    "Generated",
+    "Lens",
+    "LocalRespondent",
+    "ModelIdentity",
+    "OpenModel",
+    "PromptSet",
+    "Runner",
+    "Site",
+    "Started",
+    "StoreKey",
+    "StreamEdit",
+    "TokenBatch",
+    "batches_by_length",
+    "check_room",
+    "choose_threads",
+    "common_prefix_length",
+    "encode",
+    "ensure_converted",
+    "find_offline_model",
+    "gather",
+    "generate",
+    "halving_on_out_of_memory",
+    "is_converted",
+    "key_of",
+    "lens_of",
+    "load_config",
+    "load_model",
+    "own_device",
+    "own_share",
+    "pad_batch",
+    "plainly_edited",
+    "process_count",
+    "process_index",
+    "questions_per_batch",
+    "quiet_libraries",
+    "read_activations",
+    "render",
+    "resolve_weights",
+    "start_processes",
+    "store_activations",
+    "tokens_along",
+    "wait_for_all",
+    "weights_are_here",
+]

@@ -4,15 +4,13 @@ The size of a batch moves margins by rounding alone (about 1e-5 in float32), nev
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import torch
 
 from common import InputError
+from open_models.decoder import Decoder
 from open_models.readout import VOCABULARY_CHUNK
-
-if TYPE_CHECKING:
-    from open_models.model import OpenModel
 
 QUESTIONS_PER_BATCH = {"cpu": 16, "cuda": 64}
 """At most: larger batches gain little, for these fill the device."""
@@ -64,7 +62,7 @@ def halving_on_out_of_memory(work: Callable[[list[int]], T], batch: list[int]) -
         ) from error
 
 
-def questions_per_batch(model: "OpenModel", longest: int, rows: int = 1) -> int:
+def questions_per_batch(stack: Decoder, longest: int, rows: int = 1) -> int:
     """Questions per batch to begin with: 16 on a CPU; on CUDA 64, or fewer where the free memory is small.
 
     Free memory is not the same in every run, so a run that is resumed on a nearly full GPU may be batched otherwise
@@ -74,34 +72,34 @@ def questions_per_batch(model: "OpenModel", longest: int, rows: int = 1) -> int:
         longest: tokens of the longest prompt, and of what is to be written after it.
         rows: steered rows of one question that run side by side.
     """
-    most = QUESTIONS_PER_BATCH.get(model.device.type, 16)
-    if model.device.type != "cuda":
+    most = QUESTIONS_PER_BATCH.get(stack.device.type, 16)
+    if stack.device.type != "cuda":
         return most
-    return max(1, min(most, int(SHARE_OF_FREE * _free_bytes(model)) // bytes_per_question(model, longest, rows)))
+    return max(1, min(most, int(SHARE_OF_FREE * _free_bytes(stack)) // bytes_per_question(stack, longest, rows)))
 
 
-def bytes_per_question(model: "OpenModel", n_tokens: int, rows: int = 1) -> int:
+def bytes_per_question(stack: Decoder, n_tokens: int, rows: int = 1) -> int:
     """Memory that one question needs while it runs, from above: what it keeps, what a layer passes on, its logits.
 
     Keys and values of every layer stand there twice while those of prompts and prefix are joined. Attention is taken
     to write out its scores in float32 beside their softmax, as the plain implementation does.
     """
-    config = model.text_config
+    config = stack.config
     heads = config.num_attention_heads
-    head_width = getattr(config, "head_dim", None) or model.d_model // heads
+    head_width = getattr(config, "head_dim", None) or stack.d_model // heads
     key_width = (getattr(config, "num_key_value_heads", None) or heads) * head_width
-    mlp_width = getattr(config, "intermediate_size", None) or 4 * model.d_model
+    mlp_width = getattr(config, "intermediate_size", None) or 4 * stack.d_model
     running, seen = max(n_tokens, rows), n_tokens + rows
-    kept = 2 * (2 * key_width * seen * model.n_layers)
-    activations = running * (2 * mlp_width + 4 * model.d_model + 2 * heads * head_width) + 2 * seen * heads * head_width
+    kept = 2 * (2 * key_width * seen * stack.n_layers)
+    activations = running * (2 * mlp_width + 4 * stack.d_model + 2 * heads * head_width) + 2 * seen * heads * head_width
     scores = 2 * heads * running * seen
     logits = 2 * max(rows * min(config.vocab_size, VOCABULARY_CHUNK), config.vocab_size)
-    return (kept + activations) * model.dtype.itemsize + (scores + logits) * torch.float32.itemsize
+    return (kept + activations) * stack.dtype.itemsize + (scores + logits) * torch.float32.itemsize
 
 
-def _free_bytes(model: "OpenModel") -> int:
+def _free_bytes(stack: Decoder) -> int:
     """On the fullest of the model's GPUs, with what PyTorch holds there and does not use."""
-    devices = {model.device} | {weights.device for weights in model.hf.parameters() if weights.device.type == "cuda"}
+    devices = {stack.device} | {weights.device for weights in stack.hf.parameters() if weights.device.type == "cuda"}
     return min(
         torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         for device in devices

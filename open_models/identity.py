@@ -7,6 +7,9 @@ from typing import Any
 import torch
 
 SAMPLED_VALUES = 64
+KIND = "2:"
+"""What a fingerprint of this kind begins with."""
+CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,9 @@ class ModelIdentity:
         revision: commit or checksum of that source, where known.
         architecture: for example LlamaForCausalLM.
         n_layers, d_model: of the text decoder.
-        fingerprint: SHA-256 over every parameter's name, shape and first values in bfloat16: the same weights in
-            another folder, or loaded in another dtype, have the same fingerprint; fine-tuned ones do not.
+        fingerprint: of every weight, see `fingerprint`.
+        sampled_fingerprint: SHA-256 over every parameter's name, shape and first 64 values in bfloat16, by which
+            earlier versions of this project told models apart: for their vectors and panels.
     """
 
     name: str
@@ -30,6 +34,12 @@ class ModelIdentity:
     n_layers: int
     d_model: int
     fingerprint: str
+    sampled_fingerprint: str = ""
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """All that these weights are known by."""
+        return tuple(each for each in (self.fingerprint, self.sampled_fingerprint) if each)
 
     def as_dict(self) -> dict[str, Any]:
         """For manifests and file metadata."""
@@ -37,7 +47,24 @@ class ModelIdentity:
 
 
 def fingerprint(module: torch.nn.Module) -> str:
-    """See `ModelIdentity.fingerprint`; parameters that were offloaded to disk count by name and shape only."""
+    """SHA-256 over every parameter's name, shape and two sums over all of its values, rounded to bfloat16.
+
+    The sums are sum(b) and sum(b * (1 + place mod 65521)) over the values' bits b as 16-bit integers, modulo 2^64:
+    exact, the same in any order, and quick where the weights lie. The same weights in another folder, on another
+    device, or loaded in a wider dtype have the same fingerprint; an edit of any value that is seen in bfloat16 changes
+    it. What it misses: edits below bfloat16's resolution (2^-9 of a value), and parameters that were offloaded to disk,
+    which count by name and shape only.
+    """
+    digest = hashlib.sha256()
+    for name, parameter in sorted(module.named_parameters()):
+        digest.update(f"{name} {tuple(parameter.shape)}\n".encode())
+        if parameter.device.type != "meta":
+            digest.update(repr(_sums(parameter.detach().flatten())).encode())
+    return KIND + digest.hexdigest()
+
+
+def sampled_fingerprint(module: torch.nn.Module) -> str:
+    """See `ModelIdentity.sampled_fingerprint`."""
     digest = hashlib.sha256()
     for name, parameter in sorted(module.named_parameters()):
         digest.update(f"{name} {tuple(parameter.shape)}\n".encode())
@@ -45,3 +72,13 @@ def fingerprint(module: torch.nn.Module) -> str:
             values = parameter.detach().flatten()[:SAMPLED_VALUES].to(device="cpu", dtype=torch.bfloat16)
             digest.update(values.view(torch.int16).numpy().tobytes())
     return digest.hexdigest()
+
+
+def _sums(values: torch.Tensor) -> tuple[int, int]:
+    plain = weighted = 0
+    for start in range(0, len(values), CHUNK):
+        bits = values[start : start + CHUNK].to(torch.bfloat16).view(torch.int16).long()
+        places = torch.arange(start, start + len(bits), device=bits.device)
+        plain += int(bits.sum())
+        weighted += int((bits * (1 + places % 65521)).sum())
+    return plain % 2**64, weighted % 2**64

@@ -7,16 +7,16 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from common import InputError
-from elicitation.prompts import Prompt
-from open_models.attention import SUPPORTED_LAYER_TYPES
-from open_models.identity import ModelIdentity, fingerprint
-from open_models.prefill import Prefilled, SharedPrefix, prefill, run_prefix, steer_all, steer_last
+from common import InputError, notice
+from elicitation import Prompt
+from open_models.decoder import Decoder
+from open_models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from open_models.readout import AnswerTokens, Readout, find_answer_tokens
 from open_models.residual import Edit, EditCount, edited, only_layers_up_to, reading, take_positions
-from open_models.tokens import TokenBatch, encode, pad_batch, render
+from open_models.runner import FastPaths, Runner, check_fast_paths, make_runner
+from open_models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -42,11 +42,9 @@ class OpenModel:
     def __init__(self, hf: Any, tokenizer: Any, name: str, source: str = "memory", revision: str = "") -> None:
         self.hf: Any = hf.eval().requires_grad_(False)
         self.tokenizer = tokenizer
-        self.text_config = hf.config.get_text_config()
-        self.decoder = hf.get_decoder()
-        _check_architecture(self.decoder, self.text_config, name)
+        self.stack = Decoder(hf, pad_id(tokenizer), name)
         self.readout = Readout(
-            self.norm, hf.get_output_embeddings(), getattr(self.text_config, "final_logit_softcapping", None)
+            self.stack.norm, hf.get_output_embeddings(), getattr(self.stack.config, "final_logit_softcapping", None)
         )
         self.identity = ModelIdentity(
             name=name,
@@ -56,46 +54,36 @@ class OpenModel:
             n_layers=self.n_layers,
             d_model=self.d_model,
             fingerprint=fingerprint(hf),
+            sampled_fingerprint=sampled_fingerprint(hf),
         )
         self._check_readout()
 
     @property
-    def layers(self) -> nn.ModuleList:
-        """The decoder layers, 0 first."""
-        return self.decoder.layers
-
-    @property
-    def norm(self) -> nn.Module:
-        """The final norm."""
-        return self.decoder.norm
-
-    @property
     def n_layers(self) -> int:
         """Number of decoder layers; the last has index n_layers - 1."""
-        return len(self.decoder.layers)
+        return self.stack.n_layers
 
     @property
     def d_model(self) -> int:
         """Width of the residual stream."""
-        return self.text_config.hidden_size
+        return self.stack.d_model
 
     @property
     def device(self) -> torch.device:
         """Where token ids go: the device of the input embedding."""
-        return self.hf.get_input_embeddings().weight.device
+        return self.stack.device
 
     @property
     def dtype(self) -> torch.dtype:
         """The dtype of the weights and of the residual stream."""
-        return self.hf.get_input_embeddings().weight.dtype
+        return self.stack.dtype
 
     @property
-    def pad_id(self) -> int:
-        """A token to fill rectangles with; it is always masked."""
-        for candidate in (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id):
-            if candidate is not None:
-                return candidate
-        return 0
+    def max_tokens(self) -> int | None:
+        """How many tokens the model reads at most, where its config says so."""
+        return getattr(self.stack.config, "max_position_embeddings", None)
+
+    # ---- prompts ----------------------------------------------------------------------------------------------------
 
     def render(self, prompt: Prompt) -> str:
         """The text that the model reads for this prompt, chat template included."""
@@ -107,11 +95,17 @@ class OpenModel:
 
     def tokenise(self, prompts: Sequence[Prompt], side: str = "left") -> TokenBatch:
         """Rendered, tokenised and padded prompts on the model's device."""
-        return pad_batch(self.token_ids(prompts), self.pad_id, side).to(self.device)
+        return pad_batch(self.token_ids(prompts), self.stack.pad_id, side).to(self.device)
 
     def answer_tokens(self, prompt: Prompt) -> AnswerTokens:
         """The yes and no tokens that can follow this prompt."""
         return find_answer_tokens(self.tokenizer, self.render(prompt))
+
+    def spell(self, tokens: AnswerTokens) -> list[list[str]]:
+        """The answer tokens as text, option by option, for people."""
+        return [[self.tokenizer.decode([token]) for token in group] for group in tokens.groups]
+
+    # ---- running ----------------------------------------------------------------------------------------------------
 
     @torch.inference_mode()
     def final_residual(self, batch: TokenBatch) -> Float[Tensor, "question d_model"]:
@@ -119,9 +113,7 @@ class OpenModel:
 
         Edits that are in force (`edit_residual`) act on it: this is the plain path that the fast one must equal.
         """
-        with reading([self.norm], inputs=True) as final:
-            self._plain_forward(batch)
-        return take_positions(final[0], batch.last_index)
+        return self.stack.final_residual(batch)
 
     @torch.inference_mode()
     def read_residual(
@@ -136,8 +128,9 @@ class OpenModel:
             InputError: a layer that the model has not.
         """
         self.check_layers(layers)
-        with reading([self.layers[layer] for layer in layers]) as streams, only_layers_up_to(self.decoder, max(layers)):
-            self._plain_forward(batch)
+        modules = [self.stack.layers[layer] for layer in layers]
+        with reading(modules) as streams, only_layers_up_to(self.stack.module, max(layers)):
+            self.stack.run(batch)
         kept = [stream.to(self.device) for stream in streams]
         if positions == "last":
             kept = [take_positions(stream, batch.last_index) for stream in kept]
@@ -147,40 +140,31 @@ class OpenModel:
     def edit_residual(self, layer: int, edit: Edit) -> Iterator[EditCount]:
         """While the context lasts, the residual stream after `layer` is `edit(stream)`; see `residual.edited`."""
         self.check_layers([layer])
-        with edited(self.layers[layer], edit) as count:
+        with edited(self.stack.layers[layer], edit) as count:
             yield count
 
     @torch.inference_mode()
-    def run_prefix(self, sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> SharedPrefix:
-        """See `prefill.run_prefix`."""
-        return run_prefix(self, sequences, layers)
+    def runner(self, sequences: Sequence[Sequence[int]], layers: Sequence[int] = (), at: str = "last") -> Runner:
+        """What runs these prompts, unedited and edited; see `open_models.runner`.
 
-    @torch.inference_mode()
-    def prefill(
-        self, sequences: Sequence[Sequence[int]], layers: Sequence[int], prefix: SharedPrefix, *, whole: bool = False
-    ) -> Prefilled:
-        """See `prefill.prefill`."""
-        return prefill(self, sequences, layers, prefix, whole=whole)
-
-    @torch.inference_mode()
-    def steer_last(
-        self, prefilled: Prefilled, layer: int, additions: Float[Tensor, "question row d_model"]
-    ) -> Float[Tensor, "question row d_model"]:
-        """See `prefill.steer_last`."""
-        return steer_last(self, prefilled, layer, additions)
-
-    @torch.inference_mode()
-    def steer_all(
-        self, prefilled: Prefilled, layer: int, additions: Float[Tensor, "row d_model"]
-    ) -> Float[Tensor, "question row d_model"]:
-        """See `prefill.steer_all`."""
-        return steer_all(self, prefilled, layer, additions)
+        Args:
+            sequences: all prompts of the task, as token ids.
+            layers: where the residual stream is kept: the lowest layer of every edit, and those that are to be read.
+            at: "last" or "all", where edits act.
+        """
+        self.check_layers(layers)
+        return make_runner(self.stack, self.fast_paths, sequences, layers, at)
 
     @cached_property
-    def supports_partial_runs(self) -> bool:
-        """Whether the decoder's layers are of the kinds that the fast paths know (full and sliding attention)."""
-        kinds = set(getattr(self.text_config, "layer_types", None) or ["full_attention"])
-        return kinds <= SUPPORTED_LAYER_TYPES
+    def fast_paths(self) -> FastPaths:
+        """Which fast paths are right for this model, found out once; a notice where one of them is not."""
+        paths = check_fast_paths(self.stack)
+        if paths.reason:
+            notice(
+                f"{self.identity.name} is run by plain forwards, one for each setting, which is right and slower, "
+                f"since {paths.reason}"
+            )
+        return paths
 
     def bridge(self) -> Any:
         """A TransformerLens `TransformerBridge` on a copy of this model.
@@ -207,24 +191,11 @@ class OpenModel:
 
     def check_layers(self, layers: Sequence[int]) -> None:
         """Raise InputError for a layer outside 0..n_layers-1."""
-        for layer in layers:
-            if not 0 <= layer < self.n_layers:
-                raise InputError(
-                    f"layer {layer} requested, but this model has layers 0-{self.n_layers - 1}; "
-                    f"pass --layer {self.n_layers - 1} or less"
-                )
-
-    def _plain_forward(self, batch: TokenBatch) -> None:
-        self.decoder(
-            input_ids=batch.input_ids,
-            attention_mask=batch.attention_mask.long(),
-            position_ids=batch.position_ids,
-            use_cache=False,
-        )
+        self.stack.check_layers(layers)
 
     @torch.inference_mode()
     def _check_readout(self) -> None:
-        ids = torch.arange(4, device=self.device)[None] % self.text_config.vocab_size
+        ids = torch.arange(4, device=self.device)[None] % self.stack.config.vocab_size
         batch = TokenBatch(ids, torch.ones_like(ids, dtype=torch.bool), torch.arange(4, device=self.device)[None])
         own = self.hf(input_ids=ids, use_cache=False).logits[0, -1].float()
         read = self.readout.logits(self.final_residual(batch), slice(None))[0].to(own.device)
@@ -256,7 +227,7 @@ def load_model(
     Raises:
         InputError: no such model, gated, weights only as pickles, unknown dtype or device.
     """
-    from open_models.weights import load_weights, resolve_weights
+    from open_models.checkpoints import load_weights, resolve_weights
 
     if dtype not in ("auto", *DTYPES):
         raise InputError(f"dtype {dtype!r} is not known; choose auto, {', '.join(DTYPES)}")
@@ -283,16 +254,3 @@ def _check_device(device: str | None) -> torch.device:
     if target.type == "cuda" and (target.index or 0) >= torch.cuda.device_count():
         raise InputError(f"device {device!r} was asked for, but {torch.cuda.device_count()} CUDA devices are here")
     return target
-
-
-def _check_architecture(decoder: Any, config: Any, name: str) -> None:
-    if not isinstance(getattr(decoder, "layers", None), nn.ModuleList) or not hasattr(decoder, "norm"):
-        raise InputError(
-            f"{name} ({type(decoder).__name__}) is no stack of decoder layers with a final norm; "
-            "use a Llama, Mistral, Qwen or Gemma model"
-        )
-    if len(decoder.layers) != config.num_hidden_layers:
-        raise InputError(
-            f"{name} names {config.num_hidden_layers} layers in its config but holds {len(decoder.layers)}; "
-            "the checkpoint is damaged"
-        )

@@ -1,11 +1,12 @@
-"""Run the prompts once, then only what a steering vector changes.
+"""Run the prompts once, then only what an edit of the residual stream changes.
 
-Adding a vector after layer L at the *last* position leaves the keys and values of all earlier positions as they were.
-So the prompt is run once, unsteered; what depends on vector and magnitude is one token through the layers above L.
-Many such tokens (question x row) go through together: the rows of one question stand side by side as positions that
-share its position id, and a mask lets each see the prompt before it and itself, but no other row.
+Let L be the lowest layer that is edited. An edit at the *last* position leaves the keys and values of all earlier
+positions as they were. So the prompt is run once, unedited; what depends on the edit and its setting is one token
+through the layers above L. Many such tokens (question x row) go through together: the rows of one question stand side
+by side as positions that share its position id, and a mask lets each see the prompt before it and itself, but no other
+row. Further edits above L act on these rows as they pass.
 
-Adding it at *all* positions changes every key and value above L, but nothing below: the residual stream at L is
+An edit at *all* positions changes every key and value above L, but nothing below: the residual stream at L is
 kept, and only the layers above run again, with the prompts' common beginning run once for all questions.
 
 Both give what a plain forward hook gives, up to the rounding of another order of summation (about 1e-5 in float32).
@@ -13,9 +14,8 @@ Both give what a plain forward hook gives, up to the rounding of another order o
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float
@@ -23,11 +23,9 @@ from torch import Tensor, nn
 
 from open_models.attention import FixedPrefixCache, KeysAndValues, attention_mask, join_prefix
 from open_models.batches import halved
-from open_models.residual import only_layers_above, reading
+from open_models.decoder import Decoder
+from open_models.residual import Edits, StreamEdit, edited, only_layers_above, reading
 from open_models.tokens import TokenBatch, common_prefix_length, pad_batch
-
-if TYPE_CHECKING:
-    from open_models.model import OpenModel
 
 TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 16_384}
 """Steering at all positions puts several magnitudes side by side until a matrix product has about this many rows."""
@@ -75,21 +73,21 @@ class Prefilled:
         return self.residuals[layer][:, -1]
 
 
-def run_prefix(model: "OpenModel", sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> SharedPrefix:
+def run_prefix(stack: Decoder, sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> SharedPrefix:
     """Run the tokens with which all sequences begin; keeps the residual stream at `layers`."""
     length = common_prefix_length(sequences) if len(sequences) > 1 else 0
     if length == 0:
         return SharedPrefix((), None, {})
     ids = tuple(sequences[0][:length])
-    batch = pad_batch([ids], model.pad_id).to(model.device)
-    cache = FixedPrefixCache(model.n_layers)
-    with reading([model.layers[layer] for layer in layers]) as streams:
-        _run_tokens(model, batch, SharedPrefix((), None, {}), cache)
+    batch = pad_batch([ids], stack.pad_id).to(stack.device)
+    cache = FixedPrefixCache(stack.n_layers)
+    with reading([stack.layers[layer] for layer in layers]) as streams:
+        _run_tokens(stack, batch, SharedPrefix((), None, {}), cache)
     return SharedPrefix(ids, cache.added(), dict(zip(layers, streams, strict=True)))
 
 
 def prefill(
-    model: "OpenModel",
+    stack: Decoder,
     sequences: Sequence[Sequence[int]],
     layers: Sequence[int],
     prefix: SharedPrefix,
@@ -104,15 +102,15 @@ def prefill(
         whole: keep it at every position, as steering at all positions needs; else at the last one, together with the
             keys and values that steering at the last position needs.
     """
-    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.pad_id).to(model.device)
+    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], stack.pad_id).to(stack.device)
     own = TokenBatch(own.input_ids, own.attention_mask, own.position_ids + len(prefix))
-    cache = FixedPrefixCache(model.n_layers, prefix.keys_and_values)
+    cache = FixedPrefixCache(stack.n_layers, prefix.keys_and_values)
     with (
-        reading([model.layers[layer] for layer in layers]) as streams,
-        reading([model.norm], inputs=True) as final,
-        contextlib.nullcontext() if whole and model.n_layers - 1 in layers else _last_position_on_top(model),
+        reading([stack.layers[layer] for layer in layers]) as streams,
+        reading([stack.norm], inputs=True) as final,
+        contextlib.nullcontext() if whole and stack.n_layers - 1 in layers else _last_position_on_top(stack),
     ):
-        _run_tokens(model, own, prefix, cache)
+        _run_tokens(stack, own, prefix, cache)
     kept = {layer: stream if whole else stream[:, -1:].clone() for layer, stream in zip(layers, streams, strict=True)}
     keys_and_values = None
     if layers and not whole:
@@ -121,20 +119,24 @@ def prefill(
 
 
 def steer_last(
-    model: "OpenModel", prefilled: Prefilled, layer: int, additions: Float[Tensor, "question row d_model"]
+    stack: Decoder, prefilled: Prefilled, edits: Edits, settings: Float[Tensor, "questions row"]
 ) -> Float[Tensor, "question row d_model"]:
-    """Final residual streams at the answer position, with `additions` added after `layer` there.
+    """Final residual streams at the answer position, edited there; rows are independent of each other.
 
-    Rows are independent: each is the answer that a forward of its own would give with that addition.
+    Each row is the answer that a forward of its own would give.
+
+    Args:
+        edits: the lowest of their layers is one whose residual stream was kept.
+        settings: of each row; one line of them serves all questions.
     """
-    stream = prefilled.residuals[layer][:, -1:]
-    rows = stream + additions.to(stream)
-    if layer == model.n_layers - 1:
+    layer = min(edits)
+    rows = edits[layer](prefilled.residuals[layer][:, -1:], settings)
+    if layer == stack.n_layers - 1:
         return rows
     batch, n_rows = prefilled.batch, rows.shape[1]
     questions = rows.shape[0]
     valid = _with_prefix(batch.attention_mask, len(prefilled.prefix), fill=True)
-    valid[:, -1] = False  # the unsteered last position: each row stands in its place
+    valid[:, -1] = False  # the unedited last position: each row stands in its place
     itself = torch.eye(n_rows, dtype=torch.bool, device=valid.device)
     seen = torch.cat(
         [valid[:, None, :].expand(-1, n_rows, -1), itself.expand(questions, -1, -1)],
@@ -142,75 +144,92 @@ def steer_last(
     )
     query_position = batch.position_ids[:, -1:].expand(-1, n_rows)
     key_position = torch.cat([_key_positions(batch, len(prefilled.prefix)), query_position], dim=1)
-    cache = FixedPrefixCache(model.n_layers, prefilled.keys_and_values)
-    mask = attention_mask(model.text_config, seen, query_position, key_position, model.dtype)
-    return _run_above(model, layer, rows, mask, query_position, cache)
+    cache = FixedPrefixCache(stack.n_layers, prefilled.keys_and_values)
+    mask = attention_mask(stack.config, seen, query_position, key_position, stack.dtype)
+    with _edited_above(stack, edits, settings):
+        return _run_above(stack, layer, rows, mask, query_position, cache)
 
 
 def steer_all(
-    model: "OpenModel", prefilled: Prefilled, layer: int, additions: Float[Tensor, "row d_model"]
+    stack: Decoder, prefilled: Prefilled, edits: Edits, settings: Float[Tensor, " row"]
 ) -> Float[Tensor, "question row d_model"]:
-    """Final residual streams at the answer position, with each addition added after `layer` at every position."""
+    """Final residual streams at the answer position, edited at every position; one row for each setting."""
+    layer = min(edits)
     own = prefilled.residuals[layer]
-    if layer == model.n_layers - 1:
-        return own[:, -1:] + additions.to(own)
+    if layer == stack.n_layers - 1:
+        return edits[layer](own[:, -1:], settings[None])
     budget = TOKENS_AT_ONCE.get(own.device.type, 1024)
     prefixes_at_once = max(1, budget // 4 // max(1, len(prefilled.prefix)))
     at_once = max(1, budget // (own.shape[0] * own.shape[1]))
     answers: list[Tensor] = []
-    for some in additions.to(own).split(prefixes_at_once):
-        work = partial(_steer_rows, model, prefilled, layer, some, _steer_prefix(model, prefilled.prefix, layer, some))
+    for some in settings.split(prefixes_at_once):
+        work = partial(_steer_rows, stack, prefilled, edits, some, _steer_prefix(stack, prefilled.prefix, edits, some))
         places = list(range(len(some)))
         for first in range(0, len(some), at_once):
             answers += halved(work, places[first : first + at_once])
     return torch.cat(answers, dim=1)
 
 
+@contextlib.contextmanager
+def _edited_above(stack: Decoder, edits: Edits, settings: Float[Tensor, "*settings"]) -> Iterator[None]:
+    """While the context lasts, the edits above the lowest one act on whatever passes their layers."""
+    with contextlib.ExitStack() as hooks:
+        for layer in sorted(edits)[1:]:
+            hooks.enter_context(edited(stack.layers[layer], partial(_at, edits[layer], settings)))
+        yield
+
+
+def _at(edit: StreamEdit, settings: Tensor, stream: Tensor) -> Tensor:
+    return edit(stream, settings)
+
+
 def _steer_prefix(
-    model: "OpenModel", prefix: SharedPrefix, layer: int, additions: Float[Tensor, "row d_model"]
+    stack: Decoder, prefix: SharedPrefix, edits: Edits, settings: Float[Tensor, " row"]
 ) -> KeysAndValues | None:
-    """Keys and values of the common beginning, steered at all of its positions; a row for each addition."""
+    """Keys and values of the common beginning, edited at all of its positions; a row for each setting."""
     if not len(prefix):
         return None
-    position = torch.arange(len(prefix), device=additions.device).expand(len(additions), -1)
+    layer, by_row = min(edits), settings[:, None]
+    position = torch.arange(len(prefix), device=settings.device).expand(len(settings), -1)
     causal = position[:, :, None] >= position[:, None, :]
-    mask = attention_mask(model.text_config, causal, position, position, model.dtype)
-    cache = FixedPrefixCache(model.n_layers)
-    with _last_position_on_top(model):
-        _run_above(model, layer, prefix.residuals[layer] + additions[:, None], mask, position, cache)
+    mask = attention_mask(stack.config, causal, position, position, stack.dtype)
+    cache = FixedPrefixCache(stack.n_layers)
+    with _last_position_on_top(stack), _edited_above(stack, edits, by_row):
+        _run_above(stack, layer, edits[layer](prefix.residuals[layer], by_row), mask, position, cache)
     return cache.added()
 
 
 def _steer_rows(
-    model: "OpenModel",
+    stack: Decoder,
     prefilled: Prefilled,
-    layer: int,
-    additions: Float[Tensor, "row d_model"],
+    edits: Edits,
+    settings: Float[Tensor, " row"],
     prefix_keys_and_values: KeysAndValues | None,
     places: list[int],
 ) -> Float[Tensor, "question chosen d_model"]:
-    """`_steer_own` for some neighbours among the additions."""
+    """`_steer_own` for some neighbours among the settings."""
     rows = slice(places[0], places[-1] + 1)
-    return _steer_own(model, prefilled, layer, additions[rows], _pick_rows(prefix_keys_and_values, rows))
+    return _steer_own(stack, prefilled, edits, settings[rows], _pick_rows(prefix_keys_and_values, rows))
 
 
 def _steer_own(
-    model: "OpenModel",
+    stack: Decoder,
     prefilled: Prefilled,
-    layer: int,
-    additions: Float[Tensor, "row d_model"],
+    edits: Edits,
+    settings: Float[Tensor, " row"],
     prefix_keys_and_values: KeysAndValues | None,
 ) -> Float[Tensor, "question row d_model"]:
-    """The prompts' own positions, on top of a prefix that was steered by the same additions."""
+    """The prompts' own positions, on top of a prefix that was edited at the same settings."""
+    layer = min(edits)
     batch, own = prefilled.batch, prefilled.residuals[layer]
-    n_rows, n_questions = len(additions), len(own)
+    n_rows, n_questions = len(settings), len(own)
     keys_and_values = None if prefix_keys_and_values is None else _repeat_rows(prefix_keys_and_values, n_questions)
     batch = TokenBatch(*(t.repeat(n_rows, 1) for t in (batch.input_ids, batch.attention_mask, batch.position_ids)))
-    cache = FixedPrefixCache(model.n_layers, keys_and_values)
-    rows = (own + additions[:, None, None]).flatten(0, 1)
-    mask = _causal_mask(model, batch, len(prefilled.prefix))
-    with _last_position_on_top(model):
-        final = _run_above(model, layer, rows, mask, batch.position_ids, cache)
+    cache = FixedPrefixCache(stack.n_layers, keys_and_values)
+    rows = edits[layer](own, settings[:, None, None]).flatten(0, 1)
+    mask = _causal_mask(stack, batch, len(prefilled.prefix))
+    with _last_position_on_top(stack), _edited_above(stack, edits, settings.repeat_interleave(n_questions)[:, None]):
+        final = _run_above(stack, layer, rows, mask, batch.position_ids, cache)
     return final[:, -1].unflatten(0, (n_rows, n_questions)).transpose(0, 1)
 
 
@@ -231,13 +250,13 @@ def _repeat_rows(keys_and_values: KeysAndValues, times: int) -> KeysAndValues:
 
 
 @contextlib.contextmanager
-def _last_position_on_top(model: "OpenModel") -> Iterator[None]:
+def _last_position_on_top(stack: Decoder) -> Iterator[None]:
     """While the context lasts, the top layer gives its output at the last position alone.
 
     Of the other positions nothing but its keys and values is ever used, so that its output projection and its MLP
     need not run on them. Their residual stream comes out wrong there, and must not be read.
     """
-    top = model.layers[-1]
+    top = stack.layers[-1]
     modules = [getattr(getattr(top, "self_attn", None), "o_proj", None), getattr(top, "mlp", None)]
     handles = [
         module.register_forward_pre_hook(lambda module, args: (args[0][:, -1:], *args[1:]))
@@ -251,26 +270,26 @@ def _last_position_on_top(model: "OpenModel") -> Iterator[None]:
             handle.remove()
 
 
-def _run_tokens(model: "OpenModel", batch: TokenBatch, prefix: SharedPrefix, cache: FixedPrefixCache) -> None:
-    model.decoder(
+def _run_tokens(stack: Decoder, batch: TokenBatch, prefix: SharedPrefix, cache: FixedPrefixCache) -> None:
+    stack.module(
         input_ids=batch.input_ids,
         position_ids=batch.position_ids,
-        attention_mask=_causal_mask(model, batch, len(prefix)),
+        attention_mask=_causal_mask(stack, batch, len(prefix)),
         past_key_values=cache,
         use_cache=True,
     )
 
 
 def _run_above(
-    model: "OpenModel",
+    stack: Decoder,
     layer: int,
     stream: Float[Tensor, "row pos d_model"],
     mask: Tensor | dict[str, Tensor],
     position_ids: Tensor,
     cache: FixedPrefixCache,
 ) -> Float[Tensor, "row pos d_model"]:
-    with only_layers_above(model.decoder, layer, stream), reading([model.norm], inputs=True) as final:
-        model.decoder(
+    with only_layers_above(stack.module, layer, stream), reading([stack.norm], inputs=True) as final:
+        stack.module(
             inputs_embeds=stream,
             position_ids=position_ids,
             attention_mask=mask,
@@ -280,13 +299,13 @@ def _run_above(
     return final[0].to(stream.device)
 
 
-def _causal_mask(model: "OpenModel", batch: TokenBatch, n_prefix: int) -> Tensor | dict[str, Tensor]:
+def _causal_mask(stack: Decoder, batch: TokenBatch, n_prefix: int) -> Tensor | dict[str, Tensor]:
     """Every own position sees the prefix and the real own positions up to itself."""
     width = batch.input_ids.shape[1]
     column = torch.arange(width, device=batch.input_ids.device)
     causal = (column[:, None] >= column[None, :])[None] & batch.attention_mask[:, None, :]
     seen = torch.cat([causal.new_ones(len(causal), width, n_prefix), causal], dim=2)
-    return attention_mask(model.text_config, seen, batch.position_ids, _key_positions(batch, n_prefix), model.dtype)
+    return attention_mask(stack.config, seen, batch.position_ids, _key_positions(batch, n_prefix), stack.dtype)
 
 
 def _key_positions(batch: TokenBatch, n_prefix: int) -> Tensor:
@@ -297,3 +316,21 @@ def _key_positions(batch: TokenBatch, n_prefix: int) -> Tensor:
 
 def _with_prefix(mask: Tensor, n_prefix: int, *, fill: bool) -> Tensor:
     return torch.cat([mask.new_full((mask.shape[0], n_prefix), fill), mask], dim=1)
+
+
+def take_rows(prefilled: Prefilled, places: Sequence[int]) -> Prefilled:
+    """The prefilled questions at some places, repeats allowed."""
+    index = torch.tensor(places, device=prefilled.final.device)
+
+    def pick(tensor: Tensor) -> Tensor:
+        return tensor[index.to(tensor.device)]
+
+    batch = prefilled.batch
+    kept = [entry and (pick(entry[0]), pick(entry[1])) for entry in prefilled.keys_and_values or []]
+    return replace(
+        prefilled,
+        batch=TokenBatch(pick(batch.input_ids), pick(batch.attention_mask), pick(batch.position_ids)),
+        keys_and_values=kept or None,
+        residuals={layer: pick(stream) for layer, stream in prefilled.residuals.items()},
+        final=pick(prefilled.final),
+    )

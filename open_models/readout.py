@@ -18,8 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from common import InputError
-from elicitation.answer_tokens import first_tokens
-from elicitation.yes_no import NO_VARIANTS, YES_VARIANTS
+from elicitation import YES_NO_TOKENS, TokenReader, first_tokens
 from open_models.tokens import encode
 
 VOCABULARY_CHUNK = 16_384
@@ -27,35 +26,53 @@ VOCABULARY_CHUNK = 16_384
 
 @dataclass(frozen=True)
 class AnswerTokens:
-    """The token ids that count as yes and as no at the answer position."""
+    """The token ids that count as each answer at the answer position.
 
-    yes: tuple[int, ...]
-    no: tuple[int, ...]
-
-
-def find_answer_tokens(tokenizer: Any, rendered_prompt: str) -> AnswerTokens:
-    """The yes and no tokens that can follow a prompt; see `elicitation.answer_tokens` for which ones count.
-
-    Raises:
-        InputError: a set is empty, or the two sets meet.
+    Attributes:
+        groups: one entry per answer, in the order of the instrument's options; for yes/no: yes, no.
     """
 
-    def counted(spellings: Sequence[str]) -> tuple[int, ...]:
-        return first_tokens(rendered_prompt, spellings, partial(encode, tokenizer), tokenizer.decode).counted
+    groups: tuple[tuple[int, ...], ...]
 
-    tokens = AnswerTokens(counted(YES_VARIANTS), counted(NO_VARIANTS))
-    if not tokens.yes or not tokens.no:
-        raise InputError(
-            f"no {'yes' if not tokens.yes else 'no'} token can follow the prompt's end {rendered_prompt[-20:]!r} under "
-            "this tokenizer; end the prompt with a plain word or colon, for example the assistant prefix 'Answer:'"
-        )
-    if set(tokens.yes) & set(tokens.no):
-        shared = sorted(set(tokens.yes) & set(tokens.no))
-        raise InputError(
-            f"yes and no begin with the same token {shared} after the prompt's end {rendered_prompt[-20:]!r}; "
-            "choose another assistant prefix"
-        )
-    return tokens
+    @property
+    def yes(self) -> tuple[int, ...]:
+        """The tokens of the first answer."""
+        return self.groups[0]
+
+    @property
+    def no(self) -> tuple[int, ...]:
+        """The tokens of the second."""
+        return self.groups[1]
+
+    @property
+    def every(self) -> list[int]:
+        """All of them, answer by answer."""
+        return [token for group in self.groups for token in group]
+
+
+def find_answer_tokens(tokenizer: Any, rendered_prompt: str, reader: TokenReader = YES_NO_TOKENS) -> AnswerTokens:
+    """The tokens of each answer that can follow a prompt; see `elicitation.answer_tokens` for which ones count.
+
+    Raises:
+        InputError: a set is empty, or two sets meet.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    end = repr(rendered_prompt[-20:])
+    for option, spellings in reader.spellings.items():
+        tokens = first_tokens(rendered_prompt, spellings, partial(encode, tokenizer), tokenizer.decode).counted
+        if not tokens:
+            raise InputError(
+                f"no {option} token can follow the prompt's end {end} under this tokenizer; "
+                "end the prompt with a plain word or colon, for example the assistant prefix 'Answer:'"
+            )
+        for other, taken in found.items():
+            if shared := sorted(set(taken) & set(tokens)):
+                raise InputError(
+                    f"{other} and {option} begin with the same token {shared} after the prompt's end {end}; "
+                    "choose another assistant prefix"
+                )
+        found[option] = tokens
+    return AnswerTokens(tuple(found.values()))
 
 
 class Readout:
@@ -83,24 +100,43 @@ class Readout:
         normed = self._norm(final.to(next(self._norm.parameters()).device).float()).to(weight.device)
         return self._project(normed, tokens)
 
+    def answer_direction(self, tokens: AnswerTokens) -> Float[Tensor, " d_model"]:
+        """Yes minus No in the unembedding, through the scale of the final norm; float32 on the CPU, of any length.
+
+        A step along it at the last layer raises the yes tokens' logits against the no tokens', on average.
+        """
+        yes, no = (self._unembedding.weight[list(side)].float().mean(dim=0).cpu() for side in (tokens.yes, tokens.no))
+        signs = torch.ones(len(yes))
+        signs[::2] = -1.0  # mean 0 and root mean square 1, so that any norm gives back its own scale
+        device = next(self._norm.parameters()).device
+        with torch.no_grad():
+            scale = (self._norm(signs.to(device)) - self._norm(-signs.to(device))).cpu() / 2 * signs
+        return scale * (yes - no)
+
     def margin(self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens) -> Float[Tensor, "*row"]:
         """Margin alone, from the few rows of the unembedding that it needs."""
-        logits = self.logits(final, [*tokens.yes, *tokens.no])
-        return _margin(logits, len(tokens.yes))
+        return _margin(_by_group(self.logits(final, tokens.every), tokens))
 
     def margin_and_mass(
         self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens
     ) -> tuple[Float[Tensor, "*row"], Float[Tensor, "*row"]]:
         """Margin, and the share of the whole vocabulary's probability that lies on yes and no."""
+        groups, mass = self.groups_and_mass(final, tokens)
+        return _margin(groups), mass
+
+    def groups_and_mass(
+        self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens
+    ) -> tuple[Float[Tensor, "*row answer"], Float[Tensor, "*row"]]:
+        """Logsumexp over the tokens of each answer, and the probability of all of them together."""
         weight = self._unembedding.weight
         normed = self._norm(final.to(next(self._norm.parameters()).device).float()).to(weight.device)
-        answers = self._project(normed, [*tokens.yes, *tokens.no])
+        answers = self._project(normed, tokens.every)
         total = torch.full(normed.shape[:-1], -torch.inf, device=normed.device)
         for start in range(0, weight.shape[0], VOCABULARY_CHUNK):
             chunk = self._project(normed, slice(start, start + VOCABULARY_CHUNK))
             total = torch.logaddexp(total, chunk.logsumexp(dim=-1))
         mass = (answers.logsumexp(dim=-1) - total).exp()
-        return _margin(answers, len(tokens.yes)), mass
+        return _by_group(answers, tokens), mass
 
     def _project(self, normed: Tensor, tokens: Sequence[int] | slice) -> Tensor:
         index = tokens if isinstance(tokens, slice) else list(tokens)
@@ -112,5 +148,10 @@ class Readout:
         return logits
 
 
-def _margin(logits: Tensor, n_yes: int) -> Tensor:
-    return logits[..., :n_yes].logsumexp(dim=-1) - logits[..., n_yes:].logsumexp(dim=-1)
+def _by_group(logits: Float[Tensor, "*row token"], tokens: AnswerTokens) -> Float[Tensor, "*row answer"]:
+    parts = logits.split([len(group) for group in tokens.groups], dim=-1)
+    return torch.stack([part.logsumexp(dim=-1) for part in parts], dim=-1)
+
+
+def _margin(groups: Float[Tensor, "*row answer"]) -> Float[Tensor, "*row"]:
+    return groups[..., 0] - groups[..., 1]

@@ -6,7 +6,7 @@ the final norm. Whatever is changed here is undone when the context ends, also b
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 Edit = Callable[[Float[Tensor, "row pos d_model"]], Float[Tensor, "row pos d_model"]]
+
+StreamEdit = Callable[[Float[Tensor, "*lead d_model"], Float[Tensor, "*settings"]], Float[Tensor, "*rows d_model"]]
+"""What an intervention does to the stream at one layer: position by position, each at a setting of its own.
+
+`settings` broadcasts against the stream's leading axes, and the result has the shape of both: a stream of
+`question 1 d_model` at settings of `1 row` gives `question row d_model`."""
+
+Edits = Mapping[int, StreamEdit]
+"""Layer -> what is done to its output."""
 
 
 @dataclass

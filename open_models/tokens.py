@@ -14,10 +14,13 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from common import InputError
-from elicitation.prompts import Prompt
+from elicitation import Prompt
 
-# Templates that print today's date or open a reasoning block would make the same prompt another one tomorrow.
-FIXED_TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": "01 Jan 2025", "enable_thinking": False}
+# Templates that print today's date would make the same prompt another one tomorrow; some ask for it by a function.
+TODAY = "01 Jan 2025"
+FIXED_TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": TODAY, "enable_thinking": False}
+FIXED_CLOCK = f"{{%- macro strftime_now(format) -%}}{TODAY}{{%- endmacro -%}}"
+OPEN_THOUGHT, CLOSED_THOUGHT = "<think>", "</think>"
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,49 @@ class TokenBatch:
 
 
 def render(tokenizer: Any, prompt: Prompt) -> str:
-    """The text that the model reads, from BOS to the point where its answer begins."""
+    """The text that the model reads, from BOS to the point where its answer begins.
+
+    A template that leaves a thought open (`<think>`) has it closed, empty, before a prefix is put: what stands within a
+    thought is no answer. Without a prefix the thought stays open, and the respondent thinks first.
+    """
     if tokenizer.chat_template:
+        said = [*prompt.earlier, (prompt.user, None)]
+        messages = [
+            {"role": role, "content": content}
+            for user, assistant in said
+            for role, content in (("user", user), ("assistant", assistant))
+            if content is not None
+        ]
         text = tokenizer.apply_chat_template(
-            [{"role": "user", "content": prompt.user}],
+            messages,
             tokenize=False,
             add_generation_prompt=True,
+            chat_template=_with_a_fixed_clock(tokenizer.get_chat_template()),
             **FIXED_TEMPLATE_ARGUMENTS,
         )
+        if prompt.assistant_prefix and opens_a_thought(text):
+            text = f"{text.rstrip()}\n\n{CLOSED_THOUGHT}\n\n"
         joint = "" if text[-1:].isspace() or not prompt.assistant_prefix else " "
         return text + joint + prompt.assistant_prefix
     bos = tokenizer.bos_token if _adds_bos(tokenizer) else ""
-    return f"{bos}{prompt.user}\n\n{prompt.assistant_prefix}".rstrip() if prompt.assistant_prefix else bos + prompt.user
+    earlier = "".join(f"{user}\n\n{assistant}\n\n" for user, assistant in prompt.earlier)
+    user = f"{bos}{earlier}{prompt.user}"
+    return f"{user}\n\n{prompt.assistant_prefix}".rstrip() if prompt.assistant_prefix else user
+
+
+def _with_a_fixed_clock(template: str) -> str:
+    return FIXED_CLOCK + template if "strftime_now" in template else template
+
+
+def opens_a_thought(text: str) -> bool:
+    """Whether the text ends within a thought that was begun and not ended."""
+    return text.rfind(OPEN_THOUGHT) > text.rfind(CLOSED_THOUGHT)
+
+
+def pad_id(tokenizer: Any) -> int:
+    """A token to fill rectangles with; it is always masked."""
+    candidates = (tokenizer.pad_token_id, tokenizer.eos_token_id)
+    return next((candidate for candidate in candidates if candidate is not None), 0)
 
 
 def encode(tokenizer: Any, text: str) -> list[int]:

@@ -4,7 +4,8 @@ A checkpoint brings settings of its own for writing (sampling, a penalty on repe
 0 takes the likeliest token each time, a temperature above 0 draws from the whole vocabulary.
 """
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from jaxtyping import Bool
 from torch import Tensor
 from transformers import DynamicCache, GenerationConfig, StoppingCriteria, StoppingCriteriaList
 
+from common import InputError
 from open_models.model import OpenModel
 from open_models.prefill import SharedPrefix
 from open_models.tokens import pad_batch
@@ -42,6 +44,7 @@ def generate(
     max_new_tokens: int,
     *,
     temperature: float = 0.0,
+    seed: int = 0,
     stop: Stop | None = None,
     prefix: SharedPrefix | None = None,
 ) -> list[Generated]:
@@ -49,23 +52,26 @@ def generate(
 
     Args:
         sequences: whole prompts as token ids.
+        temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
+        seed: of the draws, which are the same whatever was drawn before.
         stop: given a row's text so far, after each token, says whether the row is done.
         prefix: a common beginning of all prompts that was run already.
     """
     prefix = prefix or SharedPrefix((), None, {})
-    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.pad_id).to(model.device)
+    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.stack.pad_id).to(model.device)
     shared = torch.tensor([prefix.token_ids] * len(sequences), dtype=torch.long, device=model.device)
     input_ids = torch.cat([shared, own.input_ids], dim=1)
     mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
     watch = _StopRows(model.tokenizer, width, stop)
-    output = model.hf.generate(
-        input_ids=input_ids,
-        attention_mask=mask,
-        generation_config=_settings(model, max_new_tokens, temperature, ends),
-        stopping_criteria=StoppingCriteriaList([watch]),
-        **({"past_key_values": _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
-    )
+    with _seeded(model, seed):
+        output = model.hf.generate(
+            input_ids=input_ids,
+            attention_mask=mask,
+            generation_config=_settings(model, max_new_tokens, temperature, ends),
+            stopping_criteria=StoppingCriteriaList([watch]),
+            **({"past_key_values": _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
+        )
     written = []
     for row, ids in enumerate(output[:, width:].tolist()):
         stopped = watch.stopped_after.get(row)
@@ -74,6 +80,28 @@ def generate(
         text = model.tokenizer.decode(ids[:n_tokens], skip_special_tokens=True)
         written.append(Generated(text, n_tokens, finished=stopped is not None or ended is not None))
     return written
+
+
+def check_room(model: OpenModel, sequences: Sequence[Sequence[int]], max_new_tokens: int) -> None:
+    """Raise InputError unless there are prompts, something is to be written, and the model's context holds both."""
+    if not sequences:
+        raise InputError("there are no prompts to continue; give at least one")
+    if max_new_tokens < 1:
+        raise InputError(f"{max_new_tokens} new tokens requested; ask for 1 or more")
+    longest = max(len(ids) for ids in sequences)
+    if model.max_tokens and longest + max_new_tokens > model.max_tokens:
+        raise InputError(
+            f"the longest prompt has {longest} tokens, and {max_new_tokens} new ones were asked for, but the model "
+            f"reads {model.max_tokens} at most; shorten the prompt or ask for fewer tokens"
+        )
+
+
+@contextlib.contextmanager
+def _seeded(model: OpenModel, seed: int) -> Iterator[None]:
+    devices = [model.device] if model.device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        yield
 
 
 def end_tokens(model: OpenModel) -> list[int]:
@@ -91,7 +119,7 @@ def _settings(model: OpenModel, max_new_tokens: int, temperature: float, ends: l
     return GenerationConfig(
         max_new_tokens=max_new_tokens,
         eos_token_id=ends or None,
-        pad_token_id=model.pad_id,
+        pad_token_id=model.stack.pad_id,
         repetition_penalty=1.0,
         no_repeat_ngram_size=0,
         num_beams=1,
@@ -119,7 +147,7 @@ class _StopRows(StoppingCriteria):
 
 
 def _expanded_cache(model: OpenModel, prefix: SharedPrefix, rows: int) -> DynamicCache:
-    cache = DynamicCache(config=model.text_config)
+    cache = DynamicCache(config=model.stack.config)
     for layer, entry in enumerate(prefix.keys_and_values or []):
         assert entry is not None  # a prefix is run through every layer
         keys, values = (part.expand(rows, -1, -1, -1).contiguous() for part in entry)

@@ -18,11 +18,11 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from common import InputError, sha256_of_file
-from open_models.checkpoint_files import attention_for, check_folder, declared_tokenizer_class
-from open_models.embedded import converted_folder, ensure_converted, is_converted
-from open_models.gguf_files import check_gguf, load_gguf, load_gguf_config
-from open_models.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
-from open_models.pieces import OfflineModel, find_offline_model
+from open_models.checkpoints.embedded import converted_folder, ensure_converted, is_converted
+from open_models.checkpoints.folders import attention_for, check_folder, declared_tokenizer_class
+from open_models.checkpoints.gguf import check_gguf, ensure_gguf_converted, load_gguf, load_gguf_config
+from open_models.checkpoints.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
+from open_models.checkpoints.pieces import OfflineModel, find_offline_model
 
 GENERIC_TOKENIZERS = ("TokenizersBackend", "PreTrainedTokenizerFast")
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
@@ -126,7 +126,12 @@ def load_weights(
     placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
     with _explained(location, device_map or device):
         if location.kind == "gguf":
-            model, tokenizer = load_gguf(folder, dtype if isinstance(dtype, torch.dtype) else torch.float32, placement)
+            assert location.sha256 is not None
+            exact = dtype if isinstance(dtype, torch.dtype) else torch.float32
+            converted = ensure_gguf_converted(folder, location.sha256)
+            model, tokenizer = (
+                load_gguf(folder, exact, placement) if converted is None else _load_folder(converted, exact, placement)
+            )
         else:
             model, tokenizer = _load_folder(folder, dtype, placement)
     return model, tokenizer, _provenance(location, model)

