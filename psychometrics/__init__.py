@@ -5,6 +5,7 @@ a factor have a positive sum. Functions take arrays, DataFrames and anything wit
 with 1 = yes, 0 = no, nan = missing.
 """
 
+from psychometrics.analysis_tables import analysis_summary, analysis_tables
 from psychometrics.answers import PsychometricsWarning
 from psychometrics.calibration import (
     Estimate,
@@ -14,62 +15,132 @@ from psychometrics.calibration import (
     calibration_table,
     expected_calibration_error,
 )
+from psychometrics.clusters import ClusterStructure, cluster_structure
 from psychometrics.confidence_accuracy import ConfidenceAccuracy, Line, confidence_accuracy_regression
+from psychometrics.correlation_intervals import CorrelationIntervals, correlation_intervals
 from psychometrics.eigenvalue_null import EigenvalueNull
+from psychometrics.external import PlacedRespondents, QuestionScale
 from psychometrics.f_beta import FBetaCurve, f_beta_curve
+from psychometrics.factor_fit import FactorFit, factor_fit
 from psychometrics.factor_model import FactorModel, fit_factor_model
+from psychometrics.factor_names import name_factors
+from psychometrics.factor_places import factor_places
+from psychometrics.graded_answers import cut_confidence
+from psychometrics.graded_response import GradedModel, graded_response_model
+from psychometrics.hierarchy import Hierarchy, schmid_leiman
 from psychometrics.irt import IrtModel, two_parameter_irt
+from psychometrics.metacognition import MetaD, meta_d_prime, metacognition_sentences, metacognition_table
 from psychometrics.missingness import missingness_test
 from psychometrics.one_factor import OneFactorBootstrap, one_factor_bootstrap, revised_parallel_analysis
+from psychometrics.one_page import one_page
 from psychometrics.pairwise import PairwiseCalibration, pairwise_calibration
+from psychometrics.panel_analysis import PanelAnalysis, analyse_panel
 from psychometrics.permutation import permutation_null
+from psychometrics.polychoric import PolychoricResult, polychoric, polyserial
 from psychometrics.quadratic import QuadraticFit, quadratic_fit
 from psychometrics.quadratic_null import quadratic_fit_test
 from psychometrics.question_bootstrap import QuestionBootstrap, bootstrap_questions
+from psychometrics.question_invariance import QuestionInvariance, question_invariance
+from psychometrics.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
+from psychometrics.reliability import Reliability, difficulty_reliability
+from psychometrics.replicates import p_value
+from psychometrics.residual_correlations import ResidualCorrelations, residual_correlations
+from psychometrics.respondent_invariance import RespondentInvariance, respondent_invariance
+from psychometrics.roc import roc_area
+from psychometrics.rotation import RotatedLoadings, rotate
+from psychometrics.scale_distribution import ScaleDistribution, scale_distribution
 from psychometrics.scores import factor_scores
-from psychometrics.sensitivity import sensitivity_table, summarise_sensitivity
+from psychometrics.sensitivity import sensitivity_table
+from psychometrics.sensitivity_summary import summarise_sensitivity
+from psychometrics.shares import wilson_interval
 from psychometrics.simulation import Simulated
 from psychometrics.smoothing import SmoothedCorrelation, smooth_correlation
 from psychometrics.tetrachoric import TetrachoricResult, tetrachoric
 from psychometrics.thresholds import threshold_table
 
 __all__ = [
+    "ClusterStructure",
     "ConfidenceAccuracy",
+    "CorrelationIntervals",
     "EigenvalueNull",
     "Estimate",
     "FBetaCurve",
+    "FactorFit",
     "FactorModel",
+    "GradedModel",
+    "Hierarchy",
     "IrtModel",
     "Line",
+    "MetaD",
     "OneFactorBootstrap",
     "PairwiseCalibration",
+    "PanelAnalysis",
+    "PlacedRespondents",
+    "PolychoricResult",
     "PsychometricsWarning",
     "QuadraticFit",
     "QuestionBootstrap",
+    "QuestionInvariance",
+    "QuestionScale",
+    "RaschProportions",
+    "RaschTest",
+    "Reliability",
+    "ResidualCorrelations",
+    "RespondentInvariance",
+    "RotatedLoadings",
+    "ScaleDistribution",
     "Simulated",
     "SmoothedCorrelation",
     "TetrachoricResult",
+    "analyse_panel",
+    "analysis_summary",
+    "analysis_tables",
     "auroc",
     "bootstrap_questions",
     "brier_score",
     "brier_skill",
     "calibration_table",
+    "cluster_structure",
     "confidence_accuracy_regression",
+    "correlation_intervals",
+    "cut_confidence",
+    "difficulty_reliability",
     "expected_calibration_error",
     "f_beta_curve",
+    "factor_fit",
+    "factor_places",
     "factor_scores",
     "fit_factor_model",
+    "graded_response_model",
+    "meta_d_prime",
+    "metacognition_sentences",
+    "metacognition_table",
     "missingness_test",
+    "name_factors",
     "one_factor_bootstrap",
+    "one_page",
+    "p_value",
     "pairwise_calibration",
     "permutation_null",
+    "polychoric",
+    "polyserial",
     "quadratic_fit",
     "quadratic_fit_test",
+    "question_invariance",
+    "rasch_proportions",
+    "rasch_test",
+    "residual_correlations",
+    "respondent_invariance",
     "revised_parallel_analysis",
+    "roc_area",
+    "rotate",
+    "scale_distribution",
+    "schmid_leiman",
     "sensitivity_table",
     "smooth_correlation",
     "summarise_sensitivity",
     "tetrachoric",
     "threshold_table",
     "two_parameter_irt",
+    "wilson_interval",
 ]

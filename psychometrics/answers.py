@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from common import InputError
-from psychometrics.arrays import Booleans, Integers
+from common import InputError, Notice
+from psychometrics.arrays import Booleans, Integers, unmasked
 
 
-class PsychometricsWarning(UserWarning):
+class PsychometricsWarning(Notice):
     """A number could not be estimated, or was repaired; the message names the respondents."""
 
 
@@ -79,7 +79,7 @@ def as_answers(matrix: Any) -> Answers:
 
     Args:
         matrix: `Answers`, a DataFrame, anything with `to_frame()`, or a two-dimensional array. Values 1/True = yes,
-            0/False = no, nan/None/NA = missing.
+            0/False = no, nan/None/NA = missing, as is what a masked array hides.
 
     Raises:
         InputError: not two-dimensional, empty, a repeated respondent, text, an infinity, or another value than 0 and 1.
@@ -130,7 +130,7 @@ def warn(message: str) -> None:
 def _frame_of(matrix: Any) -> pd.DataFrame:
     if hasattr(matrix, "to_frame"):
         return pd.DataFrame(matrix.to_frame())
-    values = np.asarray(matrix)
+    values = unmasked(matrix)
     if values.ndim != 2:
         raise InputError(
             f"the answer matrix has {values.ndim} dimension(s); give a question x respondent matrix "

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 
 from common import InputError
 from psychometrics.answers import Answers, as_answers
-from psychometrics.arrays import Floats, Integers
+from psychometrics.arrays import Floats, Integers, unmasked
 from psychometrics.correctness import aligned_correctness
+from psychometrics.roc import roc_area
 
 Bins = Literal["width", "mass"]
 _CELLS_AT_ONCE = 4_000_000
@@ -124,8 +125,8 @@ def brier_skill(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 10
 def auroc(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
     """Probability that a right answer had the higher confidence than a wrong one; ties count half.
 
-    Formula: (sum over pairs of a right and a wrong answer of [c_r > c_w] + [c_r = c_w] / 2) / (n_right n_wrong)
-    (Hanley and McNeil, 1982, Radiology 143, 29-36). For yes/no confidence it is (recall + specificity) / 2.
+    Formula: `roc_area` of the confidence, right against wrong answers. For yes/no confidence it is (recall +
+    specificity) / 2.
 
     Args, Raises: as in `expected_calibration_error`.
 
@@ -136,19 +137,7 @@ def auroc(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, se
     R: `pROC::auc(correct, confidence, direction = "<")`. Python: `sklearn.metrics.roc_auc_score`.
     """
     c, y = _pairs(confidence, correct)
-    order = np.argsort(c, kind="stable")
-    right = y[order]
-    starts = np.flatnonzero(np.r_[True, np.diff(c[order]) > 0]) if len(c) else np.array([], dtype=int)
-
-    def area(weight: Floats) -> Floats:
-        ordered = weight[..., order]
-        hits = np.add.reduceat(ordered * right, starts, axis=-1)
-        misses = np.add.reduceat(ordered * (1 - right), starts, axis=-1)
-        below = np.cumsum(misses, axis=-1) - misses / 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return (hits * below).sum(axis=-1) / (hits.sum(axis=-1) * misses.sum(axis=-1))
-
-    return _bootstrap(area, len(c), n_bootstrap, seed)
+    return _bootstrap(lambda weight: roc_area(c, y, weight), len(c), n_bootstrap, seed)
 
 
 def calibration_table(
@@ -172,7 +161,7 @@ def calibration_table(
 
     R: as the function of that name says, column by column.
     """
-    answered, probability = _stated(confidence)
+    answered, probability = stated_probabilities(confidence)
     _, right, both = aligned_correctness(answered, as_answers(correctness))
     rows = []
     for i in range(answered.n_respondents):
@@ -192,7 +181,7 @@ def calibration_table(
     return pd.DataFrame(rows, index=answered.respondents)
 
 
-def _stated(confidence: Any) -> tuple[Answers, pd.DataFrame]:
+def stated_probabilities(confidence: Any) -> tuple[Answers, pd.DataFrame]:
     """Which cells hold a confidence, and the probabilities (question, respondent), nan where there is none."""
     if isinstance(confidence, pd.DataFrame) and all(dtype.kind == "f" for dtype in confidence.dtypes):
         known = confidence.notna().to_numpy()
@@ -204,7 +193,7 @@ def _stated(confidence: Any) -> tuple[Answers, pd.DataFrame]:
 
 def _pairs(confidence: ArrayLike, correct: ArrayLike) -> tuple[Floats, Floats]:
     try:
-        c, y = np.asarray(confidence, dtype=float).ravel(), np.asarray(correct, dtype=float).ravel()
+        c, y = (unmasked(values).astype(float).ravel() for values in (confidence, correct))
     except (TypeError, ValueError) as error:
         raise InputError(f"confidence and correctness must be numbers: {error}") from error
     if len(c) != len(y):

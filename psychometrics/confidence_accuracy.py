@@ -8,7 +8,7 @@ import pandas as pd
 
 from common import InputError
 from psychometrics.answers import as_answers, names, warn
-from psychometrics.arrays import Floats
+from psychometrics.arrays import Floats, unmasked
 from psychometrics.correctness import aligned_correctness
 
 _MIN_POINTS = 3
@@ -84,7 +84,7 @@ def _means(confidence: Any, correctness: Any) -> pd.DataFrame:
         if len(confidence) != len(correctness):
             raise InputError(f"{len(confidence)} means of confidence and {len(correctness)} of accuracy; give pairs")
         means = pd.DataFrame(
-            {"confidence": np.asarray(confidence, dtype=float), "accuracy": np.asarray(correctness, dtype=float)}, index
+            {"confidence": unmasked(confidence).astype(float), "accuracy": unmasked(correctness).astype(float)}, index
         )
         if ((means < 0) | (means > 1)).any(axis=None):
             raise InputError("a mean lies outside [0, 1]; give shares of questions")

@@ -8,6 +8,8 @@ import pandas as pd
 
 from psychometrics.arrays import Floats
 
+ALPHA = 0.05  # below which p counts as evidence where a procedure has to decide
+
 
 @dataclass(frozen=True)
 class EigenvalueNull:
@@ -16,7 +18,7 @@ class EigenvalueNull:
     Attributes:
         kind: what was simulated.
         observed: (respondent,) eigenvalues in falling order.
-        simulated: (replicate, respondent), each row in falling order.
+        simulated: (replicate, respondent); nan for ranks that the null says nothing about.
         p: (respondent,) (1 + k) / (B + 1), k = replicates whose eigenvalue of the same rank is at least as large; nan
             for ranks that the null says nothing about.
         seed: of the random numbers.
@@ -42,7 +44,7 @@ class EigenvalueNull:
         """(respondent,) 95% points of the simulated eigenvalues."""
         return np.quantile(self.simulated, 0.95, axis=0)
 
-    def n_above(self, alpha: float = 0.05) -> int:
+    def n_above(self, alpha: float = ALPHA) -> int:
         """How many leading eigenvalues stand above the null, counted until the first with p > alpha."""
         above = 0
         while above < len(self.p) and self.p[above] <= alpha:

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from common import InputError
 from psychometrics import factor_file
 from psychometrics.answers import as_answers, names, warn
-from psychometrics.arrays import Floats
+from psychometrics.arrays import Booleans, Floats
 from psychometrics.eigenvalue_null import EigenvalueNull
 from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule
 from psychometrics.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
@@ -24,7 +24,7 @@ from psychometrics.quadratic import QuadraticFit, quadratic_fit
 from psychometrics.replicates import eigenvalues, fill_gaps
 from psychometrics.scores import factor_scores
 from psychometrics.tetrachoric import TetrachoricResult, tetrachoric
-from psychometrics.usable import require_usable
+from psychometrics.usable import in_threes, require_usable
 
 Extraction = Literal["minres", "principal"]
 
@@ -107,10 +107,11 @@ def fit_factor_model(
         Sign: each factor's loadings have a positive sum; difficulty rises as fewer respondents say yes.
 
     Raises:
-        InputError: the matrix cannot be read, too few respondents vary, or an option does not exist.
+        InputError: the matrix cannot be read, too few respondents vary or have correlations, or an option does not
+            exist.
 
     R: `psych::fa(psych::tetrachoric(x, smooth = FALSE)$rho, n_factors, fm = "minres", rotate = "none")`, and
-    `psych::principal(r, n_factors, rotate = "none")`; R's fa smooths an indefinite r before, this function does not.
+    `psych::principal(r, n_factors, rotate = "none")`. Neither smooths a matrix that it is given.
     """
     if extraction not in get_args(Extraction):
         raise InputError(
@@ -126,6 +127,7 @@ def fit_factor_model(
         )
     result = tetrachoric(answers, thresholds, zero_cells)
     correlation = result.correlation.to_numpy()[np.ix_(answers.varies, answers.varies)]
+    linked = _linked(correlation, usable.respondents)
     complete = fill_gaps(correlation)
     spectrum = eigenvalues(complete)
     one_factor = _signed_within_parts(minres_one_factor(correlation), correlation, usable.respondents)
@@ -133,10 +135,11 @@ def fit_factor_model(
         loadings = principal_axes(complete, n_factors)
     else:
         loadings = one_factor[:, None] if n_factors == 1 else minres(correlation, n_factors)
+    loadings = np.where(linked[:, None], loadings, np.nan)
     at_bound = (loadings**2).sum(axis=1) >= MAX_COMMUNALITY - 1e-6
     heywood = list(usable.respondents[at_bound]) if extraction == "minres" else []
-    _warn_of_fit(usable.respondents[np.asarray(np.isnan(loadings).any(axis=1))], heywood)
-    scores = factor_scores(usable, one_factor, result.thresholds[answers.varies])
+    _warn_of_fit(usable.respondents[~linked], heywood)
+    scores = factor_scores(usable, np.where(linked, one_factor, np.nan), result.thresholds[answers.varies])
     every_loading = np.full((answers.n_respondents, n_factors), np.nan)
     every_loading[answers.varies] = loadings
     factors = [f"factor_{number}" for number in range(1, n_factors + 1)]
@@ -198,6 +201,21 @@ def _signed_within_parts(loading: Floats, correlation: Floats, respondents: pd.I
     return loading
 
 
+def _linked(correlation: Floats, respondents: pd.Index) -> Booleans:
+    """(respondent,) True for those that correlations tie to at least two others.
+
+    Raises:
+        InputError: that is nobody.
+    """
+    linked = in_threes(np.isfinite(correlation))
+    if not linked.any():
+        raise InputError(
+            f"no three of {names(respondents)} have correlations with one another, so there is no shared factor to "
+            "estimate; give respondents that answered the same questions, or another rule for empty cells"
+        )
+    return linked
+
+
 def _residual_rms(correlation: Floats, loadings: Floats) -> float:
     residual = (correlation - loadings @ loadings.T)[np.triu_indices(len(correlation), 1)]
     return float(np.sqrt(np.nanmean(residual**2)))
@@ -205,7 +223,7 @@ def _residual_rms(correlation: Floats, loadings: Floats) -> float:
 
 def _warn_of_fit(unplaced: pd.Index, heywood: list[Any]) -> None:
     if len(unplaced):
-        warn(f"no correlation with any other respondent could be estimated for {names(unplaced)}; loading nan")
+        warn(f"{names(unplaced)} could not be correlated with two others, as a loading needs; loading nan")
     if heywood:
         warn(
             f"Heywood case: the uniqueness of {names(heywood)} is at its bound {1 - MAX_COMMUNALITY:.3f}; do not read "

@@ -5,8 +5,9 @@ A table has cells n11 (both yes), n10, n01, n00, and thresholds h and k. Given h
     sum over cells of n_cell log P_cell(rho),   P11 = Phi2(h, k; rho), P10 = Phi(h) - P11, P01 = Phi(k) - P11, ...
 
 Its score in P11 is n11/P11 - n10/P10 - n01/P01 + n00/P00, strictly falling, so the maximum is unique. With the
-thresholds of the table's own margins it lies at P11 = n11/n; with others (thresholds over all answers, while the
-table holds only the shared questions) the score is solved first. Then Phi2 is inverted.
+thresholds of the table's own margins it lies at P11 = n11/n, so that an empty cell puts rho at -1 or 1. With others
+(thresholds over all answers, while the table holds only the shared questions) the score is solved first, and an empty
+cell may leave the maximum inside. Then Phi2 is inverted.
 
 Every table is reflected to h <= k <= 0 before anything is computed: exchanging respondents or yes and no therefore
 gives bitwise the same number.
@@ -131,8 +132,6 @@ def _from_given_thresholds(cells: Floats, h: Floats, k: Floats, zero_cells: Zero
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         probability = solve_increasing(falling_score, np.zeros_like(p_h), p_h, start, tolerance=1e-17)
     probability = np.where(probability >= p_h * (1 - 1e-12), 1.0, np.where(probability <= 1e-15, 0.0, probability))
-    if zero_cells == "none":
-        probability = np.where((n10 == 0) | (n01 == 0), 1.0, np.where((n11 == 0) | (n00 == 0), 0.0, probability))
     rho[vary] = correlation_from_corner(probability[vary], h[vary], k[vary])
     return sign * rho
 

@@ -43,18 +43,28 @@ def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
     bound = np.sqrt(MAX_COMMUNALITY)
     # a loading of exactly 0 is a saddle point that no step would leave
     loading = np.where(loading < 0, -1, 1) * np.clip(np.abs(loading), 0.1, bound)
+    m = loading.shape[-1]
+    # matrices drop out of the sweeps as they settle; one that takes long holds up no other
+    loading, shape = loading.reshape(-1, m), loading.shape
+    stacked_target, stacked_weight = target.reshape(-1, m, m), weight.reshape(-1, m, m)
+    moving = np.arange(len(loading))
     for _ in range(_MAX_SWEEPS):
-        before = loading.copy()
-        for i in range(loading.shape[-1]):
-            explained = (target[..., i, :] * loading).sum(-1)
-            available = np.maximum((weight[..., i, :] * loading**2).sum(-1), 1e-12)
+        here = loading[moving]
+        here_target, here_weight = stacked_target[moving], stacked_weight[moving]
+        for i in range(m):
+            explained = (here_target[:, i, :] * here).sum(-1)
+            available = np.maximum((here_weight[:, i, :] * here**2).sum(-1), 1e-12)
             free = explained / available
             beyond = np.abs(free) > bound
             if beyond.any():
-                free = np.where(beyond, _pulled_towards_bound(free, available), free)
-            loading[..., i] = free
-        if np.abs(loading - before).max(initial=0.0) < tolerance:
+                free[beyond] = _pulled_towards_bound(free[beyond], available[beyond])
+            here[:, i] = free
+        change = np.abs(here - loading[moving]).max(axis=-1, initial=0.0)
+        loading[moving] = here
+        moving = moving[change >= tolerance]
+        if not len(moving):
             break
+    loading = loading.reshape(shape)
     total = loading.sum(-1, keepdims=True)
     loading = np.where(total < 0, -loading, loading)
     return np.where(weight.any(-1), loading, np.nan)

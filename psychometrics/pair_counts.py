@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from psychometrics.answers import Answers
 from psychometrics.arrays import Floats, Integers
 
+_PAIR_CELLS = 8_000_000  # of a block of questions x pairs
 _BLOCK = 8192  # questions at once: the products are exact in float32 and the memory stays small
 
 
@@ -65,6 +66,35 @@ def count_pairs_of_replicates(yes: Floats, answered: Floats) -> PairTables:
     yes_answered = transposed @ answered
     both_answered = np.broadcast_to(np.swapaxes(answered, -1, -2) @ answered, both_yes.shape)
     return PairTables(_tables(both_yes, yes_answered, both_answered), yes.shape[-1])
+
+
+def count_pairs_of_resamples(answers: Answers, weights: Floats) -> PairTables:
+    """The tables of many resamples of the questions, as matrix products over pairs.
+
+    Args:
+        answers: one matrix. weights: (replicate, question) how often each question was drawn.
+    """
+    m = answers.n_respondents
+    first, second = np.triu_indices(m, 1)
+    total = np.zeros((4, len(weights), len(first)))
+    size = max(1, _PAIR_CELLS // max(1, len(first)))
+    for start in range(0, answers.n_questions, size):
+        block = slice(start, start + size)
+        drawn = weights[:, block].astype(np.float32)
+        yes, answered = (part[block].astype(np.float32) for part in (answers.yes, answers.answered))
+        total[0] += drawn @ (yes[:, first] * yes[:, second])
+        if answers.is_complete:
+            n_yes = drawn @ yes
+            total[1] += n_yes[:, first]
+            total[2] += n_yes[:, second]
+            total[3] += drawn.sum(axis=1, keepdims=True)
+        else:
+            total[1] += drawn @ (yes[:, first] * answered[:, second])
+            total[2] += drawn @ (answered[:, first] * yes[:, second])
+            total[3] += drawn @ (answered[:, first] * answered[:, second])
+    both, first_yes, second_yes, shared = total
+    tables = [both, first_yes - both, second_yes - both, shared - first_yes - second_yes + both]
+    return PairTables(np.rint(np.stack(tables, axis=-2)).astype(np.int64), m)
 
 
 def _tables(both_yes: NDArray, yes_answered: NDArray, both_answered: NDArray) -> Integers:

@@ -2,9 +2,11 @@
 
 Shared difficulty alone makes everybody look calibrated: easy questions get yes and right answers from all. On questions
 where exactly one of two says yes the difficulty is the same for both, and what is left is knowledge about oneself, or
-differences in how often they say yes and how often they are right. The null takes care of the latter: each
-respondent's yes and no are shuffled among questions of nearly the same difficulty score, which keeps its yes rate and
-its response to the shared scale.
+differences in how often they say yes and how often they are right, and what groups of respondents share. The null takes
+care of the rest: each respondent's yes and no are shuffled among questions for which everything that it shares with
+others makes it nearly equally ready to say yes. That keeps its yes rate and its response to the shared scale, or to the
+scale of its group where there are several (models of one family may find the same questions hard, and be right on the
+same ones, without any of them knowing anything about itself).
 """
 
 from dataclasses import dataclass
@@ -15,10 +17,14 @@ import pandas as pd
 
 from common import InputError
 from psychometrics.answers import Answers, as_answers, warn
-from psychometrics.arrays import Booleans, Floats, Integers
+from psychometrics.arrays import Booleans, Floats, Integers, unmasked
 from psychometrics.correctness import aligned_correctness
 from psychometrics.irt import two_parameter_irt
+from psychometrics.one_factor import revised_parallel_analysis
+from psychometrics.readiness import factor_readiness
 from psychometrics.replicates import p_value
+
+_REPLICATES = 99
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,8 @@ class PairwiseCalibration:
             wrong); columns `n, yes_right, no_right, advantage, null_mean, null_95, p`.
         within: the same two rows and `contested confidence` (without questions to which all say yes, or all say no) for
             each respondent by itself, averaged: accuracy where it says yes minus accuracy where it says no, as `gain`.
-        n_permutations, n_strata, seed: of the null.
+        n_permutations, n_strata, seed: of the null. n_factors: how many shared factors it keeps; 0 = difficulty scores
+            that were given.
     """
 
     pairs: pd.DataFrame
@@ -42,6 +49,7 @@ class PairwiseCalibration:
     n_permutations: int
     n_strata: int
     seed: int
+    n_factors: int
 
 
 def pairwise_calibration(
@@ -51,19 +59,22 @@ def pairwise_calibration(
     n_permutations: int = 999,
     n_strata: int = 20,
     seed: int = 0,
+    n_factors: int | None = None,
 ) -> PairwiseCalibration:
     """Compare the respondent that says yes with the one that says no, per pair and pooled.
 
     Formula: sum over questions of (y_i - y_j)(c_i - c_j), divided by the questions with y_i != y_j (y = said yes,
     c = was right); pooled over pairs, numerators and denominators are summed. p = (1 + #{null >= observed}) / (B + 1),
-    null = each respondent's y shuffled within strata of the difficulty score, the denominator kept (after Moran and
-    Whiting, 2026, arXiv 2605.24299, who introduced the measure).
+    null = each respondent's y shuffled within strata of its readiness, the denominator kept (after Moran and Whiting,
+    2026, arXiv 2605.24299, who introduced the measure). Readiness with one factor: the difficulty score; with
+    several: the respondent's answers regressed on the question's factors (`psychometrics.readiness`).
 
     Args:
         confidence: question x respondent, 1 = said yes / 0 / nan. correctness: the same, 1 = right / 0 / nan.
-        difficulty: (question,) scores; default: those of `two_parameter_irt` on the confidence.
+        difficulty: (question,) scores that stand in for all that is shared; default: estimated from the confidence.
         n_permutations: B. n_strata: strata of equal size; fewer than 10 leave difficulty within strata.
-        seed: of the shuffles.
+        seed: of the shuffles. n_factors: shared factors that the null keeps; default: as many as
+            `revised_parallel_analysis` finds on the confidence with 99 replicates, at least 1.
 
     Returns:
         PairwiseCalibration. Sign: advantage > 0 when the one that says yes is right more often than the one that says
@@ -77,8 +88,8 @@ def pairwise_calibration(
     said, right, both = aligned_correctness(as_answers(confidence), as_answers(correctness))
     if n_permutations < 1 or n_strata < 1:
         raise InputError(f"n_permutations={n_permutations}, n_strata={n_strata}; ask for at least 1 of each")
-    score = _difficulty(said, difficulty)
-    strata = _strata(score, n_strata)
+    readiness, n_factors = _readiness(said, difficulty, n_factors, seed)
+    strata = _strata(readiness, n_strata)
     correct = right.yes & both
     observed = _Counts.of(said.yes & both, correct, both)
     rng = np.random.default_rng(seed)
@@ -90,6 +101,7 @@ def pairwise_calibration(
         n_permutations=n_permutations,
         n_strata=n_strata,
         seed=seed,
+        n_factors=n_factors,
     )
 
 
@@ -199,41 +211,63 @@ def _within_table(said: Answers, correct: Booleans, known: Booleans) -> pd.DataF
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _difficulty(said: Answers, difficulty: Any) -> Floats:
-    if difficulty is None:
-        return two_parameter_irt(said).difficulty.to_numpy()
+def _readiness(said: Answers, difficulty: Any, n_factors: int | None, seed: int) -> tuple[Floats, int]:
+    """(question, respondent) how ready each is to say yes by what is shared, up to monotone change, and the number of
+    factors behind it."""
+    if difficulty is not None:
+        return np.repeat(-_given_difficulty(said, difficulty)[:, None], said.n_respondents, axis=1), 0
+    usable = said.select(said.varies)
+    most = max(1, usable.n_respondents // 3)
+    if n_factors is None:
+        found = revised_parallel_analysis(usable, n_replicates=_REPLICATES, seed=seed) if most > 1 else None
+        n_factors = min(max(1, found.n_above()), most) if found is not None else 1
+    elif not 1 <= n_factors <= most:
+        raise InputError(f"n_factors={n_factors} for {usable.n_respondents} respondents that vary; choose 1 to {most}")
+    if n_factors == 1:
+        easiness = -two_parameter_irt(said).difficulty.to_numpy()
+        return np.repeat(easiness[:, None], said.n_respondents, axis=1), 1
+    readiness = np.zeros((said.n_questions, said.n_respondents))
+    readiness[:, said.varies] = factor_readiness(usable, n_factors)
+    return readiness, n_factors
+
+
+def _given_difficulty(said: Answers, difficulty: Any) -> Floats:
     if (
         isinstance(difficulty, pd.Series)
         and difficulty.index.is_unique
         and set(said.questions) <= set(difficulty.index)
     ):
         return difficulty.reindex(said.questions).to_numpy(dtype=float)
-    score = np.asarray(difficulty, dtype=float).reshape(-1)
+    score = unmasked(difficulty).astype(float).reshape(-1)
     if len(score) != said.n_questions:
         raise InputError(f"{len(score)} difficulty scores for {said.n_questions} questions; give one per question")
     return score
 
 
-def _strata(score: Floats, n_strata: int) -> list[Integers]:
-    """Positions of the questions of each stratum, in falling order of size difference at most one."""
-    known = np.flatnonzero(np.isfinite(score))
-    if len(known) < len(score):
-        warn(f"{len(score) - len(known)} questions have no difficulty score and stay unshuffled in the null")
-    order = known[np.argsort(score[known], kind="stable")]
-    return [part for part in np.array_split(order, n_strata) if len(part)]
+def _strata(readiness: Floats, n_strata: int) -> Integers:
+    """(question, respondent) the stratum of a question for a respondent, sizes differing by at most one; -1 without."""
+    known = np.isfinite(readiness)
+    unscored = int((~known).any(axis=1).sum())
+    if unscored:
+        warn(f"{unscored} questions have no difficulty score and stay unshuffled in the null")
+    order = np.argsort(np.where(known, readiness, np.inf), axis=0, kind="stable")
+    stratum = np.full(readiness.shape, -1)
+    for i in range(readiness.shape[1]):
+        rows = order[: known[:, i].sum(), i]
+        for number, part in enumerate(np.array_split(rows, n_strata)):
+            stratum[part, i] = number
+    return stratum
 
 
-def _shuffled(yes: Booleans, known: Booleans, strata: list[Integers], rng: np.random.Generator) -> Booleans:
-    """Each respondent's answers in another order within each stratum, gaps staying where they are."""
-    shuffled = yes.copy()
-    for rows in strata:
-        block, seen = yes[rows], known[rows]
-        # sort random keys among the known cells only: unknown ones keep their place at the end
-        source = np.argsort(np.where(seen, rng.random(block.shape), 2.0), axis=0)
-        target = np.argsort(~seen, axis=0, kind="stable")
-        moved = np.empty_like(block)
-        np.put_along_axis(moved, target, np.take_along_axis(block, source, axis=0), axis=0)
-        shuffled[rows] = moved
+def _shuffled(yes: Booleans, known: Booleans, strata: Integers, rng: np.random.Generator) -> Booleans:
+    """Each respondent's answers in another order within each stratum; gaps and unscored questions stay as they are."""
+    movable = known & (strata >= 0)
+    group = np.where(movable, strata, -1)
+    # sorted by stratum both in the order of questions and in random order: the n-th cell of each order trade places
+    target = np.argsort(group, axis=0, kind="stable")
+    source = np.argsort(np.where(movable, group + rng.random(group.shape), -1.0), axis=0, kind="stable")
+    shuffled = np.empty_like(yes)
+    np.put_along_axis(shuffled, target, np.take_along_axis(yes, source, axis=0), axis=0)
     return shuffled
 
 

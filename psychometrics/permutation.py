@@ -7,6 +7,7 @@ import numpy as np
 
 from common import InputError
 from psychometrics.answers import Answers, as_answers
+from psychometrics.arrays import Booleans
 from psychometrics.eigenvalue_null import EigenvalueNull
 from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes
 from psychometrics.replicates import Batch, batch_sizes, correlate, p_value
@@ -59,7 +60,17 @@ def shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) ->
     for size in batch_sizes(n_permutations, answers):
         yes = np.zeros((answers.n_respondents, size, answers.n_questions), dtype=np.float32)
         for i in range(answers.n_respondents):
-            own = answers.answered[:, i]
-            given = np.repeat(answers.yes[own, i][None].astype(np.float32), size, axis=0)
-            yes[i][:, own] = rng.permuted(given, axis=1, out=given)
+            own = slice(None) if answers.answered[:, i].all() else answers.answered[:, i]
+            yes[i][:, own] = _dealt(int(answers.n_yes[i]), int(answers.n_answered[i]), size, rng)
         yield yes.transpose(1, 2, 0), answered
+
+
+def _dealt(n_yes: int, n: int, size: int, rng: np.random.Generator) -> Booleans:
+    """(replicate, answer) True for n_yes answers of each row, all choices equally likely: those of the lowest keys."""
+    if n_yes in (0, n):
+        return np.full((size, n), n_yes > 0)
+    keys = rng.integers(0, 2**32, (size, n), dtype=np.uint32)
+    yes = keys < np.partition(keys, n_yes, axis=1)[:, n_yes, None]
+    for row in np.flatnonzero(yes.sum(axis=1) != n_yes):  # two equal keys at the border
+        yes[row] = rng.permutation(n) < n_yes
+    return yes

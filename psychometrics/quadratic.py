@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from common import InputError
-from psychometrics.arrays import Floats
+from psychometrics.arrays import Floats, unmasked
 
 _MIN_POINTS = 4
 
@@ -44,7 +44,7 @@ class QuadraticFit:
 
     def predict(self, thresholds: ArrayLike) -> Floats:
         """The parabola at `thresholds`, of their shape."""
-        t = np.asarray(thresholds, dtype=float)
+        t = unmasked(thresholds).astype(float)
         return self.intercept + self.linear * t + self.quadratic * t**2
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,8 +78,8 @@ def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
 
     R: `summary(lm(loading ~ threshold + I(threshold^2)))`.
     """
-    y = np.asarray(loadings, dtype=float).reshape(-1)
-    t = np.asarray(thresholds, dtype=float).reshape(-1)
+    y = unmasked(loadings).astype(float).reshape(-1)
+    t = unmasked(thresholds).astype(float).reshape(-1)
     if len(y) != len(t):
         raise InputError(f"{len(y)} loadings and {len(t)} thresholds; give one of each per respondent")
     index = loadings.index if isinstance(loadings, pd.Series | pd.DataFrame) else pd.RangeIndex(len(y))

@@ -1,6 +1,5 @@
 """How much loadings, thresholds, variance shares and the parabola would differ with other questions."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +8,14 @@ import pandas as pd
 
 from common import InputError
 from psychometrics.answers import Answers, as_answers
-from psychometrics.arrays import Floats
-from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes
+from psychometrics.arrays import Floats, Integers
+from psychometrics.groups import labels_of
+from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes, correlations
 from psychometrics.minres import minres_one_factor
+from psychometrics.pair_counts import count_pairs_of_resamples
 from psychometrics.quadratic import parabola_r2
-from psychometrics.replicates import Batch, batch_sizes, correlate, eigenvalues, fill_gaps
-from psychometrics.thresholds import thresholds_of
+from psychometrics.replicates import Replicates, eigenvalues, fill_gaps
+from psychometrics.thresholds import normal_quantile, thresholds_of
 from psychometrics.usable import observed_correlation, usable_answers
 
 _QUANTILES = [0.025, 0.975]
@@ -22,20 +23,27 @@ _QUANTILES = [0.025, 0.975]
 
 @dataclass(frozen=True)
 class QuestionBootstrap:
-    """Nonparametric bootstrap over questions.
+    """Nonparametric bootstrap over questions, or over groups of questions.
 
     Attributes:
         respondents: index respondent; `loading, loading_se, loading_low, loading_high, threshold, threshold_se,
             threshold_low, threshold_high, n_replicates` (replicates in which the respondent varied).
         shares: index `first_eigenvalue, second_eigenvalue, squared_loadings` (each over m), `smallest_eigenvalue`,
             `quadratic_r2`; columns `estimate, se, low, high`.
-        loadings: (replicate, respondent), signs aligned with the estimate.
+        correlation_se, correlation_low, correlation_high: (respondent, respondent) of every correlation.
+        loadings: (replicate, respondent), signs aligned with the estimate. thresholds: (replicate, respondent).
+        n_units: how many questions, or groups of them, were drawn from.
         seed: of the resampling.
     """
 
     respondents: pd.DataFrame
     shares: pd.DataFrame
+    correlation_se: pd.DataFrame
+    correlation_low: pd.DataFrame
+    correlation_high: pd.DataFrame
     loadings: Floats
+    thresholds: Floats
+    n_units: int
     seed: int
 
 
@@ -45,23 +53,27 @@ def bootstrap_questions(
     thresholds: ThresholdMode = "pairwise",
     zero_cells: ZeroCellRule = "half",
     seed: int = 0,
+    groups: Any = None,
 ) -> QuestionBootstrap:
-    """Resample questions with replacement and fit the one-factor model again.
+    """Resample questions, or whole groups of them, with replacement and fit the one-factor model again.
 
     Formula: percentile intervals (2.5%, 97.5%) and standard deviations over B resamples of the rows (Efron and
     Tibshirani, 1993, An Introduction to the Bootstrap, chapter 13). R^2 of a parabola and the first eigenvalue are
     biased upwards in resamples; read their intervals as spread, not as tests. Each resample's loadings are multiplied
-    by the sign of their product with the estimate.
+    by the sign of their product with the estimate. Questions of one topic may be alike; resampling topics (`groups`)
+    tells how much the numbers would differ with other topics. With fewer than about ten groups the intervals are too
+    short.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
-        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the resampling.
+        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the resampling. groups: label of each
+            question (a Series by question, or in the order of the rows), whose groups are drawn whole.
 
     Returns:
         QuestionBootstrap. Sign: loadings have a positive sum, a threshold is higher for more yes.
 
     Raises:
-        InputError: fewer than three respondents vary, or B < 2.
+        InputError: fewer than three respondents vary, B < 2, or the labels do not fit.
 
     R: `psych::fa(r, n.iter = 1000)` bootstraps in this way for Pearson correlations; `boot::boot(x, f, 1000)`.
     """
@@ -72,7 +84,10 @@ def bootstrap_questions(
     m = answers.n_respondents
     correlation = observed_correlation(answers, thresholds, zero_cells)
     loading, limit = minres_one_factor(correlation), thresholds_of(answers)
-    found = correlate(_resampled(answers, n_replicates, np.random.default_rng(seed)), thresholds, zero_cells)
+    code = np.arange(answers.n_questions)
+    if groups is not None:
+        code = pd.factorize(labels_of(groups, matrix, answers.questions, "groups", "questions"))[0]
+    found = resampled(answers, code, n_replicates, thresholds, zero_cells, np.random.default_rng(seed))
     limits = np.where(np.isfinite(found.thresholds), found.thresholds, np.nan)
     loadings = found.loadings()
     agreement = np.nansum(loadings * loading, axis=1, keepdims=True)
@@ -97,7 +112,37 @@ def bootstrap_questions(
         for name, (estimate, values) in shares.items()
     }
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["estimate", "se", "low", "high"])
-    return QuestionBootstrap(respondents, table, loadings, seed)
+    low, high = np.nanquantile(found.correlation, _QUANTILES, axis=0)
+    labels = answers.respondents
+    return QuestionBootstrap(
+        respondents=respondents,
+        shares=table,
+        correlation_se=pd.DataFrame(np.nanstd(found.correlation, axis=0, ddof=1), labels, labels),
+        correlation_low=pd.DataFrame(low, labels, labels),
+        correlation_high=pd.DataFrame(high, labels, labels),
+        loadings=loadings,
+        thresholds=limits,
+        n_units=int(code.max()) + 1,
+        seed=seed,
+    )
+
+
+def resampled(
+    answers: Answers,
+    code: Integers,
+    n_replicates: int,
+    thresholds: ThresholdMode,
+    zero_cells: ZeroCellRule,
+    rng: np.random.Generator,
+) -> Replicates:
+    """Correlations and thresholds of B resamples of the groups of questions numbered by `code`."""
+    n_units = int(code.max()) + 1
+    drawn = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=n_replicates)[:, code]
+    weights = drawn.astype(np.float32)
+    n_yes, n = weights @ answers.yes.astype(np.float32), weights @ answers.answered.astype(np.float32)
+    overall = normal_quantile(n_yes.astype(float), (n - n_yes).astype(float))
+    tables = count_pairs_of_resamples(answers, weights)
+    return Replicates(correlations(tables, overall, thresholds, zero_cells, repeats=True), overall)
 
 
 def _summary(name: str, estimate: Floats, values: Floats) -> dict[str, Floats]:
@@ -108,10 +153,3 @@ def _summary(name: str, estimate: Floats, values: Floats) -> dict[str, Floats]:
         f"{name}_low": low,
         f"{name}_high": high,
     }
-
-
-def _resampled(answers: Answers, n_replicates: int, rng: np.random.Generator) -> Iterator[Batch]:
-    yes, answered = answers.yes.astype(np.float32), answers.answered.astype(np.float32)
-    for size in batch_sizes(n_replicates, answers):
-        rows = rng.integers(0, answers.n_questions, size=(size, answers.n_questions))
-        yield yes[rows], answered[rows]

@@ -95,7 +95,21 @@ def eigenvalues(correlation: Floats) -> Floats:
 
 
 def p_value(observed: float, simulated: Floats, larger: bool = True) -> float:
-    """(1 + k) / (B + 1), k = simulated values at least as large (or as small) as the observed one."""
+    """One-sided p value of a statistic beside those of B random data sets.
+
+    Formula: (1 + k) / (B + 1), k = simulated values at least as large as the observed one (Davison and Hinkley, 1997,
+    Bootstrap Methods and their Application, section 4.2). Values that differ by rounding alone (1e-12) count as equal.
+
+    Args:
+        observed: the statistic. simulated: (replicate,) the same of the random data; nan are left out of k and B.
+        larger: whether large values speak against chance; False = small ones do.
+
+    Returns:
+        between 1 / (B + 1) and 1; nan where the statistic is not finite or no simulated one is. Sign: small speaks
+        against chance.
+
+    R: `(1 + sum(simulated >= observed)) / (length(simulated) + 1)`.
+    """
     simulated = simulated[np.isfinite(simulated)]
     if not np.isfinite(observed) or not len(simulated):
         return float("nan")

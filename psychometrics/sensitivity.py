@@ -1,4 +1,4 @@
-"""Which findings survive another empty-cell rule, another threshold mode, another set of respondents?
+"""Which findings survive another empty-cell rule, threshold mode, distribution of the scale, set of respondents?
 
 Each row of the table repeats the whole analysis with one choice changed. A finding that holds in every row is about the
 respondents; one that comes and goes with the rule for empty cells belongs to the correction.
@@ -12,22 +12,29 @@ import pandas as pd
 
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Booleans, Floats
-from psychometrics.irt import two_parameter_irt
+from psychometrics.category_curves import Curves
+from psychometrics.draws import one_factor_answers
 from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, has_empty_cell
+from psychometrics.marginal_fit import MarginalFit
 from psychometrics.minres import minres_one_factor
+from psychometrics.null_model import null_model
 from psychometrics.pair_counts import count_pairs
 from psychometrics.permutation import shuffled
 from psychometrics.quadratic import parabola_r2
+from psychometrics.quadratic_null import unrelated_answers
 from psychometrics.replicates import Replicates, correlate_under, eigenvalues, fill_gaps, p_value
-from psychometrics.simulation import checked_for_simulation, simulate
+from psychometrics.scales import ScaleKind
+from psychometrics.simulation import checked_for_simulation
 from psychometrics.thresholds import thresholds_of
 from psychometrics.usable import MIN_RESPONDENTS, observed_correlation
 
+SCALES: tuple[ScaleKind, ...] = ("histogram", "normal", "two_component")
 COLUMNS = [
-    "zero_cells", "thresholds", "left_out", "n_respondents", "n_zero_cell_pairs", "max_delta_rho",
+    "zero_cells", "thresholds", "scale", "left_out", "n_respondents", "n_zero_cell_pairs", "max_delta_rho",
     "first_share", "first_null_share", "first_p", "second_share", "second_permutation_share",
     "second_one_factor_share", "second_p", "loadings_share", "marginal_loadings_share",
     "smallest_eigenvalue", "smallest_null", "smallest_p", "quadratic_r2", "quadratic_null_r2", "quadratic_p",
+    "marginal_quadratic_r2",
 ]  # fmt: skip
 
 
@@ -39,27 +46,29 @@ def sensitivity_table(
     leave_one_out: bool = True,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The analysis under every empty-cell rule and threshold mode, and with each respondent left out.
+    """The analysis under every empty-cell rule, threshold mode and kind of scale, and with each respondent left out.
 
     Formula: `permutation_null` (first eigenvalue), `one_factor_bootstrap` (second and smallest eigenvalue) and
-    `quadratic_fit_test` (R^2), each with B replicates. All rows use the same simulated answers under their own choices;
-    a respondent that is left out is left out of the simulated matrices too.
+    `quadratic_fit_test` (R^2), each with B replicates. Rows with the same kind of scale use the same simulated answers
+    under their own choices; a respondent that is left out is left out of the simulated matrices too.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
         n_replicates: B of each null of each row; p cannot be smaller than 1 / (B + 1).
-        thresholds, zero_cells: of the reference row, and of the rows with a respondent left out.
+        thresholds, zero_cells: of the reference row, and of the rows with a respondent left out. Those rows let the
+            scale have any distribution (`histogram`); others hold it to be normal or a mixture of two normal ones.
         leave_one_out: whether those rows are wanted. seed: of the simulated answers.
 
     Returns:
         one row per analysis, the reference first. Sign: small p speaks for the finding, in the lower tail for the
-        smallest eigenvalue and in the upper for the others. `zero_cells`, `thresholds`, `left_out`, `n_respondents`,
-        `n_zero_cell_pairs`; `max_delta_rho`, the largest change of a correlation against the reference row;
+        smallest eigenvalue and in the upper for the others. `zero_cells`, `thresholds`, `scale`, `left_out`,
+        `n_respondents`, `n_zero_cell_pairs`; `max_delta_rho`, largest change of a correlation against the reference;
         `first_share`, `second_share`, eigenvalues over m; `first_null_share`, `second_permutation_share`, means of the
         permutation null; `second_one_factor_share`, mean when one factor is all there is; `loadings_share`, sum of
         squared minres loadings over m, and `marginal_loadings_share`, the same from `two_parameter_irt`, which needs no
         rule for empty cells; `smallest_eigenvalue` with mean and lower-tail p under one factor; `quadratic_r2` with
-        mean and p when loadings have nothing to do with thresholds. Under `exclude`, eigenvalues are those of the
+        mean and p when loadings have nothing to do with thresholds; `marginal_quadratic_r2`, the parabola of the
+        marginal loadings on the marginal thresholds. Under `exclude`, eigenvalues are those of the
         matrix whose gaps are filled by its one-factor loadings.
 
     Raises:
@@ -69,58 +78,30 @@ def sensitivity_table(
     """
     answers = checked_for_simulation(as_answers(matrix), n_replicates, thresholds, zero_cells)
     settings = _settings(thresholds, zero_cells)
-    marginal = two_parameter_irt(answers).respondents["loading"].to_numpy()
-    nulls = _simulate_nulls(answers, marginal, settings, n_replicates, seed)
     matrices = [observed_correlation(answers, mode, rule) for mode, rule in settings]
     limits = thresholds_of(answers)
     empty = _symmetric_empty_cells(answers)
+    shuffles = correlate_under(shuffled(answers, n_replicates, np.random.default_rng([seed, 0])), settings)
     rows: dict[str, dict[str, Any]] = {}
-    for (mode, rule), correlation, null in zip(settings, matrices, nulls, strict=True):
-        row: dict[str, Any] = {"zero_cells": rule, "thresholds": mode, "left_out": ""}
-        row |= _analysis(correlation, limits, marginal, empty, null)
-        rows[f"{rule}, {mode}"] = row | {"max_delta_rho": _largest_difference(correlation, matrices[0])}
-    m = answers.n_respondents
-    for i in range(m if leave_one_out and m > MIN_RESPONDENTS else 0):
-        others = np.arange(m) != i
-        kept = np.ix_(others, others)
-        name = str(answers.respondents[i])
-        row = {"zero_cells": zero_cells, "thresholds": thresholds, "left_out": name}
-        null = _Nulls(*(part.without(i) for part in (nulls[0].shuffled, nulls[0].one_factor, nulls[0].unrelated)))
-        row |= _analysis(matrices[0][kept], limits[others], marginal[others], empty[kept], null)
-        rows[f"without {name}"] = row
+    leave_out = range(answers.n_respondents if leave_one_out and answers.n_respondents > MIN_RESPONDENTS else 0)
+    start: MarginalFit | None = None
+    for scale in SCALES:
+        start = fit = null_model(answers, scale, start)
+        nulls = _simulate_nulls(answers, fit, shuffles, settings, n_replicates, seed)
+        for (mode, rule), correlation, null in zip(settings, matrices, nulls, strict=True):
+            row: dict[str, Any] = {"zero_cells": rule, "thresholds": mode, "scale": scale, "left_out": ""}
+            row |= _analysis(correlation, limits, fit.curves, empty, null)
+            name = f"{rule}, {mode}" + ("" if scale == SCALES[0] else f", {scale.replace('_', '-')} scale")
+            rows[name] = row | {"max_delta_rho": _largest_difference(correlation, matrices[0])}
+        for i in leave_out if scale == SCALES[0] else ():
+            others = np.arange(answers.n_respondents) != i
+            kept = np.ix_(others, others)
+            name = str(answers.respondents[i])
+            row = {"zero_cells": zero_cells, "thresholds": thresholds, "scale": scale, "left_out": name}
+            null = _Nulls(*(part.without(i) for part in (nulls[0].shuffled, nulls[0].one_factor, nulls[0].unrelated)))
+            row |= _analysis(matrices[0][kept], limits[others], fit.curves.take(others), empty[kept], null)
+            rows[f"without {name}"] = row
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=COLUMNS).rename_axis("analysis")
-
-
-def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]:
-    """What the sensitivity table says, one plain sentence per finding.
-
-    Formula: counts the rows with p <= alpha, and gives the range of each number over the rows.
-
-    Args:
-        table: of `sensitivity_table`. alpha: below which p counts as evidence.
-
-    Returns:
-        sentences on the first factor, the second, the smallest eigenvalue and the parabola. Sign: as in the table.
-
-    R: none.
-    """
-    sentences = [
-        f"{_verdict('A first shared factor', table['first_p'], alpha)}: {_range(table['first_share'], 100, '%')} of "
-        f"the variance, {_range(table['first_null_share'], 100, '%')} when answers are shuffled.",
-        f"{_verdict('A second factor', table['second_p'], alpha)}: {_range(table['second_share'], 100, '%')}, and "
-        f"{_range(table['second_one_factor_share'], 100, '%')} where one factor is all there is.",
-        f"{_verdict('A smallest eigenvalue too small for one factor', table['smallest_p'], alpha)}: "
-        f"{_range(table['smallest_eigenvalue'])}, and {_range(table['smallest_null'])} under one factor.",
-        f"{_verdict('A parabola of loading on threshold', table['quadratic_p'], alpha)}: R^2 "
-        f"{_range(table['quadratic_r2'])}, and {_range(table['quadratic_null_r2'])} where the two are unrelated.",
-    ]
-    everyone = table[table["left_out"] == ""]
-    spread = np.ptp(everyone["first_share"])
-    sentences.append(
-        f"Choices alone move correlations by up to {everyone['max_delta_rho'].max():.2f} and the first share by "
-        f"{100 * spread:.1f} percentage points."
-    )
-    return sentences
 
 
 @dataclass(frozen=True)
@@ -140,25 +121,24 @@ def _settings(thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> list[tuple
 
 def _simulate_nulls(
     answers: Answers,
-    marginal: Floats,
+    fit: MarginalFit,
+    shuffles: list[Replicates],
     settings: list[tuple[ThresholdMode, ZeroCellRule]],
     n_replicates: int,
     seed: int,
 ) -> list[_Nulls]:
     """The same random answers under every setting; leaving a respondent out is leaving out its row and column."""
-    rng = np.random.default_rng(seed)
-    limits = thresholds_of(answers)
-    dealt = rng.permuted(np.repeat(marginal[None], n_replicates, axis=0), axis=1)
     draws = (
-        shuffled(answers, n_replicates, rng),
-        simulate(answers, marginal[:, None], limits, n_replicates, rng),
-        simulate(answers, dealt[:, :, None], limits, n_replicates, rng),
+        one_factor_answers(answers, fit, n_replicates, np.random.default_rng([seed, 1])),
+        unrelated_answers(answers, fit, n_replicates, np.random.default_rng([seed, 2])),
     )
-    return [_Nulls(*parts) for parts in zip(*(correlate_under(draw, settings) for draw in draws), strict=True)]
+    found = [correlate_under(draw, settings) for draw in draws]
+    return [_Nulls(*parts) for parts in zip(shuffles, *found, strict=True)]
 
 
-def _analysis(correlation: Floats, limits: Floats, marginal: Floats, empty: Booleans, null: _Nulls) -> dict[str, Any]:
+def _analysis(correlation: Floats, limits: Floats, curves: Curves, empty: Booleans, null: _Nulls) -> dict[str, Any]:
     m = len(correlation)
+    marginal = curves.loading
     spectrum = eigenvalues(fill_gaps(correlation))
     loading = minres_one_factor(correlation)
     known = np.isfinite(loading)
@@ -183,6 +163,7 @@ def _analysis(correlation: Floats, limits: Floats, marginal: Floats, empty: Bool
         "quadratic_r2": r2,
         "quadratic_null_r2": float(np.nanmean(null_r2)) if np.isfinite(null_r2).any() else float("nan"),
         "quadratic_p": p_value(r2, null_r2),
+        "marginal_quadratic_r2": float(parabola_r2(marginal[None], curves.thresholds)[0]) if m > 3 else float("nan"),
     }
 
 
@@ -198,20 +179,3 @@ def _symmetric_empty_cells(answers: Answers) -> Booleans:
 def _largest_difference(correlation: Floats, reference: Floats) -> float:
     difference = np.abs(correlation - reference)
     return float(np.nanmax(difference)) if np.isfinite(difference).any() else float("nan")
-
-
-def _verdict(finding: str, p: pd.Series, alpha: float) -> str:
-    found = int((p <= alpha).sum())
-    if found == len(p):
-        return f"{finding} survives every analysis (p <= {alpha:g} in all {len(p)})"
-    if found == 0:
-        return f"{finding} is in no analysis (p > {alpha:g} in all {len(p)})"
-    rules = p[p <= alpha].index.tolist()
-    shown = "; ".join(map(str, rules[:4])) + (f" and {found - 4} more" if found > 4 else "")
-    return f"{finding} depends on the analysis (p <= {alpha:g} in {found} of {len(p)}: {shown})"
-
-
-def _range(values: pd.Series, factor: float = 1.0, unit: str = "") -> str:
-    digits = 0 if unit else 2
-    low, high = factor * values.min(), factor * values.max()
-    return f"{low:.{digits}f} to {high:.{digits}f}{unit}"

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from common import InputError
 from psychometrics.answers import warn
+from psychometrics.arrays import unmasked
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def smooth_correlation(correlation: pd.DataFrame | ArrayLike, tolerance: float =
 
     R: `psych::cor.smooth(r)`.
     """
-    frame = correlation if isinstance(correlation, pd.DataFrame) else pd.DataFrame(np.asarray(correlation))
+    frame = correlation if isinstance(correlation, pd.DataFrame) else pd.DataFrame(unmasked(correlation))
     matrix = frame.to_numpy(dtype=float)
     if matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise InputError(f"a correlation matrix is square, and this one is {matrix.shape[0]} x {matrix.shape[1]}")

@@ -64,8 +64,9 @@ def tetrachoric(
             respondent. Without gaps the two agree but for pairs with an empty cell.
         zero_cells: what happens where an answer pattern (yes-yes, yes-no, no-yes, no-no) never occurs in a pair.
             `half` puts 0.5 into the empty cells of that pair only (two identical respondents get a little less than 1,
-            as in psych); `none` leaves them, and rho is exactly 1 (no disagreement of one kind) or -1 (no agreement of
-            one kind); `exclude` gives nan. At extreme yes rates this choice decides everything: see
+            as in psych); `none` leaves them, and rho is where the likelihood is greatest: with thresholds of the pair
+            exactly 1 (no disagreement of one kind) or -1 (no agreement of one kind), with global ones often inside;
+            `exclude` gives nan. At extreme yes rates this choice decides everything: see
             docs/psychometrics.md.
 
     Returns:

@@ -1,9 +1,12 @@
 """Which respondents a factor analysis can use, and their eigenvalues."""
 
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
 from common import InputError
 from psychometrics.answers import Answers, names, warn
-from psychometrics.arrays import Floats
-from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, correlations
+from psychometrics.arrays import Booleans, Floats
+from psychometrics.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, correlations
 from psychometrics.pair_counts import count_pairs
 from psychometrics.replicates import eigenvalues, fill_gaps
 from psychometrics.thresholds import thresholds_of
@@ -40,6 +43,31 @@ def require_usable(answers: Answers) -> Answers:
             "a factor model needs at least 3 such respondents, so add respondents or questions"
         )
     return answers.select(answers.varies)
+
+
+def linked_respondents(answers: Answers) -> Booleans:
+    """(respondent,) True for those that hang together with at least two others by shared questions.
+
+    Two respondents are linked when they share at least three questions. A loading says how closely a respondent follows
+    what others follow too: alone it has no meaning, and of two only the product of both is known.
+
+    Raises:
+        InputError: no three respondents hang together, so that nothing that is shared can be estimated.
+    """
+    answered = answers.answered.astype(np.float32)
+    linked = in_threes(answered.T @ answered >= MIN_SHARED)
+    if not linked.any():
+        raise InputError(
+            f"no three of the {answers.n_respondents} respondents hang together by {MIN_SHARED} shared questions, so "
+            "that nothing shared can be estimated; give respondents that answered the same questions"
+        )
+    return linked
+
+
+def in_threes(linked: Booleans) -> Booleans:
+    """(respondent,) True for members of a connected part of at least three, given (respondent, respondent) links."""
+    _, part = connected_components(linked, directed=False)
+    return np.asarray(np.bincount(part)[part] >= MIN_RESPONDENTS)
 
 
 def observed_correlation(answers: Answers, thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Floats:

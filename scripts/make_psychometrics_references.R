@@ -12,15 +12,9 @@ quietly <- function(expression) suppressMessages(suppressWarnings({capture.outpu
 # Factor analysis of the correlations that tests/reference already holds.
 for (s in 1:3) {
   r <- as.matrix(read.csv(file.path(folder, sprintf("sim%d_psych_c05_raw_local.csv", s)), row.names = 1))
-  # fa smooths a matrix that is not positive definite; the optimisation it then runs is applied to r itself.
-  fa_raw <- function(k) {
-    environment <- new.env(parent = asNamespace("psych"))
-    environment$cor.smooth <- function(x, ...) x
-    raw <- psych::fac
-    environment(raw) <- environment
-    quietly(raw(r, nfactors = k, rotate = "none", fm = "minres", SMC = TRUE, scores = "none"))
-  }
-  loadings <- cbind(unclass(fa_raw(1)$loadings), unclass(fa_raw(2)$loadings))
+  # fa factors the matrix that it is given: it smooths only correlations that it estimates itself
+  extracted <- function(k) unclass(quietly(fa(r, nfactors = k, rotate = "none", fm = "minres", scores = "none"))$loadings)
+  loadings <- cbind(extracted(1), extracted(2))
   colnames(loadings) <- c("one", "two_1", "two_2")
   write_matrix(loadings, sprintf("sim%d_psych_minres.csv", s))
   components <- unclass(quietly(principal(r, nfactors = 2, rotate = "none", covar = TRUE))$loadings)

@@ -1,0 +1,313 @@
+"""How often every test of structure speaks where nothing is there, and where something is (docs/psychometrics.md).
+
+    python scripts/simulate_structure_tests.py                       # the figures of the page; half an hour, one core
+    python scripts/simulate_structure_tests.py scale gaps --sets 20  # some of them, on other numbers of panels
+
+Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
+says so. Invariance takes a third of the sets for each kind, planted parabolas and second scales a quarter, at least
+ten. Studies: scale, extremes, gaps, invariance, orders, clusters, fit, residuals, selfknowledge, rasch, intervals.
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.special import ndtri
+
+import psychometrics as ps
+
+MIDDLE = np.linspace(0.2, 0.8, 19)
+EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
+Rows = Iterator[tuple[str, str, float]]
+B = 99
+
+
+def places(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Easiness of n questions, mean 0 and variance 1."""
+    if kind == "exponential":
+        return rng.exponential(size=n) - 1
+    if kind == "bimodal":
+        return rng.choice([-0.9, 0.9], n) + np.sqrt(0.19) * rng.standard_normal(n)
+    return rng.standard_normal(n)
+
+
+def panel(
+    kind: str, n: int, rates: np.ndarray, loading: float | np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Answers with these yes rates, nobody in one way only, and the easiness of the questions."""
+    loading = np.broadcast_to(loading, len(rates))
+    noise = np.sqrt(1 - loading**2)
+    many = places(kind, 100_000, rng)[:, None] * loading + noise * rng.standard_normal((100_000, len(rates)))
+    cuts = np.array([np.quantile(column, 1 - rate) for column, rate in zip(many.T, rates, strict=True)])
+    while True:
+        easiness = places(kind, n, rng)
+        answers = (easiness[:, None] * loading + noise * rng.standard_normal((n, len(rates))) > cuts).astype(float)
+        if ((answers.mean(axis=0) > 0) & (answers.mean(axis=0) < 1)).all():
+            return answers, easiness
+
+
+def grouped_scales(n: int, m: int, groups: int, correlation: float, rng: np.random.Generator) -> np.ndarray:
+    """Answers of groups of respondents whose scales correlate; loadings .8."""
+    scales = np.sqrt(correlation) * rng.standard_normal((n, 1))
+    scales = scales + np.sqrt(1 - correlation) * rng.standard_normal((n, groups))
+    latent = 0.8 * scales[:, np.arange(m) % groups] + 0.6 * rng.standard_normal((n, m))
+    return (latent > rng.uniform(-0.8, 0.8, m)).astype(float)
+
+
+def without_hard_ones(answers: np.ndarray, easiness: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The first third of the respondents left out most of the hard questions."""
+    gone = rng.random(answers.shape) < 1 / (1 + np.exp(2.5 * (easiness[:, None] + 0.3)))
+    gone[:, answers.shape[1] // 3 :] = False
+    return np.where(gone, np.nan, answers)
+
+
+def repeated(sets: int, one: Callable[[np.random.Generator, int], dict[str, float]], name: str) -> Rows:
+    """Means of what each simulated panel gives."""
+    found = [one(np.random.default_rng([len(name), seed]), seed) for seed in range(sets)]
+    for key in found[0]:
+        yield name, key, float(np.nanmean([row[key] for row in found]))
+
+
+def scale(sets: int) -> Rows:
+    def one(kind: str, rng: np.random.Generator, seed: int) -> dict[str, float]:
+        answers, _ = panel(kind, 1000, rng.permutation(MIDDLE), 0.8, rng)
+        compared = ps.scale_distribution(answers).comparison
+        row: dict[str, float] = {
+            "R^2 of the parabola, minres": ps.fit_factor_model(answers).quadratic_fit.r2,
+            "R^2, marginal, normal scale": compared["quadratic_r2"]["normal"],
+            "R^2, marginal, histogram": compared["quadratic_r2"]["histogram"],
+            "normality rejected": compared["p"]["smooth"] <= 0.05,
+        }
+        for shape in ("normal", "histogram"):
+            one_factor = ps.one_factor_bootstrap(answers, B, seed=seed, scale=shape)
+            row |= {
+                f"parabola, {shape} null": ps.quadratic_fit_test(answers, B, seed=seed, scale=shape).p <= 0.05,
+                f"second factor, {shape} null": one_factor.second.p <= 0.05,
+                f"smallest eigenvalue, {shape} null": one_factor.smallest.p <= 0.05,
+            }
+        return row
+
+    for kind in ("normal", "exponential", "bimodal"):
+        yield from repeated(sets, lambda rng, seed, kind=kind: one(kind, rng, seed), f"{kind} scale, 1000 x 19")
+
+
+def extremes(sets: int) -> Rows:
+    for n in (300, 1000):
+
+        def equal(rng: np.random.Generator, seed: int, n: int = n) -> dict[str, float]:
+            answers, _ = panel("normal", n, EXTREME, 0.8, rng)
+            return {"parabola": ps.quadratic_fit_test(answers, B, seed=seed).p <= 0.05}
+
+        yield from repeated(sets, equal, f"equal loadings at extreme rates, half, {n} x 19")
+
+    def bent(rng: np.random.Generator, seed: int) -> dict[str, float]:
+        limits = np.linspace(-0.9, 0.9, 16)
+        slope = 0.9 - 0.3 * limits**2
+        latent = slope * rng.standard_normal((1000, 1)) + np.sqrt(1 - slope**2) * rng.standard_normal((1000, 16))
+        return {"parabola": ps.quadratic_fit_test((latent > -limits).astype(float), B, seed=seed).p <= 0.05}
+
+    yield from repeated(max(sets // 4, 10), bent, "a true parabola, .90 to .66, 1000 x 16")
+
+
+def gaps(sets: int) -> Rows:
+    def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
+        answers, easiness = panel("normal", 1500, rng.permutation(MIDDLE), rng.uniform(0.6, 0.9, 19), rng)
+        answers = without_hard_ones(answers, easiness, rng)
+        return {"second factor": ps.one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
+
+    def two(rng: np.random.Generator, seed: int) -> dict[str, float]:
+        answers = grouped_scales(800, 18, 2, 0.8, rng)
+        level = answers.mean(axis=1)
+        answers = without_hard_ones(answers, (level - level.mean()) / level.std(), rng)
+        return {"second factor": ps.one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
+
+    yield from repeated(sets, one, "one factor, gaps on hard questions, 1500 x 19")
+    yield from repeated(max(sets // 4, 10), two, "two scales that correlate .8, gaps on hard questions, 800 x 18")
+
+
+def invariance(sets: int) -> Rows:
+    def one(n: int, n_groups: int, kind: str, shift: float, turn: float, seed: int) -> dict[str, float]:
+        rng = np.random.default_rng([seed, n, n_groups])
+        group = rng.integers(0, n_groups, n)
+        easiness = np.linspace(-0.5, 0.5, n_groups)[group] + places(kind, n, rng)
+        loading = np.tile(rng.uniform(0.6, 0.9, 18), (n_groups, 1))
+        threshold = np.tile(ndtri(rng.uniform(0.25, 0.75, 18)), (n_groups, 1))
+        threshold[-1, 0] += shift
+        loading[-1, 0] = max(loading[-1, 0] + turn, 0.1)
+        noise = np.sqrt(1 - loading**2)[group] * rng.standard_normal((n, 18))
+        answers = (loading[group] * easiness[:, None] + threshold[group] + noise > 0).astype(float)
+        found = ps.respondent_invariance(answers, group)
+        others = found.tests.iloc[1:]
+        row = {
+            "uniform, respondents without": (others["uniform_p"] <= 0.05).mean(),
+            "non-uniform, respondents without": (others["nonuniform_p"] <= 0.05).mean(),
+        }
+        if shift or turn:
+            row["the respondent that differs is named (q <= .05)"] = 0 in found.violations().index
+        return row
+
+    for n, n_groups, kind, shift, turn, name in (
+        (450, 2, "normal", 0, 0, "no violation, 450 x 18, 2 groups"),
+        (1000, 4, "normal", 0, 0, "no violation, 1000 x 18, 4 groups"),
+        (1000, 2, "exponential", 0, 0, "no violation, exponential scale, 1000 x 18, 2 groups"),
+        (1000, 2, "normal", 0.5, 0, "threshold shifted by .5, 1000 x 18, 2 groups"),
+        (1000, 2, "normal", 0, -0.4, "loading lower by .4, 1000 x 18, 2 groups"),
+    ):
+        yield from repeated(max(sets // 3, 10), lambda _, seed, a=(n, n_groups, kind, shift, turn): one(*a, seed), name)
+
+
+def orders(sets: int) -> Rows:
+    def one(tau: float, rng: np.random.Generator) -> dict[str, float]:
+        family = np.repeat(np.arange(3), 6)
+        own = np.zeros((450, 3))
+        own[:, 0] = tau * rng.standard_normal(450)
+        loading, threshold = rng.uniform(0.6, 0.9, 18), ndtri(rng.uniform(0.25, 0.75, 18))
+        place = rng.standard_normal((450, 1)) + own[:, family]
+        noise = np.sqrt(1 - loading**2) * rng.standard_normal((450, 18))
+        found = ps.question_invariance((loading * place + threshold + noise > 0).astype(float), family)
+        row = {
+            "a family with its own order": found.groups["p"][0] <= 0.05,
+            "its tau (mean)": found.groups["tau"][0],
+            "single questions": (found.questions["p"] <= 0.05).mean(),
+        }
+        return row
+
+    for tau in (0.0, 0.3, 0.5):
+        yield from repeated(
+            sets, lambda rng, _, tau=tau: one(tau, rng), f"tau {tau:g} for one family of three, 450 x 18"
+        )
+
+
+def clusters(sets: int) -> Rows:
+    def one(shared: float, own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
+        code = np.repeat(np.arange(4), 5)
+        latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
+        latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((400, 20))
+        answers = (latent > rng.uniform(-0.7, 0.7, 20)).astype(float)
+        found = ps.cluster_structure(answers, code, B, seed=seed)
+        return {
+            "shared between models": found.between.p <= 0.05,
+            "clustered": found.difference.p <= 0.05,
+            "first eigenvalue, each respondent shuffled": ps.permutation_null(answers, B, seed=seed).p[0] <= 0.05,
+        }
+
+    for shared, own in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0)):
+        name = f"shared {shared:g}, within one of four models {own:g}, 400 x 20"
+        yield from repeated(sets, lambda rng, seed, a=(shared, own): one(*a, rng, seed), name)
+
+
+def fit(sets: int) -> Rows:
+    def one(rng: np.random.Generator, _: int) -> dict[str, float]:
+        answers, _ = panel("normal", 500, rng.permutation(MIDDLE[:12]), rng.uniform(0.5, 0.9, 12), rng)
+        found = ps.factor_fit(answers)
+        return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
+
+    def two(correlation: float, rng: np.random.Generator) -> dict[str, float]:
+        found = ps.factor_fit(grouped_scales(600, 12, 2, correlation, rng))
+        return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
+
+    yield from repeated(sets, one, "one factor, 500 x 12")
+    for correlation in (0.9, 0.8):
+        yield from repeated(
+            sets, lambda rng, _, r=correlation: two(r, rng), f"two scales that correlate {correlation}, 600 x 12"
+        )
+
+
+def residuals(sets: int) -> Rows:
+    def one(own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
+        latent = 0.7 * rng.standard_normal((600, 1)) + np.sqrt(0.51) * rng.standard_normal((600, 10))
+        latent[:, :2] = latent[:, :2] * np.sqrt(1 - own) + np.sqrt(own) * rng.standard_normal((600, 1))
+        found = ps.residual_correlations((latent > rng.uniform(-0.5, 0.5, 10)).astype(float), B, seed=seed)
+        pairs = found.pairs
+        planted = (pairs["first"] == 0) & (pairs["second"] == 1)
+        return {
+            "pairs without": (pairs["p"][~planted] <= 0.05).mean(),
+            "largest residual": found.largest.p <= 0.05,
+            "the pair that shares something (q <= .05)": float(pairs["q"][planted].iloc[0] <= 0.05),
+        }
+
+    for own in (0.0, 0.3):
+        yield from repeated(
+            sets, lambda rng, seed, own=own: one(own, rng, seed), f"two share {own:g} beside the scale, 600 x 10"
+        )
+
+
+def selfknowledge(sets: int) -> Rows:
+    def one(own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
+        scales = np.sqrt(0.3) * rng.standard_normal((600, 1)) + np.sqrt(0.7) * rng.standard_normal((600, 2))
+        easiness, noise = scales[:, np.arange(12) % 2], rng.standard_normal((600, 12))
+        said = (0.8 * easiness + 0.6 * noise > rng.normal(size=12) * 0.6).astype(float)
+        luck = own * noise + np.sqrt(1 - own**2) * rng.standard_normal((600, 12))
+        right = (0.7 * easiness + np.sqrt(0.51) * luck > rng.normal(size=12) * 0.5).astype(int)
+        p = [ps.pairwise_calibration(said, right, n_permutations=B, seed=seed, n_factors=k).pooled["p"].iloc[0]
+             for k in (None, 1)]  # fmt: skip
+        return {"self-knowledge": p[0] <= 0.05, "self-knowledge, one scale held": p[1] <= 0.05}
+
+    for own in (0.0, 0.2):
+        yield from repeated(
+            sets, lambda rng, seed, own=own: one(own, rng, seed), f"two groups, own knowledge {own:g}, 600 x 12"
+        )
+
+
+def rasch(sets: int) -> Rows:
+    def one(spread: float, rng: np.random.Generator) -> dict[str, float]:
+        answers, _ = panel("normal", 450, MIDDLE[2:12], rng.uniform(0.7 - spread, 0.7 + spread, 10), rng)
+        return {"unequal slopes": ps.rasch_test(answers).p <= 0.05}
+
+    for spread in (0.0, 0.15):
+        yield from repeated(sets, lambda rng, _, s=spread: one(s, rng), f"loadings .7 +- {spread:g}, 450 x 10")
+
+
+def intervals(sets: int) -> Rows:
+    def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
+        loading = rng.uniform(0.5, 0.85, 8)
+        answers, _ = panel("normal", 400, rng.permutation(MIDDLE[4:12]), loading, rng)
+        pairs = np.triu_indices(8, 1)
+        true = np.outer(loading, loading)[pairs]
+        found, drawn = ps.correlation_intervals(answers), ps.bootstrap_questions(answers, 199, seed=seed)
+        inside = lambda low, high: ((low.to_numpy()[pairs] < true) & (true < high.to_numpy()[pairs])).mean()  # noqa: E731
+        table = drawn.respondents
+        return {
+            "95% intervals of correlations cover, formula": inside(found.low, found.high),
+            "95% intervals of correlations cover, bootstrap": inside(drawn.correlation_low, drawn.correlation_high),
+            "95% intervals of loadings cover": (
+                (table["loading_low"] < loading) & (loading < table["loading_high"])
+            ).mean(),
+        }
+
+    yield from repeated(sets, one, "one factor, 400 x 8")
+
+
+STUDIES: dict[str, tuple[Callable[[int], Rows], int]] = {
+    "scale": (scale, 12),
+    "extremes": (extremes, 60),
+    "gaps": (gaps, 20),
+    "invariance": (invariance, 90),
+    "orders": (orders, 100),
+    "clusters": (clusters, 40),
+    "fit": (fit, 100),
+    "residuals": (residuals, 40),
+    "selfknowledge": (selfknowledge, 20),
+    "rasch": (rasch, 60),
+    "intervals": (intervals, 20),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
+    parser.add_argument("--sets", type=int, help="simulated panels of each kind (default: as on the page)")
+    options = parser.parse_args()
+    unknown = set(options.studies) - set(STUDIES)
+    if unknown:
+        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
+    warnings.simplefilter("ignore", ps.PsychometricsWarning)
+    for name in options.studies or STUDIES:
+        study, sets = STUDIES[name]
+        for kind, what, value in study(options.sets or sets):
+            print(f"| {name} | {kind} | {what} | {value:.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

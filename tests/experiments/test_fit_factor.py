@@ -1,0 +1,212 @@
+"""experiments/fit_factor.py from a panel file to tables and figures."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+from programs import help_without_libraries
+from psychometric_data import answers, one_factor
+from scipy.special import ndtri
+
+from psychometrics import (
+    FactorModel,
+    PsychometricsWarning,
+    bootstrap_questions,
+    fit_factor_model,
+    missingness_test,
+    permutation_null,
+    quadratic_fit_test,
+    revised_parallel_analysis,
+    two_parameter_irt,
+)
+
+PROGRAM = Path(__file__).parents[2] / "experiments" / "fit_factor.py"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True)
+
+
+def wide_file(folder: Path, panel: pd.DataFrame) -> str:
+    file = folder / "panel.csv"
+    panel.rename_axis("question_id").rename(index=lambda row: f"q{row}").to_csv(file)
+    return str(file)
+
+
+def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
+    panel = answers("gaps")
+    done = run(
+        wide_file(tmp_path, panel),
+        "--out",
+        str(tmp_path / "out"),
+        "--replicates",
+        "19",
+        "--sensitivity-replicates",
+        "9",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "First factor" in done.stdout
+    printed = " ".join(done.stdout.split())
+    assert "Against one scale for all" in printed or "Nothing found here speaks against" in printed
+    assert "what confidence is worth: python experiments/score_confidence.py" in done.stdout
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    assert {"factor.json", "respondents.csv", "questions.csv", "eigenvalues.csv", "sensitivity.csv"} <= written
+    assert {"missingness.csv", "summary.json", "correlations.csv"} <= written
+    model = FactorModel.load(tmp_path / "out" / "factor.json")
+    np.testing.assert_allclose(model.loadings, fit_factor_model(panel).loadings)
+    assert model.null is not None
+    assert model.null.n_replicates == 19
+    respondents = pd.read_csv(tmp_path / "out" / "respondents.csv", index_col=0)
+    assert (respondents["loading_low"] <= respondents["loading_high"]).all()
+    np.testing.assert_allclose(respondents["loading"], model.loadings["factor_1"], rtol=1e-6)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["n_zero_cell_pairs"] == model.tetrachoric.n_zero_cell_pairs
+    captions = json.loads((tmp_path / "out" / "figures" / "captions.json").read_text())
+    assert set(captions) == {"correlations", "loadings", "scale", "scree"}
+    assert summary["page"][0] in done.stdout
+    low, high = (pd.read_csv(tmp_path / "out" / f"correlations_{end}.csv", index_col=0) for end in ("low", "high"))
+    assert (low <= high).all(axis=None)
+    for name in captions:
+        assert (tmp_path / "out" / "figures" / f"{name}.png").stat().st_size > 10_000
+
+
+def test_principal_components_are_called_so_and_more_than_two_factors_are_counted(tmp_path):
+    rng = np.random.default_rng(5)
+    scales = 0.5 * rng.standard_normal((500, 1)) + np.sqrt(0.75) * rng.standard_normal((500, 3))
+    latent = 0.9 * scales[:, np.arange(12) % 3] + np.sqrt(0.19) * rng.standard_normal((500, 12))
+    panel = pd.DataFrame((latent > rng.uniform(-0.5, 0.5, 12)).astype(int), columns=[f"m{i}" for i in range(12)])
+    options = ["--replicates", "39", "--sensitivity-replicates", "0", "--extraction", "principal"]
+    done = run(wide_file(tmp_path, panel), "--out", str(tmp_path / "out"), *options)
+    assert done.returncode == 0, done.stderr
+    assert "by principal components" in done.stdout
+    assert "minres" not in done.stdout
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["n_factors_by_revised_parallel_analysis"] == 3
+    scree = pd.read_csv(tmp_path / "out" / "eigenvalues.csv", index_col=0)
+    assert scree["one_factor_fewer_null_mean"].notna().sum() == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "extra", "message"),
+    [
+        ("question_id,a,b,c\nq1,1,0,1\n", [], "gave both yes and no"),
+        ("question_id,a,b,c\nq1,1,0,perhaps\n", [], "perhaps"),
+        ("question_id,a,b,c\nq1,1,0,1\n", ["--replicates", "1"], "--replicates 1; give 0, or at least 2"),
+    ],
+)
+def test_a_panel_that_cannot_be_used_ends_in_one_sentence(tmp_path, content, extra, message):
+    (tmp_path / "panel.csv").write_text(content)
+    done = run(str(tmp_path / "panel.csv"), "--out", str(tmp_path / "out"), *extra)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_needs_no_heavy_library():
+    assert "PANEL" in help_without_libraries(PROGRAM)
+
+
+def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
+    rng = np.random.default_rng(1)
+    code, topic = np.repeat(np.arange(4), 4), rng.integers(0, 2, 360)
+    latent = 0.4 * rng.standard_normal((360, 1)) + 0.7 * rng.standard_normal((360, 4))[:, code]
+    latent = latent + np.sqrt(1 - 0.16 - 0.49) * rng.standard_normal((360, 16))
+    panel = pd.DataFrame((latent > rng.uniform(-0.5, 0.5, 16)).astype(int), columns=[f"m{i}" for i in range(16)])
+    file = wide_file(tmp_path, panel)
+    about = pd.DataFrame(
+        {"respondent": panel.columns, "model": [f"base{one}" for one in code], "framing": "", "family": ""}
+    )
+    about.to_csv(tmp_path / "respondents.csv", index=False)
+    questions = pd.DataFrame({"id": [f"q{i}" for i in range(360)], "question": [f"What is {i}?" for i in range(360)],
+                              "topic": np.where(topic == 1, "birds", "trees"), "level": 1})  # fmt: skip
+    questions.to_csv(tmp_path / "questions.csv", index=False)
+    options = ["--questions", str(tmp_path / "questions.csv"), "--replicates", "39", "--sensitivity-replicates", "0"]
+    done = run(file, "--out", str(tmp_path / "out"), *options)
+    assert done.returncode == 0, done.stderr
+    assert "16 respondents are 4 models" in done.stdout
+    assert "each model shares only with itself" in " ".join(done.stdout.split())
+    assert "questions grouped by topic" in " ".join(done.stdout.split())
+    written = {file.name for file in (tmp_path / "out").iterdir()}
+    assert {"clusters.csv", "clusters_agreement.csv", "respondents_by_topic.csv", "questions_by_model.csv"} <= written
+    assert {"factors.csv", "factor_names.csv", "residuals.csv", "scale.csv"} <= written
+    assert (tmp_path / "out" / "figures" / "clusters.svg").exists()
+    table = pd.read_csv(tmp_path / "out" / "clusters.csv", index_col=0)
+    assert table.loc["within", "mean"] > table.loc["between", "mean"] + 0.3
+    few = run(file, "--questions", "embedded", "--out", str(tmp_path / "other"), "--replicates", "0")
+    assert few.returncode == 2
+    assert "says nothing of 360 of the panel's questions" in few.stderr
+
+
+def test_figures_show_the_numbers_that_they_are_given():
+    from reporting import factor_figures as draw
+
+    varied = answers("gaps")
+    with pytest.warns(PsychometricsWarning, match="always gave only one kind"):
+        model = fit_factor_model(varied.assign(always=1))
+    bootstrap, parabola = bootstrap_questions(varied, 9), quadratic_fit_test(varied, 9)
+    parallel, shuffled = revised_parallel_analysis(varied, 2, 9), permutation_null(varied, 9)
+    drawing = draw.loadings_against_threshold(model, bootstrap, parabola)
+    axes = drawing.figure.axes[0]
+    points = axes.containers[0].lines[0].get_xydata()
+    np.testing.assert_allclose(points[:, 1], model.loadings["factor_1"].dropna())
+    np.testing.assert_allclose(points[:, 0], model.thresholds.drop("always"))
+    assert {text.get_text() for text in axes.texts} >= set(varied.columns)
+    assert "1 respondents that gave only one kind" in drawing.caption
+    assert model.heywood == ["r7"]
+    assert "Heywood" in drawing.caption
+    axes = draw.scree(model, shuffled, parallel).figure.axes[0]
+    assert axes.get_yscale() == "log"
+    lines = {line.get_label(): line.get_ydata() for line in axes.lines}
+    np.testing.assert_allclose(lines["panel"], model.eigenvalues)
+    np.testing.assert_allclose(lines["one factor fewer"], parallel.mean)
+    assert np.isnan(lines["one factor fewer"][2:]).all()
+    image = draw.correlation_map(model).figure.axes[0].images[0]
+    order = model.thresholds.sort_values().index
+    np.testing.assert_allclose(image.get_array().filled(np.nan), model.tetrachoric.correlation.loc[order, order])
+    values = model.tetrachoric.correlation.to_numpy()[~np.eye(9, dtype=bool)]
+    low, high = image.get_clim()
+    assert low <= np.nanmin(values) <= np.nanmax(values) <= high <= np.nanmax(np.abs(values)) + 0.1
+
+
+def test_a_respondent_with_gaps_on_hard_questions_stands_where_all_questions_put_it():
+    from reporting import factor_figures as draw
+
+    truth = one_factor(3, 900, 10, rates=(0.3, 0.7))
+    gappy = truth.answers.copy()
+    rng = np.random.default_rng(0)
+    gappy[(truth.easiness < 0) & (rng.random(900) < 0.85), 0] = np.nan
+    panel = pd.DataFrame(gappy, columns=[f"m{i}" for i in range(10)])
+    without_gaps = ndtri(truth.answers[:, 0].mean())
+    model, marginal = fit_factor_model(panel), two_parameter_irt(panel, scale="histogram", gaps="informative")
+    drawing = draw.loadings_against_threshold(model, None, None, marginal, missingness_test(panel))
+    x = drawing.figure.axes[0].containers[0].lines[0].get_xdata()
+    assert model.thresholds["m0"] - without_gaps > 0.35
+    assert x[0] == pytest.approx(without_gaps, abs=0.15)
+    np.testing.assert_allclose(x[1:], model.thresholds[1:])
+    assert "Hollow: where 1 respondents with informative gaps" in drawing.caption
+
+
+def test_names_cover_neither_points_nor_one_another():
+    from reporting.figure_style import new_figure
+    from reporting.point_names import name_points
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=24), rng.normal(size=24)
+    figure = new_figure(4.6)
+    axes = figure.add_subplot()
+    axes.plot(x, y, "o", markersize=4)
+    name_points(axes, list(x), list(y), [f"model-{i:02d}" for i in range(24)])
+    figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in axes.texts]  # of the words, without the line to the point
+    overlaps = sum(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+    covered = sum(box.contains(*point) for box in boxes for point in axes.transData.transform(np.column_stack([x, y])))
+    assert len(boxes) == 24
+    assert overlaps == 0
+    assert covered <= 1
+    crowded = sum(text.arrow_patch is not None for text in axes.texts)
+    assert crowded < 24
