@@ -1,5 +1,109 @@
-"""Directions read out of activations, and how well they read."""
+"""What can be read out of activations, along which directions, and how far a number can be trusted.
 
+store = store_activations(model, prompts)                     # open_models: activations on disk
+labels = labels_of(store, load_panel("embedded"))             # what is to be read
+task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are held out
+found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
+"""
+
+from probes.choice import ChosenLayer, choose_layer
+from probes.concordance import Area, Concordance, difference_interval, topic_draws
+from probes.controls import control_labels, shuffled_within
+from probes.crossfit import LEAST_OF_A_KIND, PENALTIES, CrossFitted, best_penalties, cross_fit, of_rows, platt
+from probes.erasure import Eraser, erasure_table
+from probes.folds import TopicFolds
+from probes.geometry import (
+    cross_evaluation,
+    direction_table,
+    principal_angles,
+    subspace_table,
+    transfer_table,
+)
+from probes.labels import (
+    EASY,
+    FACT_LABELS,
+    FACT_TRUE,
+    FACT_YES,
+    MAIN_LABELS,
+    OWN_CORRECT,
+    OWN_MARGIN,
+    OWN_YES,
+    ProbeLabels,
+    correct_label,
+    fact_labels,
+    labels_of,
+    shared_difficulty,
+    target_label,
+)
+from probes.layer_files import load_layer, save_layer
 from probes.linear import Probe, fit_probe, probe_layers
+from probes.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer
+from probes.nested import Added, added_test, likelihood_ratio, what_is_added
+from probes.own_or_shared import OWN_COLUMNS, own_or_shared
+from probes.reading import FAR, Surroundings, read_elsewhere, read_with_distance
+from probes.solvers import METHODS, PENALISED, Training
+from probes.text import sentence_embeddings, words_of
 
-__all__ = ["Probe", "fit_probe", "probe_layers"]
+__all__ = [
+    "EASY",
+    "FACT_LABELS",
+    "FACT_TRUE",
+    "FACT_YES",
+    "FAR",
+    "LEAST_OF_A_KIND",
+    "MAIN_LABELS",
+    "METHODS",
+    "OWN_COLUMNS",
+    "OWN_CORRECT",
+    "OWN_MARGIN",
+    "OWN_YES",
+    "PENALISED",
+    "PENALTIES",
+    "PROBE_COLUMNS",
+    "Added",
+    "Area",
+    "ChosenLayer",
+    "Concordance",
+    "CrossFitted",
+    "Eraser",
+    "LayerReading",
+    "Probe",
+    "ProbeLabels",
+    "ProbeTask",
+    "Surroundings",
+    "TopicFolds",
+    "Training",
+    "added_test",
+    "best_penalties",
+    "choose_layer",
+    "control_labels",
+    "correct_label",
+    "cross_evaluation",
+    "cross_fit",
+    "difference_interval",
+    "direction_table",
+    "erasure_table",
+    "fact_labels",
+    "fit_probe",
+    "labels_of",
+    "likelihood_ratio",
+    "load_layer",
+    "measure_layer",
+    "of_rows",
+    "own_or_shared",
+    "platt",
+    "principal_angles",
+    "probe_layers",
+    "read_elsewhere",
+    "read_with_distance",
+    "save_layer",
+    "sentence_embeddings",
+    "shared_difficulty",
+    "shuffled_within",
+    "subspace_table",
+    "target_label",
+    "topic_draws",
+    "transfer_table",
+    "what_is_added",
+    "words_of",
+]

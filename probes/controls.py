@@ -1,0 +1,45 @@
+"""Labels that mean nothing, to see what a probe reads of its own accord.
+
+shuffled   the label shuffled within each topic: what remains readable is how a topic's questions fare on average
+control    a coin for each opening word ("which", "who", ...): a property of the words that nobody cares about, and
+           that stands on both sides of every fold (Hewitt and Liang, 2019, EMNLP, 2733-2743). How well it reads says
+           how much of any number may be the words
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_SMALLER_SIDE = 0.2
+
+
+def shuffled_within(truth: Floats, topic: NDArray[np.intp], seed: int) -> Floats:
+    """Each column of (question, label) shuffled within topics; what is unknown stays unknown, and rates are kept."""
+    rng = np.random.default_rng(seed)
+    shuffled = truth.copy()
+    for number in np.unique(topic):
+        for column in range(truth.shape[1]):
+            places = np.flatnonzero((topic == number) & np.isfinite(truth[:, column]))
+            shuffled[places, column] = truth[rng.permutation(places), column]
+    return shuffled
+
+
+def control_labels(texts: Sequence[str], n: int, seed: int = 0) -> Floats:
+    """(question, n) labels, each a coin for every opening word; draws with under a fifth on one side are drawn anew.
+
+    Where the questions begin so much alike that no such draw turns up, fewer columns come back, at worst none.
+    """
+    openings = [next(iter(text.lower().split()), "") for text in texts]
+    kinds, kind = np.unique(openings, return_inverse=True)
+    rng = np.random.default_rng(seed)
+    found: list[Floats] = []
+    for _ in range(200 * n):
+        if len(found) == n:
+            break
+        label = (rng.random(len(kinds)) < 0.5)[kind].astype(float)
+        if _SMALLER_SIDE <= label.mean() <= 1 - _SMALLER_SIDE:
+            found.append(label)
+    return np.stack(found, axis=1) if found else np.zeros((len(texts), 0))

@@ -1,0 +1,79 @@
+"""What was found at one layer, as a file: held-out scores, inner scores and probes, without the activations.
+
+A file holds, for each method, `score`, `inner` and `penalty` of `CrossFitted`, and of each label's probe the direction,
+its slope and its intercept.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from common import InputError, atomic_path
+from probes.crossfit import CrossFitted
+from probes.linear import Probe
+from probes.measure import LayerReading, ProbeTask
+
+FORMAT = "onedial-layer-probes-1"
+
+
+def save_layer(path: Path | str, reading: LayerReading, labels: list[str]) -> None:
+    """Write scores and probes of a layer, all or nothing."""
+    arrays: dict[str, np.ndarray] = {}
+    facts: dict[str, list[list[float]]] = {}
+    for method, fitted in reading.fitted.items():
+        probes = [reading.probes[method][label] for label in labels]
+        arrays |= {
+            f"{method}.score": fitted.score.astype(np.float32),
+            f"{method}.inner": fitted.inner.astype(np.float32),
+            f"{method}.penalty": fitted.penalty,
+            f"{method}.direction": np.stack([probe.direction.numpy() for probe in probes]),
+        }
+        facts[method] = [
+            [probe.slope, probe.intercept, probe.auroc, probe.se, probe.n_positive, probe.n_negative]
+            for probe in probes
+        ]
+    metadata = {"format": FORMAT, "labels": json.dumps(labels), "probes": json.dumps(facts)}
+    with atomic_path(path) as temporary:
+        save_file({name: np.ascontiguousarray(value) for name, value in arrays.items()}, temporary, metadata=metadata)
+
+
+def load_layer(path: Path | str, task: ProbeTask) -> tuple[dict[str, CrossFitted], dict[str, dict[str, Probe]]]:
+    """Method -> held-out scores, and method -> label -> probe.
+
+    Raises:
+        InputError: missing, broken, or of other labels or questions than the task's.
+    """
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != FORMAT or json.loads(metadata["labels"]) != task.labels:
+                raise InputError(f"{path} holds other labels than these; make the run again with another --out")
+            facts = json.loads(metadata["probes"])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, FileNotFoundError, KeyError, json.JSONDecodeError) as error:
+        raise InputError(f"{path} is missing or broken ({error}); delete it and pass --resume") from error
+    fitted, probes = {}, {}
+    for method, lines in facts.items():
+        score = arrays[f"{method}.score"].astype(float)
+        if score.shape != task.values.shape:
+            raise InputError(f"{path} holds scores of {len(score)} questions, not of {len(task.values)}")
+        fitted[method] = CrossFitted(
+            tuple(task.labels),
+            task.values,
+            score,
+            arrays[f"{method}.inner"].astype(float),
+            arrays[f"{method}.penalty"],
+            task.folds,
+        )
+        directions = torch.from_numpy(arrays[f"{method}.direction"])
+        probes[method] = {
+            label: Probe(direction, slope, intercept, auroc, se, int(n_positive), int(n_negative))
+            for label, direction, (slope, intercept, auroc, se, n_positive, n_negative) in zip(
+                task.labels, directions, lines, strict=True
+            )
+        }
+    return fitted, probes

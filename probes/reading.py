@@ -1,0 +1,159 @@
+"""Read a probe on activations that it was not fitted to: other questions, another checkpoint, each with its distance.
+
+A probe always gives a number, also for a question that is like none of those it was fitted to. So each reading comes
+with the question's distance from the training questions (Mahalanobis', with a shrunk covariance), and with the share of
+held-out questions that lay at least as far off: where that is small, the reading is far from home, and the reader
+abstains. The distances that it is compared with are those of questions whose topics the covariance had not seen either.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from common import InputError
+from probes.concordance import Concordance
+from probes.crossfit import CrossFitted
+from probes.linear import Probe
+from probes.measure import ProbeTask
+from probes.solvers import METHODS, Training, ledoit_wolf
+
+Floats = NDArray[np.float64]
+
+FAR = 0.05
+"""Share of held-out questions that lay as far off, under which a reader abstains."""
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Where the training questions lie.
+
+    Attributes:
+        training: their standardised rows. spectrum: (rank,) shrunk variances along the axes. outside: off the axes.
+        held_out: (question,) distances of training questions from those of other topics, ascending.
+    """
+
+    training: Training
+    spectrum: Floats
+    outside: float
+    held_out: Floats
+
+    @classmethod
+    def of(cls, rows: Floats, task: ProbeTask) -> "Surroundings":
+        """From (question, d_model) activations of the task's questions."""
+        folds = task.folds
+        distances = np.full(len(rows), np.nan)
+        for fold in range(folds.n_folds):
+            own = folds.inside(fold)
+            distances[own] = _shrunk(Training.of(rows[~own])).distance(rows[own])
+        return _shrunk(Training.of(rows), np.sort(distances))
+
+    def distance(self, rows: Floats) -> Floats:
+        """(row,) Mahalanobis distance per coordinate: about 1 for a question like the training questions."""
+        z = self.training.standardised(rows)
+        along = z @ self.training.axes
+        rest = (z**2).sum(axis=1) - (along**2).sum(axis=1)
+        squared = (along**2 / self.spectrum).sum(axis=1) + np.maximum(rest, 0) / self.outside
+        return np.sqrt(squared / z.shape[1])
+
+    def as_far(self, distance: Floats) -> Floats:
+        """(row,) share of held-out training questions at least as far off; small = far from home."""
+        n = len(self.held_out)
+        return (1 + n - np.searchsorted(self.held_out, distance, side="left")) / (1 + n)
+
+
+def read_with_distance(
+    probe: Probe, surroundings: Surroundings, rows: Floats, names: Sequence[str], far: float = FAR
+) -> pd.DataFrame:
+    """A reading of each row, and whether to trust it.
+
+    Args:
+        rows: (row, d_model). names: of the rows. far: abstain where fewer held-out questions lay as far off.
+
+    Returns:
+        Index `names`; `log_odds`, `probability`, `distance`, `as_far`, `reading` (1, 0, or nan where it abstains).
+
+    Raises:
+        InputError: rows of another width than the probe's.
+    """
+    if rows.shape[1] != len(probe.direction):
+        raise InputError(
+            f"activations of width {rows.shape[1]} for a probe of width {len(probe.direction)}; read the model, site "
+            "and layer that it was fitted to"
+        )
+    odds = probe.log_odds(torch.from_numpy(rows)).numpy()
+    distance = surroundings.distance(rows)
+    as_far = surroundings.as_far(distance)
+    reading = np.where(as_far >= far, (odds > 0).astype(float), np.nan)
+    found = {"log_odds": odds, "probability": 1 / (1 + np.exp(-odds)), "distance": distance, "as_far": as_far}
+    return pd.DataFrame(found | {"reading": reading}, index=list(names))
+
+
+def read_elsewhere(
+    rows: Floats, other: Floats, task: ProbeTask, fitted: CrossFitted, other_truth: Floats | None = None,
+    method: str = "logistic",
+) -> pd.DataFrame:  # fmt: skip
+    """Probes fitted to one checkpoint's activations, read on another's, topics held out on both sides.
+
+    Args:
+        rows, other: (question, d_model) of the same questions at the same layer of either checkpoint.
+        fitted: held-out scores on the first, for the penalties that its folds chose.
+        other_truth: (question, label) of the other checkpoint, where its labels differ (its own yes).
+
+    Returns:
+        Columns `label, at_home, elsewhere, elsewhere_low, elsewhere_high, recentred, n, far`. recentred: each
+        checkpoint's own mean is taken off first, so that a shift of all activations costs nothing; far: share of the
+        other checkpoint's questions on which a reader would abstain.
+
+    Raises:
+        InputError: the checkpoints have streams of different widths.
+    """
+    if rows.shape != other.shape:
+        raise InputError(
+            f"activations of shape {rows.shape} and {other.shape}; a probe is read on a checkpoint of the same width, "
+            "at the same layer, with the same questions"
+        )
+    truth = task.values if other_truth is None else other_truth
+    scores = {"elsewhere": np.full(truth.shape, np.nan), "recentred": np.full(truth.shape, np.nan)}
+    for fold in range(task.folds.n_folds):
+        own = task.folds.inside(fold)
+        training = Training.of(rows[~own])
+        penalty = fitted.penalty[fold]
+        grid = sorted(set(penalty.tolist()))
+        every = training.normalised(METHODS[method](training, task.values[~own], grid))
+        chosen = [grid.index(value) if len(every) > 1 else 0 for value in penalty.tolist()]
+        weight = np.stack([every[at, :, column] for column, at in enumerate(chosen)], axis=1)
+        scores["elsewhere"][own] = training.standardised(other[own]) @ weight
+        centred = other[own] - other[~own].mean(axis=0) + training.mean
+        scores["recentred"][own] = training.standardised(centred) @ weight
+    surroundings = Surroundings.of(rows, task)
+    far = float((surroundings.as_far(surroundings.distance(other)) < FAR).mean())
+    lines = []
+    for at, label in enumerate(task.labels):
+        home = Concordance.of(fitted.score[:, at], task.values[:, at], task.folds)
+        away, recentred = (Concordance.of(score[:, at], truth[:, at], task.folds) for score in scores.values())
+        area = away.area(task.draws)
+        lines.append(
+            {
+                "label": label,
+                "at_home": home.auroc,
+                "elsewhere": area.auroc,
+                "elsewhere_low": area.low,
+                "elsewhere_high": area.high,
+                "recentred": recentred.auroc,
+                "n": int(np.isfinite(truth[:, at]).sum()),
+                "far": far,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _shrunk(training: Training, held_out: Floats | None = None) -> Surroundings:
+    n, d = training.rows.shape
+    shrinkage = ledoit_wolf(training)
+    floor = max(shrinkage * float((training.singular**2).sum()) / n / d, 1e-9)
+    spectrum = (1 - shrinkage) * training.singular**2 / n + floor
+    return Surroundings(training, spectrum, floor, np.empty(0) if held_out is None else held_out)

@@ -1,0 +1,245 @@
+"""The sections of a probing report that go beyond one label at one layer: same direction, used, own, when settled.
+
+Same signature as in `reporting.probe_sections`, which lists them.
+"""
+
+import pandas as pd
+
+from reporting import page
+from reporting.meaning import NOTHING, interval, number, p_value
+from reporting.page import Section, TableRow
+from reporting.probe_contents import ProbeContents
+
+
+def facts(contents: ProbeContents) -> Section | None:
+    """The truth of unrelated facts, at its best layer."""
+    table = contents.table("chosen_facts")
+    if table is None:
+        return None
+    words = (
+        "Facts that have nothing to do with ability, half of them true, put to the subject as plain yes/no questions. "
+        "They tell reading of ability apart from reading of truth, and from a lean towards yes. Facts come in pairs of "
+        "nearly the same words of which one is true, both in one topic, so that words alone lie below .5 where they "
+        "learn a pair's words."
+    )
+    columns = ("layer", "AUROC", "words", "shuffled", "1 : 0", "unknown")
+    lines = [
+        TableRow(
+            str(row["label"]),
+            [
+                f"{row['layer']:.0f}",
+                f"{number(row['auroc'], 2)} {interval(row['low'], row['high'], 2)}",
+                number(row["text"], 2),
+                number(row["shuffled"], 2),
+                f"{row['n_positive']:.0f} : {row['n'] - row['n_positive']:.0f}",
+                f"{row['n_unknown']:.0f}",
+            ],
+        )
+        for _, row in table.iterrows()
+    ]
+    return Section(
+        "Facts that have nothing to do with ability", [page.text(words), page.table("Facts", "label", columns, lines)]
+    )
+
+
+def same_direction(contents: ProbeContents) -> Section | None:
+    """Cosines, cross-evaluation, transfer to the facts."""
+    table = contents.table("directions")
+    if table is None:
+        return None
+    words = (
+        f"All at layer {_layer(table)}. Cosines of probes lie off 0 by themselves where they are fitted to the same "
+        "questions: the null is the cosine with directions of labels shuffled within topics; the interval beside the "
+        "cosine leaves out topics one at a time. halves: cosine of a "
+        "label's own directions from two halves of the topics, the first label's and the second's; where these are "
+        "small, a small cosine means noise and not another direction, and the corrected cosine (cosine over the root "
+        "of their product) is rough. correlation: of the two readings over questions."
+    )
+    columns = ("cosine", "null", "p", "halves", "corrected", "correlation", "null")
+    lines = [
+        TableRow(
+            f"{row['label']} – {row['other']}, {str(row['method']).replace('_', ' ')}",
+            [
+                f"{number(row['cosine'], 2, signed=True)} {interval(row['low'], row['high'], 2, signed=True)}",
+                interval(row["null_low"], row["null_high"], 2, signed=True),
+                p_value(row["p"]),
+                f"{number(row['reliability'], 2)}, {number(row['other_reliability'], 2)}",
+                number(row["cosine_corrected"], 2, signed=True),
+                number(row["correlation"], 2, signed=True),
+                interval(row["correlation_null_low"], row["correlation_null_high"], 2, signed=True),
+            ],
+        )
+        for _, row in table.iterrows()
+    ]
+    blocks = [page.text(words), page.table("Directions", "labels", columns, lines), *contents.figures("cross_map")]
+    transfer = contents.table("transfer")
+    if transfer is not None:
+        blocks += [
+            page.text(
+                "Probes of the questions read on the facts, and the other way round, whole sets apart. The null are "
+                "probes of the same questions fitted to shuffled labels; the interval is over the topics of the set "
+                "that is read."
+            ),
+            page.table(
+                "Transfer",
+                "probe, read on",
+                ("AUROC", "null", "p", "n"),
+                [
+                    TableRow(
+                        f"{row['probe']}, {row['label']}",
+                        [
+                            f"{number(row['auroc'], 2)} {interval(row['low'], row['high'], 2)}",
+                            interval(row["null_low"], row["null_high"], 2),
+                            p_value(row["p"]),
+                            f"{row['n']:.0f}",
+                        ],
+                    )
+                    for _, row in transfer.iterrows()
+                ],
+            ),
+        ]
+    return Section("Is it the same direction?", blocks)
+
+
+def erasure(contents: ProbeContents) -> Section | None:
+    """What goes when one label is taken out."""
+    table = contents.table("erasure")
+    if table is None:
+        return None
+    words = (
+        f"At layer {_layer(table)} one label is taken out of the activations (LEACE: the smallest change after which "
+        "no linear probe of the training questions reads it), and the others are read again. The label itself then "
+        "reads at .5 by construction. What else is lost shared its direction, or goes with it over questions; the last "
+        "column is what is lost when a shuffled copy of the label is erased."
+    )
+    columns = ("before", "after", "lost", "lost to a shuffled copy")
+    lines = [
+        TableRow(
+            f"without {row['erased']}: {row['label']}",
+            [
+                number(row["before"], 2),
+                f"{number(row['after'], 2)} {interval(row['after_low'], row['after_high'], 2)}",
+                f"{number(row['lost'], 2, signed=True)} {interval(row['lost_low'], row['lost_high'], 2, signed=True)}",
+                number(row["lost_by_shuffled"], 2, signed=True),
+            ],
+            faint=row["erased"] == row["label"],
+        )
+        for _, row in table.iterrows()
+    ]
+    return Section("What goes when one is erased", [page.text(words), page.table("Erasure", "label", columns, lines)])
+
+
+def angles(contents: ProbeContents) -> Section | None:
+    """Principal angles between the targets' directions and the main ones."""
+    table = contents.table("angles")
+    if table is None:
+        return None
+    words = (
+        "Principal angles between the span of the main labels' directions and the span of each base model's targets', "
+        "smallest first. The null is the 5% point of the angle with the targets' labels shuffled within topics: a "
+        "smaller angle shares more than chance at this covariance gives."
+    )
+    columns = ("targets", "angle", "degrees", "null, 5%", "p")
+    lines = [
+        TableRow(
+            str(row["group"]),
+            [f"{row['n_labels']:.0f}", f"{row['angle']:.0f}", number(row["degrees"], 0), number(row["null_low"], 0),
+             p_value(row["p"])],
+        )
+        for _, row in table.iterrows()
+    ]  # fmt: skip
+    return Section("Subspaces", [page.text(words), page.table("Angles", "base model", columns, lines)], folded=True)
+
+
+def used(contents: ProbeContents) -> Section | None:
+    """Effect of each direction against its reading."""
+    table = contents.table("effects")
+    if table is None:
+        return None
+    own = table[table["kind"] == "probe"]
+    words = (
+        f"Each direction of layer {_layer(table)} is added to the stream at the answer position, "
+        f"{table['step'].iloc[0]:.2g} residual norms to either side, on {own['n'].max():.0f} questions of all topics. "
+        "The effect is the slope of the yes/no margin, per residual norm; positive raises yes. p: share of random "
+        "directions with at least such an effect, drawn evenly, and with the covariance of the streams. cosine: with "
+        "the difference of means of the first label, the direction that steering would add."
+    )
+    columns = ("AUROC", "effect", "p", "p, covariance", "cosine", "n", "unread")
+    lines = [
+        TableRow(
+            f"{row['label']}, {str(row['method']).replace('_', ' ')}",
+            [
+                number(row["auroc"], 2),
+                f"{number(row['effect'], 2, signed=True)} {interval(row['low'], row['high'], 2, signed=True)}",
+                p_value(row["p"]),
+                p_value(row["p_covariance"]),
+                number(row["cosine_with_own"], 2, signed=True),
+                f"{row['n']:.0f}",
+                f"{row['n_unread']:.0f}",
+            ],
+        )
+        for _, row in own.iterrows()
+    ]
+    blocks = [
+        page.text(words),
+        page.table("Effects", "direction", columns, lines),
+        *contents.figures("reading_and_use"),
+    ]
+    return Section("Is what reads also used?", blocks)
+
+
+def own_or_shared(contents: ProbeContents) -> Section | None:
+    """Nested models of correctness."""
+    table = contents.table("own")
+    if table is None:
+        return None
+    words = (
+        "Does the stream predict the subject's own correctness beyond the question's words, the panel's difficulty and "
+        "the share of other models that were right? And does it predict another model's correctness as well? p is of a "
+        "test that treats whole topics as draws; the likelihood-ratio test beside it takes questions for independent "
+        "and finds too much."
+    )
+    columns = ("layer", "n", "reading", "base", "with reading", "gain", "p", "p, likelihood ratio", "own probe")
+    lines = [
+        TableRow(
+            str(row["label"]),
+            [
+                f"{row['layer']:.0f}",
+                f"{row['n_positive']:.0f} of {row['n']:.0f}",
+                number(row["reading"], 2),
+                number(row["base"], 2),
+                number(row["both"], 2),
+                f"{number(row['added'], 3, signed=True)} {interval(row['low'], row['high'], 3, signed=True)}",
+                p_value(row["p"]),
+                p_value(row["p_likelihood"]),
+                number(row["by_own_probe"], 2) if not row["own"] else NOTHING,
+            ],
+        )
+        for _, row in table.iterrows()
+    ]
+    blocks = [
+        page.text(words),
+        page.table("Own or shared", "label", columns, lines),
+        *contents.figures("own_and_shared"),
+    ]
+    return Section("Its own ability, or what is hard for all?", blocks)
+
+
+def lens(contents: ProbeContents) -> Section | None:
+    """What each layer would answer, and where the directions point."""
+    blocks = contents.figures("lens_curves")
+    tokens = contents.table("tokens")
+    if tokens is not None:
+        lines = [TableRow(str(row["label"]), [str(row["raised"]), str(row["lowered"])]) for _, row in tokens.iterrows()]
+        blocks += [
+            page.text(
+                f"Tokens whose logits the directions of layer {_layer(tokens)} raise and lower most, if they went "
+                "straight to the unembedding."
+            ),
+            page.table("Tokens", "direction", ("raised", "lowered"), lines),
+        ]
+    return Section("What each layer would answer", blocks) if blocks else None
+
+
+def _layer(table: pd.DataFrame) -> str:
+    return f"{table['layer'].iloc[0]:.0f}"

@@ -1,0 +1,160 @@
+"""The probing program from end to end on a tiny model: tables, report, resume, and what it refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_experiment import ROOT, as_arguments, call, files_of, write_experiment  # noqa: F401
+
+from run_store import Run
+
+TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    found = write_experiment(folder, n=160, n_targets=4)
+    few = {"bootstrap": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "n_random": 3}
+    return found | {"store": folder / "store"} | few
+
+
+@pytest.fixture(scope="module")
+def finished(options, tmp_path_factory):
+    from tiny_experiment import run_here
+
+    folder = tmp_path_factory.mktemp("run") / "run"
+    assert run_here(TRAIN_PROBES, *as_arguments(options | {"out": folder})) == 0
+    return folder
+
+
+def test_every_label_at_every_layer_stands_in_the_table_and_the_report(finished):
+    table = pd.read_csv(finished / "probes.csv")
+    assert set(table["layer"]) == set(range(5))
+    assert set(table["method"]) == {"logistic", "ridge", "lda", "mean_difference"}
+    labels = set(table["label"])
+    assert {"easy for all", "yes: target 0", "yes: target 3"} <= labels
+    assert len(table) == 5 * 4 * len(labels)
+    assert table["auroc"].between(0, 1).all()
+    page = (finished / "report.html").read_text()
+    for words in (
+        "What reads, at its best layer",
+        "Where it reads",
+        "easy for all",
+        "Facts that have nothing to do with ability",
+        "Is it the same direction?",
+        "What goes when one is erased",
+        "Is what reads also used?",
+        "What each layer would answer",
+        "Do it again",
+    ):
+        assert words in page
+    chosen = pd.read_csv(finished / "chosen.csv")
+    assert set(chosen["label"]) == labels
+    assert (chosen["highest"] >= chosen["auroc"] - 0.2).all()
+
+
+def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_other(finished):
+    chosen = pd.read_csv(finished / "chosen.csv").set_index("label")
+    facts = pd.read_csv(finished / "chosen_facts.csv")
+    assert "fact is true" in set(facts["label"])
+    directions, cross, transfer, erasure, effects, lens = (
+        pd.read_csv(finished / f"{name}.csv")
+        for name in ("directions", "cross", "transfer", "erasure", "effects", "lens")
+    )
+    main = [label for label in dict.fromkeys(cross["probe"]) if label in set(chosen.index)]
+    assert "easy for all" in main
+    layer = directions["layer"].unique()
+    assert len(layer) == 1
+    assert directions["method"].value_counts().to_dict() == dict.fromkeys(
+        ("logistic", "mean_difference"), len(main) * (len(main) - 1) / 2
+    )
+    assert (directions["low"] <= directions["cosine"]).all()
+    assert len(cross) == len(main) * len(chosen) + len(facts) ** 2
+    assert len(transfer) == 2 * len(main) * len(facts)
+    assert len(erasure) == len(main) ** 2
+    # On the diagonal stands what the table of probes holds.
+    probes = pd.read_csv(finished / "probes.csv").set_index(["layer", "label", "method"])["auroc"]
+    for label in main:
+        own = cross[(cross["probe"] == label) & (cross["label"] == label)]["auroc"].item()
+        assert own == pytest.approx(probes[layer[0], label, "logistic"], abs=1e-6)
+        gone = erasure[(erasure["erased"] == label) & (erasure["label"] == label)]["after"].item()
+        assert gone == pytest.approx(0.5, abs=0.15)
+    kinds = effects["kind"].value_counts()
+    assert kinds.to_dict() == {"probe": 2 * len(main) + len(facts), "random": 3, "covariance": 3}
+    assert (effects["n"] + effects["n_unread"] == 20).all()
+    assert lens["agrees"].iloc[-1] == lens["settled"].iloc[-1] == 1
+    assert (lens["settled"].diff().dropna() >= 0).all()
+
+
+def test_a_difficulty_that_no_model_knows_of_does_not_read(finished):
+    """The panel's answers are random numbers; only chance lies between them and the stream."""
+    chosen = pd.read_csv(finished / "chosen.csv").set_index("label")
+    own = chosen.loc["easy for all"]
+    assert own["low"] - 0.05 < 0.5 < own["high"] + 0.05
+
+
+def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, tmp_path, call):  # noqa: F811
+    import shutil
+
+    broken = tmp_path / "run"
+    shutil.copytree(finished, broken)
+    parts = sorted((broken / "probes").iterdir())
+    tables = [*broken.glob("*.csv"), broken / "report.html"]
+    for file in [*parts[2:], *sorted((broken / "facts").iterdir())[:2], *tables]:
+        file.unlink()
+    manifest = broken / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"completed": true', '"completed": false'))
+    assert call(TRAIN_PROBES, *as_arguments(options | {"out": broken, "resume": True})).code == 0
+    for table in sorted(finished.glob("*.csv")):
+        pd.testing.assert_frame_equal(pd.read_csv(table), pd.read_csv(broken / table.name), obj=table.name)
+    assert (broken / "report.html").exists()
+
+
+def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call, monkeypatch):  # noqa: F811
+    from open_models import ActivationStore
+
+    monkeypatch.setattr(ActivationStore, "write", lambda *a: pytest.fail("a batch was read again"))
+    arguments = options | {"out": tmp_path / "run", "layers": "1-2", "methods": "lda", "store": options["store"]}
+    arguments |= {"facts": 0, "stages": "probes,directions"}
+    ended = call(TRAIN_PROBES, *as_arguments(arguments))
+    assert ended.code == 2
+    assert "holds activations with layers = (0, 1, 2, 3, 4), not (1, 2)" in ended.err
+    assert not (tmp_path / "run").exists()
+    del arguments["layers"]
+    assert call(TRAIN_PROBES, *as_arguments(arguments)).code == 0
+    assert set(pd.read_csv(tmp_path / "run" / "probes.csv")["method"]) == {"lda"}
+    assert (tmp_path / "run" / "erasure.csv").exists()
+    assert not (tmp_path / "run" / "transfer.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"layers": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
+        ({"layers": "last"}, "--layers 'last' is no list of layers"),
+        ({"methods": "svm"}, "'svm' is none of logistic"),
+        ({"stages": "nothing"}, "'nothing' is none of probes"),
+        ({"facts": 20}, "--facts 20 are too few; give 40 or more"),
+        ({"facts": 101}, "101 facts requested; give an even number"),
+        ({"compare_at": 9}, "--compare-at 9 is none of the layers"),
+        ({"step": 0}, "a push needs a step above 0"),
+        ({"stages": "use"}, "--stages use rests on the probes"),
+        ({"folds": 2}, "give at least three folds"),
+        ({"n_questions": 30}, "no label has"),
+    ],
+)
+def test_bad_options_give_one_sentence_and_leave_nothing_behind(wrong, sentence, options, tmp_path, call):  # noqa: F811
+    ended = call(TRAIN_PROBES, *as_arguments(options | {"store": tmp_path / "store", "out": tmp_path / "run"} | wrong))
+    assert ended.code == 2
+    assert sentence in ended.err
+    assert "Traceback" not in ended.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_run_can_be_opened_and_says_where_it_comes_from(finished):
+    run = Run.open(finished)
+    assert run.manifest.program == "train_probes"
+    assert run.manifest.facts["model"]["n_layers"] == 5
+    labels = pd.read_parquet(finished / "labels.parquet")
+    assert np.isfinite(labels["difficulty"]).all()
+    assert files_of(finished / "layers")

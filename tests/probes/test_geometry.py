@@ -1,0 +1,136 @@
+"""Planted angles are recovered, and directions that have nothing to do with each other stay within their null."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted import planted
+
+from common import InputError
+from probes import (
+    cross_evaluation,
+    cross_fit,
+    direction_table,
+    of_rows,
+    principal_angles,
+    subspace_table,
+    transfer_table,
+)
+from probes.solvers import Training
+
+MILD = {"a": 0.3, "b": 0.3, "c": 0.3}
+
+
+def only(table, **wanted):
+    """The one line of a table with these values."""
+    chosen = table
+    for column, value in wanted.items():
+        chosen = chosen[chosen[column] == value]
+    assert len(chosen) == 1
+    return chosen.iloc[0]
+
+
+@pytest.mark.parametrize("cosine", [0.8, 0.4, -0.6])
+def test_a_planted_cosine_is_recovered_once_noise_is_taken_out(cosine):
+    sample = planted({"a": 2.0, "b": 2.0}, n=680, d=24, cosine=cosine, topic_effect=0.0)
+    table = direction_table(sample.rows, sample.task(), {"a": 0.0, "b": 0.0}, ["a", "b"], "mean_difference", n_null=49)
+    own = only(table, label="a", other="b")
+    true = sample.directions["a"] @ sample.directions["b"]
+    true /= np.linalg.norm(sample.directions["a"]) * np.linalg.norm(sample.directions["b"])
+    assert own["cosine_corrected"] == pytest.approx(true, abs=0.12)
+    assert own["low"] < own["cosine"] < own["high"]
+    assert not own["low"] < 0 < own["high"]
+    if cosine == 0.8:  # a strong label is a strong coordinate, to which shuffled copies lean too: the null is wide
+        assert own["p"] <= 0.02
+        assert not own["null_low"] < own["cosine"] < own["null_high"]
+    assert np.sign(own["correlation"]) == np.sign(cosine)
+    assert 0.7 < own["reliability"] <= 1
+
+
+def test_unrelated_directions_lie_within_the_null_nineteen_times_in_twenty():
+    hits = 0
+    for seed in range(60):
+        sample = planted({"a": 1.0, "b": 1.0}, n=255, d=30, seed=seed)
+        rng = np.random.default_rng(seed)
+        # The second label means nothing: whatever cosine there is comes from the questions and their covariance.
+        truth = sample.truth.assign(b=(rng.random(255) < 0.5).astype(float))
+        task = type(sample)(sample.rows, truth, {}, sample.topics, sample.texts).task()
+        table = direction_table(sample.rows, task, {"a": 0.0, "b": 0.0}, ["a", "b"], "lda", n_null=49, n_halves=0)
+        hits += table["p"].iloc[0] <= 0.05
+    assert hits <= 8  # 3 are expected; 9 or more would come about once in 300
+
+
+def test_without_a_null_or_halves_their_columns_are_empty():
+    sample = planted(MILD, n=170, d=10)
+    table = direction_table(sample.rows, sample.task(), MILD, list(MILD), "ridge", n_null=0, n_halves=0)
+    assert len(table) == 3
+    assert table[["null_low", "null_high", "reliability", "cosine_corrected"]].isna().all(axis=None)
+    assert table["cosine"].between(-1, 1).all()
+
+
+def test_a_probe_ranks_the_label_that_shares_its_direction_and_no_other():
+    sample = planted({"a": 2.0, "same": 2.0, "c": 2.0}, n=510, d=20, cosine=0.95, topic_effect=0.2)
+    task = sample.task()
+    fitted = cross_fit(of_rows(sample.rows), task.labels, task.values, task.folds, ["lda"])["lda"]
+    table = cross_evaluation(fitted, task.draws, ["a", "c"], task.labels)
+    assert len(table) == 6
+    assert only(table, probe="a", label="same")["auroc"] > 0.75
+    apart = only(table, probe="a", label="c")
+    assert apart["low"] - 0.03 < 0.5 < apart["high"] + 0.03
+    assert only(table, probe="c", label="c")["auroc"] > 0.85
+
+
+def test_a_probe_of_one_set_ranks_another_set_only_where_the_directions_are_the_same():
+    one = planted({"a": 2.0, "b": 2.0}, n=340, d=20, topic_effect=0.2)
+    other = planted({"a": 2.0, "b": 2.0}, n=255, d=20, topic_effect=0.2, n_topics=15)  # the same directions
+    columns = {"a": "x", "b": "y"}
+    task = type(other)(other.rows, other.truth.rename(columns=columns), {}, other.topics, other.texts).task()
+    table = transfer_table(
+        one.rows, one.task(), {"a": 0.3, "b": 0.3}, ["a", "b"], other.rows, task, ["x", "y"], n_null=49
+    )
+    # Both are drawn from one seed, so that the directions and the scales of the coordinates are the same.
+    for probe, label in (("a", "x"), ("b", "y")):
+        own = only(table, probe=probe, label=label)
+        assert own["auroc"] > 0.8
+        assert own["p"] == pytest.approx(1 / 50)
+        assert own["auroc"] > own["null_high"]
+    for probe, label in (("a", "y"), ("b", "x")):
+        own = only(table, probe=probe, label=label)
+        assert own["null_low"] - 0.1 < own["auroc"] < own["null_high"] + 0.1
+    with pytest.raises(InputError, match="width 20 and 5"):
+        transfer_table(one.rows, one.task(), {"a": 0.3}, ["a"], other.rows[:, :5], task, ["x"])
+
+
+def test_principal_angles_are_those_of_scipy_smallest_first():
+    plane, tilted = np.eye(4)[:, :2], np.eye(4)[:, [0, 2]]
+    np.testing.assert_allclose(principal_angles(plane, tilted), [0, 90], atol=1e-6)
+
+
+def test_a_subspace_that_shares_a_direction_has_a_smaller_angle_than_its_null():
+    sample = planted({"a": 2.0, "b": 2.0, "c": 2.0}, n=510, d=30, cosine=0.9, topic_effect=0.2)
+    table = subspace_table(
+        sample.rows,
+        sample.task(),
+        dict.fromkeys("abc", 0.0),
+        {"shares": ["b", "c"]},
+        ["a"],
+        "mean_difference",
+        n_null=49,
+    )
+    own = only(table, group="shares", angle=1)
+    assert own["degrees"] < 40
+    assert own["degrees"] < own["null_low"]
+    assert own["p"] == pytest.approx(1 / 50)
+    assert isinstance(table, pd.DataFrame)
+
+
+def test_the_directions_of_shuffled_labels_are_those_of_each_copy_by_itself():
+    from probes.controls import shuffled_within
+    from probes.geometry import directions_of, shuffled_directions
+
+    sample = planted({"a": 1.0, "b": 1.0}, n=170, d=12, unknown=0.1)
+    task, penalties = sample.task(), np.array([0.3, 3.0])
+    training = Training.of(sample.rows)
+    found = shuffled_directions(training, task.values, task, penalties, "ridge", 3)
+    for number in range(3):
+        copy = shuffled_within(task.values, task.folds.topic, number)
+        np.testing.assert_allclose(found[number], directions_of(training, copy, penalties, "ridge"))

@@ -1,0 +1,175 @@
+"""A probe finds what was planted, nothing where nothing is, and in the coordinates in which it was planted."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from common import InputError
+from probes import fit_probe, linear, probe_layers
+from probes.linear import held_out_auroc
+
+D_MODEL = 24
+
+
+def planted(n=200, shift=3.0, seed=0):
+    """Noise of unequal scale far from the origin; label 1 is moved by `shift` along a unit direction."""
+    generator = torch.Generator().manual_seed(seed)
+    direction = torch.randn(D_MODEL, generator=generator)
+    direction /= direction.norm()
+    labels = torch.arange(n) % 3 == 0
+    residuals = torch.randn(n, D_MODEL, generator=generator) + 40 + shift * labels[:, None] * direction
+    return residuals, labels, direction
+
+
+def test_a_planted_direction_is_recovered_and_points_towards_label_one():
+    residuals, labels, direction = planted(n=2000)
+    probe = fit_probe(residuals, labels)
+    assert probe.direction @ direction > 0.98
+    assert probe.direction.norm().item() == pytest.approx(1)
+    assert (probe.n_positive, probe.n_negative) == (667, 1333)
+    flipped = fit_probe(residuals, ~labels)
+    assert flipped.direction @ direction < -0.98
+    # Swapping the labels changes the draw of the folds, and nothing else.
+    assert flipped.auroc == pytest.approx(probe.auroc, abs=0.005)
+
+
+def test_the_auroc_of_the_planted_direction_is_that_of_two_normals():
+    residuals, labels, _ = planted(n=3000, shift=1.5)
+    expected = torch.distributions.Normal(0, 1).cdf(torch.tensor(1.5 / 2**0.5)).item()
+    probe = fit_probe(residuals, labels)
+    assert abs(probe.auroc - expected) < 3 * probe.se
+    assert 0.002 < probe.se < 0.01
+
+
+def test_log_odds_are_those_of_scikit_learn_on_standardised_activations():
+    residuals, labels, _ = planted()
+    probe = fit_probe(residuals, labels, c=0.1)
+    rows = residuals.double().numpy()
+    scaler = StandardScaler().fit(rows)
+    reference = LogisticRegression(C=0.1, max_iter=1000).fit(scaler.transform(rows), labels.numpy())
+    expected = reference.decision_function(scaler.transform(rows))
+    np.testing.assert_allclose(probe.log_odds(residuals).numpy(), expected, atol=1e-3)
+
+
+def test_shuffled_labels_read_at_one_half_and_the_standard_error_says_how_far_from_it():
+    scores = []
+    for seed in range(60):
+        residuals, labels, _ = planted(n=90, shift=0.0, seed=seed)
+        scores.append(held_out_auroc(residuals[:, :6].double().numpy(), labels.numpy(), 0.01, seed))
+    auroc, se = np.array(scores).T
+    assert abs(auroc.mean() - 0.5) < 3 * auroc.std() / np.sqrt(len(auroc))
+    assert np.mean(np.abs(auroc - 0.5) < 2 * se) >= 0.85
+    assert 0.7 < se.mean() / auroc.std() < 1.4
+
+
+def test_more_coordinates_than_questions_do_not_let_a_probe_see_the_held_out_labels():
+    generator = torch.Generator().manual_seed(3)
+    residuals = torch.randn(60, 600, generator=generator)
+    labels = torch.arange(60) % 2 == 0
+    probe = fit_probe(residuals, labels, c=1.0)
+    assert roc_auc_score(labels, probe.log_odds(residuals)) == 1.0
+    assert abs(probe.auroc - 0.5) < 3 * probe.se
+
+
+def test_scale_and_origin_of_a_coordinate_do_not_change_what_is_read():
+    residuals, labels, _ = planted()
+    scale = torch.logspace(-3, 3, D_MODEL)
+    probe, scaled = fit_probe(residuals, labels), fit_probe(residuals.double() * scale - 7, labels)
+    assert scaled.auroc == pytest.approx(probe.auroc, abs=1e-6)
+    back = scaled.direction * scale
+    assert torch.nn.functional.cosine_similarity(back, probe.direction, dim=0) > 0.9999
+
+
+def test_scaling_is_learnt_inside_the_folds(monkeypatch):
+    residuals, labels, _ = planted(n=100)
+    seen = []
+
+    class Recording(StandardScaler):
+        def fit(self, rows, *args, **kwargs):
+            seen.append(len(rows))
+            return super().fit(rows, *args, **kwargs)
+
+    monkeypatch.setattr(linear, "StandardScaler", Recording)
+    held_out_auroc(residuals.double().numpy(), labels.numpy(), 0.01, 0)
+    assert seen == [80] * 5
+
+
+def test_the_auroc_is_scikit_learns_averaged_over_folds():
+    residuals, labels, _ = planted(n=150, shift=1.0)  # 50 of label 1: ten in each of five folds
+    rows, truth = residuals.double().numpy(), labels.numpy()
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
+    folds = StratifiedKFold(5, shuffle=True, random_state=4)
+    expected = cross_val_score(pipeline, rows, truth, cv=folds, scoring="roc_auc").mean()
+    assert held_out_auroc(rows, truth, 0.01, 4)[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_layers_are_told_apart_and_keep_their_names():
+    residuals, labels, _ = planted()
+    noise = torch.randn(len(residuals), 2, D_MODEL, generator=torch.Generator().manual_seed(1))
+    stack = torch.stack([noise[:, 0], residuals, noise[:, 1]], dim=1)
+    table = probe_layers(stack, labels, [4, 9, 14])
+    assert table.columns.tolist() == ["layer", "auroc", "se"]
+    assert table["layer"].tolist() == [4, 9, 14]
+    assert table["auroc"].idxmax() == 1
+    assert table["auroc"][1] == fit_probe(residuals, labels).auroc
+
+
+def test_answers_in_lists_arrays_and_other_dtypes_are_read_alike():
+    residuals, labels, _ = planted()
+    probe = fit_probe(residuals, labels)
+    for same in (labels.tolist(), labels.numpy().astype(float), labels.int()):
+        assert torch.equal(fit_probe(residuals, same).direction, probe.direction)
+    assert fit_probe(residuals.bfloat16(), labels).auroc == pytest.approx(probe.auroc, abs=0.02)
+
+
+def spoilt(kind):
+    residuals, labels, _ = planted(n=60)
+    values = labels.float()
+    options = {}
+    if kind == "constant labels":
+        values[:] = 1
+    elif kind == "few":
+        residuals, values = residuals[:24], values[:24]
+    elif kind == "nan label":
+        values[4] = float("nan")
+    elif kind == "words":
+        values = ["yes"] * 60
+    elif kind == "other number":
+        values = values[:-1]
+    elif kind == "nan activation":
+        residuals[3, 5] = float("nan")
+    elif kind == "same activations":
+        residuals[:] = 1.5
+    elif kind == "penalty":
+        options = {"c": 0.0}
+    return residuals, values, options
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("constant labels", "60 questions of label 1 and 0 of label 0; a probe over 5 folds needs 10 of each"),
+        ("few", "8 questions of label 1 and 16 of label 0"),
+        ("nan label", "neither 1 nor 0: 1 of 60 labels, first nan; leave those questions out"),
+        ("words", "the labels are no numbers"),
+        ("other number", r"labels of shape \(59,\) for 60 questions"),
+        ("nan activation", "nan or infinite: the activations of 1 of 60 questions"),
+        ("same activations", "the activations of 60 questions are all the same"),
+        ("penalty", "c is 0.0"),
+    ],
+)
+def test_what_cannot_be_probed_is_refused_in_one_sentence(kind, sentence):
+    residuals, labels, options = spoilt(kind)
+    with pytest.raises(InputError, match=sentence):
+        fit_probe(residuals, labels, **options)
+
+
+def test_layers_without_a_name_are_refused():
+    residuals, labels, _ = planted()
+    with pytest.raises(InputError, match="1 layers are named, but the activations hold 2"):
+        probe_layers(torch.stack([residuals, residuals], dim=1), labels, [3])

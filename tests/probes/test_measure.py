@@ -1,0 +1,225 @@
+"""A label that was planted is read, one that was not is not, nothing leaks, and the words get their due."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted import planted
+from scipy.stats import norm
+
+from common import InputError
+from probes import (
+    METHODS,
+    PROBE_COLUMNS,
+    CrossFitted,
+    ProbeTask,
+    TopicFolds,
+    choose_layer,
+    control_labels,
+    cross_fit,
+    load_layer,
+    measure_layer,
+    of_rows,
+    platt,
+    save_layer,
+    shuffled_within,
+    topic_draws,
+    words_of,
+)
+from probes.solvers import Training
+
+
+@pytest.fixture(scope="module")
+def found():
+    sample = planted({"there": 1.6, "absent": 0.0}, n=680, d=24, unknown=0.05)
+    return sample, measure_layer(sample.rows, sample.task())
+
+
+def line(reading, label, method="logistic"):
+    table = reading.table
+    return table[(table["label"] == label) & (table["method"] == method)].iloc[0]
+
+
+def test_the_table_has_one_line_per_label_and_method_with_its_counts(found):
+    sample, reading = found
+    assert tuple(reading.table.columns) == PROBE_COLUMNS
+    assert len(reading.table) == 2 * len(METHODS)
+    own = line(reading, "there")
+    assert own["n"] + own["n_unknown"] == 680
+    assert own["n_positive"] == (sample.truth["there"] == 1).sum()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_planted_label_reads_nearly_as_well_as_it_could_and_an_absent_one_not_at_all(found, method):
+    own, absent = line(found[1], "there", method), line(found[1], "absent", method)
+    best = norm.cdf(1.6 / np.sqrt(2))
+    # The difference of means is no best reader where topics move the activations too.
+    assert best - (0.2 if method == "mean_difference" else 0.07) < own["auroc"] < best + 0.03
+    assert own["low"] > 0.6
+    assert absent["low"] < 0.5 < absent["high"]
+    assert abs(absent["auroc"] - 0.5) < 0.08
+
+
+def test_shuffled_labels_and_words_that_say_nothing_read_at_chance(found):
+    own = line(found[1], "there")
+    assert abs(own["shuffled"] - 0.5) < 0.06
+    assert own["selectivity"] == pytest.approx(own["auroc"] - own["shuffled"])
+    assert abs(own["text"] - 0.5) < 0.1
+    assert own["over_text_low"] > 0
+    assert own["p"] < 0.01
+    assert line(found[1], "absent")["p"] > 0.05
+
+
+def test_probabilities_are_calibrated_on_topics_that_were_not_seen(found):
+    own = line(found[1], "there")
+    assert own["ece"] < 0.07
+    assert 0.2 < own["brier_skill"] < 0.5
+    assert -0.05 < line(found[1], "absent")["brier_skill"] < 0.02
+
+
+def test_the_probe_of_all_questions_has_the_log_odds_of_held_out_ones(found):
+    _, reading = found
+    probe = reading.probes["logistic"]["there"]
+    assert probe.direction.norm().item() == pytest.approx(1, abs=1e-5)
+    fresh = planted({"there": 1.6, "absent": 0.0}, n=680, d=24)  # the same directions, other labels unknown
+    import torch
+
+    odds = probe.log_odds(torch.from_numpy(fresh.rows)).numpy()
+    truth = fresh.truth["there"].to_numpy()
+    slope = platt(odds[:, None], truth[:, None])[1][0]
+    assert slope > 0.8  # no surer of itself than it should be
+    assert np.mean(1 / (1 + np.exp(-odds))) == pytest.approx(truth.mean(), abs=0.1)
+
+
+def test_groups_never_leak_a_label_that_is_the_topic_does_not_read(monkeypatch):
+    """Each topic has activations and a label of its own: a fold that mixed topics would read it perfectly."""
+    rng = np.random.default_rng(0)
+    topic = np.arange(400) % 20
+    rows = 5 * rng.standard_normal((20, 80))[topic] + rng.standard_normal((400, 80))
+    truth = (rng.permutation(20) < 10)[topic].astype(float)[:, None]
+    folds = TopicFolds.of([f"t{number}" for number in topic])
+    mixed = TopicFolds.of([f"q{number}" for number in range(400)])
+    leaking = cross_fit(of_rows(rows), ["a"], truth, mixed)["logistic"]
+    assert ((leaking.score > 0) == (truth == 1)).mean() > 0.98
+    seen = []
+    of = Training.of
+    monkeypatch.setattr(Training, "of", lambda rows, **o: seen.append(len(rows)) or of(rows, **o))
+    fitted = cross_fit(of_rows(rows), ["a"], truth, folds)["logistic"]
+    assert sorted(set(seen)) == [240, 320]  # three or four of five folds of 80
+    correct = (fitted.score > 0) == (truth == 1)
+    assert correct.mean() < 0.8
+
+
+def test_scores_of_a_fold_do_not_move_when_its_own_labels_do(found):
+    sample, _ = found
+    task = sample.task()
+    changed = task.values.copy()
+    own = task.folds.inside(2)
+    changed[own] = 1 - changed[own]
+    features = of_rows(sample.rows)
+    before = cross_fit(features, task.labels, task.values, task.folds, ["logistic", "ridge"])
+    after = cross_fit(features, task.labels, changed, task.folds, ["logistic", "ridge"])
+    for method, fitted in before.items():
+        assert np.array_equal(fitted.score[own], after[method].score[own])
+        assert np.array_equal(fitted.inner[2], after[method].inner[2], equal_nan=True)
+        assert np.array_equal(fitted.probability()[own], after[method].probability()[own])
+        assert not np.array_equal(fitted.score[~own], after[method].score[~own])
+
+
+def test_inner_scores_come_from_probes_that_saw_neither_fold():
+    sample = planted({"a": 1.0}, n=170, d=30)
+    task = sample.task()
+    fitted = cross_fit(of_rows(sample.rows), task.labels, task.values, task.folds, ["lda"])["lda"]
+    folds = task.folds
+    training = Training.of(sample.rows[~folds.inside(1, 3)])
+    weight = training.normalised(METHODS["lda"](training, task.values[~folds.inside(1, 3)], [0.0]))[0]
+    for judge, judged in ((1, 3), (3, 1)):
+        own = folds.inside(judged)
+        np.testing.assert_allclose(fitted.inner[judge][own], training.standardised(sample.rows[own]) @ weight)
+    assert np.isnan(fitted.inner[1][folds.inside(1)]).all()
+
+
+def test_the_words_read_what_stands_in_them_from_training_words_alone():
+    rng = np.random.default_rng(0)
+    truth = (rng.random(300) < 0.5).astype(float)
+    texts = [f"what is {'simple' if label else 'arcane'} thing {i}?" for i, label in enumerate(truth)]
+    folds = TopicFolds.of([f"t{i % 15}" for i in range(300)])
+    fitted = cross_fit(words_of(texts), ["a"], truth[:, None], folds)["logistic"]
+    assert ((fitted.score[:, 0] > 0) == (truth == 1)).all()
+    one_word = words_of(["a b", "a c", "unseen d"])
+    rows, standardise = one_word(np.array([True, True, False]))
+    assert not standardise
+    assert rows.shape == (3, 1 + 2)  # only "a" stands in two questions that may be looked at; and two lengths
+
+
+def test_shuffling_within_topics_keeps_every_topics_rate_and_what_is_unknown():
+    sample = planted({"a": 1.0}, n=170, unknown=0.2)
+    task = sample.task()
+    shuffled = shuffled_within(task.values, task.folds.topic, 1)
+    assert np.array_equal(np.isnan(shuffled), np.isnan(task.values))
+    for topic in range(17):
+        own = task.folds.topic == topic
+        assert np.nansum(shuffled[own]) == np.nansum(task.values[own])
+    assert not np.array_equal(shuffled, task.values, equal_nan=True)
+
+
+def test_control_labels_follow_the_opening_word_and_nothing_else():
+    texts = [f"{word} thing?" for word in ("which", "who", "what", "how") for _ in range(20)]
+    labels = control_labels(texts, 6)
+    assert labels.shape == (80, 6)
+    for column in labels.T:
+        assert all(len(set(column[start : start + 20])) == 1 for start in range(0, 80, 20))
+        assert 0.2 <= column.mean() <= 0.8
+    assert control_labels(["what is it?"] * 30, 5).shape == (30, 0)
+
+
+def test_the_layer_is_chosen_without_what_judges_it_so_that_noise_stays_at_chance():
+    noise = planted({"a": 0.0}, n=340)
+    task = noise.task(n_shuffled=0, n_control=0)
+    rng = np.random.default_rng(5)
+    by_layer = {}
+    for layer in range(12):
+        rows = rng.standard_normal((340, 30))
+        by_layer[layer] = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["lda"])["lda"]
+    chosen = choose_layer(by_layer, "a", task.draws)
+    assert chosen.highest > chosen.area.auroc
+    assert chosen.area.low < 0.5 < chosen.area.high
+    real = planted({"a": 2.0}, n=340)
+    own = real.task()
+    by_layer[12] = cross_fit(of_rows(real.rows), own.labels, own.values, own.folds, ["lda"])["lda"]
+    mixed = {
+        layer: CrossFitted(("a",), own.values, f.score, f.inner, f.penalty, own.folds) for layer, f in by_layer.items()
+    }
+    assert choose_layer(mixed, "a", own.draws).layer == 12
+
+
+def test_a_layers_file_gives_back_scores_and_probes(found, tmp_path):
+    sample, reading = found
+    task = sample.task()
+    save_layer(tmp_path / "L.safetensors", reading, task.labels)
+    fitted, probes = load_layer(tmp_path / "L.safetensors", task)
+    for method, scores in reading.fitted.items():
+        np.testing.assert_allclose(fitted[method].score, scores.score, rtol=1e-6)
+        np.testing.assert_allclose(fitted[method].inner, scores.inner, rtol=1e-6)
+        own, stored = reading.probes[method]["there"], probes[method]["there"]
+        assert (stored.slope, stored.intercept, stored.n_positive) == (own.slope, own.intercept, own.n_positive)
+        assert (stored.direction == own.direction).all()
+    other = ProbeTask(task.truth.rename(columns={"there": "here"}), task.texts, task.folds)
+    with pytest.raises(InputError, match="holds other labels"):
+        load_layer(tmp_path / "L.safetensors", other)
+
+
+def test_what_cannot_be_probed_is_refused_in_one_sentence(found):
+    sample, _ = found
+    task = sample.task()
+    few = pd.DataFrame({"a": np.r_[np.ones(9), np.zeros(671)]})
+    for wrong, sentence in (
+        (lambda: cross_fit(of_rows(sample.rows), ["a"], few.to_numpy(), task.folds), "'a': 9 questions of label 1"),
+        (lambda: cross_fit(of_rows(sample.rows), ["a"], few.to_numpy() * 2, task.folds), "other values than 1, 0"),
+        (lambda: cross_fit(of_rows(sample.rows), ["a", "b"], few.to_numpy(), task.folds), "labels of shape"),
+        (lambda: of_rows(np.full((3, 2), np.nan)), "activations of 3 of 3 questions"),
+        (lambda: measure_layer(sample.rows, task, ["svm"]), "the method 'svm' is not known"),
+        (lambda: ProbeTask(few, ("a",), task.folds), "give all three for the same questions"),
+        (lambda: choose_layer({}, "a", topic_draws(3)), "no layers to choose among"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            wrong()

@@ -1,0 +1,80 @@
+"""What is added is found, and where nothing is added the test says so as often as it should."""
+
+import numpy as np
+import pytest
+
+from common import InputError
+from probes import TopicFolds, added_test, cross_fit, of_rows, topic_draws, what_is_added
+from probes.nested import brier_skill_of, fit_logistic
+
+FOLDS = TopicFolds.of([f"t{place % 17}" for place in range(340)])
+
+
+def drawn(rng, gain, topic_effect=0.6):
+    """A base reading, another one that goes with it, and a label that follows the base and `gain` of the rest."""
+    base, rest = rng.standard_normal(340), rng.standard_normal(340)
+    topics = rng.normal(0, topic_effect, (2, 17))[:, FOLDS.topic]
+    odds = -0.4 + base + gain * rest + topics[0]
+    truth = (rng.random(340) < 1 / (1 + np.exp(-odds))).astype(float)
+    return truth, base[:, None], 0.6 * base + 0.8 * rest + topics[1]
+
+
+def test_nothing_added_is_rejected_about_one_time_in_twenty_and_something_most_times():
+    rng = np.random.default_rng(0)
+    null = [added_test(*drawn(rng, 0.0), FOLDS, n_flips=299) for _ in range(300)]
+    there = [added_test(*drawn(rng, 0.5), FOLDS, n_flips=299) for _ in range(60)]
+    assert 0.02 <= np.mean(np.array(null) <= 0.05) <= 0.10
+    assert np.mean(np.array(there) <= 0.05) > 0.8
+
+
+def test_a_reading_of_what_the_base_holds_already_adds_nothing_and_a_new_one_does():
+    rng = np.random.default_rng(1)
+    truth = (rng.random(340) < 0.5).astype(float)
+    old, new = (rng.standard_normal((340, 8)) + 0.9 * truth[:, None] * np.eye(8)[0] for _ in range(2))
+    fit = lambda rows: cross_fit(of_rows(rows), ["a"], truth[:, None], FOLDS, ["lda"])["lda"]  # noqa: E731
+    draws = topic_draws(17, 199)
+    again = what_is_added("a", fit(old), [fit(old)], draws)
+    more = what_is_added("a", fit(np.hstack([old, new])), [fit(old)], draws)
+    assert abs(again.added) < 0.01
+    assert again.p > 0.05
+    assert more.low > 0
+    assert more.p < 0.01
+    assert more.brier_skill_both > more.brier_skill_base + 0.05
+    known = what_is_added("a", fit(old), [], draws, known=(truth + 0.3 * rng.standard_normal(340))[:, None])
+    assert known.base > 0.95
+    assert known.added < 0.02
+
+
+def test_questions_of_which_a_number_is_not_known_are_left_out():
+    rng = np.random.default_rng(2)
+    truth = (rng.random(340) < 0.5).astype(float)
+    fitted = cross_fit(of_rows(rng.standard_normal((340, 5))), ["a"], truth[:, None], FOLDS, ["lda"])["lda"]
+    numbers = np.where(np.arange(340) < 40, np.nan, 0.0)[:, None]
+    assert what_is_added("a", fitted, [], topic_draws(17, 19), known=numbers).n == 300
+
+
+def test_a_base_of_other_folds_is_refused():
+    rng = np.random.default_rng(3)
+    truth = (rng.random(340) < 0.5).astype(float)[:, None]
+    rows = of_rows(rng.standard_normal((340, 5)))
+    own = cross_fit(rows, ["a"], truth, FOLDS, ["lda"])["lda"]
+    other = cross_fit(rows, ["a"], truth, TopicFolds.of([f"t{i % 17}" for i in range(340)], seed=4), ["lda"])["lda"]
+    with pytest.raises(InputError, match="knows no label 'a' on these folds"):
+        what_is_added("a", own, [other], topic_draws(17, 19))
+
+
+def test_logistic_regression_is_that_of_statsmodels():
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((200, 2)) * [1, 30] + [0, 100]
+    truth = (rng.random(200) < 1 / (1 + np.exp(-rows[:, 0]))).astype(float)
+    expected = sm.Logit(truth, sm.add_constant(rows)).fit(disp=0).params
+    np.testing.assert_allclose(fit_logistic(rows, truth, faint=0.0), expected, rtol=1e-5)
+
+
+def test_the_skill_of_the_mean_is_nothing_and_that_of_the_truth_is_all():
+    truth = np.r_[np.ones(30), np.zeros(70)]
+    assert brier_skill_of(np.full(100, 0.3), truth) == pytest.approx(0)
+    assert brier_skill_of(truth, truth) == 1
+    assert np.isnan(brier_skill_of(np.full(5, 0.5), np.ones(5)))

@@ -1,0 +1,104 @@
+"""Every method is scikit-learn's, where scikit-learn has it, and reads what was planted."""
+
+import numpy as np
+import pytest
+from planted import planted
+from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from probes import METHODS, PENALTIES, Training
+from probes.solvers import ledoit_wolf, logistic, mean_difference, ridge
+
+
+def cosine(one, other):
+    return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+
+@pytest.fixture(scope="module", params=[(300, 40), (80, 200)], ids=["more questions", "more coordinates"])
+def sample(request):
+    n, d = request.param
+    found = planted({"a": 1.5, "b": 0.7}, n=n, d=d, unknown=0.0)
+    return Training.of(found.rows), found.truth.to_numpy()
+
+
+def test_rows_are_standardised_and_the_axes_rebuild_them(sample):
+    training, _ = sample
+    np.testing.assert_allclose(training.rows.mean(axis=0), 0, atol=1e-10)
+    np.testing.assert_allclose(training.rows.std(axis=0), 1, atol=1e-10)
+    np.testing.assert_allclose(training.rows @ training.axes @ training.axes.T, training.rows, atol=1e-8)
+    np.testing.assert_allclose(np.linalg.norm(training.rows @ training.axes, axis=0), training.singular, rtol=1e-8)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES[1:])
+def test_logistic_regression_is_scikit_learns(sample, penalty):
+    training, labels = sample
+    found = logistic(training, labels, [penalty])[0]
+    for column in range(labels.shape[1]):
+        strength = penalty * training.unit * len(labels)
+        expected = LogisticRegression(C=1 / strength, max_iter=10_000, tol=1e-8).fit(training.rows, labels[:, column])
+        assert cosine(found[:, column], expected.coef_[0]) > 0.999
+        assert np.linalg.norm(found[:, column]) == pytest.approx(np.linalg.norm(expected.coef_[0]), rel=0.02)
+
+
+def test_questions_without_a_label_count_for_nothing(sample):
+    training, labels = sample
+    rows = training.rows * training.scale + training.mean
+    some = labels.copy()
+    some[::4, 0] = np.nan
+    found = logistic(training, some, [0.3])[0][:, 0]
+    known = np.isfinite(some[:, 0])
+    strength = 0.3 * training.unit * known.sum()
+    expected = LogisticRegression(C=1 / strength, max_iter=10_000).fit(
+        training.standardised(rows)[known], some[known, 0]
+    )
+    assert cosine(found, expected.coef_[0]) > 0.998
+    assert cosine(logistic(training, some, [0.3])[0][:, 1], logistic(training, labels, [0.3])[0][:, 1]) > 0.9999
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_ridge_is_scikit_learns(sample, penalty):
+    training, labels = sample
+    found = ridge(training, labels, [penalty])[0]
+    expected = Ridge(alpha=penalty * training.unit * len(labels)).fit(training.rows, 2 * labels - 1).coef_
+    np.testing.assert_allclose(found.T, expected, atol=1e-8)
+
+
+def test_the_shrinkage_is_scikit_learns(sample):
+    training, _ = sample
+    assert ledoit_wolf(training) == pytest.approx(ledoit_wolf_shrinkage(training.rows, assume_centered=True), rel=1e-9)
+
+
+def test_lda_with_the_covariance_over_all_points_where_that_within_classes_points():
+    """Without shrinkage, and with as much of it as leaves the same ridge."""
+    found = planted({"a": 1.5}, n=400, d=12)
+    training, labels = Training.of(found.rows), found.truth.to_numpy()
+    expected = LinearDiscriminantAnalysis(solver="lsqr").fit(training.rows, labels[:, 0]).coef_[0]
+    assert cosine(ridge(training, labels, [0.0])[0][:, 0], expected) > 1 - 1e-9
+
+
+def test_the_mean_difference_scores_as_the_stream_projected_on_it(sample):
+    training, labels = sample
+    rows = training.rows * training.scale + training.mean
+    raw = np.array([rows[column == 1].mean(axis=0) - rows[column == 0].mean(axis=0) for column in labels.T])
+    score = training.rows @ mean_difference(training, labels, [0.0])[0]
+    expected = (rows - training.mean) @ raw.T
+    np.testing.assert_allclose(score, expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_planted_direction_is_recovered_by_every_method(method):
+    found = planted({"a": 3.0}, n=3000, d=24, topic_effect=0.0)
+    training = Training.of(found.rows)
+    weight = METHODS[method](training, found.truth.to_numpy(), [0.03])[0][:, 0] / training.scale
+    # The best linear reader of a shift s in noise of covariance C is C^-1 s; the mean difference is s itself.
+    within = np.cov((found.rows - found.truth.to_numpy() @ found.directions["a"][None] * 3.0).T)
+    expected = found.directions["a"] if method == "mean_difference" else np.linalg.solve(within, found.directions["a"])
+    assert cosine(weight, expected) > 0.97
+
+
+def test_normalised_scores_have_one_scale_whatever_the_method(sample):
+    training, labels = sample
+    for method in METHODS.values():
+        directions = training.normalised(method(training, labels, [0.3]))
+        np.testing.assert_allclose((training.rows @ directions[0]).std(axis=0), 1, rtol=1e-6)
