@@ -1,24 +1,65 @@
-"""Steering vectors: how they are made and applied, and what a sweep of their magnitude does to the answers."""
+"""Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.apply import steered
-from steering.critical import CriticalMagnitudes, critical_magnitudes
-from steering.extraction import extract_vector, extract_vectors
-from steering.generation import generate_steered
-from steering.prompt_set import PromptSet
+from steering.contrasts import CONTRASTS, Contrast
+from steering.controls import CONTROLS
+from steering.cost import CostPrediction, ModelSize, predict_cost
+from steering.critical import CriticalMagnitudes, critical_magnitudes, crossings_along
+from steering.directions import DIRECTIONS
+from steering.effects import EFFECT_COLUMNS, effects_of
+from steering.forecast import RunForecast, forecast_run, measure_and_forecast
+from steering.interventions import POSITIONS, ROLES, Intervention
+from steering.layers import LayerScan, candidate_layers
+from steering.magnitudes import read_magnitudes, yes_rates
+from steering.operators import OPERATORS
+from steering.plan import SweepPlan, make_plan
+from steering.readability import check_readability
+from steering.reliability import Reliability, reliability_of
+from steering.respondent import SteeredRespondent, ask_along, generate_steered
+from steering.speed import measure_speed
 from steering.sweep import SweepResult, sweep
-from steering.vectors import SteeringSpec, SteeringVector, random_vector
+from steering.vectors import UNITS, SteeringVector, as_control, extract_vector, extract_vectors, random_vector
 
 __all__ = [
+    "CONTRASTS",
+    "CONTROLS",
+    "DIRECTIONS",
+    "EFFECT_COLUMNS",
+    "OPERATORS",
+    "POSITIONS",
+    "ROLES",
+    "UNITS",
+    "Contrast",
+    "CostPrediction",
     "CriticalMagnitudes",
-    "PromptSet",
-    "SteeringSpec",
+    "Intervention",
+    "LayerScan",
+    "ModelSize",
+    "Reliability",
+    "RunForecast",
+    "SteeredRespondent",
     "SteeringVector",
+    "SweepPlan",
     "SweepResult",
+    "as_control",
+    "ask_along",
+    "candidate_layers",
+    "check_readability",
     "critical_magnitudes",
+    "crossings_along",
+    "effects_of",
     "extract_vector",
     "extract_vectors",
+    "forecast_run",
     "generate_steered",
+    "make_plan",
+    "measure_and_forecast",
+    "measure_speed",
+    "predict_cost",
     "random_vector",
+    "read_magnitudes",
+    "reliability_of",
     "steered",
     "sweep",
+    "yes_rates",
 ]

@@ -1,13 +1,13 @@
 """Steering while the model runs: `with steered(...)` around any forward, or around `generate`.
 
-The vector is added after its layer at positions that are counted from the beginning of the sequence, whatever part of
-it a forward sees: with a key-value cache a step of `generate` sees one new position, without one it sees all of them.
+The intervention acts after its layers at positions that are counted from the beginning of the sequence, whatever part
+of it a forward sees: with a key-value cache a step of `generate` sees one new position, without one it sees all.
 
     last     the last token of the prompt: what is generated afterwards is steered through attention alone
     prompt   every token of the prompt
     all      every token, generated ones included
 
-Padding is never touched. Where the addition is zero, the logits are those of the unsteered model, bit for bit.
+Padding is never touched. At magnitude 0 the logits are those of the unsteered model, bit for bit.
 """
 
 import contextlib
@@ -21,9 +21,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from common import InputError
-from open_models import OpenModel
-from open_models.residual import Edit
-from steering.vectors import SteeringSpec, SteeringVector
+from open_models import OpenModel, StreamEdit
+from steering.interventions import Intervention, as_intervention
+from steering.vectors import SteeringVector
 
 
 @dataclass
@@ -31,72 +31,57 @@ class SteeringCount:
     """What was done while the context lasted.
 
     Attributes:
-        firings: forwards in which the vector was added somewhere.
-        additions: positions to which it was added, over all rows and forwards. Without a cache each step of `generate`
+        firings: forwards of a layer that were edited somewhere.
+        edits: positions that were edited, over all rows, layers and forwards. Without a cache each step of `generate`
             runs the prompt anew, so that one position counts once per step.
     """
 
     firings: int = 0
-    additions: int = 0
+    edits: int = 0
 
 
 @contextlib.contextmanager
-def steered(
-    model: OpenModel, vector: SteeringVector, magnitude: float, spec: SteeringSpec | None = None
-) -> Iterator[SteeringCount]:
+def steered(model: OpenModel, intervention: Intervention | SteeringVector, magnitude: float) -> Iterator[SteeringCount]:
     """While the context lasts, every forward of `model.hf` is steered, `model.hf.generate` included.
 
     Each call of `generate` has its own prompt. Outside of `generate` a forward without a cache, or with an empty one,
     reads a whole prompt, and forwards that continue its cache read generated tokens.
 
     Args:
-        magnitude: in units of `spec.unit`, positive towards yes.
-        spec: by default at the prompt's last position, in units of the residual norm.
+        intervention: a vector by itself is added at the prompt's last position, in residual norms.
+        magnitude: in the intervention's unit, positive towards yes.
 
     Raises:
-        InputError: the vector is of another model, the magnitude is not finite, or the context ended without a
-            forward in which the vector was added.
+        InputError: the intervention is of another model, the magnitude is not finite, or the context ended without a
+            forward that was edited.
     """
-    spec = spec or SteeringSpec()
-    vector.check_model(model)
+    intervention = as_intervention(intervention)
+    intervention.check_model(model)
     if not torch.isfinite(torch.tensor(magnitude)):
         raise InputError(f"the magnitude is {magnitude}; give a finite number")
-    addition = vector.addition(torch.tensor(magnitude), spec)
+    setting = torch.full((1, 1), float(magnitude))
     count = SteeringCount()
-    watch = _Watch(spec.positions)
+    watch = _Watch(intervention.positions)
 
-    def edit(stream: Float[Tensor, "row pos d_model"]) -> Float[Tensor, "row pos d_model"]:
+    def edit(change: StreamEdit, stream: Float[Tensor, "row pos d_model"]) -> Float[Tensor, "row pos d_model"]:
         chosen = watch.chosen(stream)
         n_chosen = int(chosen.sum())
         if n_chosen == 0:
             return stream
         count.firings += 1
-        count.additions += n_chosen
-        return torch.where(chosen[..., None], stream + addition.to(stream), stream)
+        count.edits += n_chosen
+        return torch.where(chosen[..., None], change(stream, setting), stream)
 
-    with model.edit_residual(vector.layer, edit), watch.following(model):
+    with contextlib.ExitStack() as hooks:
+        for layer, change in intervention.edits().items():
+            hooks.enter_context(model.edit_residual(layer, functools.partial(edit, change)))
+        hooks.enter_context(watch.following(model))
         yield count
     if count.firings == 0:
         raise InputError(
-            "the vector was added nowhere: no forward of this model ran inside the context, or none that holds the "
-            f"positions {spec.positions!r}; run model.hf or model.hf.generate inside it"
+            "the intervention acted nowhere: no forward of this model ran inside the context, or none that holds the "
+            f"positions {intervention.positions!r}; run model.hf or model.hf.generate inside it"
         )
-
-
-def prompt_edit(mask: Bool[Tensor, "row pos"], addition: Float[Tensor, "row 1 d_model"], spec: SteeringSpec) -> Edit:
-    """The edit of one forward over whole prompts, with an addition of its own for each row.
-
-    Args:
-        mask: True at real tokens.
-    """
-    chosen = mask
-    if spec.positions == "last":
-        chosen = torch.arange(mask.shape[1], device=mask.device) == _last_true(mask)[:, None]
-
-    def edit(stream: Float[Tensor, "row pos d_model"]) -> Float[Tensor, "row pos d_model"]:
-        return torch.where(chosen.to(stream.device)[..., None], stream + addition.to(stream), stream)
-
-    return edit
 
 
 class _Watch:
@@ -115,7 +100,7 @@ class _Watch:
         """Watch the decoder's forwards, and the calls of `generate` that they belong to."""
         generate = model.hf.generate
         model.hf.generate = self._watched(generate)
-        handle = model.decoder.register_forward_pre_hook(self._before_forward, with_kwargs=True)
+        handle = model.stack.module.register_forward_pre_hook(self._before_forward, with_kwargs=True)
         try:
             yield
         finally:
@@ -147,7 +132,7 @@ class _Watch:
             self._prompt_mask = self._prompt_width = None
 
     def chosen(self, stream: Float[Tensor, "row pos d_model"]) -> Bool[Tensor, "row pos"]:
-        """Which positions of this forward get the vector."""
+        """Which positions of this forward are edited."""
         rows, width = stream.shape[:2]
         end = self._start + width
         columns = torch.arange(self._start, end, device=stream.device)

@@ -20,11 +20,9 @@ import torch
 from torch import nn
 
 from common import InputError
-from open_models.batches import QUESTIONS_PER_BATCH, batches_by_length
-from open_models.prefill import TOKENS_AT_ONCE
-from open_models.readout import VOCABULARY_CHUNK
+from open_models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, VOCABULARY_CHUNK, batches_by_length
+from steering.interventions import POSITIONS
 from steering.sweep import ROWS_PER_QUESTION
-from steering.vectors import SteeringSpec
 
 STAGES = ("prefill", "rows", "whole", "readout")
 
@@ -152,14 +150,15 @@ def predict_cost(
         prompt_lengths: tokens of some or all prompts; the questions are taken to be of these lengths in turn.
         steered: layer and number of magnitudes of each vector; without any, the prompts are only read once.
         positions: "last", "prompt" or "all".
-        rates: operations per second of each stage (`steering.calibration`), else no time is predicted.
+        rates: operations per second of each stage (`steering.speed`), else no time is predicted.
         n_shared: tokens with which all prompts begin.
         device: type of the device, which sets the size of batches.
 
     Raises:
         InputError: no questions, lengths or magnitudes, an unknown choice of positions, or a layer that is not there.
     """
-    SteeringSpec(positions)
+    if positions not in POSITIONS:
+        raise InputError(f"--positions {positions!r} is not known; choose one of {', '.join(POSITIONS)}")
     counts = [count for _, count in steered]
     if min(n_questions, len(prompt_lengths), *counts) < 1:
         raise InputError(

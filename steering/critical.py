@@ -16,7 +16,7 @@ stream are rounded away, so a tolerance finer than that means little there. With
 float32 afterwards, and every crossing, and every point at which the answer was within the error, is found again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,20 +24,22 @@ import pandas as pd
 import torch
 
 from common import InputError
-from elicitation.questions import Question
-from open_models import OpenModel
-from open_models.batches import halving_on_out_of_memory
+from elicitation import CROSSING_COLUMNS, Question
+from open_models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share
+from steering.interventions import Intervention, as_intervention
 from steering.margin_curves import MarginCurve
 from steering.margin_search import MarginSearch, widened
-from steering.processes import gather, own_share
-from steering.prompt_set import PromptSet
-from steering.vectors import SteeringSpec, SteeringVector
+from steering.vectors import SteeringVector
 
 CRITICAL_COLUMNS = ["question_id", "n_roots", "magnitude", "status", "yes_at_low", "evaluations"]
 OK, ALWAYS_YES, ALWAYS_NO = "ok", "none in range: always yes", "none in range: always no"
 
 SCAN_PER_SIDE = 2
 NODES = 11
+ROWS_PER_CROSSING = {True: 6, False: 12}
+"""Forward rows that a question's crossings take, at positions `last` and at others; measured, for forecasts."""
+CONTROL_FINENESS = 400
+"""Crossings along controls are found to this part of their range: what is compared are orders, not places."""
 ROUGH_MARGIN = 0.05
 """Margins of a 16-bit model are this far from float32 ones, or nearer."""
 
@@ -89,8 +91,7 @@ class CriticalMagnitudes:
 def critical_magnitudes(
     model: OpenModel,
     questions: PromptSet | Sequence[Question],
-    vector: SteeringVector,
-    spec: SteeringSpec | None = None,
+    intervention: Intervention | SteeringVector,
     *,
     low: float,
     high: float,
@@ -106,7 +107,8 @@ def critical_magnitudes(
     directions, whose curves wind most, want a larger `scan`.
 
     Args:
-        low, high: the range, in units of `spec.unit`.
+        intervention: a vector by itself is added at the answer position, in residual norms.
+        low, high: the range, in the intervention's unit.
         tolerance: of the magnitudes.
         scan: first points; for positions `last` those on each side of 0 (2 by default), else the number of Chebyshev
             nodes (11 by default).
@@ -117,15 +119,15 @@ def critical_magnitudes(
         With several processes, the crossings of all questions in each process.
 
     Raises:
-        InputError: an empty range, a tolerance that is not positive, too few first points, a vector of another model.
+        InputError: an empty range, a tolerance that is not positive, too few first points, an intervention of another
+            model.
     """
-    spec = spec or SteeringSpec()
-    first = _first_points(low, high, tolerance, spec, scan)
-    vector.check_model(model)
-    model.check_layers([vector.layer])
+    intervention = as_intervention(intervention)
+    first = _first_points(low, high, tolerance, intervention.at, scan)
+    intervention.check_model(model)
     prompts = PromptSet.of(model, questions)
     batches = own_share(prompts.batches(model, batch_size, len(first)))
-    search = MarginSearch(model, prompts, vector, spec, low, high, tolerance)
+    search = MarginSearch(model, prompts, intervention, low, high, tolerance)
     found: dict[int, MarginCurve] = {}
     rows: dict[int, int] = dict.fromkeys(range(len(prompts)), 0)
 
@@ -151,12 +153,77 @@ def critical_magnitudes(
     return CriticalMagnitudes(_table(prompts, gather(share)), low, high, tolerance)
 
 
-def _first_points(low: float, high: float, tolerance: float, spec: SteeringSpec, scan: int | None) -> list[float]:
+def crossings_along(
+    model: OpenModel,
+    questions: PromptSet | Sequence[Question],
+    ranges: Mapping[str, tuple[float, float]],
+    interventions: Sequence[Intervention],
+    *,
+    sink: Callable[[pd.DataFrame], None],
+    done: Collection[str] = frozenset(),
+    progress: Callable[[int], None] | None = None,
+    batch_size: int | None = None,
+) -> None:
+    """Where the answers turn along many interventions, in one pass over the questions: for controls.
+
+    Each batch of questions is run once without steering, and all interventions go on from there. In 16 bits the
+    crossings are those of the rough curve.
+
+    Args:
+        ranges: intervention_id -> (low, high), in its unit; a crossing is found to 1/400 of that.
+        sink: is given each finished batch's table, with the columns `elicitation.CROSSING_COLUMNS`.
+        done: question ids that need not be asked again.
+        progress: is told how many questions were finished.
+
+    Raises:
+        InputError: as `critical_magnitudes`.
+    """
+    prompts = PromptSet.of(model, questions)
+    for each in interventions:
+        each.check_model(model)
+    names = prompts.question_ids
+    batches = prompts.batches(model, batch_size, 2 * SCAN_PER_SIDE)
+    todo = [own for batch in batches if (own := [index for index in batch if names[index] not in done])]
+    if not todo:
+        return
+    lowest = {at: [min(each.layers) for each in interventions if each.at == at] for at in ("last", "all")}
+    runners = {at: model.runner(prompts.sequences, layers, at) for at, layers in lowest.items() if layers}
+    searches = {}
+    for each in interventions:
+        low, high = ranges[each.intervention_id]
+        tolerance = (high - low) / CONTROL_FINENESS
+        first = _first_points(low, high, tolerance, each.at, None)
+        searches[each.intervention_id] = (
+            MarginSearch(model, prompts, each, low, high, tolerance, runners[each.at]),
+            first,
+        )
+
+    def work(batch: list[int]) -> list[pd.DataFrame]:
+        started = {at: runner.start([prompts.sequences[index] for index in batch]) for at, runner in runners.items()}
+        tables = []
+        for name, (search, first) in searches.items():
+            curves, spent = search.batch(batch, [first] * len(batch), started[search.intervention.at])
+            found = [
+                (index, curve.roots, curve.says_yes_at_low, rows)
+                for index, curve, rows in zip(batch, curves, spent, strict=True)
+            ]
+            tables.append(_table(prompts, found).assign(intervention_id=name)[CROSSING_COLUMNS])
+        return [pd.concat(tables, ignore_index=True)]
+
+    for batch in own_share(todo):
+        for part in halving_on_out_of_memory(work, batch):
+            for table in part:
+                sink(table)
+                if progress:
+                    progress(table["question_id"].nunique())
+
+
+def _first_points(low: float, high: float, tolerance: float, at: str, scan: int | None) -> list[float]:
     if not (np.isfinite([low, high]).all() and low < high):
         raise InputError(f"the range {low}..{high} is empty or endless; give a low below a high, both finite")
     if not 0 < tolerance < (high - low) / 4:
         raise InputError(f"the tolerance is {tolerance}; give one above 0 and far below the range of {high - low:.4g}")
-    if spec.positions != "last":
+    if at != "last":
         count = NODES if scan is None else scan
         if count < 4:
             raise InputError(f"{count} Chebyshev nodes requested; give 4 or more")

@@ -3,7 +3,10 @@
     reading    the extraction split once, and the few questions that show whether yes and no can be read
     scanning   the fitting split at the doubled magnitudes, one vector for each candidate layer
     placing    the fitting split at the coarse magnitudes
-    sweep      all questions at all magnitudes of the vector and its controls
+    sweep      all questions at all magnitudes of the vector
+    ranges     a few questions of the fitting split at the doubled magnitudes of each control
+    controls   where the answers to all questions turn along each control
+    facts      the unrelated facts at all magnitudes of the vector, taken to be as long as the questions
 
 The layer is not known before the scan; the middle one of the candidates stands for it. Loading the weights, matching
 and the report are left out.
@@ -15,19 +18,26 @@ from typing import Any
 
 import torch
 
-from elicitation.prompts import PromptTemplate
-from elicitation.questions import Question
-from open_models import load_model
-from open_models.model import DTYPES
-from open_models.tokens import common_prefix_length, encode, render
-from open_models.weights import load_config, resolve_weights, weights_are_here
-from steering.calibration import calibrate
+from elicitation import PromptTemplate, Question
+from open_models import (
+    DTYPES,
+    PromptSet,
+    common_prefix_length,
+    encode,
+    load_config,
+    load_model,
+    render,
+    resolve_weights,
+    weights_are_here,
+)
+from steering.controls import N_CONTRASTS
 from steering.cost import CostPrediction, predict_cost
+from steering.critical import ROWS_PER_CROSSING
 from steering.layers import candidate_layers
 from steering.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
-from steering.plan import CONTROL_STEP
-from steering.prompt_set import PromptSet
+from steering.plan import RANGE_QUESTIONS
 from steering.readability import ASKED
+from steering.speed import measure_speed
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,7 @@ class RunForecast:
 
     @property
     def seconds(self) -> float | None:
-        """Of one process on the device that was calibrated; None where none was."""
+        """Of one process on the device that was measured; None where none was."""
         each = [stage.seconds for stage in self.stages.values()]
         return None if None in each else sum(seconds for seconds in each if seconds is not None)
 
@@ -86,7 +96,7 @@ def measure_and_forecast(
     Args:
         name_or_path, revision, dtype, device_map: as in `load_model`.
         asked: split -> its questions.
-        options: layer, positions, n_magnitudes, n_controls of `forecast_run`.
+        options: layer, positions, n_magnitudes, n_controls, n_facts of `forecast_run`.
 
     Raises:
         InputError: as `load_model` and `forecast_run`.
@@ -103,7 +113,7 @@ def measure_and_forecast(
     if weights_are_here(location):
         model = load_model(name_or_path, revision=revision, dtype=dtype, device_map=device_map)
         loaded, device = model.dtype, model.device.type
-        rates = calibrate(
+        rates = measure_speed(
             model, PromptSet.build(model, [q for questions in asked.values() for q in questions], template)
         )
     return forecast_run(
@@ -124,6 +134,7 @@ def forecast_run(
     positions: str = "last",
     n_magnitudes: int | None = None,
     n_controls: int = 0,
+    n_facts: int = 0,
     dtype: torch.dtype = torch.float32,
     rates: Mapping[str, float] | None = None,
     *,
@@ -137,7 +148,8 @@ def forecast_run(
         lengths: split (extraction, fitting, test) -> tokens of each prompt.
         layer: as in `candidate_layers`.
         n_magnitudes: where they were given; None lets the run place them.
-        rates: of `calibrate`; without them no time is predicted.
+        n_controls: drawn ones. n_facts: unrelated facts.
+        rates: of `measure_speed`; without them no time is predicted.
         n_shared: tokens with which all prompts begin.
 
     Raises:
@@ -159,8 +171,13 @@ def forecast_run(
         stages["scanning"] = cost(lengths["fitting"], [(candidate, beyond) for candidate in layers])
     if n_magnitudes is None:
         stages["placing"] = cost(lengths["fitting"], [(middle, COARSE_POINTS)])
-    control = (middle, grid // CONTROL_STEP + beyond // 2)
-    stages["sweep"] = cost(everything, [(middle, grid), *[control] * n_controls])
+    stages["sweep"] = cost(everything, [(middle, grid)])
+    if n_controls:
+        each = n_controls + N_CONTRASTS
+        stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(middle, beyond)] * each)
+        stages["controls"] = cost(everything, [(middle, ROWS_PER_CROSSING[positions == "last"])] * each)
+    if n_facts:
+        stages["facts"] = cost((list(everything) * n_facts)[:n_facts], [(middle, grid)])
     return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
 
 

@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from common import InputError
-from open_models import OpenModel
-from steering.magnitudes import doubling, most_unread, unit_scale, yes_rates
-from steering.prompt_set import PromptSet
+from open_models import OpenModel, PromptSet
+from steering.interventions import Intervention
+from steering.magnitudes import doubling, most_unread, yes_rates
 from steering.sweep import sweep
-from steering.vectors import SteeringSpec, SteeringVector
 
 SPAN_LOW, SPAN_HIGH = 0.05, 0.95
 
@@ -27,7 +26,7 @@ class LayerScan:
     """What the scan saw and chose.
 
     Attributes:
-        table: columns `layer, magnitude, yes_rate, unread`; magnitudes in the spec's unit.
+        table: columns `layer, magnitude, yes_rate, unread`; magnitudes in the interventions' unit.
         reach: per layer, the magnitude in residual norms at which the yes rate has spanned .05 to .95; inf where it
             never does.
         layer: the chosen one.
@@ -73,21 +72,21 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
 def scan_layers(
     model: OpenModel,
     fitting: PromptSet,
-    vectors: Sequence[SteeringVector],
-    spec: SteeringSpec,
+    candidates: Sequence[Intervention],
     progress: Callable[[int], None] | None = None,
 ) -> LayerScan:
-    """Sweep one vector per layer over doubled magnitudes, all layers from one prefill, and choose."""
-    grids = {vector.vector_id: doubling(unit_scale(vector, spec)) for vector in vectors}
-    result = sweep(model, fitting, vectors, grids, spec, progress=progress)
+    """Sweep one intervention per layer over doubled magnitudes, all layers from one prefill, and choose."""
+    grids = {each.intervention_id: doubling(each.units_per_norm) for each in candidates}
+    result = sweep(model, fitting, candidates, grids, progress=progress)
     tables, reach, covered = [], {}, {}
-    for vector in vectors:
-        rates = yes_rates(result.table[result.table["vector_id"] == vector.vector_id])
-        in_norms = rates.set_axis(rates.index / unit_scale(vector, spec))
-        reach[vector.layer] = spanning_magnitude(in_norms)
+    for each in candidates:
+        layer = each.layers[0]
+        rates = yes_rates(result.table[result.table["intervention_id"] == each.intervention_id])
+        in_norms = rates.set_axis(rates.index / each.units_per_norm)
+        reach[layer] = spanning_magnitude(in_norms)
         readable = rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]
-        covered[vector.layer] = readable.max() - readable.min() if len(readable) else 0.0
-        tables.append(rates.reset_index().assign(layer=vector.layer))
+        covered[layer] = readable.max() - readable.min() if len(readable) else 0.0
+        tables.append(rates.reset_index().assign(layer=layer))
     reaches = pd.Series(reach, name="reach")
     spans = bool(np.isfinite(reaches).any())
     chosen = reaches if spans else -pd.Series(covered)

@@ -14,11 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from common import InputError
-from elicitation.yes_no import MASS_FLOOR
-from open_models import OpenModel
-from steering.prompt_set import PromptSet
+from elicitation import is_read
+from open_models import OpenModel, PromptSet
+from steering.interventions import Intervention
 from steering.sweep import sweep
-from steering.vectors import SteeringSpec, SteeringVector
 
 FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""
@@ -51,23 +50,18 @@ def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
     return sorted({0.0, *values})
 
 
-def doubling(unit_scale: float = 1.0) -> list[float]:
-    """0 and +-0.05, 0.1, 0.2 ... up to 4, times `unit_scale` (norms per unit, for raw units)."""
+def doubling(units_per_norm: float = 1.0) -> list[float]:
+    """0 and +-0.05, 0.1, 0.2 ... up to 4 residual norms, in units of which `units_per_norm` are one norm."""
     steps = [FIRST]
     while steps[-1] * 2 < LAST:
         steps.append(steps[-1] * 2)
     steps.append(LAST)
-    return [sign * step * unit_scale for sign in (-1, 1) for step in steps] + [0.0]
-
-
-def unit_scale(vector: SteeringVector, spec: SteeringSpec) -> float:
-    """How many units of magnitude one residual norm is: 1 in `residual_norm`, residual_norm / raw_norm in `raw`."""
-    return 1.0 if spec.unit == "residual_norm" else vector.residual_norm / vector.raw_norm
+    return [sign * step * units_per_norm for sign in (-1, 1) for step in steps] + [0.0]
 
 
 def yes_rates(table: pd.DataFrame) -> pd.DataFrame:
     """Per magnitude: `yes_rate` among the answers that could be read, and `unread` (share of all)."""
-    read = table["mass"] >= MASS_FLOOR
+    read = is_read(table["mass"])
     yes = (table["margin"] > 0).where(read)
     grouped = pd.DataFrame({"magnitude": table["magnitude"], "yes": yes.astype(float), "unread": ~read})
     rates = grouped.groupby("magnitude").agg(yes_rate=("yes", "mean"), unread=("unread", "mean"))
@@ -162,12 +156,11 @@ def _with_zero(grid: Floats) -> list[float]:
 def choose_magnitudes(
     model: OpenModel,
     fitting: PromptSet,
-    vector: SteeringVector,
-    spec: SteeringSpec,
+    intervention: Intervention,
     rates: pd.DataFrame,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[list[float], Range]:
     """`--magnitudes auto`: the range from the doubled magnitudes' `rates`, then 41 points even in yes rate."""
     found = find_range(rates)
-    coarse = sweep(model, fitting, [vector], coarse_grid(found), spec, progress=progress)
-    return even_in_yes_rate(coarse.margins(vector.vector_id)), found
+    coarse = sweep(model, fitting, [intervention], coarse_grid(found), progress=progress)
+    return even_in_yes_rate(coarse.margins(intervention.intervention_id)), found

@@ -2,20 +2,14 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
 
 from common import InputError
-from open_models import OpenModel
-from open_models.prefill import Prefilled, SharedPrefix
-from open_models.tokens import TokenBatch, pad_batch
-from steering.apply import prompt_edit
+from open_models import OpenModel, PromptSet, Runner, Started, pad_batch, plainly_edited
+from steering.interventions import Intervention
 from steering.margin_curves import MarginCurve
-from steering.prompt_set import PromptSet
-from steering.vectors import SteeringSpec, SteeringVector
 
 Evaluate = Callable[[Sequence[int], Sequence[float]], list[float]]
 """Margins of questions (by their place in the batch) at magnitudes, one each."""
@@ -28,39 +22,50 @@ class MarginSearch:
         self,
         model: OpenModel,
         prompts: PromptSet,
-        vector: SteeringVector,
-        spec: SteeringSpec,
+        intervention: Intervention,
         low: float,
         high: float,
         tolerance: float,
+        runner: Runner | None = None,
     ) -> None:
-        self.model, self.prompts, self.vector, self.spec = model, prompts, vector, spec
+        self.model, self.prompts, self.intervention = model, prompts, intervention
+        self.edits = intervention.edits()
         self.range = (low, high, tolerance)
-        self._prefix: tuple[torch.dtype, SharedPrefix] | None = None
+        self._runner = None if runner is None else (model.dtype, runner)
 
-    def prefix(self) -> SharedPrefix:
-        """The prompts' common beginning, run once in the model's present dtype."""
-        if self._prefix is None or self._prefix[0] != self.model.dtype:
-            layers = [] if self.spec.positions == "last" else [self.vector.layer]
-            self._prefix = (self.model.dtype, self.model.run_prefix(self.prompts.sequences, layers))
-        return self._prefix[1]
+    def runner(self) -> Runner:
+        """What runs the prompts, their common beginning run once in the model's present dtype."""
+        if self._runner is None or self._runner[0] != self.model.dtype:
+            lowest = [min(self.intervention.layers)]
+            self._runner = (
+                self.model.dtype,
+                self.model.runner(self.prompts.sequences, lowest, self.intervention.at),
+            )
+        return self._runner[1]
 
-    def batch(self, batch: list[int], start: list[list[float]]) -> tuple[list[MarginCurve], list[int]]:
-        """Follow each question's curve until its crossings stand; also the forward rows that each one took."""
+    def batch(
+        self, batch: list[int], start: list[list[float]], started: Started | None = None
+    ) -> tuple[list[MarginCurve], list[int]]:
+        """Follow each question's curve until its crossings stand; also the forward rows that each one took.
+
+        Args:
+            start: where to look first, for each question.
+            started: the batch as `runner` has started it, where several interventions share one start.
+        """
         sequences = [self.prompts.sequences[index] for index in batch]
         curves = [MarginCurve(*self.range) for _ in batch]
-        last = self.spec.positions == "last"
-        prefilled = self.model.prefill(sequences, [self.vector.layer], self.prefix(), whole=not last)
-        unsteered = self.model.readout.margin(prefilled.final, self.prompts.tokens).tolist()
+        last = self.intervention.at == "last"
+        started = started or self.runner().start(sequences)
+        unsteered = self.model.readout.margin(started.final, self.prompts.tokens).tolist()
         for curve, margin in zip(curves, unsteered, strict=True):
             if curve.low <= 0 <= curve.high:
                 curve.add([0.0], [margin])
         spent = [0] * len(batch)
         if last:
-            evaluate = self._at_last(prefilled)
+            evaluate = self._at_last(started)
         else:
             shared = sorted(set.intersection(*(set(own) for own in start)))
-            self._add_shared(prefilled, curves, shared)
+            self._add_shared(started, curves, shared)
             spent = [len(shared)] * len(batch)
             start = [[magnitude for magnitude in own if magnitude not in shared] for own in start]
             evaluate = self._by_plain_forward(sequences)
@@ -73,32 +78,30 @@ class MarginSearch:
             spent = _add_up(spent, _evaluate_all(curves, now, evaluate))
         return curves, spent
 
-    def _at_last(self, prefilled: Prefilled) -> Evaluate:
+    def _at_last(self, started: Started) -> Evaluate:
         def evaluate(places: Sequence[int], magnitudes: Sequence[float]) -> list[float]:
             at = torch.tensor(magnitudes, dtype=torch.float32, device=self.model.device)
-            counts = np.bincount(places, minlength=len(prefilled.final))
+            counts = np.bincount(places, minlength=len(started.final))
             if len(set(counts.tolist())) == 1:  # the same number of points for every question, as in the first round
-                additions = self.vector.addition(at.view(len(counts), -1), self.spec)
-                final = self.model.steer_last(prefilled, self.vector.layer, additions).flatten(0, 1)
+                final = self.runner().steer(started, self.edits, at.view(len(counts), -1)).flatten(0, 1)
             else:
-                additions = self.vector.addition(at[:, None], self.spec)
-                final = self.model.steer_last(_take(prefilled, places), self.vector.layer, additions)[:, 0]
+                final = self.runner().steer(self.runner().pick(started, places), self.edits, at[:, None])[:, 0]
             return self.model.readout.margin(final, self.prompts.tokens).tolist()
 
         return evaluate
 
-    def _add_shared(self, prefilled: Prefilled, curves: list[MarginCurve], magnitudes: Sequence[float]) -> None:
+    def _add_shared(self, started: Started, curves: list[MarginCurve], magnitudes: Sequence[float]) -> None:
         at = torch.tensor(magnitudes, dtype=torch.float32, device=self.model.device)
-        final = self.model.steer_all(prefilled, self.vector.layer, self.vector.addition(at, self.spec))
+        final = self.runner().steer(started, self.edits, at[None])
         for curve, margins in zip(curves, self.model.readout.margin(final, self.prompts.tokens).tolist(), strict=True):
             curve.add(magnitudes, margins)
 
     def _by_plain_forward(self, sequences: Sequence[Sequence[int]]) -> Evaluate:
         def evaluate(places: Sequence[int], magnitudes: Sequence[float]) -> list[float]:
-            batch = pad_batch([sequences[place] for place in places], self.model.pad_id).to(self.model.device)
-            at = torch.tensor(magnitudes, dtype=torch.float32, device=self.model.device)
-            edit = prompt_edit(batch.attention_mask, self.vector.addition(at, self.spec)[:, None], self.spec)
-            with self.model.edit_residual(self.vector.layer, edit):
+            stack = self.model.stack
+            batch = pad_batch([sequences[place] for place in places], stack.pad_id).to(stack.device)
+            at = torch.tensor(magnitudes, dtype=torch.float32, device=stack.device)
+            with plainly_edited(stack, self.edits, at, batch.attention_mask):
                 final = self.model.final_residual(batch)
             return self.model.readout.margin(final, self.prompts.tokens).tolist()
 
@@ -136,24 +139,6 @@ def _evaluate_all(curves: list[MarginCurve], wanted: Sequence[Sequence[float]], 
         for place, magnitude, margin in zip(places, flat, evaluate(places, flat), strict=True):
             curves[place].add([magnitude], [margin])
     return [len(magnitudes) for magnitudes in wanted]
-
-
-def _take(prefilled: Prefilled, places: Sequence[int]) -> Prefilled:
-    """The prefilled questions at some places, repeats allowed."""
-    index = torch.tensor(places, device=prefilled.final.device)
-
-    def pick(tensor: torch.Tensor) -> torch.Tensor:
-        return tensor[index.to(tensor.device)]
-
-    batch = prefilled.batch
-    kept: list[Any] = [entry and (pick(entry[0]), pick(entry[1])) for entry in prefilled.keys_and_values or []]
-    return replace(
-        prefilled,
-        batch=TokenBatch(pick(batch.input_ids), pick(batch.attention_mask), pick(batch.position_ids)),
-        keys_and_values=kept or None,
-        residuals={layer: pick(stream) for layer, stream in prefilled.residuals.items()},
-        final=pick(prefilled.final),
-    )
 
 
 def _add_up(one: list[int], other: list[int]) -> list[int]:

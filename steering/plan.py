@@ -1,56 +1,94 @@
-"""What will be swept: the vector, its layer and its magnitudes, each chosen without a look at any target."""
+"""What will be swept: the intervention, its layer, its magnitudes and its controls, none chosen by a look at any
+target."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from open_models import OpenModel
-from steering.extraction import extract_vectors
+import numpy as np
+import torch
+
+from elicitation import METACOGNITIVE, PromptTemplate, Question
+from open_models import OpenModel, PromptSet
+from steering.contrasts import Contrast
+from steering.controls import Material, control_interventions, cosine
+from steering.interventions import Intervention
 from steering.layers import LayerScan, candidate_layers, scan_layers
-from steering.magnitudes import choose_magnitudes, doubling, unit_scale
-from steering.prompt_set import PromptSet
-from steering.vectors import SteeringSpec, SteeringVector, random_vector
+from steering.magnitudes import choose_magnitudes, doubling, find_range, yes_rates
+from steering.reliability import Reliability, reliability_of
+from steering.sweep import sweep
+from steering.vectors import SteeringVector, contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-"""`with bar(total, description) as advance:`, as `reporting.terminal.progress_bar` is."""
+"""`with bar(total, description) as advance:`, as `reporting.progress_bar` is."""
 
-METHODS = ("mean_difference", "random")
-CONTROL_STEP = 3
-"""Controls are swept at every third magnitude of the vector's grid, and at the doubled ones beyond it."""
+RANGE_QUESTIONS = 32
+"""Of the fitting split, on which each control's range is found."""
 
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """Vectors to sweep and the magnitudes of each.
+    """Interventions to sweep and the magnitudes of each.
 
     Attributes:
-        vector: the one that the run is about.
-        controls: random directions of its length at its layer.
-        magnitudes: by vector_id, in the spec's unit; 0 is always among them.
+        intervention: the one that the run is about.
+        controls: the same done with directions that were not made from yes and no (`steering.controls`).
+        magnitudes: by intervention_id, in its unit: of the intervention under test its grid, 0 always among them; of a
+            control the two ends of the range in which its crossings are sought.
         scan: what the choice of layer rests on; None where both layer and magnitudes were given.
+        reliability: how well the vector's direction repeats; None in a plan that was read from files.
     """
 
-    vector: SteeringVector
-    controls: tuple[SteeringVector, ...]
+    intervention: Intervention
+    controls: tuple[Intervention, ...]
     magnitudes: dict[str, list[float]]
     scan: LayerScan | None
+    reliability: Reliability | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def interventions(self) -> list[Intervention]:
+        """The intervention and its controls."""
+        return [self.intervention, *self.controls]
 
     @property
     def vectors(self) -> list[SteeringVector]:
-        """The vector and its controls."""
-        return [self.vector, *self.controls]
+        """Every vector of every intervention, each once."""
+        return list({vector.vector_id: vector for each in self.interventions for vector in each.vectors}.values())
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """intervention_id of each control -> the ends of its range."""
+        return {
+            each.intervention_id: (
+                self.magnitudes[each.intervention_id][0],
+                self.magnitudes[each.intervention_id][-1],
+            )
+            for each in self.controls
+        }
+
+    def entries(self) -> list[dict[str, object]]:
+        """The entries of interventions.json."""
+        return [
+            each.as_dict(self.magnitudes[each.intervention_id], cosine(self.intervention, each))
+            for each in self.interventions
+        ]
 
 
 def make_plan(
     model: OpenModel,
     extraction: PromptSet,
     fitting: PromptSet,
-    spec: SteeringSpec,
     bar: Bar,
     *,
+    questions: Sequence[Question] = (),
+    template: PromptTemplate = METACOGNITIVE,
     layer: str = "auto",
     contrast: str = "response",
     method: str = "mean_difference",
+    operator: str = "add",
+    positions: str = "last",
+    unit: str = "residual_norm",
     magnitudes: Sequence[float] | None = None,
     n_controls: int = 0,
     seed: int = 0,
@@ -58,35 +96,97 @@ def make_plan(
     """Extract on one split, choose layer and magnitudes on another.
 
     Args:
+        questions: those of `extraction`, in its order, and `template` the prompt: for controls alone.
         layer: as in `candidate_layers`; with several candidates the scan chooses.
+        contrast, method, operator, positions, unit: see `CONTRASTS`, `DIRECTIONS`, `OPERATORS`, `Intervention`.
         magnitudes: None chooses them.
+        n_controls: drawn controls; with any, one of each other contrast is added.
 
     Raises:
         InputError: see the parts.
     """
+    how = {"operator": operator, "positions": positions, "unit": unit}
     layers = candidate_layers(layer, model.n_layers)
     with bar(len(extraction), f"reading yes and no after {len(layers)} layer(s)") as advance:
-        vectors = extract_vectors(model, extraction, layers, contrast, advance)
-    if method == "random":
-        vectors = [random_vector(vector, seed) for vector in vectors]
+        found = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
+    vectors = vectors_of(model.identity, found, method, extraction.prompt_hash)
+    candidates = [Intervention.of(vector, **how) for vector in vectors]
     scan = None
     if len(layers) > 1 or magnitudes is None:
         with bar(len(fitting), f"scanning {len(layers)} layer(s)") as advance:
-            scan = scan_layers(model, fitting, vectors, spec, advance)
-        vectors = [vector for vector in vectors if vector.layer == scan.layer]
-    vector = vectors[0]
+            scan = scan_layers(model, fitting, candidates, advance)
+        candidates = [each for each in candidates if each.layers == (scan.layer,)]
+    chosen = candidates[0]
     if magnitudes is not None or scan is None:
         grid = sorted({0.0, *(magnitudes or ())})
     else:
         with bar(len(fitting), "placing the magnitudes") as advance:
-            grid, _ = choose_magnitudes(model, fitting, vector, spec, scan.rates(), advance)
-    controls = tuple(random_vector(vector, seed + 1 + number) for number in range(n_controls))
-    grids = {vector.vector_id: grid}
-    grids.update({control.vector_id: control_grid(grid, vector, spec) for control in controls})
-    return SweepPlan(vector, controls, grids, scan)
+            grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
+    own = _at_layer(found, chosen.layers[0])
+    material = Material(model, chosen.vectors[0], own, questions, template)
+    controls = control_interventions(material, chosen, n_controls, seed)
+    ranges = control_ranges(model, fitting, controls, bar) if controls else {}
+    reliability = reliability_of(own, method, seed)
+    return SweepPlan(
+        chosen,
+        tuple(controls),
+        {chosen.intervention_id: grid} | ranges,
+        scan,
+        reliability,
+        _notes(layers, scan, reliability) + rounding_notes(grid, chosen, model.dtype),
+    )
 
 
-def control_grid(grid: Sequence[float], vector: SteeringVector, spec: SteeringSpec) -> list[float]:
-    """A thinner grid that reaches further: a random direction may need a longer push for the same yes rate."""
-    beyond = [magnitude for magnitude in doubling(unit_scale(vector, spec)) if not grid[0] <= magnitude <= grid[-1]]
-    return sorted({0.0, grid[0], grid[-1], *grid[::CONTROL_STEP], *beyond})
+def control_ranges(
+    model: OpenModel, fitting: PromptSet, controls: Sequence[Intervention], bar: Bar
+) -> dict[str, list[float]]:
+    """The stretch of magnitudes worth looking at, for each control: chosen as the vector's own is."""
+    few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
+    grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in controls}
+    with bar(len(few), f"finding the ranges of {len(controls)} controls") as advance:
+        table = sweep(model, few, controls, grids, progress=advance).table
+    ranges = {}
+    for name, own in table.groupby("intervention_id", sort=False):
+        found = find_range(yes_rates(own))
+        ranges[str(name)] = [found.low, found.high]
+    return ranges
+
+
+def _at_layer(contrast: Contrast, layer: int) -> Contrast:
+    """The contrast at one of its layers."""
+    place = contrast.layers.index(layer)
+    one = slice(place, place + 1)
+    activations = replace(contrast.activations, layers=(layer,), residuals=contrast.activations.residuals[:, one])
+    return replace(contrast, layers=(layer,), yes=contrast.yes[:, one], no=contrast.no[:, one], activations=activations)
+
+
+def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:
+    """Whether steps of the grid are smaller than what a 16-bit residual stream can hold.
+
+    Additions below about 1/256 of the residual stream are rounded away in bfloat16 (1/2048 in float16), so that answers
+    near the cut go to and fro.
+    """
+    if dtype not in (torch.bfloat16, torch.float16) or len(grid) < 2:
+        return []
+    least = torch.finfo(dtype).eps / 2
+    steps = np.diff(sorted(grid)) / intervention.units_per_norm
+    if not (n_small := int((steps < least).sum())):
+        return []
+    return [
+        f"warning: {n_small} of {len(steps)} steps between magnitudes are smaller than what "
+        f"{str(dtype).removeprefix('torch.')} can tell ({least:.2g} residual norms), so that answers near the cut go "
+        "to and fro; --dtype float32, or fewer --magnitudes"
+    ]
+
+
+def _notes(layers: Sequence[int], scan: LayerScan | None, reliability: Reliability) -> list[str]:
+    """What a user should know of these choices."""
+    notes = []
+    if scan is not None and not scan.spans:
+        notes.append(f"warning: no layer turns the answers both ways; layer {scan.layer} moves the yes rate most")
+    if scan is not None and len(layers) > 1 and scan.layer in (min(layers), max(layers)):
+        notes.append(
+            f"the chosen layer {scan.layer} is at the border of the candidates ({min(layers)}-{max(layers)}); "
+            "one beyond it may do better: see --layer"
+        )
+    return notes + reliability.notes()

@@ -6,16 +6,14 @@ say and an assistant prefix that draws out the answer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from common import InputError
-from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS
-from elicitation.prompts import Prompt, PromptTemplate
-from elicitation.questions import Question
+from elicitation import MASS_STOPS, MASS_WARNS, Prompt, PromptTemplate, Question
 from open_models import AnswerTokens, OpenModel
 
 ASKED = 32
@@ -70,13 +68,13 @@ def _ask(
     tokens: AnswerTokens = model.answer_tokens(prompts[0])
     final = torch.cat([model.final_residual(model.tokenise([prompt])) for prompt in prompts])
     chances = model.readout.logits(final, slice(None)).softmax(dim=-1)
-    return chances[:, [*tokens.yes, *tokens.no]].sum(dim=-1), chances
+    return chances[:, tokens.every].sum(dim=-1), chances
 
 
 def _best_prefix(model: OpenModel, template: PromptTemplate, questions: Sequence[Question]) -> tuple[str, float]:
     masses = {}
     for prefix in PREFIXES:
-        tried = PromptTemplate(template.user, prefix, template.name)
+        tried = replace(template, assistant_prefix=prefix)
         masses[prefix] = float(_ask(model, [tried.fill(question.text) for question in questions])[0].median())
     best = max(PREFIXES, key=lambda prefix: masses[prefix])
     return best, masses[best]

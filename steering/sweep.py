@@ -1,7 +1,7 @@
-"""The sweep: every question's yes/no margin at every magnitude of every vector.
+"""The sweep: every question's yes/no margin at every magnitude of every intervention.
 
-Batches of questions are the outer loop. Each batch is run once without steering; all vectors and magnitudes then reuse
-what does not depend on them (`open_models.prefill`), so memory grows neither with the number of questions nor with
+Batches of questions are the outer loop. Each batch is run once without steering; all interventions and magnitudes then
+reuse what does not depend on them (`open_models.runner`), so memory grows neither with the number of questions nor with
 that of magnitudes, and each finished batch is handed on at once.
 """
 
@@ -11,25 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import torch
-from einops import repeat
-from torch import Tensor
 
 from common import InputError
-from elicitation.questions import Question
-from elicitation.yes_no import MASS_FLOOR
-from open_models import OpenModel
-from open_models.batches import halving_on_out_of_memory
-from open_models.prefill import Prefilled, SharedPrefix
-from steering.processes import gather, own_share
-from steering.prompt_set import PromptSet
-from steering.vectors import SteeringSpec, SteeringVector
+from elicitation import SWEEP_COLUMNS, Question, is_read
+from open_models import OpenModel, PromptSet, Runner, gather, halving_on_out_of_memory, own_share
+from steering.interventions import Intervention, as_intervention
+from steering.vectors import SteeringVector
 
 ROWS_PER_QUESTION = 64
 """More rows than this side by side pay for a mask that grows with their square."""
 
-COLUMNS = ["question_id", "vector_id", "layer", "positions", "magnitude", "margin", "mass"]
-
 Sink = Callable[[pd.DataFrame], None]
+Grids = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -37,48 +30,48 @@ class SweepResult:
     """The answers of a sweep.
 
     Attributes:
-        table: one row per question, vector and magnitude; columns `question_id, vector_id, layer, positions,
-            magnitude, margin, mass`, ordered by vector, question and magnitude.
+        table: one row per question, intervention and magnitude; columns `question_id, intervention_id, magnitude,
+            margin, mass`, ordered by intervention, question and magnitude.
     """
 
     table: pd.DataFrame
 
-    def margins(self, vector_id: str) -> pd.DataFrame:
+    def margins(self, intervention_id: str) -> pd.DataFrame:
         """Questions x magnitudes; nan where the answer counts as unread (mass below 0.1)."""
-        own = self.table[self.table["vector_id"] == vector_id]
-        read = own.assign(margin=own["margin"].where(own["mass"] >= MASS_FLOOR))
+        own = self.table[self.table["intervention_id"] == intervention_id]
+        read = own.assign(margin=own["margin"].where(is_read(own["mass"])))
         return read.pivot(index="question_id", columns="magnitude", values="margin")
 
 
 def sweep(
     model: OpenModel,
     questions: PromptSet | Sequence[Question],
-    vectors: Sequence[SteeringVector],
-    magnitudes: Sequence[float] | Mapping[str, Sequence[float]],
-    spec: SteeringSpec | None = None,
+    interventions: Sequence[Intervention | SteeringVector],
+    magnitudes: Sequence[float] | Grids,
     *,
     sink: Sink | None = None,
     done: Collection[str] = frozenset(),
     progress: Callable[[int], None] | None = None,
     batch_size: int | None = None,
 ) -> SweepResult:
-    """Ask every question at every magnitude of every vector.
+    """Ask every question at every magnitude of every intervention.
 
     Args:
         questions: a `PromptSet`, or questions that are put into the neutral metacognitive prompt.
-        magnitudes: one list for all vectors, or a list per `vector_id`; in units of `spec.unit`, positive towards yes.
-        sink: is given each finished batch's table, for example to write it to disk.
+        interventions: a vector by itself is added at the answer position, in residual norms.
+        magnitudes: one list for all, or a list per `intervention_id`; in its unit, positive towards yes.
+        sink: is given each finished batch's table, for example to write it to disk. Nothing is kept then.
         done: question ids that need not be asked again; they are missing from the result.
         progress: is told how many questions were finished.
 
     Returns:
-        The table of this call's questions; with several processes, of all of them, in each process.
+        The table of this call's questions; with several processes, of all of them, in each process. Empty with a sink.
 
     Raises:
-        InputError: a vector of another model, no vector, no magnitude, or an endless one.
+        InputError: an intervention of another model, none at all, no magnitude, or an endless one.
     """
-    spec = spec or SteeringSpec()
-    grids = _check(model, vectors, magnitudes)
+    asked = [as_intervention(each) for each in interventions]
+    grids = _check(model, asked, magnitudes)
     prompts = PromptSet.of(model, questions)
     names = prompts.question_ids
     # Prefix and batches are those of all questions, so that a resumed sweep ends with the same bits as an unbroken one.
@@ -87,41 +80,55 @@ def sweep(
     todo = [batch for batch in left if batch]
     frames: list[pd.DataFrame] = []
     if todo:
-        layers = sorted({vector.layer for vector in vectors})
-        whole = spec.positions != "last"
-        prefix = model.run_prefix(prompts.sequences, layers if whole else [])
+        runners = _runners(model, prompts, asked)
 
         def work(batch: list[int]) -> pd.DataFrame:
-            return _sweep_batch(model, prompts.subset([names[index] for index in batch]), prefix, vectors, grids, spec)
+            own = prompts.subset([names[index] for index in batch])
+            return pd.concat(
+                [
+                    _sweep_batch(model, own, runner, [each for each in asked if each.at == at], grids)
+                    for at, runner in runners
+                ],
+                ignore_index=True,
+            )
 
         for batch in own_share(todo):
             for frame in halving_on_out_of_memory(work, batch):
-                frames.append(frame)
                 if sink:
                     sink(frame)
+                else:
+                    frames.append(frame)
                 if progress:
                     progress(frame["question_id"].nunique())
+    if sink:
+        return SweepResult(pd.DataFrame(columns=SWEEP_COLUMNS))
     frames = gather(frames)
-    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=SWEEP_COLUMNS)
     place = {question: index for index, question in enumerate(prompts.question_ids)}
     order = table["question_id"].map(place)
-    table = table.assign(_order=order).sort_values(["vector_id", "_order", "magnitude"], kind="stable")
+    table = table.assign(_order=order).sort_values(["intervention_id", "_order", "magnitude"], kind="stable")
     return SweepResult(table.drop(columns="_order").reset_index(drop=True))
 
 
+def _runners(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> list[tuple[str, Runner]]:
+    """One runner for each kind of position, which keeps the stream where its interventions begin."""
+    kinds = dict.fromkeys(each.at for each in interventions)
+    return [
+        (at, model.runner(prompts.sequences, [min(each.layers) for each in interventions if each.at == at], at))
+        for at in kinds
+    ]
+
+
 def _check(
-    model: OpenModel,
-    vectors: Sequence[SteeringVector],
-    magnitudes: Sequence[float] | Mapping[str, Sequence[float]],
+    model: OpenModel, interventions: Sequence[Intervention], magnitudes: Sequence[float] | Grids
 ) -> dict[str, list[float]]:
-    if not vectors:
-        raise InputError("the sweep was given no steering vector; extract one first")
-    for vector in vectors:
-        vector.check_model(model)
-        model.check_layers([vector.layer])
-    identifiers = [vector.vector_id for vector in vectors]
+    if not interventions:
+        raise InputError("the sweep was given no intervention; extract a steering vector first")
+    for each in interventions:
+        each.check_model(model)
+    identifiers = [each.intervention_id for each in interventions]
     if len(set(identifiers)) < len(identifiers):
-        raise InputError(f"two vectors share a name among {', '.join(identifiers)}; leave one out")
+        raise InputError(f"two interventions share a name among {', '.join(identifiers)}; leave one out")
     grids = {
         name: sorted({float(m) for m in (magnitudes[name] if isinstance(magnitudes, Mapping) else magnitudes)})
         for name in identifiers
@@ -133,20 +140,15 @@ def _check(
 
 
 def _sweep_batch(
-    model: OpenModel,
-    prompts: PromptSet,
-    prefix: SharedPrefix,
-    vectors: Sequence[SteeringVector],
-    grids: Mapping[str, Sequence[float]],
-    spec: SteeringSpec,
+    model: OpenModel, prompts: PromptSet, runner: Runner, interventions: Sequence[Intervention], grids: Grids
 ) -> pd.DataFrame:
-    layers = sorted({vector.layer for vector in vectors})
-    prefilled = model.prefill(prompts.sequences, layers, prefix, whole=spec.positions != "last")
+    started = runner.start(prompts.sequences)
     frames = []
-    for vector in vectors:
-        grid = torch.tensor(grids[vector.vector_id], dtype=torch.float32, device=model.device)
+    for each in interventions:
+        edits = each.edits()
+        grid = torch.tensor(grids[each.intervention_id], dtype=torch.float32, device=model.device)
         answers = [
-            model.readout.margin_and_mass(_steer(model, prefilled, vector, chunk, spec), prompts.tokens)
+            model.readout.margin_and_mass(runner.steer(started, edits, chunk[None]), prompts.tokens)
             for chunk in grid.split(ROWS_PER_QUESTION)
         ]
         margin, mass = (torch.cat(parts, dim=1).double().cpu().numpy() for parts in zip(*answers, strict=True))
@@ -154,24 +156,11 @@ def _sweep_batch(
             pd.DataFrame(
                 {
                     "question_id": np.repeat(np.array(prompts.question_ids, dtype=object), len(grid)),
-                    "vector_id": vector.vector_id,
-                    "layer": vector.layer,
-                    "positions": spec.positions,
-                    "magnitude": np.tile(np.array(grids[vector.vector_id]), len(prompts)),
+                    "intervention_id": each.intervention_id,
+                    "magnitude": np.tile(np.array(grids[each.intervention_id]), len(prompts)),
                     "margin": margin.ravel(),
                     "mass": mass.ravel(),
                 }
             )
         )
     return pd.concat(frames, ignore_index=True)
-
-
-def _steer(
-    model: OpenModel, prefilled: Prefilled, vector: SteeringVector, magnitudes: Tensor, spec: SteeringSpec
-) -> Tensor:
-    """Final residual streams, `question magnitude d_model`."""
-    additions = vector.addition(magnitudes, spec)
-    if spec.positions == "last":
-        rows = repeat(additions, "row d_model -> question row d_model", question=len(prefilled.final))
-        return model.steer_last(prefilled, vector.layer, rows)
-    return model.steer_all(prefilled, vector.layer, additions)

@@ -7,42 +7,25 @@ residual stream at the positions where the vector was read, so that magnitudes c
 
 import json
 import math
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import torch
 from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from common import InputError, atomic_path
-from open_models import ModelIdentity, OpenModel
+from elicitation import METACOGNITIVE, PromptTemplate, Question
+from open_models import ModelIdentity, OpenModel, PromptSet
+from steering.contrasts import CONTRASTS, Contrast, Progress
+from steering.directions import DIRECTIONS, random_unit
 
-SITES = ("resid_post",)
-POSITIONS = ("last", "prompt", "all")
 UNITS = ("residual_norm", "raw")
-
-
-@dataclass(frozen=True)
-class SteeringSpec:
-    """How a vector is applied.
-
-    Attributes:
-        positions: "last" adds it at the answer position only, "prompt" at every position of the prompt, "all" at
-            every position, generated ones included. Reading one answer, the last two are the same.
-        unit: of the magnitudes, "residual_norm" or "raw".
-    """
-
-    positions: str = "last"
-    unit: str = "residual_norm"
-
-    def __post_init__(self) -> None:
-        for value, known, option in ((self.positions, POSITIONS, "--positions"), (self.unit, UNITS, "--unit")):
-            if value not in known:
-                raise InputError(f"{option} {value!r} is not known; choose one of {', '.join(known)}")
+FORMAT = "onedial-steering-vector-1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +74,17 @@ class SteeringVector:
     @property
     def vector_id(self) -> str:
         """Names it within a run, for example `L14-response-mean_difference` or `L14-random-3`."""
-        tail = f"random-{self.seed}" if self.method == "random" else f"{self.contrast}-{self.method}"
-        return f"L{self.layer}-{tail}"
+        drawn = "" if self.seed is None else f"-{self.seed}"
+        made = f"{self.method}{drawn}" if self.contrast == "none" else f"{self.contrast}-{self.method}"
+        return f"L{self.layer}-{made}"
 
-    def addition(self, magnitude: Float[Tensor, "*row"], spec: SteeringSpec) -> Float[Tensor, "*row d_model"]:
-        """What is added to the residual stream at each magnitude, float32, on the magnitude's device."""
-        scale = self.residual_norm if spec.unit == "residual_norm" else self.raw_norm
-        return (magnitude.float() * scale)[..., None] * self.direction.to(magnitude.device)
+    def length(self, unit: str) -> float:
+        """What a magnitude of 1 is worth in the stream's own units; `unit` is one of `UNITS`."""
+        return self.residual_norm if unit == "residual_norm" else self.raw_norm
 
     def check_model(self, model: OpenModel) -> None:
         """Raise InputError if the vector was made for another model."""
-        if self.model.fingerprint != model.identity.fingerprint:
+        if self.model.fingerprint not in model.identity.fingerprints:
             raise InputError(
                 f"the vector was read from {self.model.name} ({self.model.architecture}, {self.model.n_layers} layers, "
                 f"weights {self.model.fingerprint[:8]}), but the model is {model.identity.name} "
@@ -111,7 +94,7 @@ class SteeringVector:
     def save(self, path: Path | str) -> None:
         """Write a safetensors file: the direction, and everything else as metadata."""
         facts = {name: value for name, value in self.__dict__.items() if name not in ("direction", "model")}
-        metadata = {"format": "onedial-steering-vector-1", **{name: json.dumps(value) for name, value in facts.items()}}
+        metadata = {"format": FORMAT, **{name: json.dumps(value) for name, value in facts.items()}}
         metadata["model"] = json.dumps(asdict(self.model))
         with atomic_path(path) as temporary:
             save_file({"direction": self.direction.contiguous()}, temporary, metadata=metadata)
@@ -128,6 +111,11 @@ class SteeringVector:
         try:
             with safe_open(path, framework="pt") as file:
                 metadata: dict[str, Any] = file.metadata() or {}
+                if metadata.get("format") != FORMAT:
+                    raise InputError(
+                        f"{path} says it is of format {metadata.get('format')!r}, and this version reads {FORMAT!r}; "
+                        "give a vector that a run of this version has saved"
+                    )
                 facts = {name: json.loads(value) for name, value in metadata.items() if name != "format"}
                 direction = file.get_tensor("direction")
             return cls(direction=direction, model=ModelIdentity(**facts.pop("model")), **facts)
@@ -135,18 +123,111 @@ class SteeringVector:
             raise InputError(f"{path} is no steering vector of this project ({error}); save one with a run") from error
 
 
+def as_control(control: SteeringVector, of: SteeringVector) -> SteeringVector:
+    """A control direction made as long as the vector that it is a control for, in either unit."""
+    return replace(control, raw_norm=of.raw_norm, residual_norm=of.residual_norm)
+
+
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
     """A control: a direction drawn evenly from the sphere, of the same norms, layer and model."""
-    generator = torch.Generator().manual_seed(seed % 2**63)  # numpy's seeds may be longer
-    drawn = torch.randn(like.direction.shape[0], generator=generator)
-    return SteeringVector(
-        direction=drawn / drawn.norm(),
-        layer=like.layer,
-        raw_norm=like.raw_norm,
-        residual_norm=like.residual_norm,
-        model=like.model,
+    return replace(
+        like,
+        direction=random_unit(like.direction.shape[0], seed),
         method="random",
         contrast="none",
-        prompt_hash=like.prompt_hash,
+        n_yes=0,
+        n_no=0,
+        n_unread=0,
         seed=seed,
     )
+
+
+def vectors_of(
+    model: ModelIdentity, contrast: Contrast, method: str = "mean_difference", prompt_hash: str = ""
+) -> list[SteeringVector]:
+    """One vector for each layer of a contrast.
+
+    Raises:
+        InputError: an unknown method, or a direction without length.
+    """
+    if method not in DIRECTIONS:
+        raise InputError(f"--method {method!r} is not known; choose one of {', '.join(DIRECTIONS)}")
+    directions, lengths = DIRECTIONS[method](contrast)
+    drawn = method == "random"
+    return [
+        SteeringVector(
+            direction=direction,
+            layer=layer,
+            raw_norm=length,
+            residual_norm=norm,
+            model=model,
+            method=method,
+            contrast="none" if drawn else contrast.name,
+            n_yes=0 if drawn else len(contrast.yes),
+            n_no=0 if drawn else len(contrast.no),
+            n_unread=0 if drawn else contrast.n_unread,
+            prompt_hash=prompt_hash,
+            seed=contrast.seed if drawn else None,
+        )
+        for layer, direction, length, norm in zip(
+            contrast.layers, directions, lengths.tolist(), contrast.residual_norms.tolist(), strict=True
+        )
+    ]
+
+
+def contrast_of(
+    model: OpenModel,
+    prompts: PromptSet,
+    layers: Sequence[int],
+    contrast: str = "response",
+    progress: Progress | None = None,
+    *,
+    method: str = "mean_difference",
+    seed: int = 0,
+) -> Contrast:
+    """The activations on either side, at each of `layers`.
+
+    Args:
+        contrast: a key of `CONTRASTS`. method: a key of `DIRECTIONS`, of what it will be made into.
+
+    Raises:
+        InputError: unknown contrast, method or layer, or too few answers on one side.
+    """
+    for given, known, option in ((contrast, CONTRASTS, "--contrast"), (method, DIRECTIONS, "--method")):
+        if given not in known:
+            raise InputError(f"{option} {given!r} is not known; choose one of {', '.join(known)}")
+    return CONTRASTS[contrast](model, prompts, layers, seed, progress)
+
+
+def extract_vectors(
+    model: OpenModel,
+    prompts: PromptSet,
+    layers: Sequence[int],
+    contrast: str = "response",
+    progress: Progress | None = None,
+    *,
+    method: str = "mean_difference",
+    seed: int = 0,
+) -> list[SteeringVector]:
+    """One vector for each of `layers`, from the same questions; see `contrast_of`."""
+    found = contrast_of(model, prompts, layers, contrast, progress, method=method, seed=seed)
+    return vectors_of(model.identity, found, method, prompts.prompt_hash)
+
+
+def extract_vector(
+    model: OpenModel,
+    questions: Sequence[Question],
+    layer: int,
+    *,
+    contrast: str = "response",
+    method: str = "mean_difference",
+    template: PromptTemplate = METACOGNITIVE,
+    seed: int = 0,
+) -> SteeringVector:
+    """Read one steering vector from a model: the short way in, for notebooks.
+
+    Raises:
+        InputError: as `extract_vectors`.
+    """
+    prompts = PromptSet.build(model, questions, template)
+    return extract_vectors(model, prompts, [layer], contrast, method=method, seed=seed)[0]

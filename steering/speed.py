@@ -7,16 +7,13 @@ from typing import Any
 
 import torch
 
-from open_models import OpenModel
-from open_models.batches import QUESTIONS_PER_BATCH
-from open_models.prefill import TOKENS_AT_ONCE
-from open_models.tokens import common_prefix_length
+from open_models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, OpenModel, PromptSet, common_prefix_length
 from steering.cost import ModelSize
-from steering.prompt_set import PromptSet
-from steering.vectors import SteeringSpec, SteeringVector
+from steering.interventions import Intervention
+from steering.vectors import SteeringVector
 
 
-def calibrate(model: OpenModel, prompts: PromptSet, layer: int | None = None) -> dict[str, float]:
+def measure_speed(model: OpenModel, prompts: PromptSet, layer: int | None = None) -> dict[str, float]:
     """Time each stage of `cost.STAGES` on one batch of prompts: a few seconds on a CPU with a small model.
 
     Args:
@@ -34,7 +31,6 @@ def calibrate(model: OpenModel, prompts: PromptSet, layer: int | None = None) ->
     start = max(0, (len(middle) - n_batch) // 2)
     sequences = [prompts.sequences[index] for index in middle[start : start + n_batch]]
     n_shared = common_prefix_length(prompts.sequences) if len(prompts) > 1 else 0
-    prefix = model.run_prefix(prompts.sequences, [layer])
     width = max(len(sequence) for sequence in sequences) - n_shared
     n_tokens, above = width * len(sequences), model.n_layers - 1 - layer
     context = float(n_shared + width)
@@ -42,14 +38,15 @@ def calibrate(model: OpenModel, prompts: PromptSet, layer: int | None = None) ->
 
     direction = torch.zeros(model.d_model)
     direction[0] = 1.0
-    vector = SteeringVector(direction, layer, 1.0, 1.0, model.identity)
-    additions = vector.addition(torch.linspace(0, 1e-3, n_rows), SteeringSpec()).to(model.device)
-    last, prefill_seconds = _timed(model, lambda: model.prefill(sequences, [layer], prefix))
+    edits = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, model.identity)).edits()
+    settings = torch.linspace(0, 1e-3, n_rows, device=model.device)[None]
+    at_last, at_all = (model.runner(prompts.sequences, [layer], at) for at in ("last", "all"))
+    last, prefill_seconds = _timed(model, lambda: at_last.start(sequences))
     rates = {"prefill": size.prompt_flops(n_tokens, context, model.n_layers) / prefill_seconds}
-    whole = model.prefill(sequences, [layer], prefix, whole=True)
-    final, row_seconds = _timed(model, lambda: model.steer_last(last, layer, additions.expand(len(sequences), -1, -1)))
+    whole = at_all.start(sequences)
+    final, row_seconds = _timed(model, lambda: at_last.steer(last, edits, settings))
     n_whole = max(1, TOKENS_AT_ONCE.get(model.device.type, 1024) // n_tokens)
-    _, whole_seconds = _timed(model, lambda: model.steer_all(whole, layer, additions[:n_whole]))
+    _, whole_seconds = _timed(model, lambda: at_all.steer(whole, edits, settings[:, :n_whole]))
     _, readout_seconds = _timed(model, lambda: model.readout.margin_and_mass(final, prompts.tokens))
     rates["rows"] = size.rows_flops(n_rows * len(sequences), context + n_rows, max(above, 1)) / row_seconds
     whole_tokens = n_whole * (n_tokens + n_shared)

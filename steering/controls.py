@@ -1,0 +1,251 @@
+"""Control directions: pushes that were not made from yes and no, as fair rivals of the one under test.
+
+Drawn by chance, many of a kind; the vector is ranked among them:
+
+    random       evenly from the sphere
+    covariance   from the normal distribution with the covariance of the subject's own residual streams, so that it
+    points
+                 where streams differ anyway
+    shuffled     the vector's own recipe with the labels shuffled first
+    orthogonal   evenly from the sphere, with what lies along the vector taken out
+
+Contrasts of their own, one of each, which are compared by name:
+
+    unembedding  Yes minus No in the unembedding: a push of the words themselves
+    length       long questions minus short ones
+    topics       one topic minus another
+    agreement    agreeing minus disagreeing with neutral statements
+    politeness   the same questions asked politely minus curtly
+
+All are as long as the vector, at its layer, and are done as it is done. What reads the stream reads the extraction
+split.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from common import InputError
+from elicitation import DRAWN_ROLES, METACOGNITIVE, PromptTemplate, Question
+from open_models import OpenModel, PromptSet, read_activations
+from steering.contrasts import Contrast
+from steering.directions import DIRECTIONS, generator_of, random_unit
+from steering.interventions import Intervention
+from steering.vectors import SteeringVector
+
+MOST_QUESTIONS = 32
+"""Of the contrasts that ask something of their own."""
+STATEMENTS = (
+    "Tea tastes best in the afternoon.",
+    "A wooden floor is nicer than a stone one.",
+    "Trains are a pleasant way to travel.",
+    "Autumn is the finest season.",
+    "A small kitchen is easier to keep clean.",
+    "Round tables suit a large family.",
+    "Walking is better than cycling.",
+    "Green goes well with grey.",
+    "A long letter is better than a short call.",
+    "Breakfast should be warm.",
+    "Old houses have more charm than new ones.",
+    "Rainy days are good for reading.",
+    "A garden needs a bench.",
+    "Curtains make a room cosier.",
+    "Markets are more fun than shops.",
+    "A museum is best visited alone.",
+    "Soup is a good start to any meal.",
+    "Evenings are for friends.",
+    "A window should face east.",
+    "Wool is better than cotton in March.",
+    "Short films are underrated.",
+    "Handwriting says much about a person.",
+    "Cats are calmer company than dogs.",
+    "A journey needs no plan.",
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """What controls of one vector are made of.
+
+    Attributes:
+        model: the subject. vector: the one under test. contrast: that it was made from, at its layer alone.
+        questions: those of the extraction split, in the order of the contrast's activations.
+        template: the prompt of the run.
+    """
+
+    model: OpenModel
+    vector: SteeringVector
+    contrast: Contrast
+    questions: Sequence[Question]
+    template: PromptTemplate = METACOGNITIVE
+
+    @property
+    def streams(self) -> Float[Tensor, "question d_model"]:
+        """Residual streams at the answer position."""
+        return self.contrast.activations.residuals[:, 0]
+
+
+Control = Callable[[Material, int], Float[Tensor, " d_model"]]
+"""From material and seed to a direction of any length; raises InputError where the material does not hold it."""
+
+
+def random(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text."""
+    return random_unit(len(material.vector.direction), seed)
+
+
+def covariance(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text: a normal mixture of the centred streams has their covariance."""
+    centred = material.streams - material.streams.mean(dim=0)
+    generator = generator_of(seed)
+    return torch.randn(len(centred), generator=generator) @ centred
+
+
+def shuffled(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text; pairs of the answer contrast are turned round one by one."""
+    yes, no = material.contrast.yes, material.contrast.no
+    generator = generator_of(seed)
+    if material.contrast.name == "answer":
+        turned = (torch.rand(len(yes), generator=generator) < 0.5)[:, None, None]
+        sides = torch.where(turned, no, yes), torch.where(turned, yes, no)
+    else:
+        both = torch.cat([yes, no])[torch.randperm(len(yes) + len(no), generator=generator)]
+        sides = both[: len(yes)], both[len(yes) :]
+    contrast = replace(material.contrast, yes=sides[0], no=sides[1], seed=seed)
+    method = material.vector.method if material.vector.method in DIRECTIONS else "mean_difference"
+    return DIRECTIONS[method](contrast)[0][0]
+
+
+def orthogonal(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text."""
+    drawn, own = random(material, seed), material.vector.direction
+    return drawn - (drawn @ own) * own
+
+
+def unembedding(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text: mean over the yes tokens minus mean over the no tokens."""
+    prompts = PromptSet.build(material.model, material.questions[:1], material.template)
+    return material.model.readout.answer_direction(prompts.tokens)
+
+
+def length(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text: the longer half minus the shorter half."""
+    sizes = torch.tensor([float(len(question.text)) for question in material.questions])
+    order = sizes.argsort(stable=True)
+    half = len(order) // 2
+    return material.streams[order[-half:]].mean(dim=0) - material.streams[order[:half]].mean(dim=0)
+
+
+def topics(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text: the topic with most questions minus the next."""
+    of = [question.topic or "" for question in material.questions]
+    counted = sorted({topic: of.count(topic) for topic in of if topic}.items(), key=lambda item: (-item[1], item[0]))
+    if len(counted) < 2:
+        raise InputError("the questions have fewer than two topics; there is no contrast of topics")
+    one, other = (torch.tensor([each == topic for each in of]) for topic, _ in counted[:2])
+    return material.streams[one].mean(dim=0) - material.streams[other].mean(dim=0)
+
+
+def agreement(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text."""
+    statements = [Question(f"statement {place}", text) for place, text in enumerate(STATEMENTS)]
+    return _asked_both_ways(
+        material,
+        statements,
+        PromptTemplate('Somebody says: "{question}" You agree. What do you say?', "Answer:"),
+        PromptTemplate('Somebody says: "{question}" You disagree. What do you say?', "Answer:"),
+    )
+
+
+def politeness(material: Material, seed: int) -> Float[Tensor, " d_model"]:
+    """See the module's text."""
+    user, prefix = material.template.user, material.template.assistant_prefix
+    polite = "Good day, and thank you for your time. Would you be so kind as to look at this?\n\n"
+    return _asked_both_ways(
+        material,
+        list(material.questions[:MOST_QUESTIONS]),
+        PromptTemplate(f"{polite}{user}", prefix),
+        PromptTemplate(f"Look at this. Hurry up.\n\n{user}", prefix),
+    )
+
+
+def _asked_both_ways(
+    material: Material, questions: Sequence[Question], one: PromptTemplate, other: PromptTemplate
+) -> Float[Tensor, " d_model"]:
+    means = []
+    for template in (one, other):
+        prompts = PromptSet.build(material.model, questions, template)
+        means.append(read_activations(material.model, prompts, [material.vector.layer]).residuals[:, 0].mean(dim=0))
+    return means[0] - means[1]
+
+
+CONTROLS: dict[str, Control] = {
+    "random": random,
+    "covariance": covariance,
+    "shuffled": shuffled,
+    "orthogonal": orthogonal,
+    "unembedding": unembedding,
+    "length": length,
+    "topics": topics,
+    "agreement": agreement,
+    "politeness": politeness,
+}
+
+
+N_CONTRASTS = len([name for name in CONTROLS if name not in DRAWN_ROLES])
+
+
+def control_interventions(material: Material, of: Intervention, n_drawn: int, seed: int = 0) -> list[Intervention]:
+    """Controls of an intervention with one vector: `n_drawn` dealt out over the drawn kinds, then one of each contrast.
+
+    A contrast that the questions do not hold is left out.
+
+    Args:
+        seed: of the first; the others follow.
+
+    Raises:
+        InputError: the intervention has several vectors.
+    """
+    if len(of.vectors) > 1:
+        raise InputError(f"controls are made for one layer, and {of.intervention_id} has {len(of.vectors)}")
+    if not n_drawn:
+        return []
+    kinds = [(DRAWN_ROLES[number % len(DRAWN_ROLES)], seed + 1 + number) for number in range(n_drawn)]
+    kinds += [(name, seed) for name in CONTROLS if name not in DRAWN_ROLES]
+    made = []
+    for kind, own_seed in kinds:
+        try:
+            direction = CONTROLS[kind](material, own_seed)
+        except InputError:  # the questions do not hold this contrast
+            continue
+        made.append(_as_intervention(direction, kind, own_seed, of))
+    return made
+
+
+def cosine(one: Intervention, other: Intervention) -> float:
+    """Between the directions of two interventions at their layers, weighted alike."""
+    pairs = [
+        float(mine.direction @ theirs.direction)
+        for mine in one.vectors
+        for theirs in other.vectors
+        if mine.layer == theirs.layer
+    ]
+    return sum(pairs) / len(pairs) if pairs else float("nan")
+
+
+def _as_intervention(direction: Tensor, kind: str, seed: int, of: Intervention) -> Intervention:
+    like = of.vectors[0]
+    vector = replace(
+        like,
+        direction=direction.float() / direction.float().norm(),
+        method=kind,
+        contrast="none",
+        n_yes=0,
+        n_no=0,
+        n_unread=0,
+        seed=seed if kind in DRAWN_ROLES else None,
+    )
+    return Intervention.of(vector, role=kind, operator=of.operator, positions=of.positions, unit=of.unit)

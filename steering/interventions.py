@@ -1,0 +1,172 @@
+"""Interventions: what is done to the residual stream, as one thing that can be named, swept, saved and applied.
+
+    Intervention.of(vector)                                        the vector added at the answer position
+    Intervention.of(vector, positions="all", operator="add")       ... at every position
+    Intervention.of(control, role="random")                        a control direction
+
+How much of it is done is the magnitude; at 0 the model is as it was.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from common import InputError
+from elicitation import VECTOR
+from open_models import Edits, OpenModel
+from steering.operators import OPERATORS, Operator
+from steering.vectors import UNITS, SteeringVector
+
+POSITIONS = {
+    "last": "the answer position only: the last token of the prompt",
+    "prompt": "every position of the prompt",
+    "all": "every position, generated ones included; reading one answer, this is the same as prompt",
+}
+
+ROLES = {
+    VECTOR: "the intervention that a run is about",
+    "random": "a control: a direction drawn evenly from the sphere",
+    "covariance": "a control: drawn with the covariance of the residual streams",
+    "shuffled": "a control: the same recipe with the labels shuffled",
+    "orthogonal": "a control: drawn at right angles to the vector",
+    "unembedding": "a control: Yes minus No in the unembedding",
+    "length": "a control: long questions minus short ones",
+    "topics": "a control: one topic minus another",
+    "agreement": "a control: agreeing minus disagreeing",
+    "politeness": "a control: polite minus curt",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Intervention:
+    """One intervention.
+
+    Attributes:
+        intervention_id: names it within a run.
+        vectors: one direction per layer that is edited.
+        role: a key of `ROLES`: the one under test, or which kind of control.
+        operator: a key of `OPERATORS`. positions: a key of `POSITIONS`. unit: of the magnitudes, one of `UNITS`.
+
+    Raises:
+        InputError: an unknown role, operator, position or unit; no vector, or two at one layer, or of two models.
+    """
+
+    intervention_id: str
+    vectors: tuple[SteeringVector, ...]
+    role: str = VECTOR
+    operator: str = "add"
+    positions: str = "last"
+    unit: str = "residual_norm"
+
+    def __post_init__(self) -> None:
+        choices: tuple[tuple[str, str, Any], ...] = (
+            ("role", self.role, ROLES),
+            ("--operator", self.operator, OPERATORS),
+            ("--positions", self.positions, POSITIONS),
+            ("--unit", self.unit, UNITS),
+        )
+        for option, value, known in choices:
+            if value not in known:
+                raise InputError(f"{option} {value!r} is not known; choose one of {', '.join(known)}")
+        if not self.vectors:
+            raise InputError("an intervention was given no steering vector; extract one first")
+        if len(set(self.layers)) < len(self.vectors):
+            raise InputError(f"an intervention has two vectors at one layer ({self.layers}); give one for each layer")
+        if len({vector.model.fingerprint for vector in self.vectors}) > 1:
+            raise InputError("an intervention has vectors of two models; take all of them from one")
+
+    @classmethod
+    def of(
+        cls,
+        *vectors: SteeringVector,
+        role: str = VECTOR,
+        operator: str = "add",
+        positions: str = "last",
+        unit: str = "residual_norm",
+        intervention_id: str | None = None,
+    ) -> "Intervention":
+        """An intervention named after its vectors, and after its operator where that is not `add`."""
+        name = "+".join(vector.vector_id for vector in vectors) + ("" if operator == "add" else f"-{operator}")
+        return cls(intervention_id or name, vectors, role, operator, positions, unit)
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The layers that are edited, in the order of the vectors."""
+        return tuple(vector.layer for vector in self.vectors)
+
+    @property
+    def at(self) -> str:
+        """Where it acts while one answer is read: "last" or "all" positions."""
+        return "last" if self.positions == "last" else "all"
+
+    @property
+    def units_per_norm(self) -> float:
+        """How many units of magnitude one residual norm is, at the lowest layer."""
+        lowest = min(self.vectors, key=lambda vector: vector.layer)
+        return lowest.residual_norm / lowest.length(self.unit)
+
+    def edits(self) -> Edits:
+        """What is done at each layer, for `open_models`."""
+        operator = OPERATORS[self.operator]
+        return {
+            vector.layer: partial(_apply, operator, vector.direction, vector.length(self.unit))
+            for vector in self.vectors
+        }
+
+    def check_model(self, model: OpenModel) -> None:
+        """Raise InputError if it was made for another model."""
+        for vector in self.vectors:
+            vector.check_model(model)
+        model.check_layers(self.layers)
+
+    def as_dict(self, magnitudes: Sequence[float], cosine: float = float("nan")) -> dict[str, Any]:
+        """The entry of interventions.json; see `elicitation.sweep_tables`.
+
+        Args:
+            cosine: with the intervention under test.
+        """
+        ordered = sorted(self.vectors, key=lambda vector: vector.layer)
+        return {
+            "intervention_id": self.intervention_id,
+            "role": self.role,
+            "operator": self.operator,
+            "positions": self.positions,
+            "unit": self.unit,
+            "layers": [vector.layer for vector in ordered],
+            "vectors": [vector.vector_id for vector in ordered],
+            "magnitudes": [float(magnitude) for magnitude in magnitudes],
+            "norms_per_unit": 1 / self.units_per_norm,
+            "cosine": cosine,
+        }
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[Any, Any], vectors: Mapping[str, SteeringVector]) -> "Intervention":
+        """The way back from `as_dict`; `vectors` holds those that it names."""
+        return cls(
+            str(entry["intervention_id"]),
+            tuple(vectors[name] for name in entry["vectors"]),
+            *(str(entry[name]) for name in ("role", "operator", "positions", "unit")),
+        )
+
+
+def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
+    """An intervention as it is; a vector as one that is added at the answer position."""
+    return given if isinstance(given, Intervention) else Intervention.of(given, role=_role_of(given))
+
+
+def _role_of(vector: SteeringVector) -> str:
+    return vector.method if vector.method in ROLES else VECTOR
+
+
+def _apply(
+    operator: Operator,
+    direction: Float[Tensor, " d_model"],
+    length: float,
+    stream: Float[Tensor, "*lead d_model"],
+    settings: Float[Tensor, "*settings"],
+) -> Float[Tensor, "*rows d_model"]:
+    return operator(stream, direction.to(stream.device), settings.to(stream.device), length)

@@ -1,0 +1,165 @@
+"""A subject at one setting of its dial: a respondent like any other, and text generated there.
+
+    subject = SteeredRespondent(model, Intervention.of(vector, positions="all"), 0.12)
+    answers_in_order(subject, prompts, CAN_YOU_ANSWER)       # so every instrument can be put to it
+
+Runs whole forwards under `steered`; for yes and no over many settings `steering.sweep` is far quicker.
+"""
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from common import InputError
+from elicitation import Instrument, Prompt, Question, measurements
+from open_models import (
+    Generated,
+    LocalRespondent,
+    OpenModel,
+    batches_by_length,
+    check_room,
+    gather,
+    generate,
+    halving_on_out_of_memory,
+    own_share,
+    questions_per_batch,
+)
+from steering.apply import steered
+from steering.interventions import Intervention, as_intervention
+from steering.vectors import SteeringVector
+
+ALONG_COLUMNS = ["intervention_id", "magnitude"]
+
+
+class SteeredRespondent(LocalRespondent):
+    """Fulfils `elicitation.Respondent` with a model that is steered while it answers, and left as it was found.
+
+    Args:
+        intervention: a vector by itself is added at the prompt's last position, in residual norms.
+        magnitude: in the intervention's unit, positive towards yes; at 0 the model is as it was.
+        batch_size, progress, seed: as in `LocalRespondent`.
+
+    Raises:
+        InputError: the intervention is of another model.
+    """
+
+    def __init__(
+        self,
+        model: OpenModel,
+        intervention: Intervention | SteeringVector,
+        magnitude: float,
+        batch_size: int | None = None,
+        progress: Callable[[int], None] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.intervention = as_intervention(intervention)
+        self.intervention.check_model(model)
+        self.magnitude = float(magnitude)
+        super().__init__(
+            model,
+            batch_size,
+            progress,
+            around=lambda: steered(model, self.intervention, self.magnitude),
+            setting=f"{self.intervention.intervention_id} at {self.magnitude:+.6g}",
+            seed=seed,
+        )
+
+
+def ask_along(
+    model: OpenModel,
+    intervention: Intervention | SteeringVector,
+    magnitudes: Sequence[float],
+    questions: Sequence[Question],
+    instrument: Instrument,
+    *,
+    seed: int = 0,
+    batch_size: int | None = None,
+    sink: Callable[[pd.DataFrame], None] | None = None,
+) -> pd.DataFrame:
+    """Put one instrument to the subject at several settings of its dial.
+
+        table = ask_along(model, vector, [-0.1, 0.0, 0.1], questions, REASONED)
+        table.groupby("magnitude")["said_yes"].agg(["mean", "count"])   # the yes rate, and of how many answers
+
+    Args:
+        instrument: its template has the one slot `question`.
+        sink: is given each finished magnitude's table (this process's share of the questions).
+
+    Returns:
+        Measurements (`elicitation.measurements`), beside them `intervention_id` and `magnitude`; with several
+        processes, of all questions in each process.
+
+    Raises:
+        InputError: no questions or no magnitudes, or as `LocalRespondent.answer`.
+    """
+    if not questions or not magnitudes:
+        raise InputError(f"{len(questions)} questions at {len(magnitudes)} magnitudes: give at least one of each")
+    own = own_share(list(questions))
+    prompts = [instrument.prompt(question.text) for question in own]
+    frames: list[pd.DataFrame] = []
+    for magnitude in magnitudes if own else ():
+        subject = SteeredRespondent(model, intervention, magnitude, batch_size, seed=seed)
+        rows = measurements(
+            model.identity.name,
+            subject.identity,
+            instrument.name,
+            instrument.template.name,
+            [question.id for question in own],
+            subject.answer(prompts, instrument),
+        )
+        rows = rows.assign(intervention_id=subject.intervention.intervention_id, magnitude=subject.magnitude)
+        frames.append(rows)
+        if sink:
+            sink(rows)
+    shares: list[pd.DataFrame] = gather(frames)
+    table = pd.concat(shares, ignore_index=True)
+    place = {question.id: number for number, question in enumerate(questions)}
+    order = table["question_id"].map(place)
+    return (
+        table.assign(_order=order)
+        .sort_values(["_order", "magnitude"], kind="stable", ignore_index=True)
+        .drop(columns="_order")
+    )
+
+
+def generate_steered(
+    model: OpenModel,
+    prompts: Sequence[Prompt],
+    intervention: Intervention | SteeringVector,
+    magnitude: float,
+    *,
+    max_new_tokens: int = 64,
+    temperature: float = 0.0,
+    seed: int = 0,
+    stop: Callable[[str], bool] | None = None,
+    batch_size: int | None = None,
+) -> list[Generated]:
+    """What the steered model writes after each prompt, in the order of the prompts.
+
+    Args:
+        magnitude: in the intervention's unit; at 0 the model is as it was.
+        temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
+        seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
+        batch_size: by default as many as memory holds; draws repeat only in the same batches.
+        stop: given a row's text so far, says whether the row is done.
+
+    Raises:
+        InputError: no prompts, a prompt that with its answer exceeds the model's context, an intervention of another
+            model.
+    """
+    sequences = model.token_ids(prompts)
+    check_room(model, sequences, max_new_tokens)
+
+    def work(batch: list[int]) -> list[tuple[int, Generated]]:
+        own = [sequences[index] for index in batch]
+        with steered(model, intervention, magnitude):
+            written = generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop)
+        return list(zip(batch, written, strict=True))
+
+    done: dict[int, Generated] = {}
+    lengths = [len(ids) for ids in sequences]
+    size = batch_size or questions_per_batch(model.stack, max(lengths) + max_new_tokens)
+    for batch in batches_by_length(lengths, size):
+        for part in halving_on_out_of_memory(work, batch):
+            done.update(part)
+    return [done[index] for index in range(len(prompts))]

@@ -1,0 +1,198 @@
+"""Steering around forwards and around generate: the right positions, once, and nothing else."""
+
+import pytest
+import torch
+from tiny_models import ARCHITECTURES, byte_tokenizer, tiny_hf, tiny_model, vectors_at
+
+from common import InputError
+from elicitation import Prompt
+from open_models import OpenModel
+from steering import POSITIONS, Intervention, generate_steered, steered
+
+PROMPTS = [Prompt("Who wrote the first ode to a river?"), Prompt("Why?"), Prompt("Which planet is the ninth, if any?")]
+LAYER = 2
+
+
+@pytest.fixture(scope="module", params=sorted(ARCHITECTURES))
+def model(request):
+    return tiny_model(request.param)
+
+
+@pytest.fixture(scope="module")
+def llama():
+    return tiny_model("llama")
+
+
+def vector_of(model):
+    return vectors_at(model, [LAYER])[0]
+
+
+def generate(model, batch, **options):
+    return model.hf.generate(
+        input_ids=batch.input_ids,
+        attention_mask=batch.attention_mask.long(),
+        do_sample=False,
+        max_new_tokens=6,
+        min_new_tokens=6,
+        pad_token_id=model.stack.pad_id,
+        output_logits=True,
+        return_dict_in_generate=True,
+        **options,
+    )
+
+
+def reference_step(model, ids, n_prompt, addition, positions):
+    """Logits after `ids` (one row, prompt and what was generated), by one bare hook and one whole forward."""
+    chosen = {"last": slice(n_prompt - 1, n_prompt), "prompt": slice(0, n_prompt), "all": slice(None)}[positions]
+
+    def hook(module, args, output):
+        changed = output.clone()
+        changed[:, chosen] += addition
+        return changed
+
+    handle = model.stack.layers[LAYER].register_forward_hook(hook)
+    with torch.no_grad():
+        logits = model.hf(input_ids=ids[None], use_cache=False).logits[0, -1]
+    handle.remove()
+    return logits
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("cached", [True, False])
+def test_batched_generation_equals_bare_hooks_on_each_prompt_alone(model, positions, cached):
+    vector = vector_of(model)
+    batch = model.tokenise(PROMPTS)
+    with steered(model, Intervention.of(vector, positions=positions), 1.5):
+        written = generate(model, batch, use_cache=cached)
+    addition = 1.5 * vector.residual_norm * vector.direction
+    width = batch.input_ids.shape[1]
+    for row, n_prompt in enumerate(batch.lengths.tolist()):
+        ids = written.sequences[row, width - n_prompt :]
+        for step in range(6):
+            expected = reference_step(model, ids[: n_prompt + step], n_prompt, addition, positions)
+            assert torch.allclose(written.logits[step][row], expected, atol=2e-4)
+
+
+def test_each_position_is_counted_once_with_a_cache(llama):
+    vector = vector_of(llama)
+    batch = llama.tokenise(PROMPTS)
+    n_prompt, rows = int(batch.lengths.sum()), len(PROMPTS)
+    expected = {"last": (1, rows), "prompt": (1, n_prompt), "all": (6, n_prompt + 5 * rows)}
+    for positions, (firings, edits) in expected.items():
+        with steered(llama, Intervention.of(vector, positions=positions), 1.0) as count:
+            generate(llama, batch)
+        assert (count.firings, count.edits) == (firings, edits)
+
+
+def test_a_second_generate_in_the_same_context_has_its_own_prompt(llama):
+    vector = vector_of(llama)
+    long, short = llama.tokenise(PROMPTS[:1]), llama.tokenise(PROMPTS[1:2])
+    for cached in (True, False):
+        with steered(llama, vector, 1.5):
+            alone = generate(llama, short, use_cache=cached).sequences
+        with steered(llama, vector, 1.5):
+            generate(llama, long, use_cache=cached)
+            after = generate(llama, short, use_cache=cached).sequences
+        assert torch.equal(alone, after)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_plain_forwards_are_steered_at_each_rows_last_token_and_padding_is_untouched(model, side):
+    vector = vector_of(model)
+    batch = model.tokenise(PROMPTS, side=side)
+    before = model.read_residual(batch, [LAYER], "all")[:, 0]
+    with steered(model, vector, 2.0) as count:
+        after = model.read_residual(batch, [LAYER], "all")[:, 0]
+    moved = (after != before).any(dim=-1)
+    assert count.edits == len(PROMPTS)
+    assert torch.equal(moved.sum(dim=1), torch.ones(len(PROMPTS), dtype=torch.long))
+    assert moved[torch.arange(len(PROMPTS)), batch.last_index].all()
+    with steered(model, Intervention.of(vector, positions="all"), 2.0):
+        everywhere = model.read_residual(batch, [LAYER], "all")[:, 0]
+    assert torch.equal((everywhere != before).any(dim=-1), batch.attention_mask)
+
+
+def test_a_decoding_loop_by_hand_continues_its_prompt(llama):
+    vector = vector_of(llama)
+    batch = llama.tokenise(PROMPTS[:1])
+    with steered(llama, vector, 1.5) as count, torch.no_grad():
+        first = llama.hf(input_ids=batch.input_ids, use_cache=True)
+        token = first.logits[:, -1:].argmax(-1)
+        llama.hf(input_ids=token, past_key_values=first.past_key_values, use_cache=True)
+    assert (count.firings, count.edits) == (1, 1)
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_magnitude_zero_changes_no_bit_of_the_logits(model, positions):
+    vector, batch = vector_of(model), model.tokenise(PROMPTS)
+    plain = generate(model, batch)
+    with steered(model, Intervention.of(vector, positions=positions), 0.0):
+        zero = generate(model, batch)
+    assert torch.equal(plain.sequences, zero.sequences)
+    assert all(torch.equal(a, b) for a, b in zip(plain.logits, zero.logits, strict=True))
+
+
+def test_the_model_is_as_it_was_after_an_exception(llama):
+    vector = vector_of(llama)
+
+    def interrupted():
+        with steered(llama, vector, 1.0):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert "generate" not in vars(llama.hf)
+    assert [m for m in llama.hf.modules() if m._forward_hooks or m._forward_pre_hooks] == []
+
+
+def test_contexts_may_be_nested(llama):
+    vector = vector_of(llama)
+    batch = llama.tokenise(PROMPTS)
+    with steered(llama, vector, 1.0), steered(llama, vector, 0.5):
+        nested = generate(llama, batch).logits[0]
+    with steered(llama, vector, 1.5):
+        single = generate(llama, batch).logits[0]
+    assert torch.allclose(nested, single, atol=1e-4)
+    assert "generate" not in vars(llama.hf)
+
+
+def test_a_context_in_which_nothing_ran_says_so(llama):
+    with pytest.raises(InputError, match="acted nowhere"), steered(llama, vector_of(llama), 1.0):
+        pass
+
+
+def test_a_vector_of_another_model_and_an_endless_magnitude_are_refused(llama):
+    other = tiny_model("llama", seed=1)
+    with pytest.raises(InputError, match="extract a vector from this model"), steered(other, vector_of(llama), 1.0):
+        pass
+    with pytest.raises(InputError, match="finite"), steered(llama, vector_of(llama), float("nan")):
+        pass
+
+
+def test_generated_texts_come_in_the_order_of_the_prompts_whatever_the_batches(llama):
+    vector = vector_of(llama)
+    together = generate_steered(llama, PROMPTS, vector, 1.0, max_new_tokens=8)
+    alone = [generate_steered(llama, [prompt], vector, 1.0, max_new_tokens=8)[0] for prompt in PROMPTS]
+    assert together == alone
+
+
+def test_the_checkpoints_own_generation_config_does_not_leak_in(llama):
+    vector = vector_of(llama)
+    hf = tiny_hf("llama")
+    hf.generation_config.update(repetition_penalty=3.0, do_sample=True, temperature=2.0, top_k=3)
+    opinionated = OpenModel(hf, byte_tokenizer(), name="tiny-llama")
+    plain = generate_steered(llama, PROMPTS, vector, 0.0, max_new_tokens=12)
+    assert generate_steered(opinionated, PROMPTS, vector, 0.0, max_new_tokens=12) == plain
+
+
+def test_draws_repeat_with_their_seed(llama):
+    vector = vector_of(llama)
+    drawn = [
+        generate_steered(llama, PROMPTS, vector, 0.5, temperature=1.0, seed=s, max_new_tokens=8) for s in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_prompt_that_leaves_no_room_to_write_is_refused(llama):
+    with pytest.raises(InputError, match="512 at most"):
+        generate_steered(llama, PROMPTS, vector_of(llama), 1.0, max_new_tokens=500)

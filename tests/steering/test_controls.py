@@ -1,0 +1,209 @@
+"""Controls are pushes as long as the vector's, done as it is done, and made of anything but yes and no."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from tiny_models import outspoken_model
+
+from common import InputError
+from elicitation import METACOGNITIVE, Question
+from open_models import Activations, PromptSet
+from steering import Intervention, critical_magnitudes, extract_vectors
+from steering.contrasts import Contrast, response_contrast
+from steering.controls import CONTROLS, Material, control_interventions, cosine
+from steering.critical import crossings_along
+from steering.plan import control_ranges, rounding_notes
+from steering.reliability import reliability_of
+
+LAYER = 2
+WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
+QUESTIONS = [
+    Question(f"q{i}", f"What is the {'very ' * (i % 4)}first {WORDS[i % 12]}?", topic=("sea", "land", "air")[i % 3])
+    for i in range(24)
+]
+
+
+class NoBar:
+    def __init__(self, *arguments):
+        pass
+
+    def __enter__(self):
+        return lambda steps: None
+
+    def __exit__(self, *ended):
+        pass
+
+
+@pytest.fixture(scope="module")
+def model():
+    return outspoken_model()
+
+
+@pytest.fixture(scope="module")
+def prompts(model):
+    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+
+
+@pytest.fixture(scope="module")
+def material(model, prompts):
+    (vector,) = extract_vectors(model, prompts, [LAYER])
+    return Material(model, vector, response_contrast(model, prompts, [LAYER]), QUESTIONS, METACOGNITIVE)
+
+
+def of(material, **how):
+    return Intervention.of(material.vector, **how)
+
+
+def test_every_control_is_as_long_as_the_vector_at_its_layer_and_done_alike(material):
+    own = of(material, positions="all", unit="raw")
+    controls = control_interventions(material, own, 8, seed=5)
+    assert [each.role for each in controls] == [*list(CONTROLS)[:4] * 2, *list(CONTROLS)[4:]]
+    for each in controls:
+        (vector,) = each.vectors
+        assert (each.layers, each.at, each.unit, each.operator) == (own.layers, own.at, own.unit, own.operator)
+        assert vector.direction.norm().item() == pytest.approx(1, abs=1e-5)
+        assert each.units_per_norm == pytest.approx(own.units_per_norm)
+    directions = torch.stack([each.vectors[0].direction for each in controls])
+    alike = (directions @ directions.T).fill_diagonal_(0)
+    assert alike.abs().max() < 0.999
+    assert len({each.intervention_id for each in controls}) == len(controls)
+
+
+def test_the_same_seed_gives_the_same_controls_and_another_gives_others(material):
+    one, again, other = (control_interventions(material, of(material), 4, seed) for seed in (0, 0, 100))
+    for mine, same, theirs in zip(one[:4], again[:4], other[:4], strict=True):
+        assert cosine(mine, same) == pytest.approx(1, abs=1e-6)
+        assert abs(cosine(mine, theirs)) < 0.99
+
+
+def test_what_is_orthogonal_has_nothing_of_the_vector(material):
+    direction = CONTROLS["orthogonal"](material, 3)
+    assert abs(float(direction @ material.vector.direction)) < 1e-5 * direction.norm()
+
+
+def test_the_drawn_covariance_is_that_of_the_streams(material):
+    drawn = torch.stack([CONTROLS["covariance"](material, seed) for seed in range(4000)])
+    centred = material.streams - material.streams.mean(dim=0)
+    truth = centred.T @ centred
+    found = drawn.T @ drawn / len(drawn)
+    assert torch.linalg.matrix_norm(found - truth) < 0.1 * torch.linalg.matrix_norm(truth)
+
+
+def test_shuffled_labels_keep_the_recipe_but_lose_the_difference(material):
+    """Two clouds far apart along one axis: the vector finds it, shuffled labels find it no more than chance does."""
+    generator = torch.Generator().manual_seed(0)
+    streams = torch.randn(80, 1, 48, generator=generator)
+    streams[:40, :, 0] += 4
+    own = replace(material, contrast=planted(streams))
+    along = torch.stack([CONTROLS["shuffled"](own, seed) for seed in range(200)])[:, 0]
+    assert abs(float(along.mean())) < 0.15
+    assert float((along.abs() > 0.9).float().mean()) < 0.05
+
+
+def test_a_contrast_that_the_questions_do_not_hold_is_left_out(material):
+    alike = [replace(question, topic="sea") for question in QUESTIONS]
+    controls = control_interventions(replace(material, questions=alike), of(material), 4)
+    assert "topics" not in {each.role for each in controls}
+    assert "length" in {each.role for each in controls}
+
+
+def test_the_unembedding_pushes_towards_the_word_yes(material, prompts):
+    """Straight after the last block nothing but the final norm stands between the push and the words."""
+    direction = CONTROLS["unembedding"](material, 0)
+    readout = material.model.readout
+    final = material.contrast.activations.residuals[:4, 0]
+    before = readout.margin(final, prompts.tokens)
+    assert (readout.margin(final + direction, prompts.tokens) > before).all()
+
+
+def test_controls_of_several_layers_are_refused(material):
+    second = replace(material.vector, layer=LAYER + 1)
+    both = replace(of(material), vectors=(material.vector, second))
+    with pytest.raises(InputError, match="one layer"):
+        control_interventions(material, both, 4)
+
+
+@pytest.mark.parametrize("positions", ["last", pytest.param("prompt", marks=pytest.mark.slow)])
+def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, prompts, positions):
+    controls = control_interventions(material, of(material, positions=positions), 4)
+    ranges = control_ranges(material.model, prompts, controls, NoBar)
+    assert {name: len(ends) for name, ends in ranges.items()} == dict.fromkeys(ranges, 2)
+    parts = []
+    kept = {name: (low, high) for name, (low, high) in ranges.items()}
+    crossings_along(material.model, prompts, kept, controls, sink=parts.append, done={"q3"})
+    asked = [question_id for part in parts for question_id in part["question_id"].unique()]
+    assert sorted(asked) == sorted(set(prompts.question_ids) - {"q3"})
+    for control in controls[:5]:
+        low, high = kept[control.intervention_id]
+        alone = critical_magnitudes(
+            material.model, prompts, control, low=low, high=high, tolerance=(high - low) / 400
+        ).table
+        together = [part[part["intervention_id"] == control.intervention_id] for part in parts]
+        for part in together:
+            for question_id, rows in part.groupby("question_id"):
+                own = alone.loc[alone["question_id"] == question_id]
+                assert rows["yes_at_low"].iloc[0] == own["yes_at_low"].iloc[0]
+                assert sorted(rows["magnitude"].dropna()) == pytest.approx(
+                    sorted(own["magnitude"].dropna()), abs=(high - low) / 200
+                )
+
+
+def test_steps_that_sixteen_bits_cannot_tell_are_said(material):
+    fine, coarse = [0.0, 0.001, 0.1, 0.2], [0.0, 0.1, 0.2]
+    (note,) = rounding_notes(fine, of(material), torch.bfloat16)
+    assert "1 of 3 steps" in note
+    in_raw = [step * of(material, unit="raw").units_per_norm for step in fine]
+    assert rounding_notes(in_raw, of(material, unit="raw"), torch.bfloat16) == [note]
+    assert (
+        rounding_notes(fine, of(material), torch.float32) == rounding_notes(coarse, of(material), torch.bfloat16) == []
+    )
+
+
+def planted(streams):
+    """A contrast whose first half said yes."""
+    margin = torch.cat([torch.ones(40), -torch.ones(40)])
+    activations = Activations(
+        question_ids=tuple(f"q{i}" for i in range(80)),
+        layers=(LAYER,),
+        residuals=streams,
+        margin=margin,
+        mass=torch.ones(80),
+    )
+    return Contrast("response", (LAYER,), streams[:40], streams[40:], activations)
+
+
+@pytest.mark.parametrize(("apart", "low", "high"), [(6.0, 0.9, 1.0), (0.0, -0.35, 0.35)])
+def test_a_direction_that_is_there_repeats_and_one_of_chance_does_not(apart, low, high):
+    streams = torch.randn(80, 1, 48, generator=torch.Generator().manual_seed(1))
+    streams[:40, :, 0] += apart
+    found = reliability_of(planted(streams), "mean_difference")
+    assert low < found.reliability < high
+    assert found.low <= found.half_cosine <= found.high
+    assert found.notes() == []
+
+
+def test_halves_stepped_up_say_how_well_the_whole_repeats():
+    """Spearman and Brown's formula, against the cosine of directions from two whole draws."""
+    rng = torch.Generator().manual_seed(2)
+
+    def drawn():
+        streams = torch.randn(80, 1, 48, generator=rng)
+        streams[:40, :, 0] += 1.5
+        return streams
+
+    whole, stepped = [], []
+    for _ in range(60):
+        one, other = drawn(), drawn()
+        pair = [torch.nn.functional.normalize(s[:40].mean(dim=0) - s[40:].mean(dim=0), dim=-1)[0] for s in (one, other)]
+        whole.append(float(pair[0] @ pair[1]))
+        stepped.append(reliability_of(planted(one), "mean_difference").reliability)
+    assert sum(stepped) / 60 == pytest.approx(sum(whole) / 60, abs=0.04)
+
+
+def test_a_subject_that_says_nearly_always_no_is_told_apart(material):
+    contrast = material.contrast
+    margin = torch.cat([torch.ones(1), -torch.rand(23)])
+    sided = replace(contrast, activations=replace(contrast.activations, margin=margin, mass=torch.ones(24)))
+    (note,) = reliability_of(sided, "mean_difference").notes()
+    assert "yes to 1 and no to 23" in note

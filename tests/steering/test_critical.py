@@ -1,0 +1,274 @@
+"""Critical magnitudes are where plain hooks flip the answer, found with far fewer forwards than a grid."""
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import ARCHITECTURES, outspoken_model, tiny_model, vectors_at
+
+from common import InputError
+from elicitation import PromptTemplate, Question
+from open_models import PromptSet
+from open_models.runner import FastRunner
+from steering import Intervention, critical, critical_magnitudes, random_vector, sweep
+from steering.margin_curves import CONVERGED_MOVE, MarginCurve
+from steering.margin_search import MarginSearch, widened
+
+WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
+QUESTIONS = [
+    Question(f"q{i}", f"What is the {'very ' * (i % 4)}first {WORDS[i % 12]} of {WORDS[i // 2]}?") for i in range(12)
+]
+
+# A wording of its own: random models answer each wording otherwise, and these seeds say both yes and no to this one.
+WORDING = PromptTemplate(
+    "Here is a question of general knowledge.\n\nQuestion: {question}\n\n"
+    "If you had to answer this question, would your answer be correct? Yes or No?",
+    assistant_prefix="Answer:",
+)
+SEEDS_WITH_BOTH_ANSWERS = {"mistral": 2, "qwen2": 1, "gemma2": 1}
+
+
+def setting(model, layer=2):
+    prompts = PromptSet.build(model, QUESTIONS, WORDING)
+    (vector,) = vectors_at(model, [layer])
+    return prompts, vector
+
+
+def to_bfloat16(model):
+    """As a checkpoint is loaded: the parameters, but not the buffers (rotary frequencies stay float32)."""
+    for parameter in model.hf.parameters():
+        parameter.data = parameter.data.bfloat16()
+
+
+def flips_on_a_grid(model, prompts, intervention, low, high, n=51):
+    grid = np.linspace(low, high, n)
+    table = sweep(model, prompts, [intervention], grid.tolist()).table
+    margins = table.pivot(index="question_id", columns="magnitude", values="margin").loc[list(prompts.question_ids)]
+    yes = margins.to_numpy() > 0
+    return grid, {q: np.flatnonzero(yes[i, 1:] != yes[i, :-1]) for i, q in enumerate(prompts.question_ids)}, yes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("architecture", "positions"), [*((name, "last") for name in sorted(ARCHITECTURES)), ("gemma2", "all")]
+)
+def test_crossings_stand_where_a_fine_grid_has_its_flips(architecture, positions):
+    model = tiny_model(architecture, seed=SEEDS_WITH_BOTH_ANSWERS.get(architecture, 0))
+    prompts, vector = setting(model)
+    intervention = Intervention.of(vector, positions=positions)
+    result = critical_magnitudes(
+        model, prompts, intervention, low=-1.0, high=1.0, scan=6 if positions == "last" else 17
+    )
+    grid, flips, _ = flips_on_a_grid(model, prompts, intervention, -1.0, 1.0)
+    n_flips = sum(len(places) for places in flips.values())
+    n_matched = 0
+    for question, places in flips.items():
+        roots = result.table.loc[result.table.question_id == question, "magnitude"].dropna().to_numpy()
+        n_matched += sum(((roots >= grid[p] - 1e-4) & (roots <= grid[p + 1] + 1e-4)).any() for p in places)
+    assert n_flips > 3
+    assert n_matched >= 0.9 * n_flips  # a pair of flips within one step of the first points may stay unseen
+
+
+@pytest.mark.parametrize("positions", ["last", "prompt"])
+def test_the_answer_changes_within_the_tolerance_of_every_crossing(positions):
+    model = tiny_model("qwen3")
+    prompts, vector = setting(model)
+    intervention = Intervention.of(vector, positions=positions)
+    result = critical_magnitudes(model, prompts, intervention, low=-1.0, high=1.0, tolerance=1e-3)
+    crossings = result.table.dropna(subset="magnitude")
+    assert len(crossings) > 3
+    for question, magnitude in zip(crossings.question_id, crossings.magnitude, strict=True):
+        beside = [magnitude - 1e-3, magnitude + 1e-3]
+        margins = sweep(model, prompts.subset([question]), [intervention], beside).table.margin.to_numpy()
+        assert (margins[0] > 0) != (margins[1] > 0)
+
+
+def test_yes_rate_and_answers_at_any_magnitude_equal_a_sweep():
+    model = outspoken_model()
+    prompts, vector = setting(model)
+    result = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, scan=8)
+    grid = np.linspace(-1, 1, 41)
+    table = sweep(model, prompts, [vector], grid.tolist()).table
+    said = (table.pivot(index="question_id", columns="magnitude", values="margin") > 0).loc[list(prompts.question_ids)]
+    for magnitude in said.columns:
+        assert (result.answers_at(magnitude) == said[magnitude]).all()
+    assert np.allclose(result.yes_rate(list(said.columns)), said.mean())
+    assert list(result.n_roots.index) == list(prompts.question_ids)
+    with pytest.raises(InputError, match="wider range"):
+        result.answers_at(1.5)
+
+
+def test_a_question_without_a_crossing_says_which_answer_it_keeps():
+    model = tiny_model("llama")
+    prompts, vector = setting(model)
+    result = critical_magnitudes(model, prompts, vector, low=-1e-3, high=1e-3, tolerance=1e-5)
+    unsteered = sweep(model, prompts, [vector], [0.0]).table.set_index("question_id").margin > 0
+    kept = result.table[result.table.n_roots == 0].set_index("question_id")
+    assert len(kept) > 6
+    assert kept.magnitude.isna().all()
+    expected = unsteered.map({True: "none in range: always yes", False: "none in range: always no"})
+    assert (kept.status == expected.loc[kept.index]).all()
+
+
+def test_a_batch_finds_what_each_question_alone_finds():
+    model = tiny_model("mistral", seed=2)
+    prompts, vector = setting(model)
+    together = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, batch_size=12).table
+    alone = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, batch_size=1).table
+    assert list(together.question_id) == list(alone.question_id)
+    assert np.nanmax(np.abs(together.magnitude - alone.magnitude)) < 1e-4
+
+
+def test_memory_errors_halve_the_batch_and_lose_nothing(monkeypatch):
+    model = tiny_model("llama")
+    prompts, vector = setting(model)
+    whole = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0).table
+    steer = FastRunner.steer
+
+    def small_memory(self, started, edits, settings):
+        if len(started.final) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return steer(self, started, edits, settings)
+
+    monkeypatch.setattr(FastRunner, "steer", small_memory)
+    tight = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0).table
+    assert np.nanmax(np.abs(whole.magnitude - tight.magnitude)) < 1e-4
+
+
+def test_a_model_in_16_bits_finds_the_float32_crossings_and_keeps_its_weights():
+    model = tiny_model("llama")
+    prompts, vector = setting(model)
+    half = tiny_model("llama")
+    to_bfloat16(half)
+    before = {name: value.clone() for name, value in half.hf.named_parameters()}
+    # The reference: the same, already rounded, weights in float32 from the start.
+    exact = tiny_model("llama")
+    exact.hf.load_state_dict({name: value.float() for name, value in half.hf.state_dict().items()})
+    reference = critical_magnitudes(exact, prompts, vector, low=-1.0, high=1.0, scan=6)
+    found = critical_magnitudes(half, prompts, vector, low=-1.0, high=1.0, scan=6)
+    rough = critical_magnitudes(half, prompts, vector, low=-1.0, high=1.0, scan=6, recheck=False)
+    assert half.dtype == torch.bfloat16
+    assert all(torch.equal(before[name], value) for name, value in half.hf.named_parameters())
+    same = found.n_roots == reference.n_roots
+    assert same.mean() >= 0.9
+    pick = same.index[same]
+    ours, theirs = (t.table[t.table.question_id.isin(pick)].magnitude.to_numpy() for t in (found, reference))
+    assert np.nanmax(np.abs(ours - theirs)) < 2e-4
+    assert (rough.n_roots == reference.n_roots).mean() > 0.6
+
+
+def test_widening_is_undone_after_an_exception():
+    model = tiny_model("llama")
+    to_bfloat16(model)
+
+    def interrupted():
+        with widened(model):
+            assert model.dtype == torch.float32
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert {parameter.dtype for parameter in model.hf.parameters()} == {torch.bfloat16}
+
+
+@pytest.mark.parametrize("steepness", [1.0, 30.0, 1000.0])
+def test_a_curve_converges_to_a_known_root_within_the_tolerance(steepness):
+    for root in (-0.71, -0.011, 0.3333, 0.98):
+        curve = MarginCurve(-1.0, 1.0, 1e-4)
+        at = [-1.0, -0.25, 0.0, 0.25, 1.0]
+        n_points = 5
+        curve.add(at, [np.tanh(steepness * (m - root)) for m in at])
+        while wanted := curve.wanted():
+            curve.add(wanted, [np.tanh(steepness * (m - root)) for m in wanted])
+            n_points += len(wanted)
+        (found,) = curve.roots
+        assert abs(found - root) <= 1e-4
+        assert n_points < 60
+
+
+def test_a_curve_that_only_jumps_is_closed_in_on_too():
+    curve = MarginCurve(0.0, 1.0, 1e-5)
+    curve.add([0.0, 1.0], [-0.5, 3.0])
+    while wanted := curve.wanted():
+        curve.add(wanted, [-0.5 if m < 0.123456 else 3.0 for m in wanted])
+    assert curve.roots == pytest.approx([0.123456], abs=CONVERGED_MOVE * 1e-5)
+
+
+def test_all_three_roots_of_a_cubic_are_found():
+    curve = MarginCurve(-1.0, 1.0, 1e-4)
+    at = [-1.0, -0.25, 0.0, 0.25, 1.0]
+
+    def cubic(m):
+        return (m + 0.8) * (m - 0.1) * (m - 0.6)
+
+    curve.add(at, [cubic(m) for m in at])
+    while wanted := curve.wanted():
+        curve.add(wanted, [cubic(m) for m in wanted])
+    assert curve.roots == pytest.approx([-0.8, 0.1, 0.6], abs=1e-4)
+
+
+def test_a_pair_of_crossings_between_points_that_agree_is_found_where_the_curve_dips():
+    for sign in (1, -1):
+        curve = MarginCurve(-1.0, 1.0, 1e-4)
+        wanted = [-1.0, -0.5, 0.0, 0.5, 1.0]
+        while wanted:
+            curve.add(wanted, [sign * (np.cosh(2 * (m - 0.25)) - 1.02) for m in wanted])
+            wanted = curve.wanted()
+        assert curve.roots == pytest.approx(0.25 + np.array([-0.5, 0.5]) * np.arccosh(1.02), abs=1e-4)
+
+
+def test_a_crossing_that_16_bits_hide_is_found_where_their_margin_came_near_0(monkeypatch):
+    """Every margin dips to -.01 in float32 and, blurred, to +.02 before; nothing but the near miss tells of it."""
+
+    class Blurred(MarginSearch):
+        def batch(self, batch, start):
+            blur, curves = 0.0 if self.model.dtype == torch.float32 else 0.03, []
+            for wanted in start:
+                curve = MarginCurve(*self.range)
+                wanted = [*wanted, 0.0]
+                while wanted:
+                    curve.add(wanted, [1 - 1.01 * np.exp(-(((m - 0.26) / 0.1) ** 2)) + blur for m in wanted])
+                    wanted = curve.wanted()
+                curves.append(curve)
+            return curves, [1] * len(batch)
+
+    model = tiny_model("llama")
+    prompts, vector = setting(model)
+    to_bfloat16(model)
+    monkeypatch.setattr(critical, "MarginSearch", Blurred)
+    found = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0)
+    assert (found.n_roots == 2).all()
+    expected = np.tile(0.26 + np.array([-0.1, 0.1]) * np.sqrt(np.log(1.01)), len(prompts))
+    assert np.abs(found.table.magnitude - expected).max() < 1e-4
+    rough = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, recheck=False)
+    assert (rough.table.status == "none in range: always yes").all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (dict(low=1.0, high=-1.0), "low below a high"),
+        (dict(low=-1.0, high=float("inf")), "both finite"),
+        (dict(low=-1.0, high=1.0, tolerance=0.0), "above 0"),
+        (dict(low=-1.0, high=1.0, scan=1), "2 or more"),
+    ],
+)
+def test_an_empty_range_or_a_senseless_tolerance_is_refused(options, said):
+    model = tiny_model("llama")
+    prompts, vector = setting(model)
+    with pytest.raises(InputError, match=said):
+        critical_magnitudes(model, prompts, vector, **options)
+
+
+def test_a_vector_of_another_model_has_no_crossings():
+    prompts, vector = setting(tiny_model("llama"))
+    with pytest.raises(InputError, match="extract a vector from this model"):
+        critical_magnitudes(tiny_model("llama", seed=1), prompts, vector, low=-1.0, high=1.0)
+
+
+def test_a_random_control_costs_no_new_code_path():
+    model = tiny_model("gemma3")
+    prompts, vector = setting(model)
+    control = random_vector(vector, seed=4)
+    result = critical_magnitudes(model, prompts, control, low=-1.0, high=1.0)
+    assert set(result.table.question_id) == set(prompts.question_ids)
+    assert result.table.groupby("question_id").evaluations.first().between(4, 48).all()

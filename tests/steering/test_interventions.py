@@ -1,0 +1,189 @@
+"""Every operator, position and direction there is: swept as a bare hook does it, on every kind of decoder.
+
+Operators and directions are read from their dictionaries: a new one is tested here by itself.
+"""
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import ARCHITECTURES, HYBRIDS, outspoken_model, tiny_model, vectors_at
+
+from common import InputError
+from elicitation import METACOGNITIVE, Question
+from open_models import PromptSet, read_activations
+from steering import CONTRASTS, DIRECTIONS, OPERATORS, POSITIONS, ROLES, UNITS, Intervention, extract_vectors, sweep
+from steering.contrasts import Contrast
+
+QUESTIONS = [
+    Question(f"q{i}", text)
+    for i, text in enumerate(["Who?", "What is the capital of France, and why?", "How many legs has a spider?"])
+]
+MAGNITUDES = [-0.7, 0.0, 0.4, 1.0]
+
+
+def bare_margin(model, question, tokens, intervention, magnitude):
+    """One whole forward of one prompt: the operator itself in a PyTorch hook at each layer, the model's own logits."""
+    batch = model.tokenise([METACOGNITIVE.fill(question.text)])
+    where = slice(-1, None) if intervention.positions == "last" else slice(None)
+
+    def hook_of(vector):
+        def hook(module, args, output):
+            stream = (output[0] if isinstance(output, tuple) else output).clone()
+            operator, length = OPERATORS[intervention.operator], vector.length(intervention.unit)
+            stream[:, where] = operator(stream[:, where], vector.direction, torch.tensor(magnitude), length)
+            return (stream, *output[1:]) if isinstance(output, tuple) else stream
+
+        return hook
+
+    handles = [model.stack.layers[v.layer].register_forward_hook(hook_of(v)) for v in intervention.vectors]
+    with torch.no_grad():
+        logits = model.hf(input_ids=batch.input_ids, use_cache=False).logits[0, -1]
+    for handle in handles:
+        handle.remove()
+    return (logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0)).item()
+
+
+@pytest.fixture(scope="module", params=sorted([*ARCHITECTURES, *HYBRIDS]))
+def model(request):
+    return tiny_model(request.param)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("layers", [(2,), (0, 2, 3)])
+def test_a_sweep_of_any_intervention_equals_bare_hooks(model, operator, positions, layers):
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    intervention = Intervention.of(*vectors_at(model, list(layers)), operator=operator, positions=positions)
+    margins = sweep(model, prompts, [intervention], MAGNITUDES).table.pivot(
+        index="question_id", columns="magnitude", values="margin"
+    )
+    for question in QUESTIONS:
+        for magnitude in MAGNITUDES:
+            expected = bare_margin(model, question, prompts.tokens, intervention, magnitude)
+            assert margins.loc[question.id, magnitude] == pytest.approx(expected, abs=2e-4)
+
+
+def test_a_decoder_with_other_kinds_of_layers_is_run_plainly_and_says_so():
+    model = tiny_model("qwen3_next")
+    with pytest.warns(
+        UserWarning,
+        match=r"run by plain forwards.*layers of a kind that the fast path does not know \(linear_attention\)",
+    ):
+        assert model.fast_paths.allowed == frozenset()
+
+
+def test_a_fast_path_that_gives_something_else_is_not_taken(monkeypatch):
+    """A decoder may pass something on between positions that no config names: the check at load finds it."""
+    model = tiny_model("llama")
+    layer = model.stack.layers[3]
+    forward = layer.forward
+
+    def leaking(hidden_states, *args, **kwargs):
+        output = forward(hidden_states, *args, **kwargs)
+        return output + hidden_states.cumsum(dim=1) / 10  # a recurrence over the positions that it is given
+
+    monkeypatch.setattr(layer, "forward", leaking)
+    with pytest.warns(UserWarning, match="the fast path is off by"):
+        assert model.fast_paths.allowed == frozenset()
+    prompts = PromptSet.build(model, QUESTIONS[1:2], METACOGNITIVE)
+    intervention = Intervention.of(*vectors_at(model, [1]))
+    (margin,) = sweep(model, prompts, [intervention], [0.5]).table["margin"]
+    expected = bare_margin(model, QUESTIONS[1], prompts.tokens, intervention, 0.5)
+    assert margin == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_at_magnitude_0_an_operator_changes_no_bit_and_it_writes_to_nothing(operator):
+    generator = torch.Generator().manual_seed(0)
+    for dtype in (torch.float32, torch.bfloat16):
+        stream = torch.randn(3, 5, 16, generator=generator).to(dtype)
+        before, direction = stream.clone(), torch.eye(16)[3]
+        assert torch.equal(OPERATORS[operator](stream, direction, torch.tensor(0.0), 2.5), before)
+        changed = OPERATORS[operator](stream, direction, torch.tensor([[0.5], [0.0], [-1.0]]), 2.5)
+        assert torch.equal(stream, before)
+        assert changed.dtype == dtype
+        assert changed.shape == stream.shape
+        assert torch.equal(changed[1], before[1])
+
+
+@pytest.mark.parametrize("contrast", CONTRASTS)
+@pytest.mark.parametrize("method", DIRECTIONS)
+def test_every_direction_of_every_contrast_has_unit_length_and_repeats(method, contrast):
+    model = outspoken_model()
+    questions = [Question(f"q{i}", f"What is the {'very ' * (i % 4)}best of {i}?") for i in range(24)]
+    prompts = PromptSet.build(model, questions, METACOGNITIVE)
+    once, again = (extract_vectors(model, prompts, [1, 3], contrast, method=method, seed=3) for _ in range(2))
+    for vector, other in zip(once, again, strict=True):
+        assert vector.direction.norm().item() == pytest.approx(1.0, abs=1e-5)
+        assert torch.equal(vector.direction, other.direction)
+        assert (vector.method, vector.raw_norm > 0, vector.residual_norm > 0) == (method, True, True)
+        assert method in vector.vector_id
+    assert [vector.layer for vector in once] == [1, 3]
+
+
+def test_the_random_direction_is_as_long_as_the_mean_difference_and_knows_nothing_of_it():
+    activations = read_activations(tiny_model("llama"), _prompts(), [1])
+    generator = torch.Generator().manual_seed(1)
+    sides = [torch.randn(40, 1, 512, generator=generator) + shift for shift in (0.5, -0.5)]
+    contrast = Contrast("response", (1,), *sides, activations, seed=5)
+    (mean, length), (drawn, drawn_length) = (DIRECTIONS[name](contrast) for name in ("mean_difference", "random"))
+    assert torch.equal(length, drawn_length)
+    assert abs((mean[0] @ drawn[0]).item()) < 0.2
+    assert (mean @ torch.ones(512)).item() > 0  # positive towards the side of yes
+
+
+def _prompts():
+    return PromptSet.build(tiny_model("llama"), QUESTIONS, METACOGNITIVE)
+
+
+def test_an_intervention_is_saved_and_comes_back(tmp_path):
+    model = tiny_model("llama")
+    vectors = vectors_at(model, [3, 1])
+    intervention = Intervention.of(*vectors, positions="all", unit="raw")
+    entry = intervention.as_dict([-1.0, 0.0, 1.0])
+    assert entry["layers"] == [1, 3]
+    assert entry["vectors"] == [vectors[1].vector_id, vectors[0].vector_id]
+    back = Intervention.from_dict(entry, {vector.vector_id: vector for vector in vectors})
+    assert (back.role, back.positions, back.unit, back.at) == ("vector", "all", "raw", "all")
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    one, two = (sweep(model, prompts, [each], [0.5]).table for each in (intervention, back))
+    np.testing.assert_array_equal(one["margin"], two["margin"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"operator": "subtract"}, "--operator 'subtract' is not known; choose one of add"),
+        ({"positions": "first"}, "--positions 'first' is not known; choose one of last, prompt, all"),
+        ({"unit": "metres"}, "--unit 'metres' is not known; choose one of residual_norm, raw"),
+        ({"role": "hero"}, "role 'hero' is not known"),
+    ],
+)
+def test_an_unknown_choice_is_refused_where_it_is_made(options, said):
+    with pytest.raises(InputError, match=said):
+        Intervention.of(*vectors_at(tiny_model("llama"), [1]), **options)
+
+
+def test_unknown_methods_contrasts_and_impossible_sets_of_vectors_are_refused():
+    model = tiny_model("llama")
+    prompts, (vector,) = PromptSet.build(model, QUESTIONS, METACOGNITIVE), vectors_at(model, [1])
+    with pytest.raises(InputError, match="--method 'pca2' is not known; choose one of mean_difference, random"):
+        extract_vectors(model, prompts, [1], method="pca2")
+    with pytest.raises(InputError, match="--contrast 'mood' is not known; choose one of response, answer"):
+        extract_vectors(model, prompts, [1], "mood")
+    with pytest.raises(InputError, match="was given no steering vector"):
+        Intervention.of()
+    with pytest.raises(InputError, match="two vectors at one layer"):
+        Intervention.of(vector, vector)
+    with pytest.raises(InputError, match="vectors of two models"):
+        Intervention.of(vector, *vectors_at(tiny_model("llama", seed=1), [2]))
+    with pytest.raises(InputError, match="two interventions share a name"):
+        sweep(model, prompts, [vector, vector], [0.0])
+
+
+def test_every_choice_says_what_it_is():
+    for known in (OPERATORS, DIRECTIONS, CONTRASTS):
+        assert all(function.__doc__ for function in known.values())
+    assert all(POSITIONS.values())
+    assert all(ROLES.values())
+    assert len(UNITS) == 2

@@ -1,0 +1,389 @@
+"""The sweep says what plain forward hooks say, question by question and magnitude by magnitude."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.stats import norm
+from tiny_models import ARCHITECTURES, outspoken_model, tiny_model, vectors_at
+
+from common import InputError
+from elicitation import METACOGNITIVE, Question
+from open_models import Activations, PromptSet, pad_batch, read_activations
+from open_models.runner import FastRunner
+from steering import Intervention, SteeringVector, extract_vectors, layers, random_vector, sweep, yes_rates
+from steering.contrasts import Contrast, split_by_response
+from steering.magnitudes import even_in_yes_rate
+from steering.sweep import ROWS_PER_QUESTION, SweepResult
+from steering.vectors import vectors_of
+
+WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
+QUESTIONS = [
+    Question(f"q{i}", f"What is the {'very ' * (i % 4)}first {WORDS[i % 12]} of {WORDS[i // 2]}?") for i in range(24)
+]
+MAGNITUDES = [-1.0, -0.2, 0.0, 0.3, 1.0]
+
+
+@pytest.fixture(scope="module", params=sorted(ARCHITECTURES))
+def model(request):
+    return tiny_model(request.param)
+
+
+@pytest.fixture(scope="module")
+def prompts(model):
+    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+
+
+@pytest.fixture(scope="module")
+def vectors(model):
+    return vectors_at(model, [1, 3])
+
+
+def at(positions, vectors):
+    return [Intervention.of(vector, positions=positions) for vector in vectors]
+
+
+def plain_margin(model, prompts, index, vector, magnitude, positions):
+    """One question, one magnitude, one forward, with the edit applied by the model's own hook."""
+    batch = model.tokenise([METACOGNITIVE.fill(QUESTIONS[index].text)])
+    addition = magnitude * vector.residual_norm * vector.direction
+
+    def edit(stream):
+        changed = stream.clone()
+        changed[:, -1 if positions == "last" else slice(None)] += addition
+        return changed
+
+    with model.edit_residual(vector.layer, edit):
+        final = model.final_residual(batch)
+    return model.readout.margin(final, prompts.tokens).item()
+
+
+@pytest.mark.parametrize("positions", ["last", "all"])
+def test_a_sweep_equals_plain_hooks(model, prompts, vectors, positions):
+    result = sweep(model, prompts, at(positions, vectors), MAGNITUDES, batch_size=5)
+    assert len(result.table) == len(QUESTIONS) * len(vectors) * len(MAGNITUDES)
+    for vector in vectors:
+        margins = result.table[result.table.intervention_id == vector.vector_id].pivot(
+            index="question_id", columns="magnitude", values="margin"
+        )
+        for index in (0, 7, 23):
+            for magnitude in MAGNITUDES:
+                plain = plain_margin(model, prompts, index, vector, magnitude, positions)
+                assert margins.loc[f"q{index}", magnitude] == pytest.approx(plain, abs=1e-4)
+
+
+def test_a_question_in_a_batch_is_answered_as_alone(model, prompts, vectors):
+    together = sweep(model, prompts, vectors, MAGNITUDES, batch_size=24).table
+    alone = sweep(model, prompts, vectors, MAGNITUDES, batch_size=1).table
+    assert list(together.question_id) == list(alone.question_id)
+    assert np.abs(together.margin - alone.margin).max() < 1e-4
+    assert np.abs(together.mass - alone.mass).max() < 1e-5
+
+
+def test_all_vectors_at_once_answer_as_each_alone(model, prompts, vectors):
+    together = sweep(model, prompts, vectors, MAGNITUDES).table
+    for vector in vectors:
+        alone = sweep(model, prompts, [vector], MAGNITUDES).table
+        own = together[together.intervention_id == vector.vector_id]
+        assert np.abs(own.margin.to_numpy() - alone.margin.to_numpy()).max() < 1e-4
+
+
+def test_magnitude_zero_is_the_unsteered_answer(model, prompts, vectors):
+    table = sweep(model, prompts, vectors, [0.0]).table
+    unsteered = model.readout.margin(
+        model.final_residual(model.tokenise([METACOGNITIVE.fill(q.text) for q in QUESTIONS])), prompts.tokens
+    )
+    for vector in vectors:
+        own = table[table.intervention_id == vector.vector_id]
+        assert np.abs(own.margin.to_numpy() - unsteered.numpy()).max() < 1e-4
+
+
+def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, vectors):
+    kept = []
+
+    class Killed(Exception):
+        pass
+
+    def sink(frame):
+        kept.append(frame)
+        if len(kept) == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        sweep(model, prompts, vectors, MAGNITUDES, sink=sink, batch_size=5)
+    done = set().union(*(frame.question_id for frame in kept))
+    rest = sweep(model, prompts, vectors, MAGNITUDES, done=done, batch_size=5).table
+    whole = sweep(model, prompts, vectors, MAGNITUDES, batch_size=5).table
+    assert done | set(rest.question_id) == set(whole.question_id)
+    assert not done & set(rest.question_id)
+    key = ["question_id", "intervention_id", "magnitude"]
+    joined = pd.concat([*kept, rest]).set_index(key).sort_index()
+    assert np.abs(joined.margin - whole.set_index(key).sort_index().margin).max() < 1e-4
+
+
+def test_with_a_sink_every_row_goes_there_and_none_is_kept():
+    model, kept = tiny_model("llama"), []
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    result = sweep(model, prompts, vectors_at(model, [1]), MAGNITUDES, sink=kept.append, batch_size=5)
+    assert result.table.empty
+    assert list(result.table.columns) == list(kept[0].columns)
+    assert len(pd.concat(kept)) == len(QUESTIONS) * len(MAGNITUDES)
+
+
+def test_of_a_batch_that_was_done_in_part_only_the_rest_is_asked():
+    model = tiny_model("llama")
+    prompts, done = PromptSet.build(model, QUESTIONS, METACOGNITIVE), {"q0", "q7", "q8", "q23"}
+    vectors = vectors_at(model, [1, 3])
+    whole = sweep(model, prompts, vectors, MAGNITUDES, batch_size=5).table
+    rest = sweep(model, prompts, vectors, MAGNITUDES, done=done, batch_size=5).table
+    expected = whole[~whole.question_id.isin(done)].reset_index(drop=True)
+    assert rest.drop(columns=["margin", "mass"]).equals(expected.drop(columns=["margin", "mass"]))
+    assert np.abs(rest.margin - expected.margin).max() < 1e-4
+
+
+@pytest.mark.parametrize("positions", ["last", "all"])
+def test_a_long_list_of_magnitudes_gives_each_the_answer_that_it_has_alone(positions):
+    model = tiny_model("llama")
+    prompts = PromptSet.build(model, QUESTIONS[:5], METACOGNITIVE)
+    vector = at(positions, vectors_at(model, [2]))
+    grid = np.linspace(-1, 1, 2 * ROWS_PER_QUESTION + 7).tolist()
+    table = sweep(model, prompts, vector, grid).table
+    for magnitude in (grid[0], grid[ROWS_PER_QUESTION], grid[-1]):
+        among, alone = table[table.magnitude == magnitude], sweep(model, prompts, vector, [magnitude]).table
+        assert np.abs(among.margin.to_numpy() - alone.margin.to_numpy()).max() < 1e-4
+        assert np.abs(among.mass.to_numpy() - alone.mass.to_numpy()).max() < 1e-5
+
+
+def test_memory_errors_halve_the_batch_and_lose_nothing(model, prompts, vectors, monkeypatch):
+    whole = sweep(model, prompts, vectors, MAGNITUDES).table
+    start = FastRunner.start
+
+    def small_memory(self, sequences):
+        if len(sequences) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return start(self, sequences)
+
+    monkeypatch.setattr(FastRunner, "start", small_memory)
+    tight = sweep(model, prompts, vectors, MAGNITUDES).table
+    assert np.abs(whole.margin - tight.margin).max() < 1e-4
+
+
+def test_what_counts_as_unread_is_in_no_margin_and_no_yes_rate():
+    table = pd.DataFrame(
+        {
+            "question_id": ["a", "b", "c", "d", "e"],
+            "intervention_id": "v",
+            "magnitude": 0.0,
+            "margin": [1.0, 2.0, -1.0, 3.0, -4.0],
+            "mass": [0.9, 0.1, 0.5, 0.8, 0.09],
+        }
+    )
+    assert SweepResult(table).margins("v").index[SweepResult(table).margins("v")[0.0].isna()].tolist() == ["e"]
+    assert yes_rates(table).loc[0.0].to_dict() == {"yes_rate": 0.75, "unread": 0.2}
+
+
+def test_activations_stand_beside_the_questions_that_they_are_of(model, prompts):
+    read = read_activations(model, prompts, [1, 3])
+    batch = model.tokenise([METACOGNITIVE.fill(question.text) for question in QUESTIONS])
+    assert read.question_ids == tuple(question.id for question in QUESTIONS)
+    assert torch.allclose(read.residuals, model.read_residual(batch, [1, 3]), atol=1e-3)
+    assert torch.allclose(read.margin, model.readout.margin(model.final_residual(batch), prompts.tokens), atol=1e-4)
+
+
+def test_the_response_vector_is_the_difference_of_means_over_what_was_read():
+    model, generator = tiny_model("llama"), torch.Generator().manual_seed(0)
+    place = torch.arange(23)
+    margin, mass = torch.where(place % 2 == 0, 1.0, -1.0), torch.where(place % 5 == 0, 0.05, 0.9)
+    residuals = torch.randn(23, 2, model.d_model, generator=generator)
+    residuals[0] *= 100  # one long stream must not set the unit
+    ids = tuple(f"q{i}" for i in range(23))
+    said_yes, said_no = split_by_response(margin, mass)
+    read = Activations(ids, (1, 3), margin, mass, residuals)
+    contrast = Contrast("response", (1, 3), residuals[said_yes], residuals[said_no], read)
+    vectors = vectors_of(model.identity, contrast)
+    yes, no = (mass > 0.1) & (margin > 0), (mass > 0.1) & (margin < 0)
+    for row, vector in enumerate(vectors):
+        expected = residuals[yes, row].mean(dim=0) - residuals[no, row].mean(dim=0)
+        assert torch.allclose(vector.direction * vector.raw_norm, expected, atol=1e-5)
+        assert vector.residual_norm == pytest.approx(np.median(np.linalg.norm(residuals[:, row].numpy(), axis=1)))
+        assert (vector.n_yes, vector.n_no, vector.n_unread) == (int(yes.sum()), int(no.sum()), 5)
+
+
+@pytest.mark.parametrize("architecture", ["mistral", "qwen3"])
+def test_the_answer_vector_is_the_stream_after_yes_minus_that_after_no_where_the_answer_is_read(
+    monkeypatch, architecture
+):
+    model, means = outspoken_model(architecture=architecture), []
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    mass = read_activations(model, prompts, []).mass
+    monkeypatch.setattr("open_models.activations.is_read", lambda masses: masses > mass.median())
+    read = read_activations(model, prompts, []).read
+    assert 10 < int(read.sum()) < len(QUESTIONS)
+    vectors = extract_vectors(model, prompts, [1, 3], "answer")
+    for token in (prompts.tokens.yes[0], prompts.tokens.no[0]):
+        batch = pad_batch([[*sequence, token] for sequence in prompts.sequences], model.stack.pad_id)
+        means.append(model.read_residual(batch, [1, 3])[read].mean(dim=0))
+    for row, vector in enumerate(vectors):
+        difference = (means[0] - means[1])[row]
+        assert torch.allclose(vector.direction * vector.raw_norm, difference, atol=1e-3)
+        assert (vector.n_yes, vector.n_no, vector.n_unread) == (read.sum(), read.sum(), (~read).sum())
+
+
+def test_the_response_contrast_points_towards_yes():
+    """At the last layer only the final norm follows, so more of the vector must mean more of yes."""
+    model = outspoken_model()
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    last = model.n_layers - 1
+    (vector,) = extract_vectors(model, prompts, [last], "response")
+    means = sweep(model, prompts, [vector], [-0.1, 0.0, 0.1]).table.groupby("magnitude").margin.mean()
+    assert means[-0.1] < means[0.0] < means[0.1]
+
+
+def test_a_one_sided_subject_is_split_at_thirds_of_its_margin():
+    margin = torch.linspace(1.0, 30.0, 30)
+    yes, no = split_by_response(margin, torch.ones(30))
+    assert yes.sum() == no.sum() == 10
+    assert margin[yes].min() > margin[no].max()
+
+
+@pytest.mark.parametrize(("n_yes", "sides"), [(7, (13, 13)), (8, (8, 32)), (32, (32, 8)), (33, (13, 13))])
+def test_the_sign_of_the_margin_splits_where_a_fifth_says_otherwise_and_thirds_below(n_yes, sides):
+    margin = torch.arange(40.0) - (39.5 - n_yes)
+    yes, no = split_by_response(margin, torch.ones(40))
+    assert (int(yes.sum()), int(no.sum())) == sides
+
+
+def test_unread_questions_take_no_side():
+    margin = torch.cat([torch.full((20,), 2.0), torch.full((20,), -2.0)])
+    mass = torch.ones(40)
+    mass[:5] = 0.01
+    yes, no = split_by_response(margin, mass)
+    assert int(yes.sum()) == 15
+    assert int(no.sum()) == 20
+
+
+def test_a_saved_vector_comes_back_whole_and_only_fits_its_own_model(tmp_path):
+    model, other = tiny_model("llama", seed=0), tiny_model("llama", seed=1)
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    (vector,) = vectors_at(model, [2])
+    vector.save(tmp_path / "v.safetensors")
+    back = SteeringVector.load(tmp_path / "v.safetensors")
+    assert torch.equal(back.direction, vector.direction)
+    for name in (
+        "layer",
+        "raw_norm",
+        "residual_norm",
+        "model",
+        "contrast",
+        "method",
+        "n_yes",
+        "prompt_hash",
+        "versions",
+    ):
+        assert getattr(back, name) == getattr(vector, name)
+    with pytest.raises(InputError, match="extract a vector from this model"):
+        sweep(other, prompts, [back], [0.0])
+
+
+def test_a_vector_of_another_format_or_a_broken_file_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    (vector,) = vectors_at(tiny_model("llama"), [2])
+    file = tmp_path / "v.safetensors"
+    with monkeypatch.context() as patched:
+        patched.setattr("steering.vectors.FORMAT", "onedial-steering-vector-9")
+        vector.save(file)
+    with pytest.raises(InputError, match="says it is of format 'onedial-steering-vector-9', and this version reads"):
+        SteeringVector.load(file)
+    vector.save(file)
+    file.write_bytes(file.read_bytes()[:-10])
+    with pytest.raises(InputError, match="is no steering vector of this project"):
+        SteeringVector.load(file)
+    with pytest.raises(InputError, match="no vector file at"):
+        SteeringVector.load(tmp_path / "absent.safetensors")
+
+
+@pytest.mark.parametrize("unit", ["residual_norm", "raw"])
+def test_a_random_control_has_the_vectors_length_and_its_own_direction(unit):
+    model = tiny_model("llama")
+    (vector,) = vectors_at(model, [2])
+    one, again, other = random_vector(vector, 1), random_vector(vector, 1), random_vector(vector, 2)
+    assert one.length(unit) == vector.length(unit)
+    assert torch.isclose(one.direction.norm(), torch.tensor(1.0))
+    assert torch.equal(one.direction, again.direction)
+    assert abs(one.direction @ other.direction) < 0.6
+
+
+@pytest.mark.parametrize("magnitudes", [[], [float("nan")], [float("inf")]])
+def test_endless_or_missing_magnitudes_are_refused(magnitudes):
+    model = tiny_model("llama")
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    vector = vectors_at(model, [2])
+    with pytest.raises(InputError, match="at least one number"):
+        sweep(model, prompts, vector, magnitudes)
+
+
+# ---- layer and magnitudes, chosen from margins with a known truth ----------------------------------------------------
+
+EASE = norm.ppf((np.arange(200) + 0.5) / 200)
+
+
+def scan_of(monkeypatch, gains, unit):
+    """A scan in which a push of one residual norm at a layer raises every margin by that layer's gain."""
+    model = tiny_model("llama")
+
+    def simulated(model, prompts, candidates, grids, progress):
+        parts = []
+        for each in candidates:
+            (vector,) = each.vectors
+            added = np.array(grids[each.intervention_id]) * vector.length(each.unit)
+            margins = EASE + gains[vector.layer] * added[:, None] / vector.residual_norm
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "intervention_id": each.intervention_id,
+                        "magnitude": np.repeat(grids[each.intervention_id], len(EASE)),
+                        "margin": margins.ravel(),
+                        "mass": 0.9,
+                    }
+                )
+            )
+        return SweepResult(pd.concat(parts))
+
+    monkeypatch.setattr(layers, "sweep", simulated)
+    direction = torch.eye(model.d_model)[0]
+    vectors = [SteeringVector(direction, layer, 0.5, 5.0, model.identity) for layer in gains]
+    candidates = [Intervention.of(vector, unit=unit) for vector in vectors]
+    return layers.scan_layers(model, PromptSet.build(model, QUESTIONS, METACOGNITIVE), candidates)
+
+
+@pytest.mark.parametrize("unit", ["residual_norm", "raw"])
+def test_the_layer_that_turns_the_answers_with_the_smallest_push_is_chosen(monkeypatch, unit):
+    gains = {0: 1.0, 1: 6.0, 2: 12.0, 3: 3.0}
+    scan = scan_of(monkeypatch, gains, unit)
+    assert (scan.layer, scan.spans) == (2, True)
+    for layer, gain in gains.items():
+        assert 0.5 < scan.reach[layer] * gain / norm.ppf(0.95) < 2  # the doubled magnitudes lie that far apart
+    assert scan.rates().index.max() == pytest.approx(4.0 if unit == "residual_norm" else 40.0)
+
+
+def test_where_no_layer_turns_the_answers_both_ways_the_one_that_moves_them_most_is_chosen(monkeypatch):
+    scan = scan_of(monkeypatch, {0: 0.1, 1: 0.3, 2: 0.2}, "residual_norm")
+    assert (scan.layer, scan.spans) == (1, False)
+    assert np.isinf(scan.reach).all()
+
+
+def test_the_side_that_needs_the_longer_push_says_how_far_a_layer_reaches():
+    rates = pd.DataFrame({"yes_rate": [0.01, 0.2, 0.5, 0.99, 1.0], "unread": 0.0}, index=[-0.2, -0.1, 0.0, 0.1, 0.2])
+    assert layers.spanning_magnitude(rates) == pytest.approx(0.1 + 0.1 * 0.15 / 0.19)
+    mirrored = (1 - rates["yes_rate"]).to_frame().assign(unread=0.0).set_axis(-rates.index).sort_index()
+    assert layers.spanning_magnitude(mirrored) == pytest.approx(0.1 + 0.1 * 0.15 / 0.19)
+
+
+def test_the_magnitudes_are_even_in_yes_rate_whatever_could_not_be_read():
+    coarse = np.linspace(-4, 4, 25)
+    margins = pd.DataFrame(EASE[:, None] + coarse, columns=coarse)
+    unread = pd.DataFrame(np.where(coarse > 0, np.nan, -9.0) + np.zeros((100, 1)), columns=coarse)
+    grid = even_in_yes_rate(pd.concat([margins, unread]), 41)
+    assert len(grid) == 41
+    assert (0.0 in grid, grid[0], grid[-1]) == (True, -4.0, 4.0)
+    assert np.diff(norm.cdf(grid)).max() < 0.055  # even steps of magnitude: .08; even in yes rate .026, twice that at 0
+    assert grid == even_in_yes_rate(margins, 41)
