@@ -3,24 +3,49 @@
 sweep (question x magnitude) + panel (question x target) -> match_targets -> TargetMatches -> judge -> Verdict
 """
 
-from matching.controls import control_signal, control_signals, judged_targets
+from matching.controls import ControlDial, control_table
+from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
-from matching.match import TargetMatches, match_targets
-from matching.splits import assign_splits
-from matching.status import JUDGED
-from matching.verdict import SENTENCES, Verdict, judge
+from matching.judgement import Judgement, SweepTables, judge_tables
+from matching.match import TargetMatches, dose_response, match_targets
+from matching.path import DialPath, dial_path
+from matching.splits import SPLITS, assign_splits
+from matching.status import JUDGED, MIN_TEST
+from matching.sweep_run import SweepRun
+from matching.tables import SweepGrid, sweep_grid
+from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
 
 __all__ = [
+    "ANSWERS",
+    "DIALS",
+    "FLAGS",
     "JUDGED",
-    "SENTENCES",
+    "MIN_TEST",
+    "PUSHES",
+    "RULE",
+    "SPLITS",
+    "ControlDial",
+    "Dial",
+    "DialPath",
     "ExperimentInputs",
+    "FactsResult",
+    "Judgement",
+    "SweepGrid",
+    "SweepRun",
+    "SweepTables",
     "TargetMatches",
     "Verdict",
     "assign_splits",
-    "control_signal",
-    "control_signals",
+    "control_table",
+    "dial_of_crossings",
+    "dial_of_grid",
+    "dial_path",
+    "dose_response",
+    "facts_result",
     "judge",
-    "judged_targets",
+    "judge_tables",
     "load_inputs",
     "match_targets",
+    "sweep_grid",
 ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_CHUNK = 2_000_000
+from matching.resampling import chunks, permuted_rows, resampled_weights
 
 
 @dataclass(frozen=True)
@@ -46,44 +46,39 @@ def count(predicted: np.ndarray, given: np.ndarray) -> Counts:
     return Counts(*(part.sum(axis=0, dtype=float) for part in _indicators(predicted, given)))
 
 
-def count_resampled(predicted: np.ndarray, given: np.ndarray, n_resamples: int, seed: int) -> Counts:
-    """Counts in bootstrap resamples of the questions, shape (resample, target).
-
-    The same seed and number of questions give the same resamples, so that differences between predictions are paired.
-    """
-    rng = np.random.default_rng(seed)
+def count_resampled(
+    predicted: np.ndarray, given: np.ndarray, n_resamples: int, seed: int, groups: np.ndarray | None = None
+) -> Counts:
+    """Counts in bootstrap resamples of the questions, shape (resample, target); see `resampling`."""
     parts = _indicators(predicted, given)
-    chunks = [
-        [weights @ part for part in parts]
-        for size in _chunks(n_resamples, len(given))
-        for weights in [_times_drawn(len(given), size, rng)]
-    ]
-    return _joined(chunks)
+    return _joined(
+        [[weights @ part for part in parts] for weights in resampled_weights(len(given), n_resamples, seed, groups)]
+    )
 
 
-def count_permuted(predicted: np.ndarray, given: np.ndarray, n_permutations: int, seed: int) -> Counts:
+def count_permuted(
+    predicted: np.ndarray, given: np.ndarray, n_permutations: int, seed: int, strata: np.ndarray | None = None
+) -> Counts:
     """Counts after the rows of `given` are permuted, jointly for all targets, shape (permutation, target).
 
     Gaps of `given` travel with its rows; answers of the subject that were not read stay where they are.
+
+    Args:
+        strata: question -> stratum, within which rows are permuted.
     """
     rng = np.random.default_rng(seed)
     read = (~np.isnan(predicted)).astype(np.float32)
     sides = np.stack([read, (predicted == 1).astype(np.float32)])  # (2, question, target)
     seen, yes = (~np.isnan(given)).astype(np.float32), (given == 1).astype(np.float32)
-    chunks = []
-    for size in _chunks(n_permutations, len(given)):
-        rows = permutations_of(len(given), size, rng)
+    counted = []
+    for size in chunks(n_permutations, len(given)):
+        rows = permuted_rows(len(given), size, rng, strata)
         seen_by_side, yes_by_side = (
             np.stack([given_part[:, t][rows] @ sides[:, :, t].T for t in range(given.shape[1])], axis=-1)
             for given_part in (seen, yes)
         )  # (permutation, 2, target)
-        chunks.append([seen_by_side[:, 0], yes_by_side[:, 1], seen_by_side[:, 1], yes_by_side[:, 0]])
-    return _joined(chunks)
-
-
-def permutations_of(n_questions: int, n_permutations: int, rng: np.random.Generator) -> np.ndarray:
-    """Independent random permutations of 0..n-1: permutation x question."""
-    return rng.permuted(np.tile(np.arange(n_questions), (n_permutations, 1)), axis=1)
+        counted.append([seen_by_side[:, 0], yes_by_side[:, 1], seen_by_side[:, 1], yes_by_side[:, 0]])
+    return _joined(counted)
 
 
 def interval(resampled: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -102,19 +97,5 @@ def _indicators(predicted: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
     return [part.astype(np.float32) for part in (read, yes_predicted & yes_given, yes_predicted, yes_given)]
 
 
-def _times_drawn(n_questions: int, n_resamples: int, rng: np.random.Generator) -> np.ndarray:
-    """How often each resample draws each question: resample x question, rows sum to the number of questions."""
-    draws = rng.integers(n_questions, size=(n_resamples, n_questions))
-    draws += np.arange(n_resamples)[:, None] * n_questions
-    drawn = np.bincount(draws.ravel(), minlength=n_resamples * n_questions)
-    return drawn.reshape(n_resamples, n_questions).astype(np.float32)
-
-
-def _chunks(n_rounds: int, n_questions: int) -> list[int]:
-    """Sizes that add up to `n_rounds`, each small enough to hold its rounds x questions in memory."""
-    size = max(1, _CHUNK // max(1, n_questions))
-    return [min(size, n_rounds - start) for start in range(0, n_rounds, size)]
-
-
-def _joined(chunks: list[list[np.ndarray]]) -> Counts:
-    return Counts(*(np.concatenate(part).astype(float) for part in zip(*chunks, strict=True)))
+def _joined(pieces: list[list[np.ndarray]]) -> Counts:
+    return Counts(*(np.concatenate(part).astype(float) for part in zip(*pieces, strict=True)))

@@ -1,64 +1,106 @@
-"""Control directions: does a vector that was not made from yes and no do as well?
+"""Control directions: would any push of this size have done as well?
 
-A control's signal S is computed as the vector's own (`nulls.signal`): for the same targets, on the same test
-questions, at the magnitudes at which the subject, steered along the control, says yes as often as each target.
-A control may turn its dial the other way round; its range runs to both sides of 0, so it loses nothing by that.
+Each control is swept on a range of its own, as the vector is, and what is compared needs only where its answers turn:
+
+    signal      S, at the magnitudes at which the subject says yes as often as each target (`nulls.signal`)
+    order_gain  C_A, how much better its order puts the targets' yes above their no than the unsteered margin does
+    push        residual norms between yes rates of .1 and .9; inf where it never gets there
+    turning     share of the questions whose answer turns more than once
+
+A control may turn its dial the other way round: its order is then read backwards, so it loses nothing by that.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from matching import choice
+from matching.dial import Dial
+from matching.match import TargetMatches
 from matching.nulls import signal
-from matching.splits import FITTING, TEST
+from matching.numbers import average_within_models
+from matching.ranking import auc
 from matching.status import JUDGED
-from matching.tables import describe_targets, panel_answers, sweep_grid
+
+ORTHOGONAL = 0.2
+"""A control whose cosine with the vector is at most this has nothing of it."""
+CONTROL_COLUMNS = ["role", "drawn", "signal", "order_gain", "push", "turning", "cosine"]
 
 
-def control_signal(
-    sweep: pd.DataFrame,
-    panel: Any,
-    targets: Sequence[str] | pd.Index,
-    splits: pd.Series | None = None,
-    respondents: pd.DataFrame | None = None,
-    vector_id: str | None = None,
-) -> float:
-    """S of one control direction.
+@dataclass(frozen=True)
+class ControlDial:
+    """One control as the judgement takes it.
+
+    Attributes:
+        role: which kind of control. drawn: whether it is one of many that chance has drawn, which the vector is ranked
+            among; a contrast of its own is only compared.
+        dial: over the questions of the sweep that it is a control for.
+        norms_per_unit: residual norms that one unit of its magnitude is.
+        cosine: with the vector under test; nan where it is not known.
+    """
+
+    role: str
+    drawn: bool
+    dial: Dial
+    norms_per_unit: float = 1.0
+    cosine: float = float("nan")
+
+
+def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -> pd.DataFrame:
+    """What each control does, for the targets that the vector itself is judged by.
+
+    Returns:
+        Index control (as given); columns `CONTROL_COLUMNS`.
+    """
+    rows = {}
+    for name, control in controls.items():
+        numbers = dial_numbers(matches, control.dial)
+        numbers["push"] *= control.norms_per_unit
+        rows[name] = {"role": control.role, "drawn": control.drawn, **numbers, "cosine": control.cosine}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=CONTROL_COLUMNS)
+    return table.rename_axis("intervention_id")
+
+
+def dial_numbers(matches: TargetMatches, dial: Dial) -> dict[str, float]:
+    """signal, order_gain, push (in the dial's own unit) and turning of one dial, from where its answers turn.
 
     Args:
-        sweep: of the control, over the questions and at the site of the vector that it is a control for.
-        panel, splits, respondents, vector_id: as in `match_targets`.
-        targets: those that the vector itself is judged by (`judged_targets`).
-
-    Raises:
-        InputError: tables that do not fit together.
+        dial: over the same questions, in the same order, as the sweep's.
     """
-    grid = sweep_grid(sweep, splits, vector_id)
-    frame = panel_answers(panel, grid.questions)[list(targets)]
-    fitting, test, given = grid.rows(FITTING), grid.rows(TEST), frame.to_numpy()
-    allowed = choice.readable_magnitudes(grid.answers[fitting], grid.unsteered)
-    distance = choice.rate_distance(grid.answers[fitting], given[fitting])
-    rate, _, _ = choice.middle_of_best(-distance, grid.magnitudes, allowed)
-    models = describe_targets(panel, frame.columns, respondents)["model"].to_numpy()
-    return signal(grid.answers[test][:, rate], given[test], models)
+    evidence = matches.evidence
+    judged = matches.table["status"].isin(JUDGED).to_numpy()
+    models = matches.table["model"].to_numpy()[judged]
+    nothing = {"signal": np.nan, "order_gain": np.nan}
+    rows = np.zeros(len(dial.questions), bool)
+    rows[evidence.ordered] = True
+    numbers = {"push": dial.push(rows), "turning": dial.turning}
+    if not judged.any():
+        return nothing | numbers
+    ease = np.where(np.isnan(evidence.ease), np.nan, dial.ease[evidence.ordered])
+    given = evidence.given[:, judged]
+    margin = auc(np.where(np.isnan(ease), np.nan, evidence.unsteered), given)
+    forwards, backwards = auc(ease, given) - margin, auc(-ease, given) - margin
+    return {
+        "signal": _signal(matches, dial, judged, models),
+        "order_gain": float(max(average_within_models(each, models) for each in (forwards, backwards))),
+        **numbers,
+    }
 
 
-def control_signals(
-    sweep: pd.DataFrame,
-    panel: Any,
-    targets: Sequence[str] | pd.Index,
-    vector_ids: Sequence[str],
-    splits: pd.Series | None = None,
-    respondents: pd.DataFrame | None = None,
-) -> np.ndarray:
-    """S of every control direction that the sweep holds under `vector_ids`; see `control_signal`."""
-    own_rows = dict(tuple(sweep[sweep["vector_id"].isin(vector_ids)].groupby("vector_id")))
-    return np.array([control_signal(own_rows[name], panel, targets, splits, respondents) for name in vector_ids])
-
-
-def judged_targets(table: pd.DataFrame) -> pd.Index:
-    """The targets of a match table that enter the verdict's numbers."""
-    return table.index[table["status"].isin(JUDGED)]
+def _signal(matches: TargetMatches, dial: Dial, judged: np.ndarray, models: np.ndarray) -> float:
+    """S at the magnitudes at which the yes rate on the fitting split is nearest to each target's."""
+    evidence = matches.evidence
+    fitting, test = evidence.fitting_rows, evidence.test_rows
+    turns = [each for each in dial.crossings if each is not None and len(each)]
+    points = np.unique(np.concatenate([[dial.low, dial.high], *turns]))
+    middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
+    answers = dial.answers_at(middles)
+    given = evidence.fitting_targets[:, judged]
+    read, seen = ~np.isnan(answers[fitting]), ~np.isnan(given)
+    yes = np.where(read, answers[fitting], 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = seen.T.astype(float) @ read
+        distance = np.abs(seen.T.astype(float) @ yes - (np.nan_to_num(given).T @ read)) / both
+    chosen = np.nanargmin(np.where(both > 0, distance, np.inf), axis=1)
+    return signal(answers[test][:, chosen], evidence.test_targets[:, judged], models)

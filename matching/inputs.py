@@ -1,12 +1,15 @@
 """What an experiment is given: questions that the panel answers, each on its split, and the panel."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from common import say
+import pandas as pd
+
+from common import notice, sha256_of_text
 from elicitation import (
     Question,
     ResponseMatrix,
+    correctness_of,
     drop_own,
     join_questions_and_panel,
     load_panel,
@@ -24,26 +27,46 @@ class ExperimentInputs:
     Attributes:
         splits: question id -> "extraction", "fitting" or "test".
         panel: its rows are the questions, in their order.
-        notes: what was left out on the way, in sentences.
+        subject_correct: whether the subject itself answers each question correctly (1, 0, nan), where its own answers
+            stood in the panel; None where that is not known.
     """
 
     questions: list[Question]
     splits: dict[str, str]
     panel: ResponseMatrix
-    notes: tuple[str, ...]
+    subject_correct: pd.Series | None = None
 
     def ids(self, split: str) -> list[str]:
         """The question ids of one split."""
         return [question.id for question in self.questions if self.splits[question.id] == split]
 
-    def without_own(self, name: str, fingerprint: str | None = None) -> "ExperimentInputs":
+    def without_own(self, name: str, fingerprints: Collection[str] = ()) -> "ExperimentInputs":
         """Without the targets that are the subject: by its name, and by its weights once these are known."""
-        panel, own = drop_own(self.panel, name, fingerprint)
+        panel, own = drop_own(self.panel, name, fingerprints)
         if not own:
             return self
-        note = f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}"
-        say(note)
-        return replace(self, panel=panel, notes=(*self.notes, note))
+        notice(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
+        correctness = correctness_of(self.panel.select(respondents=own))
+        known = self.subject_correct if correctness is None else correctness.mean(axis=1)
+        return replace(self, panel=panel, subject_correct=known)
+
+    def frame(self) -> pd.DataFrame:
+        """The questions as a table, with their split and, where it is known, `subject_correct`."""
+        frame = questions_frame(self.questions)
+        frame = frame.assign(split=frame["id"].map(self.splits))
+        if self.subject_correct is not None:
+            frame["subject_correct"] = frame["id"].map(self.subject_correct)
+        return frame
+
+    def plan_hash(self, configuration: str, rule: int) -> str:
+        """Hash of all that is settled before the test split is read: options, questions, splits, rule of the verdict.
+
+        Args:
+            configuration: hash of the options.
+        """
+        frame = questions_frame(self.questions)
+        rows = zip(frame["id"], frame["question"], frame["id"].map(self.splits), strict=True)
+        return sha256_of_text("\x1f".join([configuration, str(rule), *("\x1e".join(map(str, row)) for row in rows)]))
 
 
 def load_inputs(
@@ -54,7 +77,7 @@ def load_inputs(
     n_questions: int | None = None,
     seed: int = 0,
 ) -> ExperimentInputs:
-    """Load, join (by id, then by text), draw, split.
+    """Load, join (by id, then by text), draw, split; what is left out on the way is noticed.
 
     Args:
         panel: a file, or "embedded".
@@ -76,5 +99,5 @@ def load_inputs(
         answers = answers.select(respondents=list(targets))
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed)
-    say(str(joined))
-    return ExperimentInputs(asked, {str(name): str(split) for name, split in splits.items()}, answers, (str(joined),))
+    notice(str(joined))
+    return ExperimentInputs(asked, {str(name): str(split) for name, split in splits.items()}, answers)

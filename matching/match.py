@@ -5,6 +5,10 @@ the steered subject stand its two rivals: the majority answer, and the moved cut
 compared on the same questions: those that the target answered and where the subject was read both unsteered and at the
 chosen magnitude. Intervals are 95% percentile bootstrap intervals over test questions, the same resamples for
 all three and for all targets; magnitudes and cuts stay as chosen.
+
+The dial's order (`dial`, `ranking`) needs no choice, so fitting and test questions both say how well it puts each
+target's yes above its no, beside the order of the unsteered margin; and where on the dial each target stands
+(`placement`).
 """
 
 from dataclasses import dataclass
@@ -17,7 +21,11 @@ from scipy import stats
 from common import InputError
 from matching import choice, status
 from matching.agreement import count, count_resampled, interval
-from matching.splits import FITTING, TEST
+from matching.dial import Dial, dial_of_grid
+from matching.placement import matched_magnitudes
+from matching.ranking import auc, auc_resampled
+from matching.resampling import strata_of
+from matching.splits import EXTRACTION, FITTING, TEST
 from matching.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid
 
 
@@ -32,6 +40,14 @@ class Evidence:
         rate_matched: the subject at each target's rate-matched magnitude, test question x target.
         steered, majority, cut: three predictions for each target, test question x target; nan for all three where
             the target did not answer or the subject was not read.
+        majority_answer: target; the one that `majority` holds.
+        fitting_rows, test_rows: masks over the sweep's questions.
+        strata: test question -> topic, those with few questions together.
+        ordered: the fitting and test questions that the order is judged by, as positions among the sweep's.
+        given: their answers, ordered question x target.
+        ease, unsteered: their place in the dial's order and unsteered margin; nan for both where either is missing.
+        topics: ordered question -> topic.
+        dial: the order of all questions.
     """
 
     magnitudes: np.ndarray
@@ -42,6 +58,16 @@ class Evidence:
     steered: np.ndarray
     majority: np.ndarray
     cut: np.ndarray
+    majority_answer: np.ndarray
+    fitting_rows: np.ndarray
+    test_rows: np.ndarray
+    strata: np.ndarray
+    ordered: np.ndarray
+    given: np.ndarray
+    ease: np.ndarray
+    unsteered: np.ndarray
+    topics: np.ndarray
+    dial: Dial
 
 
 @dataclass(frozen=True)
@@ -65,7 +91,8 @@ def match_targets(
     splits: pd.Series | None = None,
     thresholds: pd.Series | None = None,
     respondents: pd.DataFrame | None = None,
-    vector_id: str | None = None,
+    intervention_id: str | None = None,
+    topics: pd.Series | None = None,
     n_bootstrap: int = 1999,
     seed: int = 0,
 ) -> TargetMatches:
@@ -77,19 +104,20 @@ def match_targets(
         splits: question id -> split; by default the sweep's own column.
         thresholds: target -> threshold on the shared factor (higher = more often yes); by default Phi^-1(yes rate).
         respondents: index respondent; model, framing, family; by default the panel's own.
-        vector_id: which vector, where the sweep holds several.
+        intervention_id: which one, where the sweep holds several.
+        topics: question id -> topic; by default all questions are of one.
 
     Raises:
         InputError: tables that do not fit together, or no question in the fitting or the test split.
     """
-    grid = sweep_grid(sweep, splits, vector_id)
+    grid = sweep_grid(sweep, splits, intervention_id)
     n_fitting, n_test = int(grid.rows(FITTING).sum()), int(grid.rows(TEST).sum())
     if not n_fitting or not n_test:
         raise InputError(f"the sweep holds {n_fitting} fitting and {n_test} test questions; both are needed")
     frame = panel_answers(panel, grid.questions)
     chosen = _choose(grid, frame.to_numpy())
     compared = _compared(grid, frame.to_numpy(), chosen)
-    evidence = _evidence(grid, frame.to_numpy(), chosen, compared)
+    evidence = _evidence(grid, frame.to_numpy(), chosen, compared, topics)
     every = all_answers(panel).to_numpy()
     table = describe_targets(panel, frame.columns, respondents).assign(
         status=_statuses(evidence, every, chosen, compared[grid.rows(FITTING)].sum(axis=0)),
@@ -101,6 +129,7 @@ def match_targets(
         magnitude_rate=_at(grid.magnitudes, chosen.rate),
         cut=chosen.cut,
         **_measured_on_test(evidence, n_bootstrap, seed),
+        **_measured_by_order(evidence, n_bootstrap, seed),
     )
     return TargetMatches(table, dose_response(grid), evidence)
 
@@ -168,8 +197,16 @@ def _compared(grid: SweepGrid, given: np.ndarray, chosen: _Choices) -> np.ndarra
     return ~np.isnan(given) & read[:, chosen.best] & read[:, [grid.unsteered]] & (chosen.best >= 0)
 
 
-def _evidence(grid: SweepGrid, given: np.ndarray, chosen: _Choices, compared: np.ndarray) -> Evidence:
+def _evidence(
+    grid: SweepGrid, given: np.ndarray, chosen: _Choices, compared: np.ndarray, topics: pd.Series | None
+) -> Evidence:
     fitting, test = grid.rows(FITTING), grid.rows(TEST)
+    own_topics = np.full(len(grid.questions), "", dtype=object)
+    if topics is not None:
+        own_topics = topics.reindex(grid.questions).to_numpy(dtype=object)
+    ordered = np.flatnonzero(~grid.rows(EXTRACTION))
+    dial, margins = dial_of_grid(grid), grid.margins[ordered, grid.unsteered]
+    known = ~np.isnan(dial.ease[ordered]) & ~np.isnan(margins)
     subject, unsteered = grid.answers[test], grid.margins[test, grid.unsteered]
     predictions = {
         "steered": subject[:, chosen.best],
@@ -183,6 +220,16 @@ def _evidence(grid: SweepGrid, given: np.ndarray, chosen: _Choices, compared: np
         test_targets=given[test],
         rate_matched=np.where(chosen.rate >= 0, subject[:, chosen.rate], np.nan),
         **{name: np.where(compared[test], predicted, np.nan) for name, predicted in predictions.items()},
+        majority_answer=chosen.majority,
+        fitting_rows=fitting,
+        test_rows=test,
+        strata=strata_of(own_topics[test]),
+        ordered=ordered,
+        given=given[ordered],
+        ease=np.where(known, dial.ease[ordered], np.nan),
+        unsteered=np.where(known, margins, np.nan),
+        topics=strata_of(own_topics[ordered]),
+        dial=dial,
     )
 
 
@@ -249,3 +296,21 @@ def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[s
         if name == "kappa":
             columns |= {"agreement_rate": at_rate.agreement(), "kappa_rate": at_rate.kappa()}
     return columns
+
+
+def _measured_by_order(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[str, np.ndarray]:
+    """How well the dial's order puts yes above no, beside the unsteered margin's; and where the target stands."""
+    steered, margin = auc(evidence.ease, evidence.given), auc(evidence.unsteered, evidence.given)
+    drawn = auc_resampled(evidence.ease, evidence.given, n_bootstrap, seed)
+    drawn = drawn - auc_resampled(evidence.unsteered, evidence.given, n_bootstrap, seed)
+    low, high = interval(drawn)
+    place, error = matched_magnitudes(evidence.dial.place[evidence.ordered], evidence.given)
+    return {
+        "order_auc": steered,
+        "order_auc_unsteered": margin,
+        "order_gain": steered - margin,
+        "order_gain_low": low,
+        "order_gain_high": high,
+        "magnitude_ml": place,
+        "magnitude_ml_se": error,
+    }

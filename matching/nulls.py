@@ -6,21 +6,14 @@ Under the null hypothesis that the panel's rows have nothing to do with the subj
 as likely as the order observed, and p = (1 + k) / (B + 1) is exact for k of B permutations that reach the statistic.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from matching import choice
-from matching.agreement import count, count_permuted, permutations_of
-
-_CHUNK = 2_000_000
-
-
-def average_within_models(values: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Mean over targets of one base model, then over base models, along the last axis.
-
-    A model that stands in the panel under ten framings thus counts as one.
-    """
-    names, of_target, counts = np.unique(models.astype(str), return_inverse=True, return_counts=True)
-    return values @ (1 / (len(names) * counts[of_target]))
+from matching.agreement import count, count_permuted
+from matching.numbers import average_within_models
+from matching.resampling import chunks, permuted_rows
 
 
 def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> float:
@@ -29,16 +22,20 @@ def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> f
 
 
 def signal_null(
-    rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray, n_permutations: int, seed: int
+    rate_matched: np.ndarray,
+    given: np.ndarray,
+    models: np.ndarray,
+    n_permutations: int,
+    seed: int,
+    strata: np.ndarray | None = None,
 ) -> np.ndarray:
-    """S after the test rows of the panel are permuted (permutation). Nothing on the fitting split is chosen anew."""
-    kappas = count_permuted(rate_matched, given, n_permutations, seed).kappa()
+    """S after the test rows of the panel are permuted (permutation). Nothing on the fitting split is chosen anew.
+
+    Args:
+        strata: test question -> topic, within which rows are permuted; None permutes over all.
+    """
+    kappas = count_permuted(rate_matched, given, n_permutations, seed, strata).kappa()
     return average_within_models(np.nan_to_num(kappas), models)
-
-
-def p_value(observed: float, null: np.ndarray) -> float:
-    """One-sided (1 + k) / (B + 1), k = how many of the null are at least the observed one."""
-    return float((1 + (null >= observed - 1e-9).sum()) / (len(null) + 1))
 
 
 def r_squared(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -66,13 +63,39 @@ def line_null(
         subject: fitting question x magnitude. given: fitting question x target, the targets of the line.
         thresholds: of those targets; a joint permutation of rows does not change them.
     """
+    return _line_null(choice.agreement_by_magnitude, subject, given, magnitudes, thresholds, n_permutations, seed)
+
+
+def rate_line_null(
+    subject: np.ndarray,
+    given: np.ndarray,
+    magnitudes: np.ndarray,
+    thresholds: np.ndarray,
+    n_permutations: int,
+    seed: int,
+) -> np.ndarray:
+    """The same for the rate-matched magnitude, which moves under a permutation only where answers are missing."""
+
+    def nearness(subject: np.ndarray, given: np.ndarray) -> np.ndarray:
+        return -np.stack([choice.rate_distance(subject, own) for own in given])
+
+    return _line_null(nearness, subject, given, magnitudes, thresholds, n_permutations, seed)
+
+
+def _line_null(
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    subject: np.ndarray,
+    given: np.ndarray,
+    magnitudes: np.ndarray,
+    thresholds: np.ndarray,
+    n_permutations: int,
+    seed: int,
+) -> np.ndarray:
     rng = np.random.default_rng(seed)
     every = np.ones(len(magnitudes), bool)
     found = []
-    at_a_time = max(1, _CHUNK // max(1, given.size))
-    for start in range(0, n_permutations, at_a_time):
-        rows = permutations_of(len(given), min(at_a_time, n_permutations - start), rng)
-        score = choice.agreement_by_magnitude(subject, given[rows])
-        best, _, _ = choice.middle_of_best(score, magnitudes, every)
+    for size in chunks(n_permutations, given.size):
+        rows = permuted_rows(len(given), size, rng)
+        best, _, _ = choice.middle_of_best(score(subject, given[rows]), magnitudes, every)
         found.append(r_squared(thresholds, magnitudes[best]))
     return np.concatenate(found)

@@ -6,18 +6,22 @@ The margins here are synthetic: they study the match and the verdict, and stand 
     targets   unrelated    cut from a difficulty of their own that they share with each other, not with the subject
               steered      cut from the subject's margin at a magnitude of their own, with noise
               moved cut    cut from the subject's unsteered margin at a place of their own, with noise
+              dial order   cut from the order in which the subject's answers turn, with noise
               base rates   independent coins that nearly always fall on the same side
 
-Targets come in threes of one base model under three framings, and leave more answers out on hard questions.
+Targets come in threes of one base model under three framings, and leave more answers out on hard questions. With
+`clustering` c, questions of a topic are alike: a share c of the variance of s, and of the unrelated targets'
+difficulty, lies between topics, and the two are independent.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from elicitation.yes_no import MASS_FLOOR
+from elicitation import MASS_FLOOR
 from matching.splits import assign_splits
 
 FRAMINGS = ("neutral", "cautious", "eager")
@@ -25,16 +29,25 @@ _UNREAD_AT_THE_ENDS = 0.05
 
 
 def simulate_sweep(
-    rng: np.random.Generator, n_questions: int = 400, n_magnitudes: int = 41, reordering: float = 0.4
+    rng: np.random.Generator,
+    n_questions: int = 400,
+    n_magnitudes: int = 41,
+    reordering: float = 0.4,
+    clustering: float = 0.0,
+    n_topics: int = 8,
 ) -> pd.DataFrame:
-    """A long sweep table with splits, its magnitudes even in yes rate, as far as it goes within .02 and .98.
+    """A long sweep table with splits and topics, its magnitudes even in yes rate, as far as it goes within .02 and .98.
 
     Args:
         n_magnitudes: at most; ends that no magnitude reaches fall together.
         reordering: h, the spread between questions of what one unit of magnitude does.
+        clustering: c, the share of the unsteered margin's variance that lies between topics.
     """
     ids = np.array([f"q{number:04d}" for number in range(n_questions)])
     ease, slope = rng.standard_normal(n_questions), 1 + reordering * rng.standard_normal(n_questions)
+    topics = rng.integers(n_topics, size=n_questions)
+    if clustering:
+        ease = _clustered(rng, ease, topics, clustering)
     fine = np.linspace(-8, 8, 1601)
     rates = np.maximum.accumulate((ease[:, None] + slope[:, None] * fine > 0).mean(axis=0))
     rates += np.linspace(0, 1e-9, len(fine))
@@ -44,11 +57,12 @@ def simulate_sweep(
     margins = ease[:, None] + slope[:, None] * magnitudes
     share_unread = _UNREAD_AT_THE_ENDS * np.abs(magnitudes) / np.abs(magnitudes).max()
     masses = np.where(rng.random(margins.shape) < share_unread, MASS_FLOOR / 2, 0.9)
-    splits = assign_splits(pd.DataFrame({"id": ids, "topic": rng.integers(8, size=n_questions).astype(str)}), seed=0)
+    splits = assign_splits(pd.DataFrame({"id": ids, "topic": topics.astype(str)}), seed=0)
     return pd.DataFrame(
         {
             "question_id": np.repeat(ids, len(magnitudes)),
             "split": np.repeat(splits.to_numpy(), len(magnitudes)),
+            "topic": np.repeat(topics.astype(str), len(magnitudes)),
             "magnitude": np.tile(magnitudes, n_questions),
             "margin": margins.ravel(),
             "mass": masses.ravel(),
@@ -56,9 +70,14 @@ def simulate_sweep(
     )
 
 
-def unrelated_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int) -> pd.DataFrame:
+def unrelated_targets(
+    rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, clustering: float = 0.0
+) -> pd.DataFrame:
     """Targets that follow one difficulty, which is not the subject's; yes rates from about .1 to .9."""
     own = rng.standard_normal((sweep["question_id"].nunique(), 1))
+    if clustering:
+        topics = sweep.drop_duplicates("question_id").sort_values("question_id")["topic"].to_numpy()
+        own = _clustered(rng, own[:, 0], np.unique(topics, return_inverse=True)[1], clustering)[:, None]
     noise = rng.standard_normal((len(own), n_targets))
     return _panel(rng, sweep, 0.85 * own + 0.53 * noise + np.linspace(-1.3, 1.3, n_targets) > 0)
 
@@ -80,6 +99,16 @@ def moved_cut_targets(
     return _panel(rng, sweep, unsteered + noise * rng.standard_normal((len(unsteered), n_targets)) > cuts)
 
 
+def dial_order_targets(
+    rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
+) -> pd.DataFrame:
+    """Targets that put the questions in the order in which the subject's answers turn, but for noise."""
+    order = stats.rankdata((_margins(sweep).to_numpy() > 0).mean(axis=1) + 1e-9 * rng.random(len(_margins(sweep))))
+    ease = stats.norm.ppf(order / (len(order) + 1))[:, None]
+    cuts = stats.norm.ppf(np.linspace(0.1, 0.9, n_targets))
+    return _panel(rng, sweep, ease + noise * rng.standard_normal((len(ease), n_targets)) > cuts)
+
+
 def base_rate_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int) -> pd.DataFrame:
     """Targets that say yes to 10% or 90% of the questions, whichever they are."""
     rates = np.where(np.arange(n_targets) % 2 == 0, 0.1, 0.9)
@@ -90,7 +119,40 @@ TARGETS: dict[str, Callable[[np.random.Generator, pd.DataFrame, int], pd.DataFra
     "unrelated": unrelated_targets,
     "steered": steered_targets,
     "moved cut": moved_cut_targets,
+    "dial order": dial_order_targets,
     "base rates": base_rate_targets,
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A known truth: how the subject is made, how the targets are, and what the verdict should say.
+
+    Attributes:
+        sweep, targets: options of `simulate_sweep` and of the function that makes the targets.
+    """
+
+    kind: str
+    sweep: dict[str, float]
+    targets: dict[str, float]
+
+    def draw(self, seed: int, n_questions: int, n_targets: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """A sweep and a panel."""
+        rng = np.random.default_rng([seed, *self.kind.encode(), int(1000 * sum(self.sweep.values()))])
+        sweep = simulate_sweep(rng, n_questions, **self.sweep)  # type: ignore[arg-type]
+        return sweep, TARGETS[self.kind](rng, sweep, n_targets, **self.targets)  # type: ignore[call-arg]
+
+
+SCENARIOS = {
+    "unrelated": Scenario("unrelated", {}, {}),
+    "unrelated, by topic": Scenario("unrelated", {"clustering": 0.1}, {"clustering": 0.1}),
+    "base rates": Scenario("base rates", {}, {}),
+    "pure shift": Scenario("moved cut", {"reordering": 0.0}, {"noise": 0.5}),
+    "pure shift, weak": Scenario("moved cut", {"reordering": 0.0}, {"noise": 2.0}),
+    "towards": Scenario("dial order", {"reordering": 0.4}, {"noise": 0.5}),
+    "towards, much": Scenario("dial order", {"reordering": 0.9}, {"noise": 0.5}),
+    "each its own way": Scenario("steered", {"reordering": 0.4}, {"noise": 1.0}),
+    "away": Scenario("moved cut", {"reordering": 0.4}, {"noise": 0.5}),
 }
 
 
@@ -105,6 +167,11 @@ def framings_of(targets: pd.Index) -> pd.DataFrame:
         },
         index=targets,
     )
+
+
+def _clustered(rng: np.random.Generator, own: np.ndarray, topics: np.ndarray, share: float) -> np.ndarray:
+    """Standard normal values of which a share of the variance lies between topics."""
+    return np.sqrt(1 - share) * own + np.sqrt(share) * rng.standard_normal(topics.max() + 1)[topics]
 
 
 def _margins(sweep: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Saved tables in, aligned arrays out: the sweep as questions x magnitudes, the panel as questions x targets.
 
 An answer is 1.0 (yes), 0.0 (no) or nan. The subject says yes where its margin is above 0; where the mass of all yes
-and no tokens is under `MASS_FLOOR` its answer was not read and is nan, at every magnitude alike.
+and no tokens is too small (`elicitation.is_read`) its answer was not read and is nan, at every magnitude alike.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from common import InputError
-from elicitation.yes_no import MASS_FLOOR
+from elicitation import is_read
 from matching.splits import SPLITS
 
 SWEEP_COLUMNS = ("question_id", "magnitude", "margin", "mass")
@@ -20,7 +20,7 @@ UNNAMED = {"framing": "", "family": ""}
 
 @dataclass(frozen=True)
 class SweepGrid:
-    """One vector's sweep as arrays.
+    """One intervention's sweep as arrays.
 
     Attributes:
         questions: question ids (Q), sorted, so that no result depends on the order of rows.
@@ -51,20 +51,20 @@ class SweepGrid:
         return self.splits == split
 
 
-def sweep_grid(sweep: pd.DataFrame, splits: pd.Series | None = None, vector_id: str | None = None) -> SweepGrid:
+def sweep_grid(sweep: pd.DataFrame, splits: pd.Series | None = None, intervention_id: str | None = None) -> SweepGrid:
     """Lay a long sweep table out as questions x magnitudes.
 
     Args:
-        sweep: columns question_id, magnitude, margin, mass; also split (unless `splits` is given) and vector_id
-            (needed where the table holds several vectors).
+        sweep: columns question_id, magnitude, margin, mass; also split (unless `splits` is given) and intervention_id
+            (needed where the table holds several).
         splits: Series question id -> split; questions that it leaves out are left out.
-        vector_id: which vector's rows to take.
+        intervention_id: whose rows to take.
 
     Raises:
-        InputError: a column is missing, several vectors and none chosen, a (question, magnitude) twice or never,
+        InputError: a column is missing, several interventions and none chosen, a (question, magnitude) twice or never,
             no magnitude 0, an unknown split.
     """
-    sweep = _one_vector(sweep, vector_id)
+    sweep = _one_intervention(sweep, intervention_id)
     needed = [*SWEEP_COLUMNS, *([] if splits is not None else ["split"])]
     missing = [name for name in needed if name not in sweep.columns]
     if missing:
@@ -87,7 +87,7 @@ def sweep_grid(sweep: pd.DataFrame, splits: pd.Series | None = None, vector_id: 
     margins, masses = np.empty(shape), np.empty(shape)
     masses[rows, columns] = sweep["mass"].to_numpy(float)
     margins[rows, columns] = sweep["margin"].to_numpy(float)
-    margins = np.where(masses >= MASS_FLOOR, margins, np.nan)
+    margins = np.where(is_read(masses), margins, np.nan)
     return SweepGrid(pd.Index(questions), split_of.loc[questions].to_numpy(), magnitudes, margins, masses)
 
 
@@ -142,16 +142,18 @@ def describe_targets(panel: Any, targets: pd.Index, respondents: pd.DataFrame | 
     return described.fillna(UNNAMED).rename_axis("target")
 
 
-def _one_vector(sweep: pd.DataFrame, vector_id: str | None) -> pd.DataFrame:
-    if "vector_id" not in sweep.columns:
+def _one_intervention(sweep: pd.DataFrame, intervention_id: str | None) -> pd.DataFrame:
+    if "intervention_id" not in sweep.columns:
         return sweep
-    present = sweep["vector_id"].unique()
-    if vector_id is not None:
-        if vector_id not in present:
-            raise InputError(f"the sweep holds no vector {vector_id!r}; it holds {', '.join(map(str, present[:8]))}")
-        return sweep[sweep["vector_id"] == vector_id]
+    present = sweep["intervention_id"].unique()
+    if intervention_id is not None:
+        if intervention_id not in present:
+            raise InputError(
+                f"the sweep holds no intervention {intervention_id!r}; it holds {', '.join(map(str, present[:8]))}"
+            )
+        return sweep[sweep["intervention_id"] == intervention_id]
     if len(present) > 1:
-        raise InputError(f"the sweep holds {len(present)} vectors; name one: {', '.join(map(str, present[:8]))}")
+        raise InputError(f"the sweep holds {len(present)} interventions; name one: {', '.join(map(str, present[:8]))}")
     return sweep
 
 

@@ -1,138 +1,176 @@
-"""The verdict: one sentence from four numbers.
+"""The verdict: three questions, each answered by a number and a rule that was written down before.
 
-    S  signal     mean test kappa at the rate-matched magnitudes, against the panel's rows permuted
-    G  gain       mean test agreement minus the majority answer's
-    C  steering   mean test agreement minus the moved cut's
-    D  direction  rank of S among control directions
+*Is it reproduced?* The first that applies:
 
-Means are over the targets of one base model first, then over base models, and over the judged targets only
-(`status.JUDGED`). The first line that applies is the sentence:
+    cannot be judged                          under 5 judged targets, or the dial does not reach most of their yes rates
+    not reproduced                            p of S above .05
+    a shared signal, no better than the ...   G's lower bound <= 0
+    reproduced                                else
 
-    under 5 judged targets        cannot be judged
-    p of S above .05              not reproduced
-    G's lower bound <= 0          shared signal, no better than the majority answer
-    C's lower bound <= 0          beats the majority answer; not shown to beat moving the cut
-    D not run (under 99 controls) reproduced; direction untested
-    p of D above .05              reproduced, but a random direction does as well
-    else                          reproduced
+*What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
+is a moved cut is what should be found, and no shortfall:
 
-R^2 of magnitude on threshold is reported beside its null and decides nothing (docs/method.md says why).
+    a moved cut                   rho_dial at least .99, or p of S at most .05 and the 90% interval of C_A within +-.02
+    reorders towards the targets  C_A's lower bound above 0
+    reorders away from them       C_A's upper bound below 0
+    open                          else
+
+*Which push?* Untested under 99 controls; this direction, where it ranks above 95% of them and no control that is
+orthogonal to it comes within 90%; else any push. Where the dial is a moved cut, no order can tell directions apart, so
+what ranks is the push that is needed; else it is C_A.
+
+    S  signal   mean test kappa at the rate-matched magnitudes, against the panel's rows permuted within topics
+    G  gain     mean test agreement minus the majority answer's
+    C_A order   mean of A_t(dial's order) - A_t(unsteered margin)
+    rho_dial    Spearman's correlation of the dial's order with the unsteered margin
+
+Two flags may follow: *mostly a yes-bias* (`facts`), *unread answers decide* (counted as wrong, they change the first
+answer). docs/method.md argues each choice.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import InputError
-from matching.agreement import count, count_resampled, interval
-from matching.controls import judged_targets
+from common import InputError, plain
+from matching.agreement import count, count_resampled
+from matching.controls import ORTHOGONAL, dial_numbers
+from matching.facts import MOSTLY_BIAS, FactsResult
+from matching.line import Line, line_of
 from matching.match import Evidence, TargetMatches
-from matching.nulls import average_within_models, line_null, p_value, r_squared, signal, signal_null
-from matching.status import OK
+from matching.nulls import signal, signal_null
+from matching.numbers import FEWEST_TOPICS, Number, average_within_models, number_of, without_each_model
+from matching.ranking import auc, auc_resampled
+from matching.reach import reached_share
+from matching.status import JUDGED
+from psychometrics import p_value
+
+RULE = 2
+"""Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"
-MAJORITY_AS_GOOD = "shared signal, no better than the majority answer"
-CUT_AS_GOOD = "beats the majority answer; not shown to beat moving the cut"
-DIRECTION_UNTESTED = "reproduced; direction untested"
-ANY_DIRECTION = "reproduced, but a random direction does as well"
+MAJORITY_AS_GOOD = "a shared signal, no better than the majority answer"
 REPRODUCED = "reproduced"
-SENTENCES = (
-    CANNOT_BE_JUDGED,
-    NOT_REPRODUCED,
-    MAJORITY_AS_GOOD,
-    CUT_AS_GOOD,
-    DIRECTION_UNTESTED,
-    ANY_DIRECTION,
-    REPRODUCED,
-)
+ANSWERS = (CANNOT_BE_JUDGED, NOT_REPRODUCED, MAJORITY_AS_GOOD, REPRODUCED)
+
+MOVED_CUT = "a moved cut"
+TOWARDS = "it reorders questions towards the targets"
+AWAY = "it reorders questions away from the targets"
+OPEN = "open"
+DIALS = (MOVED_CUT, TOWARDS, AWAY, OPEN)
+
+UNTESTED = "untested"
+ANY_PUSH = "any push of this size"
+THIS_DIRECTION = "this direction"
+PUSHES = (UNTESTED, ANY_PUSH, THIS_DIRECTION)
+
+YES_BIAS = "mostly a yes-bias"
+UNREAD_DECIDE = "unread answers decide"
+FLAGS = (YES_BIAS, UNREAD_DECIDE)
 
 MIN_TARGETS, MIN_CONTROLS = 5, 99
 LEVEL = 0.05
-LINE_PERMUTATIONS = 499
-"""The null of R^2 decides nothing: enough for its median and 95% point."""
 SAME = 0.02
-"""Two agreements are called the same when the 90% interval of their difference lies within +- this."""
+"""Two orders are called the same when the 90% interval of C_A lies within +- this."""
+SAME_RHO = 0.99
+AS_GOOD = 0.9
+REACH = 0.5
+"""The dial must reach the yes rates of at least this share of the targets."""
 _DETECTABLE = float(stats.norm.ppf(0.975) + stats.norm.ppf(0.8))
 
 
 @dataclass(frozen=True)
-class Signal:
-    """S, its one-sided p, and mean and 95% point of its null."""
+class Signal(Number):
+    """S, with its one-sided p, and mean and 95% point of its null."""
 
-    estimate: float
-    p: float
-    null_mean: float
-    null_95: float
-    n_permutations: int
-
-
-@dataclass(frozen=True)
-class Gain:
-    """G with its 95% interval; `detectable` is the true gain that this size would find 4 times in 5."""
-
-    estimate: float
-    low: float
-    high: float
-    detectable: float
+    p: float = math.nan
+    null_mean: float = math.nan
+    null_95: float = math.nan
+    n_permutations: int = 0
 
 
 @dataclass(frozen=True)
-class Steering:
-    """C with its 95% and 90% intervals; `equivalent`: the 90% interval lies within +-.02."""
+class Gain(Number):
+    """G; `detectable` is the true gain that this size would find 4 times in 5."""
 
-    estimate: float
-    low: float
-    high: float
-    low_90: float
-    high_90: float
-    equivalent: bool
+    detectable: float = math.nan
 
 
 @dataclass(frozen=True)
-class Direction:
-    """D: rank of S among itself and the controls (1 = highest), p = rank / (n_controls + 1)."""
+class Order(Number):
+    """C_A; with rho_dial and its interval, the questions it rests on, and the share of them that turn more than
+    once."""
 
-    run: bool
-    rank: int | None
-    n_controls: int
-    p: float
+    equivalent: bool = False
+    rho: float = math.nan
+    rho_low: float = math.nan
+    rho_high: float = math.nan
+    n_questions: int = 0
+    n_unread: int = 0
+    turning: float = math.nan
 
 
 @dataclass(frozen=True)
-class Line:
-    """Least squares of the magnitude of best agreement on threshold.
+class Push:
+    """The vector among its controls.
 
-    slope, intercept, r2 and the null's median and 95% point are over the n `ok` targets, r2_all over all n_all.
+    Attributes:
+        n_controls: random ones that the rank is among.
+        by: "push" or "order_gain": what decides. rank: 1 = best. p: (1 + as good or better) / (n_controls + 1).
+        ranks: the rank by each of signal, order_gain and push.
+        own: the vector's own numbers, as a control's (`controls.dial_numbers`), the push in residual norms.
+        as_good: controls orthogonal to the vector that reach 90% of it.
     """
 
-    slope: float
-    intercept: float
-    r2: float
-    r2_null_median: float
-    r2_null_95: float
-    n: int
-    r2_all: float
-    n_all: int
+    n_controls: int = 0
+    by: str = ""
+    rank: int | None = None
+    p: float = math.nan
+    ranks: dict[str, int] = field(default_factory=dict)
+    own: dict[str, float] = field(default_factory=dict)
+    as_good: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The sentence and all that it rests on; agreement, majority and moved cut are the means that G and C compare."""
+    """Three answers and all that they rest on.
 
+    Attributes:
+        rule: version of the rule.
+        sentence: the answers and flags as one sentence.
+        reproduced, dial, push: the three answers. flags: of `FLAGS`. because: why it cannot be judged; "" otherwise.
+        reach: share of the targets whose yes rate the dial reaches.
+        ceiling: the best one-dimensional account without steering, its S, and the share of it that S is.
+        models: base model -> signal, gain and order of its targets, and of all without it.
+        unread_as_wrong: signal, gain and first answer with unread answers counted as wrong.
+        agreement, majority, moved_cut: means over targets, as G compares them.
+    """
+
+    rule: int
     sentence: str
+    reproduced: str
+    dial: str
+    push: str
+    flags: list[str]
+    because: str
     n_targets: int
     n_eligible: int
     excluded: dict[str, str]
+    reach: float
     signal: Signal
     gain: Gain
-    steering: Steering
-    direction: Direction
+    order: Order
+    direction: Push
+    facts: FactsResult | None
+    ceiling: dict[str, float | str]
+    models: dict[str, dict[str, float]]
+    unread_as_wrong: dict[str, Any]
     line: Line
     agreement: float
     majority: float
@@ -141,43 +179,71 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
-        return _without_nan(asdict(self))
+        return plain(asdict(self))
 
 
 def judge(
     matches: TargetMatches,
     n_permutations: int = 1999,
     n_bootstrap: int = 1999,
-    control_signals: Sequence[float] | np.ndarray | None = None,
+    controls: pd.DataFrame | None = None,
+    norms_per_unit: float = 1.0,
+    facts: FactsResult | None = None,
+    ceiling: Callable[[float], dict[str, float | str]] | None = None,
     seed: int = 0,
 ) -> Verdict:
-    """Say whether the steered subject reproduces the targets.
+    """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
 
     Args:
-        control_signals: S of each control direction (`controls.control_signals`); None where none was swept. With
-            fewer than 99 the rank is given, but the direction counts as untested.
+        controls: `controls.control_table`; None where none was swept.
+        norms_per_unit: residual norms that one unit of the vector's magnitude is.
+        facts: what the dial does to unrelated facts; None where they were not asked.
+        ceiling: from S to its share of the best account without steering (`rivals.ceiling`).
         seed: of permutations and resamples.
 
     Raises:
-        InputError: a control signal is not a number, or fewer than 19 permutations or resamples are asked for.
+        InputError: fewer than 19 permutations or resamples are asked for.
     """
     if min(n_permutations, n_bootstrap) < 19:
         raise InputError("a 5% level needs at least 19 permutations and 19 resamples; 1999 are usual")
-    table, judged = matches.table, matches.table.index.isin(judged_targets(matches.table))
-    models, evidence = table["model"].to_numpy()[judged], matches.evidence
-    means, gain, steering = _differences(evidence, judged, models, n_bootstrap, seed)
-    found = _signal(evidence, judged, models, n_permutations, seed)
-    direction = _direction(found.estimate, control_signals)
+    table = matches.table
+    judged = table["status"].isin(JUDGED).to_numpy()
+    own = _Own(matches.evidence, judged, table["model"].to_numpy()[judged], n_bootstrap, seed)
+    signal_number = own.signal(n_permutations)
+    gain, means = own.gain()
+    order = own.order()
+    reach = reached_share(matches)
+    reproduced, because = _reproduced(judged, reach, signal_number, gain)
+    dial = _dial(order, signal_number)
+    direction = _direction(matches, controls, norms_per_unit, dial)
+    push = _push(direction)
+    worst = own.unread_as_wrong(n_permutations)
+    flags = []
+    if facts is not None and facts.share > MOSTLY_BIAS:
+        flags.append(YES_BIAS)
+    if reproduced != CANNOT_BE_JUDGED and worst and _reproduced(judged, reach, *worst)[0] != reproduced:
+        flags.append(UNREAD_DECIDE)
     return Verdict(
-        sentence=_sentence(int(judged.sum()), found, gain, steering, direction),
+        rule=RULE,
+        sentence=sentence_of(reproduced, because, dial, push, flags),
+        reproduced=reproduced,
+        dial=dial,
+        push=push,
+        flags=flags,
+        because=because,
         n_targets=len(table),
         n_eligible=int(judged.sum()),
         excluded={str(target): str(name) for target, name in table.loc[~judged, "status"].items()},
-        signal=found,
+        reach=reach,
+        signal=signal_number,
         gain=gain,
-        steering=steering,
+        order=order,
         direction=direction,
-        line=_line(matches, n_permutations, seed),
+        facts=facts,
+        ceiling=ceiling(signal_number.estimate) if ceiling is not None else {},
+        models=own.by_model(),
+        unread_as_wrong=_told(worst, judged, reach),
+        line=line_of(matches, n_permutations, seed),
         agreement=means["agreement"],
         majority=means["majority"],
         moved_cut=means["moved_cut"],
@@ -185,101 +251,232 @@ def judge(
     )
 
 
-def _sentence(n_judged: int, found: Signal, gain: Gain, steering: Steering, direction: Direction) -> str:
-    if n_judged < MIN_TARGETS:
-        return CANNOT_BE_JUDGED
-    if found.p > LEVEL:
-        return NOT_REPRODUCED
-    if not gain.low > 0:
-        return MAJORITY_AS_GOOD
-    if not steering.low > 0:
-        return CUT_AS_GOOD
-    if not direction.run:
-        return DIRECTION_UNTESTED
-    return ANY_DIRECTION if direction.p > LEVEL else REPRODUCED
+def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str]) -> str:
+    """The answers as one sentence, in small letters and without a full stop."""
+    if reproduced == CANNOT_BE_JUDGED:
+        return f"{CANNOT_BE_JUDGED}: {because}"
+    said = [
+        reproduced,
+        {MOVED_CUT: "the dial is a moved cut", OPEN: "whether the dial is more than a moved cut is open"}.get(
+            dial, dial.replace("it reorders", "the dial reorders")
+        ),
+        {
+            UNTESTED: "whether another push does as well is untested",
+            ANY_PUSH: "any push of this size does as well",
+            THIS_DIRECTION: "it takes this direction",
+        }[push],
+    ]
+    return "; ".join([*said, *flags])
 
 
-def _signal(evidence: Evidence, judged: np.ndarray, models: np.ndarray, n_permutations: int, seed: int) -> Signal:
-    if not judged.any():
-        return Signal(math.nan, math.nan, math.nan, math.nan, n_permutations)
-    subject, given = evidence.rate_matched[:, judged], evidence.test_targets[:, judged]
-    estimate = signal(subject, given, models)
-    null = signal_null(subject, given, models, n_permutations, seed)
-    return Signal(
-        estimate, p_value(estimate, null), float(null.mean()), float(np.quantile(null, 1 - LEVEL)), n_permutations
+# ---- the three answers -----------------------------------------------------------------------------------------------
+
+
+def _reproduced(judged: np.ndarray, reach: float, found: Number, gain: Number) -> tuple[str, str]:
+    if judged.sum() < MIN_TARGETS:
+        return CANNOT_BE_JUDGED, f"{judged.sum()} of {len(judged)} targets can be judged, and it takes {MIN_TARGETS}"
+    if reach < REACH:
+        return CANNOT_BE_JUDGED, f"the dial does not reach, with {reach:.0%} of the targets' yes rates in its range"
+    if not isinstance(found, Signal) or found.p > LEVEL:
+        return NOT_REPRODUCED, ""
+    return (REPRODUCED if gain.low > 0 else MAJORITY_AS_GOOD), ""
+
+
+def _dial(order: Order, found: Signal) -> str:
+    # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
+    if order.rho >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
+        return MOVED_CUT
+    if order.low > 0:
+        return TOWARDS
+    return AWAY if order.high < 0 else OPEN
+
+
+def _push(direction: Push) -> str:
+    if direction.n_controls < MIN_CONTROLS:
+        return UNTESTED
+    return ANY_PUSH if direction.p > LEVEL or direction.as_good else THIS_DIRECTION
+
+
+def _direction(matches: TargetMatches, controls: pd.DataFrame | None, norms_per_unit: float, dial: str) -> Push:
+    own = dial_numbers(matches, matches.evidence.dial)
+    own["push"] *= norms_per_unit
+    if controls is None or controls.empty:
+        return Push(own=own)
+    by = "push" if dial == MOVED_CUT else "order_gain"
+    drawn = controls[controls["drawn"]]
+    ranks = {name: _rank(own[name], drawn[name], smaller=name == "push") for name in ("signal", "order_gain", "push")}
+    apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
+    if by == "push":
+        near = apart["push"] <= own["push"] / AS_GOOD
+    else:
+        near = (apart["order_gain"] >= AS_GOOD * own["order_gain"]) & (own["order_gain"] > 0)
+    return Push(
+        n_controls=len(drawn),
+        by=by,
+        rank=ranks[by],
+        p=ranks[by] / (len(drawn) + 1),
+        ranks=ranks,
+        own=own,
+        as_good=[str(name) for name in apart.index[near & np.isfinite(apart["push"])]],
     )
 
 
-def _differences(
-    evidence: Evidence, judged: np.ndarray, models: np.ndarray, n_bootstrap: int, seed: int
-) -> tuple[dict[str, float], Gain, Steering]:
-    """The three mean agreements and what lies between them, over the same resamples of the test questions."""
-    if not judged.any():
-        nan = math.nan
-        means = {"agreement": nan, "majority": nan, "moved_cut": nan}
-        return means, Gain(nan, nan, nan, nan), Steering(nan, nan, nan, nan, nan, False)
-    given = evidence.test_targets[:, judged]
-    means, resampled = {}, {}
-    for name, predicted in (
-        ("agreement", evidence.steered),
-        ("majority", evidence.majority),
-        ("moved_cut", evidence.cut),
-    ):
-        own = predicted[:, judged]
-        means[name] = float(average_within_models(count(own, given).agreement(), models))
-        counts = count_resampled(own, given, n_bootstrap, seed)
-        resampled[name] = average_within_models(counts.agreement(), models)
-    above_majority = resampled["agreement"] - resampled["majority"]
-    above_cut = resampled["agreement"] - resampled["moved_cut"]
-    low, high = map(float, interval(above_majority))
-    gain = Gain(
-        means["agreement"] - means["majority"], low, high, _DETECTABLE * float(np.nanstd(above_majority, ddof=1))
-    )
-    low, high = map(float, interval(above_cut))
-    low_90, high_90 = map(float, interval(above_cut, 0.90))
-    equivalent = bool(low_90 > -SAME and high_90 < SAME)
-    return means, gain, Steering(means["agreement"] - means["moved_cut"], low, high, low_90, high_90, equivalent)
+def _rank(own: float, others: pd.Series, *, smaller: bool) -> int:
+    """1 + how many others are as good or better; what is not a number counts as worse than anything."""
+    values = others.to_numpy(float)
+    with np.errstate(invalid="ignore"):
+        as_good = values <= own if smaller else values >= own
+    return 1 + int(as_good.sum())
 
 
-def _direction(estimate: float, control_signals: Sequence[float] | np.ndarray | None) -> Direction:
-    signals = np.asarray([] if control_signals is None else control_signals, dtype=float)
-    if np.isnan(signals).any():
-        raise InputError(f"{int(np.isnan(signals).sum())} of {len(signals)} control signals are not numbers")
-    if not len(signals) or math.isnan(estimate):
-        return Direction(False, None, len(signals), math.nan)
-    p = p_value(estimate, signals)
-    return Direction(len(signals) >= MIN_CONTROLS, round(p * (len(signals) + 1)), len(signals), p)
+# ---- the numbers -----------------------------------------------------------------------------------------------------
 
 
-def _line(matches: TargetMatches, n_permutations: int, seed: int) -> Line:
-    table, evidence = matches.table, matches.evidence
-    placed = np.isfinite(table["threshold"].to_numpy(float)) & np.isfinite(table["magnitude"].to_numpy(float))
-    ok = placed & (table["status"] == OK).to_numpy()
-    slope = intercept = r2 = median = upper = math.nan
-    if ok.sum() >= 3:
-        x, y = table.loc[ok, "threshold"].to_numpy(float), table.loc[ok, "magnitude"].to_numpy(float)
-        r2 = float(r_squared(x, y))
-        if np.ptp(x) > 0:
-            fit = stats.linregress(x, y)
-            slope, intercept = float(fit.slope), float(fit.intercept)
-        null = line_null(
-            evidence.fitting_subject,
-            evidence.fitting_targets[:, ok],
-            evidence.magnitudes,
-            x,
-            min(n_permutations, LINE_PERMUTATIONS),
-            seed,
+class _Own:
+    """S, G and C_A of the judged targets, and their parts by base model, over the same resamples."""
+
+    def __init__(self, evidence: Evidence, judged: np.ndarray, models: np.ndarray, n_bootstrap: int, seed: int) -> None:
+        self.evidence, self.judged, self.models = evidence, judged, models
+        self.n_bootstrap, self.seed = n_bootstrap, seed
+        self.parts: dict[str, np.ndarray] = {}
+
+    def signal(self, n_permutations: int) -> Signal:
+        """S at the rate-matched magnitudes."""
+        return self._signal_of(self.evidence.rate_matched[:, self.judged], n_permutations, "signal")
+
+    def _signal_of(self, subject: np.ndarray, n_permutations: int, name: str = "") -> Signal:
+        if not self.judged.any():
+            return Signal(n_permutations=n_permutations)
+        given = self.evidence.test_targets[:, self.judged]
+        values = np.nan_to_num(count(subject, given).kappa())
+        if name:
+            self.parts[name] = values
+        number = self._number(
+            values,
+            lambda groups: np.nan_to_num(count_resampled(subject, given, self.n_bootstrap, self.seed, groups).kappa()),
+            self.evidence.strata,
         )
-        if np.isfinite(null).any():
-            median, upper = float(np.nanmedian(null)), float(np.nanquantile(null, 1 - LEVEL))
-    everyone: pd.DataFrame = table[placed]
-    r2_all = math.nan
-    if len(everyone) >= 3:
-        r2_all = float(r_squared(everyone["threshold"].to_numpy(float), everyone["magnitude"].to_numpy(float)))
-    return Line(slope, intercept, r2, median, upper, int(ok.sum()), r2_all, len(everyone))
+        estimate = signal(subject, given, self.models)
+        null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata)
+        return Signal(
+            **asdict(number),
+            p=p_value(estimate, null),
+            null_mean=float(null.mean()),
+            null_95=float(np.quantile(null, 1 - LEVEL)),
+            n_permutations=n_permutations,
+        )
+
+    def gain(self) -> tuple[Gain, dict[str, float]]:
+        """G, and the three mean agreements."""
+        evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
+        predictions = {"agreement": evidence.steered, "majority": evidence.majority, "moved_cut": evidence.cut}
+        if not self.judged.any():
+            return Gain(), dict.fromkeys(predictions, math.nan)
+        own = {name: predicted[:, self.judged] for name, predicted in predictions.items()}
+        agreements = {name: count(predicted, given).agreement() for name, predicted in own.items()}
+        gain = self._gain_of(own["agreement"], own["majority"], given, "gain")
+        return gain, {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
+
+    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, given: np.ndarray, name: str = "") -> Gain:
+        values = count(steered, given).agreement() - count(majority, given).agreement()
+        if name:
+            self.parts[name] = values
+
+        def drawn(groups: np.ndarray | None) -> np.ndarray:
+            one, other = (
+                count_resampled(each, given, self.n_bootstrap, self.seed, groups).agreement()
+                for each in (steered, majority)
+            )
+            return one - other
+
+        number = self._number(values, drawn, self.evidence.strata)
+        return Gain(**asdict(number), detectable=_DETECTABLE * number.se)
+
+    def order(self) -> Order:
+        """C_A over fitting and test questions, and rho_dial."""
+        evidence = self.evidence
+        margins = np.full(len(evidence.dial.questions), np.nan)
+        margins[evidence.ordered] = evidence.unsteered
+        rows = np.isin(np.arange(len(margins)), evidence.ordered)
+        rho = evidence.dial.rank_correlation(margins, rows)
+        n_read = int((~np.isnan(evidence.ease)).sum())
+        low, high = _rho_interval(rho, n_read)
+        order = Order(
+            rho=rho,
+            rho_low=low,
+            rho_high=high,
+            n_questions=n_read,
+            n_unread=len(evidence.ordered) - n_read,
+            turning=evidence.dial.turning,
+        )
+        if not self.judged.any():
+            return order
+        given = evidence.given[:, self.judged]
+        values = auc(evidence.ease, given) - auc(evidence.unsteered, given)
+        self.parts["order"] = values
+
+        def drawn(groups: np.ndarray | None) -> np.ndarray:
+            one, other = (
+                auc_resampled(scores, given, self.n_bootstrap, self.seed, groups)
+                for scores in (evidence.ease, evidence.unsteered)
+            )
+            return one - other
+
+        number = self._number(values, drawn, evidence.topics)
+        return replace(order, **asdict(number), equivalent=number.within(SAME))
+
+    def by_model(self) -> dict[str, dict[str, float]]:
+        """Each number of each base model's targets, and of all others together (`without_...`)."""
+        names = [str(name) for name in np.unique(self.models.astype(str))]
+        told: dict[str, dict[str, float]] = {}
+        for model in names:
+            own = self.models.astype(str) == model
+            told[model] = {"n_targets": int(own.sum())}
+            for name, values in self.parts.items():
+                told[model][name] = float(average_within_models(values[own], self.models[own]))
+                told[model][f"without_{name}"] = without_each_model(values, self.models)[model]
+        return told
+
+    def unread_as_wrong(self, n_permutations: int) -> tuple[Signal, Gain] | None:
+        """S and G with every answer that was not read counted as the wrong one; None where all were read."""
+        if not self.judged.any():
+            return None
+        evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
+        steered, matched = evidence.steered[:, self.judged], evidence.rate_matched[:, self.judged]
+        majority = np.broadcast_to(evidence.majority_answer[self.judged], given.shape)
+        answered = ~np.isnan(given)
+        if not (np.isnan(steered) & answered).any() and not (np.isnan(matched) & answered).any():
+            return None
+        wrong = 1 - given
+        return (
+            self._signal_of(np.where(np.isnan(matched), wrong, matched), n_permutations),
+            self._gain_of(np.where(np.isnan(steered), wrong, steered), majority, given),
+        )
+
+    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray) -> Number:
+        by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
+        return number_of(values, drawn(None), by_topic, self.models)
 
 
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _rho_interval(rho: float, n: int) -> tuple[float, float]:
+    """95% interval of Spearman's correlation by Fisher's z with the variance of Bonett and Wright (2000)."""
+    if math.isnan(rho) or n < 5:
+        return math.nan, math.nan
+    if abs(rho) >= 1:
+        return rho, rho
+    reach = stats.norm.ppf(0.975) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
+
+
+def _told(worst: tuple[Signal, Gain] | None, judged: np.ndarray, reach: float) -> dict[str, Any]:
+    if worst is None:
+        return {}
+    found, gain = worst
+    return {
+        "reproduced": _reproduced(judged, reach, found, gain)[0],
+        "signal": found.estimate,
+        "p": found.p,
+        "gain": gain.estimate,
+        "gain_low": gain.low,
+        "gain_high": gain.high,
+    }

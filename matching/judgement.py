@@ -1,0 +1,159 @@
+"""From the tables of a run to its matches, rivals, controls, factor and verdict: pure functions, nothing is read
+here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from common import InputError, notice
+from elicitation import DRAWN_ROLES, ResponseMatrix, controls_of, correctness_of, under_test
+from matching.controls import ControlDial, control_table
+from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.facts import FactsResult, facts_result
+from matching.knowing import knowing_table
+from matching.match import TargetMatches, match_targets
+from matching.path import DialPath, dial_path
+from matching.rivals import ceiling, material_of, rival_table
+from matching.tables import SweepGrid, panel_answers, sweep_grid
+from matching.verdict import Verdict, judge
+from psychometrics import FactorModel, fit_factor_model
+
+
+@dataclass(frozen=True)
+class SweepTables:
+    """What a sweep left behind.
+
+    Attributes:
+        sweep, interventions: see `elicitation.sweep_tables`.
+        questions: columns id, split, and where known question, topic, subject_correct (1, 0, nan).
+        crossings: intervention_id, question_id, magnitude, yes_at_low: where the answers turn, of controls that were
+            not swept on a grid; None where there are none.
+        facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
+            unrelated facts; None where they were not asked.
+    """
+
+    sweep: pd.DataFrame
+    interventions: pd.DataFrame
+    questions: pd.DataFrame
+    crossings: pd.DataFrame | None = None
+    facts: pd.DataFrame | None = None
+
+    @property
+    def splits(self) -> pd.Series:
+        """Question id -> split."""
+        return self.questions.set_index("id")["split"]
+
+    @property
+    def topics(self) -> pd.Series | None:
+        """Question id -> topic, where topics are known."""
+        return self.questions.set_index("id")["topic"] if "topic" in self.questions else None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a run's tables say of a panel.
+
+    Attributes:
+        matches: of every target.
+        verdict: the sentence and its numbers.
+        rivals: `rivals.rival_table`. controls: `controls.control_table`, None where none was swept.
+        knowing: `knowing.knowing_table`, None where nobody's correctness is known.
+        factor: the shared difficulty; None where the panel is too small for one.
+        path: the dial's way through it; None likewise.
+    """
+
+    matches: TargetMatches
+    verdict: Verdict
+    rivals: pd.DataFrame
+    controls: pd.DataFrame | None
+    knowing: pd.DataFrame | None
+    factor: FactorModel | None
+    path: DialPath | None
+
+
+def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
+    """Match the panel with the intervention under test, set it beside rivals and controls, and judge.
+
+    Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one.
+
+    Raises:
+        InputError: the tables do not fit together.
+    """
+    factor = _fit_factor(panel, seed)
+    thresholds = None if factor is None else factor.thresholds
+    own = under_test(tables.interventions)
+    entries = {str(entry["intervention_id"]): entry for entry in tables.interventions.to_dict("records")}
+    matches = match_targets(
+        tables.sweep,
+        panel,
+        tables.splits,
+        thresholds,
+        intervention_id=own,
+        topics=tables.topics,
+        seed=seed,
+    )
+    grid = sweep_grid(tables.sweep, tables.splits, own)
+    answers = panel_answers(panel, grid.questions)
+    material = material_of(matches, tables.questions, answers, grid.splits, grid.margins[:, grid.unsteered])
+    rivals = rival_table(matches, material, seed=seed)
+    dials = _control_dials(tables, grid)
+    controls = control_table(matches, dials) if dials else None
+    verdict = judge(
+        matches,
+        controls=controls,
+        norms_per_unit=_norms_per_unit(entries[own]),
+        facts=_facts(tables, grid, own, seed),
+        ceiling=lambda signal: ceiling(rivals, signal),
+        seed=seed,
+    )
+    subject_correct = None
+    if "subject_correct" in tables.questions:
+        subject_correct = tables.questions.set_index("id")["subject_correct"]
+    knowing = knowing_table(matches, grid.questions, correctness_of(panel), subject_correct, seed=seed)
+    path = None if factor is None else dial_path(grid, panel, tables.topics)
+    return Judgement(matches, verdict, rivals, controls, knowing, factor, path)
+
+
+def _control_dials(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]:
+    """Every control that was swept, by its identifier."""
+    dials = {}
+    for entry in controls_of(tables.interventions).reset_index().to_dict("records"):
+        name = str(entry["intervention_id"])
+        dials[name] = ControlDial(
+            role=str(entry["role"]),
+            drawn=entry["role"] in DRAWN_ROLES,
+            dial=_dial_of(tables, grid, name, entry),
+            norms_per_unit=_norms_per_unit(entry),
+            cosine=float(entry.get("cosine", float("nan"))),
+        )
+    return dials
+
+
+def _dial_of(tables: SweepTables, grid: SweepGrid, name: str, entry: Mapping[Any, Any]) -> Dial:
+    if tables.crossings is not None and (own := tables.crossings["intervention_id"] == name).any():
+        magnitudes = entry["magnitudes"]
+        return dial_of_crossings(tables.crossings[own], grid.questions, float(magnitudes[0]), float(magnitudes[-1]))
+    return dial_of_grid(sweep_grid(tables.sweep, tables.splits, name))
+
+
+def _norms_per_unit(entry: Mapping[Any, Any]) -> float:
+    value = entry.get("norms_per_unit", 1.0)
+    return 1.0 if value is None or value != value else float(value)
+
+
+def _facts(tables: SweepTables, grid: SweepGrid, own: str, seed: int) -> FactsResult | None:
+    if tables.facts is None or tables.facts.empty:
+        return None
+    facts = tables.facts[tables.facts["intervention_id"] == own]
+    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
+    return facts_result(grid, facts, truth, seed=seed)
+
+
+def _fit_factor(panel: ResponseMatrix, seed: int) -> FactorModel | None:
+    try:
+        return fit_factor_model(panel, seed=seed)
+    except InputError as reason:
+        notice(f"no factor model: {reason}")
+        return None

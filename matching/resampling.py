@@ -1,0 +1,65 @@
+"""Bootstrap weights and permutations of the questions, the same for everything that is compared.
+
+bootstrap     every question drawn as often as chance has it, or whole topics
+permutation   rows of the panel put to other questions, within topics: questions of a topic are alike, so a
+              permutation over all of them would take what a topic has in common for chance
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+_CHUNK = 2_000_000
+SMALLEST_STRATUM = 5
+"""Topics with fewer questions are permuted together, since there is hardly another order in one of them."""
+
+
+def resampled_weights(
+    n_questions: int, n_resamples: int, seed: int, groups: np.ndarray | None = None
+) -> Iterator[np.ndarray]:
+    """How often each resample draws each question, in pieces: resample x question.
+
+    The same seed and number of questions give the same resamples, so that differences are paired.
+
+    Args:
+        groups: question -> group, 0 to G - 1; whole groups are drawn, G of them.
+    """
+    rng = np.random.default_rng(seed)
+    n_units = n_questions if groups is None else int(groups.max()) + 1
+    for size in chunks(n_resamples, n_questions):
+        draws = rng.integers(n_units, size=(size, n_units))
+        draws += np.arange(size)[:, None] * n_units
+        drawn = np.bincount(draws.ravel(), minlength=size * n_units).reshape(size, n_units).astype(np.float32)
+        yield drawn if groups is None else drawn[:, groups]
+
+
+def permuted_rows(
+    n_questions: int, n_permutations: int, rng: np.random.Generator, strata: np.ndarray | None = None
+) -> np.ndarray:
+    """Independent random permutations of 0..n-1, each place filled from its own stratum: permutation x question.
+
+    Args:
+        strata: question -> stratum; None permutes over all.
+    """
+    rows = np.tile(np.arange(n_questions), (n_permutations, 1))
+    if strata is None:
+        return rng.permuted(rows, axis=1)
+    for stratum in np.unique(strata):
+        places = np.flatnonzero(strata == stratum)
+        rows[:, places] = rng.permuted(rows[:, places], axis=1)
+    return rows
+
+
+def strata_of(topics: np.ndarray) -> np.ndarray:
+    """Topics as strata, 0 to n - 1; those with few questions, and questions without a topic, are one stratum."""
+    names = np.array(["" if topic is None or topic != topic else str(topic) for topic in topics], dtype=object)
+    found, counts = np.unique(names, return_counts=True)
+    small = {name for name, count in zip(found, counts, strict=True) if not name or count < SMALLEST_STRATUM}
+    pooled = np.array(["" if name in small else name for name in names], dtype=object)
+    return np.unique(pooled, return_inverse=True)[1]
+
+
+def chunks(n_rounds: int, n_questions: int) -> list[int]:
+    """Sizes that add up to `n_rounds`, each small enough to hold its rounds x questions in memory."""
+    size = max(1, _CHUNK // max(1, n_questions))
+    return [min(size, n_rounds - start) for start in range(0, n_rounds, size)]

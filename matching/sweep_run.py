@@ -1,0 +1,279 @@
+"""The files of a sweep's run: what each is called, what it holds, and how those of an older format are read.
+
+questions.parquet    with their split             panel.parquet       the panel in long form
+interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
+sweep/, crossings/, facts/part-*.parquet           see elicitation.sweep_tables
+prompt.txt           one rendered example and its hash
+layer_scan.csv  matches.csv  rivals.csv  controls.csv  knowing.csv  verdict.json  factor.json
+path.csv  path_targets.csv  path.json   the dial's way through the factor, see matching.path
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from common import InputError, plain, sha256_of_text
+from elicitation import (
+    CROSSING_COLUMNS,
+    CROSSING_KEY,
+    FACTS_COLUMNS,
+    SWEEP_COLUMNS,
+    SWEEP_KEY,
+    VECTOR,
+    ResponseMatrix,
+    interventions_table,
+    panel_from_long,
+    under_test,
+)
+from matching.judgement import Judgement, SweepTables, judge_tables
+from matching.match import dose_response
+from matching.path import DialPath
+from matching.tables import sweep_grid
+from psychometrics import FactorModel
+from run_store import Parts, Run
+
+INTERVENTIONS = "interventions.json"
+VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
+RIVALS, CONTROLS, KNOWING = "rivals.csv", "controls.csv", "knowing.csv"
+PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
+SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
+
+
+class SweepRun:
+    """A run of `experiments/steer_sweep.py`, by the meaning of its files.
+
+    Attributes:
+        run: the folder, with its configuration and manifest.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @classmethod
+    def open(cls, path: Path | str, *, write: bool = False) -> "SweepRun":
+        """An existing run; see `Run.open`."""
+        return cls(Run.open(path, write=write))
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self.run.path
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The stored configuration."""
+        return self.run.config
+
+    # ---- what goes in -----------------------------------------------------------------------------------------------
+
+    def keep_inputs(self, questions: pd.DataFrame, panel: pd.DataFrame, prompt: str) -> None:
+        """Keep questions (with their split), panel (long) and one rendered prompt; on resume they must be the same.
+
+        Raises:
+            InputError: a resumed run was begun with others.
+        """
+        self.run.keep_table("questions.parquet", questions, ["id", "question", "split"])
+        self.run.keep_table("panel.parquet", panel, ["question_id", "respondent", "said_yes"])
+        digest = sha256_of_text(prompt)
+        if self.run.has(PROMPT) and self.prompt()[1] != digest:
+            raise InputError(
+                f"{self.path} was begun with another prompt than the one now rendered; "
+                "restore it or choose another --out"
+            )
+        self.run.write_text(PROMPT, f"sha256 {digest}\n\n{prompt}\n")
+
+    def questions(self) -> pd.DataFrame:
+        """The questions with their split."""
+        return self.run.read_table("questions.parquet")
+
+    def splits(self) -> pd.Series:
+        """Question id -> split."""
+        return self.questions().set_index("id")["split"]
+
+    def panel(self) -> pd.DataFrame:
+        """The panel in long form."""
+        return self.run.read_table("panel.parquet")
+
+    def prompt(self) -> tuple[str, str]:
+        """The rendered example and its SHA-256."""
+        first, _, rendered = self.run.read_text(PROMPT).partition("\n\n")
+        return rendered.removesuffix("\n"), first.removeprefix("sha256 ")
+
+    # ---- what was done ----------------------------------------------------------------------------------------------
+
+    def write_interventions(self, interventions: Sequence[Mapping[Any, Any]]) -> None:
+        """Write what will be swept, one entry each. With it the plan of a run stands."""
+        self.run.write_json(INTERVENTIONS, {"interventions": list(interventions)})
+
+    def interventions(self) -> pd.DataFrame:
+        """What was swept; see `elicitation.sweep_tables`.
+
+        Raises:
+            InputError: the run has not come so far.
+        """
+        if self.run.manifest.format_version == 1:
+            return _interventions_of_format_1(self)
+        return interventions_table(self.run.read_json(INTERVENTIONS)["interventions"])
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether it stands what will be swept."""
+        return self.run.has(INTERVENTIONS)
+
+    def vector_file(self, vector_id: str) -> str:
+        """The name of a vector's file within the run: vectors/<id>.safetensors."""
+        name = re.sub(r"[^\w.=-]+", "-", vector_id)
+        return f"vectors/{name}.safetensors"
+
+    def write_layer_scan(self, scan: pd.DataFrame) -> None:
+        """Write what `--layer auto` saw: columns layer, magnitude, yes_rate, unread (share)."""
+        self.run.write_table(SCAN, scan[SCAN_COLUMNS])
+
+    def layer_scan(self) -> pd.DataFrame | None:
+        """The layer scan, or None where the layer was given."""
+        return self.run.read_table(SCAN) if self.run.has(SCAN) else None
+
+    @property
+    def parts(self) -> Parts:
+        """The sweep as it grows."""
+        return self.run.parts("sweep", SWEEP_COLUMNS, SWEEP_KEY)
+
+    def sweep(self) -> pd.DataFrame:
+        """The whole sweep; see `elicitation.sweep_tables`."""
+        if self.run.manifest.format_version == 1:
+            return _sweep_of_format_1(self)
+        return self.parts.read()
+
+    @property
+    def crossing_parts(self) -> Parts:
+        """Where the answers of controls turn, as it grows."""
+        return self.run.parts("crossings", CROSSING_COLUMNS, CROSSING_KEY)
+
+    @property
+    def facts_parts(self) -> Parts:
+        """The answers to unrelated facts, as they grow."""
+        return self.run.parts("facts", FACTS_COLUMNS, SWEEP_KEY)
+
+    def tables(self) -> SweepTables:
+        """Everything that the sweep left behind."""
+        return SweepTables(
+            self.sweep(), self.interventions(), self.questions(), self.crossing_parts.read(), self.facts_parts.read()
+        )
+
+    # ---- what comes out ---------------------------------------------------------------------------------------------
+
+    def judge(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Judgement:
+        """Match and judge this run's tables; nothing is written.
+
+        Args:
+            panel: another one than the run's own; its questions are the run's.
+
+        Raises:
+            InputError: nothing was swept yet, or the tables do not fit together.
+        """
+        if (tables := self.tables()).sweep.empty:
+            raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
+        return judge_tables(tables, panel_from_long(self.panel()) if panel is None else panel, seed)
+
+    def write_judgement(self, judgement: Judgement) -> None:
+        """Write matches, rivals, controls and factor (where there are any) and verdict; with it the run is finished."""
+        self.run.write_table(MATCHES, judgement.matches.table.rename_axis("target"), index=True)
+        self.run.write_table(RIVALS, judgement.rivals, index=True)
+        for name, table in ((CONTROLS, judgement.controls), (KNOWING, judgement.knowing)):
+            if table is not None:
+                self.run.write_table(name, table, index=True)
+        if judgement.factor is not None:
+            judgement.factor.save(self.run.file(FACTOR))
+        if (path := judgement.path) is not None:
+            self.run.write_table(PATH, path.settings, index=True)
+            self.run.write_table(PATH_TARGETS, path.targets, index=True)
+            self.run.write_json(PATH_NUMBERS, plain(path.numbers()))
+        self.run.write_json(VERDICT, judgement.verdict.to_dict())
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether matches and verdict are there, so that only the report may be left to write."""
+        return self.run.has(VERDICT) and self.run.has(MATCHES)
+
+    def matches(self) -> pd.DataFrame:
+        """The table of matches, index target; text columns hold "" where nothing stands."""
+        table = self.run.read_table(MATCHES).set_index("target")
+        texts = [column for column in ("model", "framing", "family", "status") if column in table]
+        return table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
+
+    def verdict(self) -> dict[str, Any]:
+        """verdict.json; what could not be computed is None. `rule` says by which version of the rule; 1 where none
+        stands."""
+        return {"rule": 1, **self.run.read_json(VERDICT)}
+
+    def rivals(self) -> pd.DataFrame | None:
+        """The table of rivals, index rival; None in a run that was judged by rule 1."""
+        return self.run.read_table(RIVALS).set_index("rival") if self.run.has(RIVALS) else None
+
+    def knowing(self) -> pd.DataFrame | None:
+        """The table of what the order knows, index respondent; None where nobody's correctness is known."""
+        return self.run.read_table(KNOWING).set_index("respondent") if self.run.has(KNOWING) else None
+
+    def controls(self) -> pd.DataFrame | None:
+        """The table of controls, index intervention_id; None where none was swept."""
+        return self.run.read_table(CONTROLS).set_index("intervention_id") if self.run.has(CONTROLS) else None
+
+    def factor(self) -> FactorModel | None:
+        """The factor model of the panel, or None where none was fitted."""
+        return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
+
+    def dial_path(self) -> DialPath | None:
+        """The dial's way through the factor, or None where there is no factor model."""
+        if not self.run.has(PATH_NUMBERS):
+            return None
+        settings, targets = self.run.read_table(PATH), self.run.read_table(PATH_TARGETS)
+        return DialPath.of(settings.set_index("magnitude"), targets, self.run.read_json(PATH_NUMBERS))
+
+    def dose_response(self) -> pd.DataFrame:
+        """What each magnitude of the intervention under test does to the subject; see `matching.dose_response`."""
+        return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))
+
+    def under_test(self) -> str:
+        """The identifier of the intervention that the run is about."""
+        return under_test(self.interventions())
+
+
+# ---- format 1: the sweep names vectors, and a control is known by its name -----------------------------------------
+
+_COLUMNS_OF_FORMAT_1 = ["question_id", "vector_id", "layer", "positions", "magnitude", "margin", "mass"]
+
+
+def _sweep_of_format_1(run: SweepRun) -> pd.DataFrame:
+    parts = Parts(run.path / "sweep", _COLUMNS_OF_FORMAT_1, ["vector_id", "question_id", "magnitude"])
+    return parts.read().rename(columns={"vector_id": "intervention_id"})[SWEEP_COLUMNS]
+
+
+def _interventions_of_format_1(run: SweepRun) -> pd.DataFrame:
+    parts = Parts(run.path / "sweep", _COLUMNS_OF_FORMAT_1, ["vector_id", "question_id", "magnitude"])
+    swept = parts.read().drop_duplicates(["vector_id", "magnitude"])
+    vectors = swept.drop_duplicates("vector_id").set_index("vector_id")
+    own = str(vectors.index[0] if len(vectors) == 1 else run.run.manifest.facts.get("vector_id"))
+    if own not in vectors.index:
+        raise InputError(
+            f"{run.path}/manifest.json names the vector {own!r}, but the sweep holds "
+            f"{', '.join(map(str, vectors.index[:4]))}; make the run again"
+        )
+    unit = str(run.config.get("unit") or "residual_norm")
+    rows = [
+        {
+            "intervention_id": name,
+            "role": VECTOR if name == own else "random",
+            "operator": "add",
+            "positions": row["positions"],
+            "unit": unit,
+            "layers": [int(row["layer"])],
+            "vectors": [name],
+            "magnitudes": sorted(swept.loc[swept["vector_id"] == name, "magnitude"]),
+        }
+        for name, row in vectors.iterrows()
+        if name == own or (row["layer"] == vectors["layer"][own] and re.search(r"(^|-)random-\d+$", str(name)))
+    ]
+    return interventions_table(rows)
