@@ -4,8 +4,8 @@
     python experiments/judge_run.py RUN --panel other.csv --out other   # a new run directory; RUN stays as it is
 
 Another panel is joined to the run's questions by id, or by text where ids do not meet; questions keep the split they
-had. Control directions that the run has swept at the same layer (`...-random-1`, `...-random-2`, ...) are ranked
-against the vector.
+had. Control interventions that the run has swept are ranked against the one under test. Runs of older versions are
+read.
 """
 
 import argparse
@@ -13,87 +13,99 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import InputError
-from common.command_line import run_command
+from common import natural, notice, program_parser, run_command
+from run_store import Notes, Run
 
 if TYPE_CHECKING:
     from elicitation import ResponseMatrix
-    from reporting import RunDirectory
+    from matching import SweepRun
+
+PROGRAM = "judge_run"
 
 
 def main() -> None:
     options = parse_options()
-    from elicitation import load_panel, panel_from_long
-    from reporting import RunDirectory
-    from reporting.judgement import match_and_judge
-    from reporting.report import write_report
-    from reporting.terminal import print_summary
+    notes = Notes()
+    with notes.collected():
+        judge_run(options, notes)
 
-    run = RunDirectory.open(options.run)
+
+def judge_run(options: argparse.Namespace, notes: Notes) -> None:
+    from elicitation import load_panel
+    from matching import SweepRun
+    from reporting import print_summary, write_report
+
+    panel = None
     if options.panel is None:
-        panel = panel_from_long(run.panel())
+        run = SweepRun.open(options.run, write=True)
     else:
-        out = options.out or run.path / f"judged-{Path(options.panel).stem}"
+        source = SweepRun.open(options.run)
+        out = options.out or source.path / f"judged-{Path(options.panel).stem}"
+        Run.check({}, out, resume=False)
         given = load_panel(options.panel, options.respondents)
-        run, panel = with_panel(run, without_own(run, given), str(options.panel), out)
+        run, panel = with_panel(source, without_own(source, given), str(options.panel), out)
     seed = options.seed if options.seed is not None else int(run.config.get("seed") or 0)
-    with run.stage("match and verdict"):
-        verdict = match_and_judge(run, panel, seed)
-    with run.stage("report"):
-        report = write_report(run)
-    print_summary(run.matches(), verdict.to_dict())
+    with run.run:
+        notes.keep_in(run.run)
+        with run.run.stage("match and verdict"):
+            run.write_judgement(run.judge(panel, seed))
+        with run.run.stage("report"):
+            report = write_report(run)
+    print_summary(run.matches(), run.verdict())
     print(f"report: {report}")
 
 
-def without_own(run: "RunDirectory", panel: "ResponseMatrix") -> "ResponseMatrix":
+def without_own(run: "SweepRun", panel: "ResponseMatrix") -> "ResponseMatrix":
     """The panel without targets that are the run's subject, unless the run was made with --keep-own."""
     from elicitation import drop_own
 
     if run.config.get("keep_own"):
         return panel
-    subject = run.manifest.get("model", {})
-    panel, own = drop_own(panel, str(subject.get("name", "")), subject.get("fingerprint"))
+    subject = run.run.manifest.facts.get("model", {})
+    fingerprints = [subject[name] for name in ("fingerprint", "sampled_fingerprint") if subject.get(name)]
+    panel, own = drop_own(panel, str(subject.get("name", "")), fingerprints)
     if own:
-        print(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
+        notice(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
     return panel
 
 
 def with_panel(
-    source: "RunDirectory", panel: "ResponseMatrix", name: str, out: Path
-) -> tuple["RunDirectory", "ResponseMatrix"]:
+    source: "SweepRun", panel: "ResponseMatrix", name: str, out: Path
+) -> tuple["SweepRun", "ResponseMatrix"]:
     """A new run directory with the source's sweep of the questions that the panel answers, and that panel.
 
     Raises:
         InputError: `out` is taken, or the panel answers none of the run's questions.
     """
     from elicitation import join_questions_and_panel, panel_long, questions_from_frame
-    from reporting import RunDirectory
+    from matching import SweepRun
 
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is taken; choose a new or empty folder with --out")
     questions = source.questions()
     shared, panel, report = join_questions_and_panel(questions_from_frame(questions), panel)
-    print(report)
+    notice(str(report))
     kept = [question.id for question in shared]
-    sweep = source.read_sweep()
-    run = RunDirectory.create(out, {**source.config, "panel": name, "judged_from": source.path.resolve()})
-    run.record(**{key: value for key, value in source.manifest.items() if key not in run.manifest})
-    run.write_questions(questions.set_index("id").loc[kept].reset_index())
-    run.write_panel(panel_long(panel))
-    run.write_prompt(source.prompt()[0])
-    run.write_part(sweep[sweep["question_id"].isin(kept)])
+    sweep = source.sweep()
+    run = SweepRun(Run.create(out, PROGRAM, {**source.config, "panel": name, "judged_from": source.path.resolve()}))
+    run.run.record(**source.run.manifest.facts)
+    run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt()[0])
+    run.parts.append(sweep[sweep["question_id"].isin(kept)])
+    turns, facts = source.crossing_parts.read(), source.facts_parts.read()
+    for parts, table in ((run.crossing_parts, turns[turns["question_id"].isin(kept)]), (run.facts_parts, facts)):
+        if not table.empty:
+            parts.append(table)
+    run.write_interventions(source.interventions().to_dict("records"))
     if (scan := source.layer_scan()) is not None:
         run.write_layer_scan(scan)
     return run, panel
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run")
     parser.add_argument("--panel", metavar="FILE", help="another panel (CSV, JSONL, Parquet), or 'embedded'")
     parser.add_argument("--respondents", type=Path, metavar="FILE", help="what is known of that panel's respondents")
     parser.add_argument("--out", type=Path, help="new folder, with --panel (default RUN/judged-<name of the panel>)")
-    parser.add_argument("--seed", type=int, help="of resamples and permutations (default: the run's)")
+    parser.add_argument("--seed", type=natural, help="of resamples and permutations (default: the run's)")
     options = parser.parse_args()
     if options.panel is None and (options.out or options.respondents):
         parser.error("--out and --respondents belong to another panel; give it with --panel")

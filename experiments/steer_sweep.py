@@ -12,51 +12,24 @@ broken off goes on with --resume and the same options.
 
 import argparse
 import contextlib
-import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from common import InputError, is_first_process, say
-from common.command_line import config_arguments, natural, positive, run_command
+from common import InputError, KeysOf, is_first_process, natural, positive, program_parser, run_command, say
+from run_store import Notes, Run, add_run_options, configuration_hash, configuration_of, parse_run_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from elicitation import PromptTemplate, ResponseMatrix
-    from matching import ExperimentInputs
-    from open_models import OpenModel
-    from reporting import RunDirectory
-    from steering import PromptSet
-    from steering.plan import SweepPlan
+    from matching import ExperimentInputs, SweepRun
+    from open_models import OpenModel, PromptSet
+    from steering import SweepPlan
 
-DEFAULTS: dict[str, Any] = {
-    "model": "smollm2-135m-instruct",
-    "revision": None,
-    "dtype": "auto",
-    "device_map": None,
-    "questions": None,
-    "n_questions": None,
-    "panel": "embedded",
-    "respondents": None,
-    "targets": None,
-    "keep_own": False,
-    "prompt": None,
-    "contrast": "response",
-    "method": "mean_difference",
-    "layer": "auto",
-    "site": "resid_post",
-    "positions": "last",
-    "unit": "residual_norm",
-    "magnitudes": "auto",
-    "controls": 0,
-    "seed": 0,
-    "out": None,
-    "resume": False,
-    "wandb": "off",
-}
-
+PROGRAM = "steer_sweep"
+MODEL = "smollm2-135m-instruct"
 PROMPT = "neutral"
 PROMPT_OF_EMBEDDED = "examples YN"
 """The embedded model knows little of itself when asked without examples (docs/experiment_log.md)."""
@@ -64,26 +37,27 @@ PROMPT_OF_EMBEDDED = "examples YN"
 
 def main() -> None:
     options = parse_options()
-    inputs, template = read_inputs(options)
-    quiet_libraries()
-    from open_models import load_model
-    from open_models.threads import choose_threads
-    from reporting import RunDirectory
-    from steering import PromptSet
-    from steering.magnitudes import read_magnitudes
-    from steering.processes import own_device, start_processes
-    from steering.readability import check_readability
+    notes = Notes()
+    with notes.collected():
+        steer_sweep(options, notes)
 
+
+def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
+    inputs, template = read_inputs(options)
+    from open_models import PromptSet, choose_threads, load_model, own_device, quiet_libraries, start_processes
+    from steering import check_readability, read_magnitudes
+
+    quiet_libraries()
     magnitudes = read_magnitudes(options.magnitudes)
     if options.show_prompt:
         return show_prompt(options, inputs, template)
     if options.dry_run:
         return predict(options, inputs, template, magnitudes) if is_first_process() else None
     if is_first_process():
-        RunDirectory.check(stored_options(options), options.out, options.resume)
+        Run.check(configuration_of(options), options.out, options.resume)
     start_processes(options.device_map)
     if options.wandb != "off":
-        from reporting.wandb_log import check_wandb
+        from reporting import check_wandb
 
         check_wandb(options.wandb)
     threads = choose_threads()
@@ -96,37 +70,31 @@ def main() -> None:
     )
     say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
     if not options.keep_own:
-        inputs = inputs.without_own(model.identity.name, model.identity.fingerprint)
+        inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
     readability = check_readability(model, template, inputs.questions)
-    say(f"{'warning: ' if readability.warns else ''}{readability}")
+    notes.tell(f"{'warning: ' if readability.warns else ''}{readability}")
     prompts = PromptSet.build(model, inputs.questions, template)
-    run = begin_run(options, inputs, prompts, model, threads, str(readability))
-    with withdrawn_if_refused(run), run.stage("vectors, layer and magnitudes"):
-        plan = load_or_make_plan(run, options, inputs, prompts, model, magnitudes)
-    with run.stage("sweep"):
-        sweep_and_save(run, options, inputs, prompts, model, plan)
-    if is_first_process():
-        finish(run, options, inputs.panel)
-
-
-def quiet_libraries() -> None:
-    """Leave the terminal to the run: no bars while weights are read, no word about forked tokenizers."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-
-
-def stored_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options that make the run's configuration."""
-    return {name: getattr(options, name) for name in DEFAULTS}
+    run = begin_run(options, inputs, prompts, model, threads, notes)
+    with run.run:
+        with withdrawn_if_refused(run), run.run.stage("vectors, layer and magnitudes"):
+            plan = load_or_make_plan(run, options, inputs, prompts, model, template, magnitudes, notes)
+        with run.run.stage("sweep"):
+            sweep_and_save(run, prompts, model, plan)
+        if plan.controls:
+            with run.run.stage("controls"):
+                cross_and_save(run, prompts, model, plan)
+        if options.facts:
+            with run.run.stage("facts"):
+                ask_facts(run, model, plan, options)
+        if is_first_process():
+            finish(run, options, inputs.panel)
 
 
 def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptTemplate]":
     """Questions, panel and prompt, without the subject's own answers where its name tells them."""
+    from common import notice
     from elicitation import load_prompt
-    from matching import load_inputs
-    from matching.status import MIN_TEST
+    from matching import MIN_TEST, load_inputs
 
     template = load_prompt(options.prompt)
     targets = options.targets and [name.strip() for name in options.targets.split(",")]
@@ -134,7 +102,7 @@ def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptT
         options.panel, options.questions, options.respondents, targets, options.n_questions, options.seed
     )
     if (n_test := len(inputs.ids("test"))) < MIN_TEST:
-        say(
+        notice(
             f"warning: {n_test} test questions; a target is judged on {MIN_TEST} or more, so ask {2 * MIN_TEST} or more"
         )
     return inputs if options.keep_own else inputs.without_own(options.model), template
@@ -142,8 +110,7 @@ def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptT
 
 def show_prompt(options: argparse.Namespace, inputs: "ExperimentInputs", template: "PromptTemplate") -> None:
     """Print what the subject reads first; its tokenizer is enough for that."""
-    from open_models.tokens import render
-    from open_models.weights import load_config, resolve_weights
+    from open_models import load_config, render, resolve_weights
 
     _, tokenizer = load_config(resolve_weights(options.model, options.revision))
     say(render(tokenizer, template.fill(inputs.questions[0].text)))
@@ -153,7 +120,7 @@ def predict(
     options: argparse.Namespace, inputs: "ExperimentInputs", template: "PromptTemplate", magnitudes: list[float] | None
 ) -> None:
     """Print what the run would cost."""
-    from steering.forecast import measure_and_forecast
+    from steering import measure_and_forecast
 
     asked = {split: [q for q in inputs.questions if inputs.splits[q.id] == split] for split in inputs.splits.values()}
     forecast = measure_and_forecast(
@@ -167,6 +134,7 @@ def predict(
         positions=options.positions,
         n_magnitudes=None if magnitudes is None else len(magnitudes),
         n_controls=options.controls,
+        n_facts=options.facts,
     )
     say(f"{options.model}, {len(inputs.questions)} questions, {forecast}")
 
@@ -180,142 +148,190 @@ def begin_run(
     prompts: "PromptSet",
     model: "OpenModel",
     threads: int,
-    readability: str,
-) -> "RunDirectory":
-    """The run's folder, new or resumed; process 0 makes it, the others open it."""
-    from elicitation import panel_long, questions_frame
-    from reporting import RunDirectory
-    from steering.processes import gather, process_count, process_index, wait_for_all
+    notes: Notes,
+) -> "SweepRun":
+    """The run's folder, new or resumed; process 0 makes it, the others join."""
+    from elicitation import panel_long
+    from matching import RULE, SweepRun
+    from open_models import gather, process_count, process_index, wait_for_all
 
-    if process_index() == 0:
-        run = RunDirectory.begin(stored_options(options), options.out, options.resume)
-        run.record_model(model.identity.as_dict())
+    if process_index() > 0:
+        nothing: list[str] = []
+        path = gather(nothing)[0]
+        wait_for_all()
+        return SweepRun(Run.join(path, process_index()))
+    run = Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, label=options.model)
+    try:
+        run.record_once("model", model.identity.as_dict(), "load the same model or choose another --out")
         run.record(
             device=str(model.device),
             dtype=str(model.dtype).removeprefix("torch."),
+            answer_tokens=model.spell(prompts.tokens),
             seeds={"all": options.seed},
             threads=threads,
             processes=process_count(),
-            readability=readability,
-            inputs=list(inputs.notes),
         )
-        frame = questions_frame(inputs.questions)
-        run.write_questions(frame.assign(split=frame["id"].map(inputs.splits)))
-        run.write_panel(panel_long(inputs.panel))
-        run.write_prompt(prompts.example)
-        say(f"run: {run.path}")
-    path = gather([str(run.path)] if process_index() == 0 else [])[0]
+        notes.keep_in(run)
+        SweepRun(run).keep_inputs(inputs.frame(), panel_long(inputs.panel), prompts.example)
+        digest = inputs.plan_hash(configuration_hash(run.config), RULE)
+        run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")
+    except InputError:
+        run.withdraw()
+        raise
+    say(f"run: {run.path}")
+    gather([str(run.path)])
     wait_for_all()
-    return run if process_index() == 0 else RunDirectory.open(path)
+    return SweepRun(run)
 
 
 @contextlib.contextmanager
-def withdrawn_if_refused(run: "RunDirectory") -> Iterator[None]:
-    """Take the folder back when its inputs turn out unusable (a layer that is not there) before it has a vector."""
+def withdrawn_if_refused(run: "SweepRun") -> Iterator[None]:
+    """Take a new run back whose inputs turn out unusable (a layer that is not there) before anything is swept."""
     try:
         yield
     except InputError:
-        if is_first_process() and not (run.path / "vectors").exists():
-            shutil.rmtree(run.path)
+        if is_first_process():
+            run.run.withdraw()
         raise
 
 
 def load_or_make_plan(
-    run: "RunDirectory",
+    run: "SweepRun",
     options: argparse.Namespace,
     inputs: "ExperimentInputs",
     prompts: "PromptSet",
     model: "OpenModel",
+    template: "PromptTemplate",
     magnitudes: list[float] | None,
+    notes: Notes,
 ) -> "SweepPlan":
     """The plan of a resumed run from its files, else a new one, which is saved."""
-    from reporting.terminal import progress_bar
-    from steering import SteeringSpec, SteeringVector
-    from steering.plan import SweepPlan, make_plan
+    from reporting import progress_bar
+    from steering import make_plan
 
-    stored = run.manifest.get("magnitudes")
-    if stored:
-        names = [run.manifest["vector_id"], *(name for name in stored if name != run.manifest["vector_id"])]
-        vectors = [SteeringVector.load(run.vector_path(name)) for name in names]
-        return SweepPlan(vectors[0], tuple(vectors[1:]), stored, None)
+    if run.has_plan:
+        return stored_plan(run)
     plan = make_plan(
         model,
         prompts.subset(inputs.ids("extraction")),
         prompts.subset(inputs.ids("fitting")),
-        SteeringSpec(options.positions, options.unit),
         progress_bar,
+        questions=[question for question in inputs.questions if inputs.splits[question.id] == "extraction"],
+        template=template,
         layer=str(options.layer),
         contrast=options.contrast,
         method=options.method,
+        operator=options.operator,
+        positions=options.positions,
+        unit=options.unit,
         magnitudes=magnitudes,
         n_controls=options.controls,
         seed=options.seed,
     )
     if is_first_process():
         for vector in plan.vectors:
-            vector.save(run.vector_path(vector.vector_id))
+            vector.save(run.run.file(run.vector_file(vector.vector_id)))
         if plan.scan is not None:
             run.write_layer_scan(plan.scan.table)
-        run.record(vector_id=plan.vector.vector_id, magnitudes=plan.magnitudes)
-    if plan.scan is not None and not plan.scan.spans:
-        say(f"warning: no layer turns the answers both ways; layer {plan.vector.layer} moves the yes rate most")
-    grid = plan.magnitudes[plan.vector.vector_id]
-    say(
-        f"vector: {plan.vector.vector_id} from {plan.vector.n_yes} questions on the side of yes and {plan.vector.n_no} "
-        f"on that of no ({plan.vector.n_unread} unread); {len(grid)} magnitudes from {grid[0]:.3g} to {grid[-1]:.3g}"
+        run.write_interventions(plan.entries())
+        if plan.reliability is not None:
+            run.run.record(vector=asdict(plan.reliability))
+    for note in plan.notes:
+        notes.tell(note)
+    chosen, found = plan.intervention, plan.reliability
+    grid, vector = plan.magnitudes[chosen.intervention_id], chosen.vectors[0]
+    notes.tell(
+        f"vector: {vector.vector_id} from {vector.n_yes} questions on the side of yes and {vector.n_no} "
+        f"on that of no ({vector.n_unread} unread)"
+        + (f", reliability {found.reliability:.2f}" if found is not None else "")
+        + f"; {len(grid)} magnitudes from {grid[0]:.3g} to {grid[-1]:.3g}"
     )
     return plan
 
 
-def sweep_and_save(
-    run: "RunDirectory",
-    options: argparse.Namespace,
-    inputs: "ExperimentInputs",
-    prompts: "PromptSet",
-    model: "OpenModel",
-    plan: "SweepPlan",
-) -> None:
-    """Ask what is not on disk yet, and write each batch as it comes."""
-    from reporting.terminal import progress_bar
-    from steering import SteeringSpec, sweep
-    from steering.processes import process_index, wait_for_all
+def stored_plan(run: "SweepRun") -> "SweepPlan":
+    """What a run that was broken off is about, from its files."""
+    from steering import Intervention, SteeringVector, SweepPlan
 
-    done = run.done_question_ids()
+    entries = run.interventions().to_dict("records")
+    names = {name for entry in entries for name in entry["vectors"]}
+    vectors = {name: SteeringVector.load(run.path / run.vector_file(name)) for name in names}
+    interventions = [Intervention.from_dict(entry, vectors) for entry in entries]
+    own = next(each for each in interventions if each.intervention_id == run.under_test())
+    return SweepPlan(
+        own,
+        tuple(each for each in interventions if each is not own),
+        {entry["intervention_id"]: entry["magnitudes"] for entry in entries},
+        None,
+    )
+
+
+def sweep_and_save(run: "SweepRun", prompts: "PromptSet", model: "OpenModel", plan: "SweepPlan") -> None:
+    """Ask what is not on disk yet, and write each batch as it comes."""
+    from open_models import process_index, wait_for_all
+    from reporting import progress_bar
+    from steering import sweep
+
+    done = run.parts.done("question_id")
     wait_for_all()
 
     def save(part: "pd.DataFrame") -> None:
-        run.write_part(part.assign(split=part["question_id"].map(inputs.splits)), process=process_index())
+        run.parts.append(part, process=process_index())
 
     with progress_bar(len(prompts) - len(done), "sweep") as advance:
-        sweep(
-            model,
-            prompts,
-            plan.vectors,
-            plan.magnitudes,
-            SteeringSpec(options.positions, options.unit),
-            sink=save,
-            done=done,
-            progress=advance,
-        )
+        sweep(model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
     wait_for_all()
 
 
-def finish(run: "RunDirectory", options: argparse.Namespace, panel: "ResponseMatrix") -> None:
-    """Match, judge, report; all of it from the files of the run."""
-    from reporting.judgement import match_and_judge
-    from reporting.report import write_report
-    from reporting.terminal import print_summary
+def cross_and_save(run: "SweepRun", prompts: "PromptSet", model: "OpenModel", plan: "SweepPlan") -> None:
+    """Find where the answers turn along each control, for what is not on disk yet."""
+    from open_models import process_index, wait_for_all
+    from reporting import progress_bar
+    from steering import crossings_along
 
-    with run.stage("match and verdict"):
-        verdict = match_and_judge(run, panel, options.seed)
-    with run.stage("report"):
+    done = run.crossing_parts.done("question_id")
+    wait_for_all()
+
+    def save(part: "pd.DataFrame") -> None:
+        run.crossing_parts.append(part, process=process_index())
+
+    with progress_bar(len(prompts) - len(done), f"{len(plan.controls)} controls") as advance:
+        crossings_along(model, prompts, plan.ranges, plan.controls, sink=save, done=done, progress=advance)
+    wait_for_all()
+
+
+def ask_facts(run: "SweepRun", model: "OpenModel", plan: "SweepPlan", options: argparse.Namespace) -> None:
+    """Ask facts that have nothing to do with ability, at all magnitudes, for what is not on disk yet."""
+    from elicitation import FACT, load_facts, truth_of
+    from open_models import PromptSet, process_index, wait_for_all
+    from reporting import progress_bar
+    from steering import sweep
+
+    facts = load_facts(options.facts, options.seed)
+    truth, done = truth_of(facts), run.facts_parts.done("question_id")
+    wait_for_all()
+
+    def save(part: "pd.DataFrame") -> None:
+        run.facts_parts.append(part.assign(truth=part["question_id"].map(truth)), process=process_index())
+
+    prompts = PromptSet.build(model, facts, FACT.template)
+    with progress_bar(len(facts) - len(done), "facts") as advance:
+        sweep(model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
+    wait_for_all()
+
+
+def finish(run: "SweepRun", options: argparse.Namespace, panel: "ResponseMatrix") -> None:
+    """Match, judge, report; all of it from the files of the run."""
+    from reporting import log_run, print_summary, write_report
+
+    with run.run.stage("match and verdict"):
+        run.write_judgement(run.judge(panel, options.seed))
+    with run.run.stage("report"):
         report = write_report(run)
     if options.wandb != "off":
-        from reporting.wandb_log import log_run
-
-        with run.stage("W&B"):
+        with run.run.stage("W&B"):
             log_run(run, options.wandb)
-    print_summary(run.matches(), verdict.to_dict())
+    print_summary(run.matches(), run.verdict())
     say(f"report: {report}")
 
 
@@ -328,18 +344,16 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     Raises:
         InputError: the config file cannot be used.
     """
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if "--magnitudes" in arguments[:-1]:  # a list that begins with a minus sign looks like an option
-        place = arguments.index("--magnitudes")
-        arguments[place : place + 2] = [f"--magnitudes={arguments[place + 1]}"]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
+    parser = program_parser(__doc__)
     subject = parser.add_argument_group("subject")
-    subject.add_argument("--model", help="built-in name, hub id, local folder or GGUF file (%(default)s)")
+    subject.add_argument(
+        "--model", default=MODEL, help="built-in name, hub id, local folder or GGUF file (%(default)s)"
+    )
     subject.add_argument("--revision", help="branch, tag or commit of a hub id")
     subject.add_argument(
         "--dtype",
         choices=("auto", "float32", "bfloat16", "float16"),
+        default="auto",
         help="auto: the checkpoint's own on CUDA, float32 on the CPU",
     )
     subject.add_argument("--device-map", help="auto spreads a large model over several GPUs")
@@ -350,7 +364,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "panel's own texts, or the embedded ones",
     )
     asked.add_argument("--n-questions", type=positive, help="draw this many of the questions that the panel answers")
-    asked.add_argument("--panel", help="yes/no of the targets: CSV, JSONL or Parquet (%(default)s)")
+    asked.add_argument("--panel", default="embedded", help="yes/no of the targets: CSV, JSONL or Parquet (%(default)s)")
     asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
     asked.add_argument("--targets", help="only these respondents, separated by commas")
     asked.add_argument("--keep-own", action="store_true", help="keep targets that are the subject's own model")
@@ -360,29 +374,43 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         f"({PROMPT}; for the embedded model {PROMPT_OF_EMBEDDED})",
     )
     asked.add_argument("--show-prompt", action="store_true", help="print the first rendered prompt and stop")
-    steered = parser.add_argument_group("steering")
-    steered.add_argument("--contrast", choices=("response", "answer"), help="what the vector is the difference of")
-    steered.add_argument("--method", choices=("mean_difference", "random"), help="random: a control direction")
-    steered.add_argument("--layer", help="14, 10,12,14, 8-20 or auto: where the smallest push turns the answers")
-    steered.add_argument("--site", choices=("resid_post",), help="the residual stream after the layer")
-    steered.add_argument("--positions", choices=("last", "prompt", "all"), help="where the vector is added")
-    steered.add_argument("--unit", choices=("residual_norm", "raw"), help="unit of the magnitudes")
-    steered.add_argument("--magnitudes", help="auto, or a list such as -1,-0.5,0.5,1")
-    steered.add_argument(
-        "--controls", type=natural, help="random directions to rank the vector among; 99 for a verdict"
-    )
-    add("--seed", type=natural, help="of every draw (%(default)s)")
-    add("--out", help="folder of the run")
-    add("--resume", action="store_true", help="go on with a run that was broken off")
-    add("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
-    add("--wandb", choices=("off", "offline", "online"), help="mirror the run to Weights & Biases")
-    add("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
-    parser.set_defaults(**DEFAULTS)
-    named = parser.parse_known_args(arguments)[0].config
-    stored = config_arguments(named, DEFAULTS, left_out=("out", "resume")) if named else []
-    options = parser.parse_args([*stored, *arguments])
-    options.prompt = options.prompt or (PROMPT_OF_EMBEDDED if options.model == DEFAULTS["model"] else PROMPT)
+    add_steering_options(parser)
+    add_run_options(parser, wandb=True)
+    parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
+    options = parse_run_options(parser, arguments, lists=("--magnitudes",), retired=("site",))
+    options.prompt = options.prompt or (PROMPT_OF_EMBEDDED if options.model == MODEL else PROMPT)
     return options
+
+
+def add_steering_options(parser: argparse.ArgumentParser) -> None:
+    """Options of the intervention; choices are the keys of `steering`'s dictionaries."""
+    group = parser.add_argument_group("steering")
+    for name, default, keys, words in (
+        ("contrast", "response", "CONTRASTS", "what the direction is made of"),
+        ("method", "mean_difference", "DIRECTIONS", "how it is made; random: a control direction"),
+        ("operator", "add", "OPERATORS", "what is done to the stream along it"),
+        ("positions", "last", "POSITIONS", "where in the prompt"),
+        ("unit", "residual_norm", "UNITS", "unit of the magnitudes"),
+    ):
+        group.add_argument(
+            f"--{name}", default=default, choices=KeysOf("steering", keys), help=f"{words} (%(default)s)"
+        )
+    group.add_argument(
+        "--layer", default="auto", help="14, 10,12,14, 8-20 or auto: where the smallest push turns the answers"
+    )
+    group.add_argument("--magnitudes", default="auto", help="auto, or a list such as -1,-0.5,0.5,1")
+    group.add_argument(
+        "--controls",
+        type=natural,
+        default=0,
+        help="directions drawn by chance to rank the vector among; 99 for an answer",
+    )
+    group.add_argument(
+        "--facts",
+        type=natural,
+        default=60,
+        help="unrelated yes/no facts that the dial is tried on; 0: none (%(default)s)",
+    )
 
 
 if __name__ == "__main__":

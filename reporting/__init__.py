@@ -1,5 +1,28 @@
-"""What a run leaves behind: its folder, its figures, its report, its lines in the terminal."""
+"""What is shown of a run: figures, report, lines in the terminal, W&B. Reads; computes no result."""
 
-from reporting.run_directory import RunDirectory
+from reporting.figure_style import COLOURS, FAINT, STYLE, Drawing, save_figure
+from reporting.meaning import headline
+from reporting.probe_report import write_probe_figures, write_probe_report
+from reporting.report import write_report
+from reporting.results import save_results
+from reporting.run_figures import add_figure
+from reporting.terminal import print_summary, progress_bar
+from reporting.wandb_log import check_wandb, log_run
 
-__all__ = ["RunDirectory"]
+__all__ = [
+    "COLOURS",
+    "FAINT",
+    "STYLE",
+    "Drawing",
+    "add_figure",
+    "check_wandb",
+    "headline",
+    "log_run",
+    "print_summary",
+    "progress_bar",
+    "save_figure",
+    "save_results",
+    "write_probe_figures",
+    "write_probe_report",
+    "write_report",
+]

@@ -17,7 +17,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
-from elicitation.yes_no import MASS_FLOOR
+from elicitation import MASS_FLOOR
 from reporting.captions import CAPTIONS, TITLES
 from reporting.figure_style import (
     FAINT,
@@ -99,7 +99,7 @@ def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], 
 
 
 @styled
-def dose_response(dose: pd.DataFrame, matches: pd.DataFrame, unit: str) -> Drawing:
+def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str) -> Drawing:
     """Yes rate (with a 95% band) and mass against magnitude; the targets' yes rates as ticks at the right.
 
     Args:

@@ -1,4 +1,4 @@
-"""The verdict's four numbers in plain words: what each came out as, and what that means.
+"""The verdict's numbers in plain words: what each came out as, and what that means.
 
 "No better than the majority answer" is said as plainly as "reproduced": every outcome has its sentence, and none is
 softened or left out.
@@ -18,7 +18,7 @@ class Finding:
     """One of the four numbers.
 
     Attributes:
-        letter, name: S signal, G gain, C steering, D direction.
+        letter, name: S signal, G gain, C order, D direction.
         value: the number itself, None where it was not computed; `shown` is its text.
         detail: interval, p and null.
         meaning: one sentence for a reader who has not read the method.
@@ -57,8 +57,8 @@ def headline(sentence: str) -> str:
 
 
 def findings(verdict: Mapping[str, Any]) -> list[Finding]:
-    """Signal, gain, steering and direction of a verdict.json, in this order."""
-    return [_signal(verdict["signal"]), _gain(verdict["gain"]), _steering(verdict["steering"]), _direction(verdict)]
+    """Signal, gain, order and push of a verdict.json, in this order."""
+    return [_signal(verdict["signal"]), _gain(verdict["gain"]), _order(verdict), _push(verdict)]
 
 
 def _signal(signal: Mapping[str, Any]) -> Finding:
@@ -77,7 +77,7 @@ def _signal(signal: Mapping[str, Any]) -> Finding:
         )
     detail = (
         f"p = {p_value(p)}; null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
-        f"({signal['n_permutations']} permutations)"
+        f"({signal['n_permutations']} permutations within topics); {scopes(signal)}"
     )
     return Finding("S", "Signal (mean kappa)", estimate, number(estimate), detail, meaning)
 
@@ -102,53 +102,76 @@ def _gain(gain: Mapping[str, Any]) -> Finding:
             "as far as these questions can tell."
         )
     detail = (
-        f"95% interval {interval(low, high, signed=True)}; "
+        f"{scopes(gain, signed=True)}; "
         f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
     )
     return Finding("G", "Gain over the majority answer", estimate, number(estimate, signed=True), detail, meaning)
 
 
-def _steering(steering: Mapping[str, Any]) -> Finding:
-    estimate, low, high = steering["estimate"], steering["low"], steering["high"]
-    if estimate is None or low is None:
-        meaning = "No target could be judged, so nothing can be said against moving the cut."
-    elif low > 0:
-        meaning = (
-            "Steering agrees with the targets more often than moving the cut on the unsteered subject's own margin."
-        )
-    elif steering["equivalent"]:
-        meaning = (
-            "No different from moving the cut (the 90% interval lies within ±0.02): the unsteered subject with another "
-            "cut on its margin does the same, without any steering."
-        )
-    elif high is not None and high < 0:
-        meaning = "Steering does worse than moving the cut on the unsteered subject's own margin."
-    else:
-        meaning = (
-            "Not shown to beat moving the cut: the unsteered subject with another cut on its margin may do as well, "
-            "and these questions are too few to call the two the same."
-        )
-    detail = (
-        f"95% interval {interval(low, high, signed=True)}; "
-        f"90% {interval(steering['low_90'], steering['high_90'], signed=True)}"
+def _order(verdict: Mapping[str, Any]) -> Finding:
+    order, dial = verdict["order"], verdict["dial"]
+    estimate, rho = order["estimate"], order["rho"]
+    meaning = {
+        "a moved cut": (
+            "The dial is a moved cut: turning it asks the subject's own unsteered margin for more or less, and changes "
+            "the order of the questions by nothing that matters here. That is what one shared scale with a threshold "
+            "for each model predicts; it also means that no steering is needed for it."
+        ),
+        "it reorders questions towards the targets": (
+            "More than a moved cut: the order in which questions turn to yes fits the targets better than the order "
+            "of the subject's unsteered margin."
+        ),
+        "it reorders questions away from the targets": (
+            "Less than a moved cut: the order in which questions turn to yes fits the targets worse than the order of "
+            "the subject's unsteered margin."
+        ),
+    }.get(
+        dial,
+        "Open: these questions are too few to say whether the dial orders questions otherwise than the subject's "
+        "unsteered margin does, as far as the targets can tell.",
     )
-    return Finding("C", "Steering over the moved cut", estimate, number(estimate, signed=True), detail, meaning)
+    detail = (
+        f"{scopes(order, signed=True)}; 90% {interval(order['low_90'], order['high_90'], signed=True)}; rank "
+        f"correlation of the two orders {number(rho)} {interval(order['rho_low'], order['rho_high'])} over "
+        f"{order['n_questions']} questions"
+    )
+    return Finding("C", "Order: the dial's over the unsteered margin's", estimate, number(estimate, signed=True),
+                   detail, meaning)  # fmt: skip
 
 
-def _direction(verdict: Mapping[str, Any]) -> Finding:
-    direction = verdict["direction"]
-    rank, controls, p = direction["rank"], direction["n_controls"], direction["p"]
-    name = "Direction against random ones"
-    if rank is None:
-        meaning = "Whether another direction of the same length would do as well was not tried."
-        return Finding("D", name, None, "not run", "no control directions in this run", meaning)
-    detail = f"signal ranks {rank} of {controls + 1} directions; p = {p_value(p)}"
-    if not direction["run"]:
-        meaning = (
-            f"{controls} control directions are too few to judge by (99 are needed), so the direction is untested."
-        )
-    elif p <= LEVEL:
-        meaning = "Random directions of the same length carry less signal: it matters which way the subject is pushed."
+def _push(verdict: Mapping[str, Any]) -> Finding:
+    direction, name = verdict["direction"], "Push against control directions"
+    own, n_controls = direction["own"], direction["n_controls"]
+    needed = f"from yes rate .1 to .9 it takes {number(own.get('push'), 2)} residual norms"
+    if not n_controls:
+        meaning = "Whether another push of the same kind does as well was not tried (--controls 99 tries it)."
+        return Finding("D", name, None, "not run", needed, meaning)
+    by = {"push": "the push that is needed", "order_gain": "how well its order fits the targets"}[direction["by"]]
+    others = ", ".join(
+        f"{words} {direction['ranks'][key]}"
+        for key, words in (("signal", "by signal"), ("order_gain", "by order"), ("push", "by push"))
+    )
+    detail = f"{needed}; rank of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
+    if verdict["push"] == "untested":
+        meaning = f"{n_controls} drawn controls are too few to judge by (99 are needed), so this is untested."
+    elif verdict["push"] == "this direction":
+        meaning = "Directions drawn by chance do worse by this measure: it matters which way the subject is pushed."
     else:
-        meaning = "Random directions of the same length do as well: which way the subject is pushed does not matter."
-    return Finding("D", name, float(rank), f"rank {rank}", detail, meaning)
+        meaning = "Another direction does as well: which way the subject is pushed does not matter, or hardly."
+    if direction["as_good"]:
+        named = ", ".join(direction["as_good"][:6])
+        more = f" and {len(direction['as_good']) - 6} more" if len(direction["as_good"]) > 6 else ""
+        meaning += f" At right angles to the vector and within 90% of it: {named}{more}."
+    return Finding("D", name, float(direction["rank"]), f"rank {direction['rank']}", detail, meaning)
+
+
+def scopes(found: Mapping[str, Any], signed: bool = False) -> str:
+    """The 95% intervals of a number, each with its scope; those that were not given are left out."""
+    said = [f"95% in this panel {interval(found['low'], found['high'], signed=signed)}"]
+    if found["low_topics"] is not None:
+        said.append(f"over topics {interval(found['low_topics'], found['high_topics'], signed=signed)}")
+    if found["low_models"] is not None:
+        said.append(f"for models like these {interval(found['low_models'], found['high_models'], signed=signed)}")
+    else:
+        said.append("for models like these: not given under five base models")
+    return "; ".join(said)

@@ -1,15 +1,17 @@
 """What the report says besides the verdict, as rows of text: targets, missing answers, factor, provenance, limits."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from elicitation.yes_no import MASS_FLOOR
+from elicitation import MASS_FLOOR
 from psychometrics import FactorModel
 from reporting.figures import unread_share
 from reporting.meaning import NOTHING, interval, number
+from reporting.page import TableRow
+from run_store import Manifest, flat
 
 Rows = list[tuple[str, str]]
 DENOMINATORS = {
@@ -32,8 +34,8 @@ TARGET_COLUMNS = (
 )
 
 
-def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[dict[str, Any]]:
-    """One row per target, from rarely yes to often yes: name, status, and cells in the order of `TARGET_COLUMNS`."""
+def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[TableRow]:
+    """One row per target, from rarely yes to often yes, with cells in the order of `TARGET_COLUMNS`."""
     missing = panel["said_yes"].isna().groupby(panel["respondent"]).sum()
     rows = []
     for target, row in matches.sort_values("yes_rate", kind="stable").iterrows():
@@ -52,8 +54,120 @@ def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[dict[str, An
             f"{row['n_unread_fitting'] + row['n_unread_test']:.0f}",
             str(missing.get(target, 0)),
         ]
-        rows.append({"target": target, "ok": row["status"] == "ok", "cells": cells})
+        rows.append(TableRow(str(target), cells, faint=row["status"] != "ok"))
     return rows
+
+
+RIVAL_COLUMNS = ("order", "S", "95%", "S of steering minus it", "95%", "targets")
+MODEL_COLUMNS = ("targets", "signal", "without it", "gain", "without it", "order", "without it")
+CONTROL_COLUMNS = ("S", "order", "push", "turning", "cosine")
+KNOWING_COLUMNS = ("graded", "correct", "95%", "yes among right", "yes among wrong")
+
+
+def rival_rows(rivals: pd.DataFrame) -> list[TableRow]:
+    """One row per rival, the best first; faint where it has no order for any target."""
+    rows = []
+    for name, row in rivals.sort_values("signal", ascending=False, kind="stable").iterrows():
+        cells = [
+            "one for all" if row["one_order"] else "of each target",
+            number(row["signal"]),
+            interval(row["low"], row["high"]),
+            number(row["difference"], signed=True),
+            interval(row["difference_low"], row["difference_high"], signed=True),
+            f"{row['n_targets']:.0f}",
+        ]
+        rows.append(TableRow(str(name), cells, faint=not row["n_targets"] > 0))
+    return rows
+
+
+def model_rows(models: Mapping[str, Mapping[str, Any]]) -> list[TableRow]:
+    """One row per base model."""
+    rows = []
+    for name, own in models.items():
+        cells = [f"{own['n_targets']:.0f}"]
+        for key, signed in (("signal", False), ("gain", True), ("order", True)):
+            cells += [number(own.get(each), signed=signed) for each in (key, f"without_{key}")]
+        rows.append(TableRow(name, cells))
+    return rows
+
+
+def facts_rows(found: Mapping[str, Any]) -> Rows:
+    """What the dial does to unrelated facts."""
+    return [
+        ("facts asked", f"{found['n']}, of which {found['n_unread']} were not read unsteered"),
+        (
+            "shift of their yes rate, as a share of the question's own",
+            f"{number(found['share'], 2)} {interval(found['share_low'], found['share_high'], 2)}",
+        ),
+        (
+            "answered rightly, unsteered",
+            f"{number(found['accuracy'], 2)} {interval(found['accuracy_low'], found['accuracy_high'], 2)}",
+        ),
+        (
+            "loss at the worst magnitude",
+            f"{number(found['loss'], 2)} {interval(found['loss_low'], found['loss_high'], 2)}",
+        ),
+        ("median |margin| at its smallest, of the unsteered one", number(found["shrink"], 2)),
+        ("between magnitudes", f"{number(found['from_magnitude'])} and {number(found['to_magnitude'])}"),
+    ]
+
+
+def knowing_rows(knowing: pd.DataFrame) -> list[TableRow]:
+    """The subject first, then each target whose correctness is known."""
+    return [
+        TableRow(
+            str(name),
+            [
+                f"{row['n_graded']:.0f}",
+                number(row["target_correct"], 2),
+                interval(row["low"], row["high"], 2),
+                number(row["yes_within_right"], 2),
+                number(row["yes_within_wrong"], 2),
+            ],
+        )
+        for name, row in knowing.iterrows()
+    ]
+
+
+def control_rows(controls: pd.DataFrame, own: Mapping[str, Any]) -> list[TableRow]:
+    """The vector, median and best of each drawn kind, and each other contrast."""
+
+    def row(name: str, values: Mapping[Any, Any], cosine: float | None = None) -> TableRow:
+        push = values["push"]
+        shown = "never" if push is None or push == float("inf") else number(push, 2)
+        return TableRow(
+            name,
+            [
+                number(values["signal"]),
+                number(values["order_gain"], signed=True),
+                shown,
+                number(values["turning"], 2),
+                number(cosine, 2, signed=True),
+            ],
+        )
+
+    rows = [row("the vector", own, 1.0)]
+    for kind, drawn in controls[controls["drawn"]].groupby("role", sort=False):
+        numbers = drawn[["signal", "order_gain", "push", "turning"]]
+        rows.append(row(f"{kind}, median of {len(drawn)}", numbers.median().to_dict(), drawn["cosine"].median()))
+        best = numbers.max() if len(numbers) else numbers.median()
+        best["push"], best["turning"] = numbers["push"].min(), numbers["turning"].min()
+        rows.append(row(f"{kind}, best of {len(drawn)} in each", best.to_dict()))
+    for _, single in controls[~controls["drawn"].astype(bool)].iterrows():
+        rows.append(row(str(single["role"]), single.to_dict(), single["cosine"]))
+    return rows
+
+
+def assumptions(verdict: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    """What nobody tested, and the numbers rest on."""
+    prompt = config.get("prompt") or "the default"
+    return [
+        f"The wording of the prompt ({prompt}), the subject's weights and dtype, and the vector as it was extracted.",
+        "Layer and magnitudes, which were chosen on the extraction and fitting questions without a look at any target.",
+        "The panel's answers as they stand: one sample of each, unless it holds more, and gaps that are left out.",
+        "Questions of one topic are alike; beyond that they count as independent.",
+        "Targets of one base model are averaged first, and base models weigh alike.",
+    ]
 
 
 def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFrame) -> Rows:
@@ -103,16 +217,21 @@ def factor_rows(factor: FactorModel) -> Rows:
 
 def flat_rows(values: Mapping[str, Any]) -> Rows:
     """Nested values as (dotted name, text)."""
-    rows: Rows = []
-    for key, value in values.items():
-        if isinstance(value, Mapping) and value:
-            rows.extend((f"{key}.{name}", text) for name, text in flat_rows(value))
-        else:
-            rows.append((key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
-    return rows
+    return [
+        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in flat(values)
+    ]
 
 
-def stage_rows(stages: list[Mapping[str, Any]]) -> Rows:
+def surroundings(manifest: Manifest) -> Rows:
+    """When, where and with what the run was made."""
+    known = ("started", "resumed", "commit", "dirty", "machine", "versions")
+    return flat_rows(
+        {name: manifest.facts[name] for name in ("device", "dtype", "seeds") if name in manifest.facts}
+        | {name: getattr(manifest, name) for name in known}
+    )
+
+
+def stage_rows(stages: Sequence[Mapping[str, Any]]) -> Rows:
     """Seconds per stage, in the order of first appearance; a stage that was resumed is added up."""
     seconds: dict[str, float] = {}
     broken: dict[str, int] = {}

@@ -6,12 +6,13 @@ the machine then.
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from common import InputError
-from reporting.run_directory import RunDirectory
-from reporting.run_figures import dose_response, read_captions
+from matching import SweepRun
+from reporting.run_figures import read_captions
+from run_store import flat
 
 if TYPE_CHECKING:
     import wandb
@@ -36,7 +37,7 @@ def check_wandb(mode: str) -> None:
         raise InputError("W&B knows no API key on this machine; run `wandb login` once, or pass --wandb offline")
 
 
-def log_run(run: RunDirectory, mode: str, project: str = PROJECT) -> None:
+def log_run(run: SweepRun, mode: str, project: str = PROJECT) -> None:
     """Log configuration, dose-response, matches, verdict, figures, and vector, tables and report as artifacts.
 
     Args:
@@ -49,14 +50,14 @@ def log_run(run: RunDirectory, mode: str, project: str = PROJECT) -> None:
     """
     check_wandb(mode)
     wandb = _import_wandb()
-    manifest = run.manifest
+    manifest = run.run.manifest
     try:
         with wandb.init(
             project=project,
             name=run.path.resolve().name,
             dir=run.path,
             mode=mode,
-            config={**run.config, "subject": manifest.get("model", {}), "commit": manifest.get("commit")},
+            config={**run.config, "subject": manifest.facts.get("model", {}), "commit": manifest.commit},
             settings=wandb.Settings(console="off", silent=True, x_disable_stats=True, save_code=False),
         ) as logged:
             _log_dose_response(run, logged)
@@ -71,9 +72,9 @@ def log_run(run: RunDirectory, mode: str, project: str = PROJECT) -> None:
         raise InputError(f"W&B did not take the run ({reason}); {run.path} is complete, so log it offline") from error
 
 
-def _log_dose_response(run: RunDirectory, logged: "wandb.Run") -> None:
+def _log_dose_response(run: SweepRun, logged: "wandb.Run") -> None:
     """One step per magnitude, ascending, with the curves of each split."""
-    dose = dose_response(run)
+    dose = run.dose_response()
     logged.define_metric("magnitude")
     for split in dose["split"].unique():
         logged.define_metric(f"{split}/*", step_metric="magnitude")
@@ -87,34 +88,37 @@ def _log_dose_response(run: RunDirectory, logged: "wandb.Run") -> None:
         logged.log({"magnitude": magnitude, **step})
 
 
-def _log_tables(run: RunDirectory, logged: "wandb.Run", wandb: Any) -> None:
+def _log_tables(run: SweepRun, logged: "wandb.Run", wandb: Any) -> None:
     pictures = {
         f"figures/{name}": wandb.Image(str(run.path / "figures" / f"{name}.png"), caption=words["caption"])
         for name, words in read_captions(run).items()
     }
     logged.log({"matches": wandb.Table(dataframe=run.matches().reset_index()), **pictures})
-    logged.summary.update(dict(_flat(run.verdict())))
+    logged.summary.update(dict(flat(run.verdict(), "verdict.")))
 
 
-def _artifacts(run: RunDirectory) -> Iterator[tuple[str, list[str]]]:
+def _artifacts(run: SweepRun) -> Iterator[tuple[str, list[str]]]:
     """Kind of artifact and its files, relative to the run's folder; kinds without files are left out."""
     kinds = {
         "vector": ["vectors/*.safetensors"],
         "sweep": ["sweep/part-*.parquet"],
-        "report": ["report.html", "verdict.json", "matches.csv", "factor.json", "manifest.json", "config.yaml"],
+        "report": [
+            "report.html",
+            "verdict.json",
+            "matches.csv",
+            "rivals.csv",
+            "controls.csv",
+            "knowing.csv",
+            "interventions.json",
+            "factor.json",
+            "manifest.json",
+            "config.yaml",
+        ],
     }
     for kind, patterns in kinds.items():
         files = sorted(str(file.relative_to(run.path)) for pattern in patterns for file in run.path.glob(pattern))
         if files:
             yield kind, files
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "verdict") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}.{key}")
-        else:
-            yield f"{prefix}.{key}", value
 
 
 def _plain_name(name: str) -> str:

@@ -61,10 +61,9 @@ class Bench:
     def __init__(self, options: argparse.Namespace) -> None:
         import torch
 
-        from elicitation.prompts import FRAMINGS
-        from elicitation.question_files import load_questions
-        from open_models import load_model
-        from steering import PromptSet, SteeringVector, random_vector
+        from elicitation import FRAMINGS, load_questions
+        from open_models import PromptSet, load_model
+        from steering import SteeringVector, random_vector
 
         torch.set_num_threads(options.threads)
         self.options = options
@@ -85,7 +84,7 @@ class Bench:
         import torch
         import transformers
 
-        from open_models.tokens import common_prefix_length
+        from open_models import common_prefix_length
 
         lengths = [len(sequence) for sequence in self.prompts.sequences]
         shared = common_prefix_length(self.prompts.sequences)
@@ -103,10 +102,11 @@ class Bench:
 
     def ours(self, layer: int, positions: str, grid: list[float], n_questions: int | None = None) -> Any:
         """The sweep under test."""
-        from steering import SteeringSpec, sweep
+        from steering import Intervention, sweep
 
         prompts = self.prompts.subset(self.prompts.question_ids[:n_questions])
-        return sweep(self.model, prompts, [self.vectors[layer]], grid, SteeringSpec(positions), batch_size=BATCH).table
+        intervention = Intervention.of(self.vectors[layer], positions=positions)
+        return sweep(self.model, prompts, [intervention], grid, batch_size=BATCH).table
 
     def peers(self) -> None:
         """Against every installed rival."""
@@ -149,24 +149,23 @@ class Bench:
         """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""
         import torch
 
-        from open_models.batches import batches_by_length
-        from open_models.tokens import pad_batch
-        from steering import SteeringSpec
+        from open_models import batches_by_length, pad_batch
 
         vector, grid = self.vectors[layer], list(margins.columns)
         step = max(1, (len(grid) - 1) // max(1, self.options.peer_magnitudes))
         chosen = grid[step // 2 :: step][: self.options.peer_magnitudes]
         sequences, tokens = self.prompts.sequences, self.prompts.tokens
         batches = [
-            (batch, pad_batch([sequences[index] for index in batch], self.model.pad_id))
+            (batch, pad_batch([sequences[index] for index in batch], self.model.stack.pad_id))
             for batch in batches_by_length([len(sequence) for sequence in sequences], BATCH)
         ]
         worst = 0.0
         with torch.inference_mode(), rival.peer(self.model, layer, positions) as answer:
-            answer(batches[-1][1], vector.addition(torch.tensor(0.0), SteeringSpec()))
+            unit = vector.residual_norm * vector.direction
+            answer(batches[-1][1], 0 * unit)
             started = time.process_time()
             found = [
-                (batch, magnitude, answer(padded, vector.addition(torch.tensor(magnitude), SteeringSpec())))
+                (batch, magnitude, answer(padded, magnitude * unit))
                 for magnitude in chosen
                 for batch, padded in batches
             ]
@@ -214,8 +213,7 @@ class Bench:
 
     def critical(self) -> None:
         """Forward rows per question for critical magnitudes against a grid of 41."""
-        from steering import SteeringSpec, extract_vectors
-        from steering.critical import critical_magnitudes
+        from steering import Intervention, critical_magnitudes, extract_vectors
 
         print("\n### Critical magnitudes, tolerance 1e-4, against a grid of 41\n")
         print("| positions | layer | vector | range | crossings per question | rows per question | fewer by |")
@@ -226,7 +224,12 @@ class Bench:
             cases.append(("all", read, 0.5))
         for positions, vector, reach in cases:
             found = critical_magnitudes(
-                self.model, self.prompts, vector, SteeringSpec(positions), low=-reach, high=reach, batch_size=BATCH
+                self.model,
+                self.prompts,
+                Intervention.of(vector, positions=positions),
+                low=-reach,
+                high=reach,
+                batch_size=BATCH,
             )
             rows = found.table.groupby("question_id")["evaluations"].first().mean()
             print(
@@ -253,16 +256,14 @@ class Bench:
         """What one of several processes does in `processes`."""
         import torch.distributed as distributed
 
-        from steering import SteeringSpec, sweep
+        from steering import sweep
 
         distributed.init_process_group("gloo")
         vector = self.vectors[self.layers[0]]
         sweep(self.model, self.prompts.subset(self.prompts.question_ids[:2]), [vector], [0.0])
         distributed.barrier()
         # Eight prompts a batch, so that 64 of them make as many batches for either process.
-        seconds, _ = _cpu_seconds(
-            lambda: sweep(self.model, self.prompts, [vector], self.grid(41), SteeringSpec("last"), batch_size=8)
-        )
+        seconds, _ = _cpu_seconds(lambda: sweep(self.model, self.prompts, [vector], self.grid(41), batch_size=8))
         print(f"share {seconds:.4f}", flush=True)
         distributed.destroy_process_group()
 

@@ -8,9 +8,9 @@
     permuted    the same panels with their rows permuted: what the targets share with each other is kept, what they
                 share with the subject is gone
 
-`scripts/calibrate_verdict.py` asks the same of simulated subjects; here the margins are a model's. The program prints
-how often each sentence was said and ends with exit code 1 where a mark is missed: of 100 permuted panels at most 11 may
-get anything but "not reproduced", of 100 steered ones at most 10 may get it.
+`scripts/calibrate_verdict.py` asks the same of simulated subjects; here the margins are a model's. The program
+prints how often each sentence was said and ends with exit code 1 where a mark is missed: of 100 permuted panels at most
+11 may get anything but "not reproduced", of 100 steered ones at most 10 may get it.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common.command_line import positive, run_command
+from common import positive, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,14 +34,12 @@ def main() -> int:
     options = parse_options()
     import pandas as pd
 
-    from matching.splits import SPLITS
-    from reporting import RunDirectory
-    from reporting.judgement import vectors_of
+    from matching import SPLITS, SweepRun
 
-    run = RunDirectory.open(options.run)
-    sweep = run.read_sweep()
-    own, _ = vectors_of(run, sweep)
-    sweep = sweep[sweep["vector_id"] == own]
+    run = SweepRun.open(options.run)
+    own, sweep = run.under_test(), run.sweep()
+    sweep = sweep[sweep["intervention_id"] == own]
+    sweep = sweep.assign(split=sweep["question_id"].map(run.splits()))
     told: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     for seed in range(options.seeds):
         for kind in KINDS:

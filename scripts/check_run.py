@@ -8,47 +8,34 @@ from pathlib import Path
 
 import pandas as pd
 
-from common import InputError
-from common.command_line import run_command
-from elicitation import panel_from_long
-from matching import SENTENCES, match_targets
-from reporting import RunDirectory
-from reporting.meaning import headline
+from common import InputError, run_command
+from matching import ANSWERS, SweepRun
+from reporting import headline
 
 FILES = [
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "log.txt"),
-    *("matches.csv", "factor.json", "verdict.json", "report.html"),
+    *("matches.csv", "rivals.csv", "factor.json", "verdict.json", "report.html"),
     *("figures/magnitude_threshold.png", "figures/dose_response.svg"),
 ]
 
 
 def main() -> None:
-    run = RunDirectory.open(Path(sys.argv[1]))
+    run = SweepRun.open(Path(sys.argv[1]))
     missing = [name for name in FILES if not (run.path / name).is_file()]
     expect(not missing, f"files are missing: {', '.join(missing)}")
-    sweep, questions = run.read_sweep(), run.questions()
-    vector = run.manifest["vector_id"]
-    own = sweep[sweep["vector_id"] == vector]
-    grid = run.manifest["magnitudes"][vector]
+    sweep, questions = run.sweep(), run.questions()
+    tested = run.under_test()
+    own = sweep[sweep["intervention_id"] == tested]
+    grid = run.interventions().set_index("intervention_id")["magnitudes"][tested]
     expect(0.0 in grid, "the unsteered subject is not in the grid")
     expect(len(own) == len(questions) * len(grid), "the sweep lacks answers")
     expect(bool(own["margin"].notna().all() and own["mass"].between(0, 1).all()), "margins or masses are no numbers")
-    splits = questions.set_index("id")["split"]
-    factor = run.factor()
-    again = match_targets(
-        sweep,
-        panel_from_long(run.panel()),
-        splits,
-        None if factor is None else factor.thresholds,
-        vector_id=vector,
-        seed=int(run.config["seed"]),
-    ).table
-    stored = run.matches()
+    again, stored = run.judge(seed=int(run.config["seed"])), run.matches()
     pd.testing.assert_frame_equal(
-        again[["agreement", "kappa", "magnitude"]], stored[["agreement", "kappa", "magnitude"]]
+        again.matches.table[["agreement", "kappa", "magnitude"]], stored[["agreement", "kappa", "magnitude"]]
     )
     verdict = run.verdict()
-    expect(verdict["sentence"] in SENTENCES, f"no such sentence: {verdict['sentence']}")
+    expect(verdict["reproduced"] in ANSWERS, f"no such answer: {verdict['reproduced']}")
     report = (run.path / "report.html").read_text(encoding="utf-8")
     expect(headline(verdict["sentence"]) in report, "the report does not open with the verdict")
     print(f"{run.path}: {len(own)} answers, {len(stored)} targets, verdict: {verdict['sentence']}")

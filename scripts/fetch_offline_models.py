@@ -14,13 +14,12 @@ On a machine without any index, copy the wheels there and set PIP_NO_INDEX=1 PIP
 import argparse
 import sys
 
-from common import InputError
-from common.command_line import run_command
+from common import InputError, run_command
 
 
 def main() -> int:
     options = parse_options()
-    from open_models.pieces import OFFLINE_MODELS, find_offline_model
+    from open_models import OFFLINE_MODELS, ensure_converted, find_offline_model
 
     if options.list:
         list_models()
@@ -33,8 +32,6 @@ def main() -> int:
         models.append(model)
     for model in models:
         check_licence(model, options.accept_licence)
-    from open_models.embedded import ensure_converted
-
     for model in models:
         print(f"{model.name}: {ensure_converted(model)}")
     return 0
@@ -51,8 +48,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def list_models() -> None:
-    from open_models.embedded import is_converted
-    from open_models.pieces import OFFLINE_MODELS
+    from open_models import OFFLINE_MODELS, is_converted
 
     print(f"{'name':30}{'licence':12}{'download':>10}{'on disk':>10}  {'state':11}official weights")
     for model in OFFLINE_MODELS.values():

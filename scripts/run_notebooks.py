@@ -13,8 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from common import InputError, write_text
-from common.command_line import run_command
+from common import InputError, run_command, write_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 

@@ -55,7 +55,7 @@ def _added(output: Any, addition: Tensor, positions: str) -> Any:
 def plain_hook(model: OpenModel, layer: int, positions: str, **options: Any) -> Iterator[Answer]:
     """A PyTorch hook on the Hugging Face model, and its logits."""
     state: dict[str, Tensor] = {}
-    handle = model.layers[layer].register_forward_hook(
+    handle = model.stack.layers[layer].register_forward_hook(
         lambda module, args, output: _added(output, state["addition"], positions)
     )
 

@@ -1,0 +1,89 @@
+"""What the sections of a report are written from: the tables of one run, each read once."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from matching import SweepRun
+from psychometrics import FactorModel
+from run_store import Manifest
+
+
+class Contents:
+    """The tables of a finished run.
+
+    Attributes:
+        run: the run.
+        captions: name -> {"title", "caption"} of each figure in the run's folder.
+    """
+
+    def __init__(self, run: SweepRun, captions: Mapping[str, Mapping[str, str]]) -> None:
+        self.run = run
+        self.captions = captions
+
+    @cached_property
+    def verdict(self) -> dict[str, Any]:
+        """verdict.json."""
+        return self.run.verdict()
+
+    @cached_property
+    def matches(self) -> pd.DataFrame:
+        """matches.csv, index target."""
+        return self.run.matches()
+
+    @cached_property
+    def rivals(self) -> pd.DataFrame | None:
+        """rivals.csv, index rival."""
+        return self.run.rivals()
+
+    @cached_property
+    def controls(self) -> pd.DataFrame | None:
+        """controls.csv, index intervention_id; None where none was swept."""
+        return self.run.controls()
+
+    @cached_property
+    def knowing(self) -> pd.DataFrame | None:
+        """knowing.csv, index respondent; None where nobody's correctness is known."""
+        return self.run.knowing()
+
+    @cached_property
+    def panel(self) -> pd.DataFrame:
+        """The panel in long form."""
+        return self.run.panel()
+
+    @cached_property
+    def questions(self) -> pd.DataFrame:
+        """The questions with their split."""
+        return self.run.questions()
+
+    @cached_property
+    def factor(self) -> FactorModel | None:
+        """The factor model of the panel, where one was fitted."""
+        return self.run.factor()
+
+    @cached_property
+    def dose_response(self) -> pd.DataFrame:
+        """What each magnitude does to the subject; see `matching.dose_response`."""
+        return self.run.dose_response()
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """manifest.json as it stood when it was first asked for."""
+        return self.run.run.manifest
+
+    @property
+    def model(self) -> Mapping[str, Any]:
+        """What the manifest says of the subject."""
+        return self.manifest.facts.get("model", {})
+
+    @property
+    def subject(self) -> str:
+        """The subject's name."""
+        return str(self.model.get("name") or self.run.config.get("model"))
+
+    @property
+    def n_test(self) -> int:
+        """How many questions are in the test split."""
+        return int((self.questions["split"] == "test").sum())

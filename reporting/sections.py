@@ -1,0 +1,227 @@
+"""The sections of a run's report, from top to bottom. A new one is a function here, and a line in `SECTIONS`.
+
+Every section has one signature:
+
+    section(contents) -> Section, or None where the run holds nothing to say
+
+It reads tables (`reporting.contents.Contents`) and says what they hold, in the blocks of `reporting.page`.
+"""
+
+from collections.abc import Callable
+
+from markupsafe import Markup
+
+from reporting import page, report_tables
+from reporting.contents import Contents
+from reporting.meaning import findings, number
+from reporting.page import Section
+
+
+def numbers(contents: Contents) -> Section:
+    """The verdict's four numbers."""
+    return Section("", [page.findings("The verdict's four numbers", findings(contents.verdict))])
+
+
+def targets(contents: Contents) -> Section:
+    """One row per target."""
+    words = Markup(
+        "Agreement and kappa on the test questions, at the magnitude that fits best on the fitting questions; 95% "
+        "intervals in brackets. The majority answer is the target's commoner one on the fitting questions. S averages "
+        "the kappas at matched yes rates instead (<code>kappa_rate</code> in matches.csv). Grey: not in the line of "
+        "magnitude on threshold; of these <i>edge</i> (best at an end of the range) and <i>not monotone</i> are "
+        "judged, <i>few</i> (under 50 test answers, or 10 of a kind), <i>constant</i> and <i>flat</i> (the dial moves "
+        'the yes rate by under .10) are not. <span class="narrow">The table scrolls sideways.</span>'
+    )
+    lines = report_tables.target_rows(contents.matches, contents.panel)
+    shown = page.table("Table of targets", "target", report_tables.TARGET_COLUMNS, lines)
+    return Section("Targets", [page.text(words), shown])
+
+
+def rivals(contents: Contents) -> Section | None:
+    """What does as well without steering."""
+    if contents.rivals is None:
+        return None
+    words = (
+        "Each rival puts the questions in an order without any steering, is cut at the target's yes rate on the "
+        "fitting questions, and is scored as S is. A dial that shares a scale with the targets should stand against "
+        "the other accounts with one order for all targets; one that is trained on a target's own answers may know "
+        "more of it than any single dial can."
+    )
+    shown = page.table(
+        "Table of rivals", "without steering", report_tables.RIVAL_COLUMNS, report_tables.rival_rows(contents.rivals)
+    )
+    blocks = [page.text(words), shown]
+    if ceiling := contents.verdict["ceiling"]:
+        blocks.append(
+            page.text(
+                f"The best account with one order, {ceiling['account']}, reaches {number(ceiling['signal'])}; the "
+                f"dial's S is {number(ceiling['share'], 2)} times that."
+            )
+        )
+    return Section("What does as well without steering?", blocks)
+
+
+def models(contents: Contents) -> Section | None:
+    """Each base model by itself, and the numbers without it."""
+    if not contents.verdict["models"]:
+        return None
+    words = (
+        "Signal, gain and order for the targets of each base model, and for all others when it is left out: where one "
+        "model carries the result, it shows here."
+    )
+    lines = report_tables.model_rows(contents.verdict["models"])
+    return Section(
+        "Model by model",
+        [page.text(words), page.table("Base models", "base model", report_tables.MODEL_COLUMNS, lines)],
+    )
+
+
+def facts(contents: Contents) -> Section | None:
+    """Whether the dial moves every yes."""
+    found = contents.verdict["facts"]
+    if found is None:
+        return None
+    words = (
+        "Yes/no questions about the world, half of them true, asked at the same magnitudes: a dial that is about "
+        "knowing leaves them alone, one that is about the word yes moves them as well."
+    )
+    return Section(
+        "Is it about knowing? Unrelated facts", [page.text(words), page.rows(report_tables.facts_rows(found))]
+    )
+
+
+def knowing(contents: Contents) -> Section | None:
+    """Whether what turns early is what somebody gets right."""
+    if contents.knowing is None:
+        return None
+    words = (
+        "The chance that a question that was answered correctly turns to yes before one that was not (closed book); "
+        "and how well the order puts a target's yes above its no among the questions that it gets right, and among "
+        "those that it gets wrong. .5 knows nothing."
+    )
+    lines = report_tables.knowing_rows(contents.knowing)
+    shown = page.table("What the order knows", "whose answers", report_tables.KNOWING_COLUMNS, lines)
+    return Section("Is it about knowing? Correct answers", [page.text(words), shown])
+
+
+def controls(contents: Contents) -> Section | None:
+    """The vector among directions that were not made from yes and no."""
+    if contents.controls is None:
+        return None
+    words = (
+        "Each control is as long as the vector, is done in the same way, and has a range of its own. push: residual "
+        "norms between yes rates of .1 and .9. turning: share of the questions whose answer turns more than once. Of "
+        "the drawn kinds the median and the best are shown, of the others the one there is."
+    )
+    lines = report_tables.control_rows(contents.controls, contents.verdict["direction"]["own"])
+    shown = page.table("Table of controls", "direction", report_tables.CONTROL_COLUMNS, lines)
+    return Section("Would any push do?", [page.text(words), shown])
+
+
+def assumptions(contents: Contents) -> Section:
+    """What is taken as given, and what was written down before."""
+    plan = contents.manifest.facts.get("plan") or {}
+    said = report_tables.assumptions(contents.verdict, contents.run.config)
+    if plan:
+        said.append(
+            f"Options, questions, splits and rule {plan['rule']} of the verdict were settled before the test split was "
+            f"read; SHA-256 {plan['sha256'][:16]}…"
+        )
+    return Section("What is taken as given", [page.items(said)])
+
+
+def figures(contents: Contents) -> Section:
+    """Every figure of the run."""
+    return Section("Figures", [page.figures(contents.run.path / "figures", contents.captions)])
+
+
+def missing(contents: Contents) -> Section:
+    """What was not answered, or could not be read."""
+    counts = report_tables.missing_rows(contents.dose_response, contents.panel, contents.questions)
+    words = "An answer that is missing or could not be read is left out, never counted as a no."
+    return Section("Missing and unread answers", [page.text(words), page.rows(counts)])
+
+
+def notes(contents: Contents) -> Section | None:
+    """What the run came upon."""
+    return Section("Notes of the run", [page.items(contents.manifest.notes)]) if contents.manifest.notes else None
+
+
+def factor(contents: Contents) -> Section | None:
+    """How much one shared difficulty explains."""
+    if contents.factor is None:
+        return None
+    words = "The factor model of the panel: how much of what the targets answer a single scale of difficulty explains."
+    return Section("One shared difficulty?", [page.text(words), page.rows(report_tables.factor_rows(contents.factor))])
+
+
+def limits(contents: Contents) -> Section:
+    """What the verdict leaves open."""
+    said = report_tables.limits(contents.verdict, contents.questions)
+    return Section("What the verdict does not say", [page.items(said)])
+
+
+def again(contents: Contents) -> Section:
+    """The commands that make this run anew."""
+    manifest = contents.manifest
+    checkout = f"git checkout {manifest.commit}\n" if manifest.commit else ""
+    blocks = [page.code(f"{checkout}{manifest.command}")]
+    if manifest.dirty:
+        blocks.append(
+            page.text(
+                "The checkout held changes that were not committed, so the commit alone does not give this run back."
+            )
+        )
+    return Section("Do it again", blocks)
+
+
+def prompt(contents: Contents) -> Section:
+    """One prompt as the subject read it."""
+    rendered, digest = contents.run.prompt()
+    blocks = [page.code(rendered), page.small(f"SHA-256 {digest}")]
+    return Section("Prompt, as the subject read it", blocks, folded=True)
+
+
+def configuration(contents: Contents) -> Section:
+    """Every option."""
+    return Section("Configuration", [page.rows(report_tables.flat_rows(contents.run.config))], folded=True)
+
+
+def subject(contents: Contents) -> Section:
+    """The model that was steered."""
+    return Section("Subject", [page.rows(report_tables.flat_rows(contents.model))], folded=True)
+
+
+def surroundings(contents: Contents) -> Section:
+    """When, where and with what."""
+    found = report_tables.surroundings(contents.manifest)
+    return Section("Versions, machine, seeds", [page.rows(found)], folded=True)
+
+
+def stages(contents: Contents) -> Section:
+    """Where the time went."""
+    spent = report_tables.stage_rows(contents.manifest.stages)
+    return Section("Time per stage", [page.rows(spent)], folded=True, unfolded=True)
+
+
+SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
+    "numbers": numbers,
+    "rivals": rivals,
+    "figures": figures,
+    "targets": targets,
+    "models": models,
+    "facts": facts,
+    "knowing": knowing,
+    "controls": controls,
+    "missing": missing,
+    "notes": notes,
+    "factor": factor,
+    "limits": limits,
+    "assumptions": assumptions,
+    "again": again,
+    "prompt": prompt,
+    "configuration": configuration,
+    "subject": subject,
+    "surroundings": surroundings,
+    "stages": stages,
+}

@@ -1,0 +1,127 @@
+"""Two old runs: what their tables say, byte for byte, and what the model says today.
+
+`default` is the main command without options, `all_positions` was made with `--positions all --controls 3 --layer 10,20
+--n-questions 160`; both on the embedded model, in format 1, in which the sweep names vectors. `rule_1` in each holds
+what rule 1 of the verdict made of them: whatever both rules compute, they agree on. matches.csv and verdict.json are of
+today's rule, and are renewed by `python experiments/judge_run.py` where a number is meant to change.
+"""
+
+import json
+import shutil
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_experiment import JUDGE_RUN, STEER_SWEEP, call, run_here
+
+from elicitation import load_prompt, questions_from_frame
+from matching import RULE, SweepRun
+from open_models import PromptSet, load_model
+from psychometrics import FactorModel
+from steering import Intervention, SteeringVector, extract_vectors, sweep
+
+__all__ = ["call"]
+
+GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
+NAMES = ("default", "all_positions")
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.set_num_threads(1)
+    return load_model(dtype="float32", device="cpu")
+
+
+@pytest.fixture(params=NAMES)
+def golden(request):
+    return SweepRun.open(GOLDEN / request.param)
+
+
+def asked(run, model, ids):
+    chosen = run.questions().set_index("id").loc[ids].reset_index()
+    return PromptSet.build(model, questions_from_frame(chosen), load_prompt(run.config["prompt"]))
+
+
+def vector_of(run):
+    return SteeringVector.load(run.path / run.vector_file(run.under_test()))
+
+
+def test_a_run_of_format_1_is_read_with_its_controls(golden):
+    interventions, sweep = golden.interventions(), golden.sweep()
+    assert set(sweep["intervention_id"]) == set(interventions["intervention_id"])
+    n_controls = int(golden.config["controls"])
+    assert interventions["role"].tolist().count("random") == n_controls
+    assert interventions["positions"].unique().tolist() == [golden.config["positions"]]
+    swept = sum(len(grid) for grid in interventions["magnitudes"]) * len(golden.questions())
+    assert len(sweep) == swept
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_matches_and_verdict_are_what_its_tables_give_to_the_byte(name, tmp_path, call):
+    run = Path(shutil.copytree(GOLDEN / name, tmp_path / name))
+    before = {file: (run / file).read_bytes() for file in ("matches.csv", "verdict.json")}
+    for file in (*before, "factor.json"):
+        (run / file).unlink()
+    ended = call(JUDGE_RUN, run)
+    assert ended.code == 0, ended.err
+    for file, content in before.items():
+        assert (run / file).read_bytes() == content, file
+    one, other = (FactorModel.load(path / "factor.json") for path in (run, GOLDEN / name))
+    np.testing.assert_allclose(one.difficulty, other.difficulty, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(one.loadings, other.loadings, rtol=0, atol=1e-12)
+    assert (run / "report.html").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_rules_of_the_verdict_agree_on_every_number_that_both_have(name):
+    one, two = (json.loads((GOLDEN / name / file).read_text()) for file in ("rule_1/verdict.json", "verdict.json"))
+    assert (one.get("rule", 1), two["rule"]) == (1, RULE)
+    for path in (("signal", "estimate"), ("gain", "estimate"), ("gain", "low"), ("gain", "high"), ("agreement",),
+                 ("majority",), ("moved_cut",), ("n_targets",), ("n_eligible",)):  # fmt: skip
+        assert reduce(getitem, path, two) == pytest.approx(reduce(getitem, path, one), abs=1e-12), path
+    assert two["excluded"] == one["excluded"]
+    before, now = (pd.read_csv(GOLDEN / name / file, index_col=0) for file in ("rule_1/matches.csv", "matches.csv"))
+    assert set(before) <= set(now)
+    pd.testing.assert_frame_equal(now[list(before)], before, rtol=0, atol=1e-12)
+
+
+def test_it_is_not_gone_on_with(tmp_path, capsys):
+    run = shutil.copytree(GOLDEN / "default", tmp_path / "run")
+    assert run_here(STEER_SWEEP, "--config", run / "config.yaml", "--out", run, "--resume") == 2
+    assert "was begun in format 1, which is read and judged, but not gone on with" in capsys.readouterr().err
+
+
+@pytest.mark.embedded_model
+def test_the_model_gives_the_same_margins_along_its_vector(golden, model):
+    """A vector of the earlier format, with the earlier fingerprint of the same weights."""
+    table = golden.interventions().set_index("intervention_id")
+    grid = table.loc[golden.under_test(), "magnitudes"]
+    chosen = grid if golden.config["positions"] == "last" else [grid[0], 0.0, grid[len(grid) // 2]]
+    ids = golden.questions()["id"].tolist()[::40]
+    prompts = asked(golden, model, ids)
+    intervention = Intervention.of(vector_of(golden), positions=golden.config["positions"])
+    now = sweep(model, prompts, [intervention], chosen).table
+    then = golden.sweep()
+    joined = now.merge(then, on=["question_id", "intervention_id", "magnitude"], suffixes=("", "_then"))
+    assert len(joined) == len(ids) * len(chosen)
+    np.testing.assert_allclose(joined["margin"], joined["margin_then"], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(joined["mass"], joined["mass_then"], rtol=0, atol=1e-5)
+
+
+@pytest.mark.embedded_model
+def test_the_same_vector_is_read_from_the_same_questions(model):
+    golden = SweepRun.open(GOLDEN / "all_positions")
+    splits, vector = golden.splits(), vector_of(golden)
+    prompts = asked(golden, model, splits.index[splits == "extraction"].tolist())
+    (again,) = extract_vectors(model, prompts, [vector.layer])
+    assert (again.n_yes, again.n_no, again.prompt_hash) == (vector.n_yes, vector.n_no, vector.prompt_hash)
+    assert again.raw_norm == pytest.approx(vector.raw_norm, rel=1e-4)
+    assert again.residual_norm == pytest.approx(vector.residual_norm, rel=1e-5)
+    assert (again.direction @ vector.direction).item() == pytest.approx(1.0, abs=1e-6)
+    assert golden.prompt()[0] == model.render(
+        load_prompt(golden.config["prompt"]).fill(golden.questions()["question"].iloc[0])
+    )

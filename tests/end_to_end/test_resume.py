@@ -1,0 +1,168 @@
+"""A run that is killed at any moment goes on with --resume and ends with the tables of an unbroken one."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_experiment import (
+    STEER_SWEEP,
+    alone,
+    as_arguments,
+    call,
+    files_of,
+    finished_run,
+    vector_content,
+    write_experiment,
+)
+
+from matching import SweepRun
+from open_models.runner import FastRunner
+from run_store import configuration_hash
+
+__all__ = ["call"]
+
+KILLS = int(os.environ.get("ONEDIAL_KILLS", "5"))
+"""How often the run is killed; set the variable to try more."""
+PATIENCE = 300
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    """A run of 15 batches: two layers are scanned, the magnitudes are chosen, a control is swept."""
+    return write_experiment(tmp_path_factory.mktemp("inputs"), n=240) | {"layer": "1,3", "controls": 1}
+
+
+@pytest.fixture(scope="module")
+def unbroken(options, tmp_path_factory):
+    return finished_run(options, tmp_path_factory.mktemp("unbroken") / "run")
+
+
+def assert_same_tables(run, other):
+    assert run.sweep().equals(other.sweep())
+    names = ["matches.csv", "verdict.json", "factor.json", "layer_scan.csv", "prompt.txt", "questions.parquet"]
+    for name in names:
+        assert (run.path / name).read_bytes() == (other.path / name).read_bytes(), name
+    for file in sorted((other.path / "vectors").iterdir()):
+        assert vector_content(run.path / "vectors" / file.name) == vector_content(file)
+    assert configuration_hash(run.config) == configuration_hash(other.config)
+
+
+def begin(options, folder, log):
+    return subprocess.Popen(
+        [sys.executable, STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True})],
+        env=alone(),
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background shell has Ctrl-C ignored
+    )
+
+
+def n_files(folder):
+    """How far a run is: every file counts, also one that is being written."""
+    return sum(len(files) for _, _, files in os.walk(folder))
+
+
+def kill_when(process, folder, n, delay):
+    """kill -9 once the folder holds n files and `delay` seconds have passed; how many files there were then."""
+    deadline = time.monotonic() + PATIENCE
+    while n_files(folder) < n and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(delay)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    return n_files(folder)
+
+
+def test_a_run_killed_again_and_again_ends_with_the_same_tables(options, unbroken, tmp_path, call):
+    """The moments are drawn anew every time, from the first file to the last but one; a failure shows them."""
+    rng, folder, moments = np.random.default_rng(), tmp_path / "run", []
+    last = n_files(unbroken.path)
+    with open(tmp_path / "log.txt", "w") as log:
+        for n in np.linspace(1, last - 2, KILLS).astype(int):
+            n = int(n + rng.integers(0, max(last // KILLS, 2)))
+            moments.append((n, kill_when(begin(options, folder, log), folder, n, float(rng.uniform(0, 0.1)))))
+    ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
+    assert ended.code == 0, (ended.err, (tmp_path / "log.txt").read_text())
+    print(f"killed at (files asked for, files there): {moments}")
+    assert len(SweepRun.open(folder).run.manifest.resumed) >= 1
+    assert_same_tables(SweepRun.open(folder), unbroken)
+    assert (folder / "report.html").exists()
+    assert not list(folder.rglob(".*.part*"))
+
+
+def test_a_run_that_lost_its_last_parts_asks_only_those_questions_again(options, unbroken, tmp_path, call):
+    folder = shutil.copytree(unbroken.path, tmp_path / "run")
+    lost = sorted((folder / "sweep").glob("part-*.parquet"))[6:]
+    for late in (*lost, folder / "verdict.json", folder / "matches.csv", folder / "report.html"):
+        late.unlink()
+    kept = files_of(folder / "sweep")
+    ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
+    assert ended.code == 0, ended.err
+    assert "reading yes and no" not in ended.out
+    assert {path: data for path, data in files_of(folder / "sweep").items() if path in kept} == kept
+    assert_same_tables(SweepRun.open(folder), unbroken)
+
+
+def test_the_last_batch_alone_gives_the_same_bits_as_among_others(options, tmp_path, call):
+    """Its questions begin alike: a prefix of their own would be longer than that of all, and round otherwise."""
+    questions = pd.read_csv(options["questions"])
+    short = questions.index % 15 == 0
+    questions["question"] = questions["question"].where(short, questions["question"] + " Think of more than one.")
+    questions.loc[short, "question"] = "Who was " + questions["id"][short] + "?"
+    questions.to_csv(tmp_path / "questions.csv", index=False)
+    given = options | {
+        "questions": tmp_path / "questions.csv",
+        "layer": "2",
+        "magnitudes": "-1,1",
+        "out": tmp_path / "run",
+    }
+    assert call(STEER_SWEEP, *as_arguments(given)).code == 0
+    run = SweepRun.open(tmp_path / "run")
+    whole = run.sweep()
+    sorted((run.path / "sweep").iterdir())[-1].unlink()
+    assert run.sweep()["question_id"].nunique() == 224
+    assert call(STEER_SWEEP, *as_arguments(given | {"resume": True})).code == 0
+    assert run.sweep().equals(whole)
+
+
+def test_a_finished_run_resumes_to_its_report_without_another_question(options, unbroken, tmp_path, call, monkeypatch):
+    folder = shutil.copytree(unbroken.path, tmp_path / "run")
+    (folder / "report.html").unlink()
+    before = files_of(folder / "sweep") | files_of(folder / "vectors")
+
+    def never(*arguments, **options):
+        raise AssertionError("a question was asked at a magnitude")
+
+    monkeypatch.setattr(FastRunner, "start", never)
+    ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
+    assert ended.code == 0, ended.err
+    assert (folder / "report.html").exists()
+    assert files_of(folder / "sweep") | files_of(folder / "vectors") == before
+    assert_same_tables(SweepRun.open(folder), unbroken)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_says_that_what_was_finished_is_saved(options, tmp_path, number, code):
+    with open(tmp_path / "log.txt", "w") as log:
+        process = begin(options, tmp_path / "run", log)
+        deadline = time.monotonic() + PATIENCE
+        while not list((tmp_path / "run" / "sweep").glob("part-*")) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        process.send_signal(number)
+        assert process.wait() == code
+    assert (tmp_path / "log.txt").read_text().strip().endswith("with --resume goes on from there")
+    run = SweepRun.open(tmp_path / "run")
+    assert 0 < run.sweep()["question_id"].nunique() < 240
+    assert not list(run.path.rglob(".*.part*"))
+    assert run.run.manifest.stages[-1] | {"seconds": 0, "started": ""} == {
+        "stage": "sweep",
+        "started": "",
+        "seconds": 0,
+        "completed": False,
+    }

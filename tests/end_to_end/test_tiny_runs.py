@@ -1,0 +1,321 @@
+"""The whole command on tiny models from local folders: what it writes, that its tables agree, that it repeats."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_experiment import (
+    JUDGE_RUN,
+    STEER_SWEEP,
+    as_arguments,
+    call,
+    panel_frame,
+    run_here,
+    vector_content,
+    write_experiment,
+)
+
+import reporting.report
+from elicitation import DRAWN_ROLES, load_prompt, load_questions, panel_from_long
+from matching import RULE, SweepRun, SweepTables, judge_tables
+from open_models import PromptSet, load_model
+from run_store import configuration_hash
+from steering import Intervention, SteeringVector, extract_vectors
+from steering.contrasts import split_by_response
+from steering.layers import scan_layers, spanning_magnitude
+from steering.magnitudes import choose_magnitudes, find_range
+
+__all__ = ["call"]
+
+WRITTEN = (
+    *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "layer_scan.csv"),
+    *("verdict.json", "report.html", "log.txt"),
+    *("sweep/part-00000.parquet", "facts/part-00000.parquet", "matches.csv", "rivals.csv", "factor.json"),
+)
+
+
+@pytest.fixture(scope="module", params=["llama", "qwen2", "gemma3"])
+def run(request, tmp_path_factory):
+    """A run with default options, but for the subject, the questions and the panel."""
+    folder = tmp_path_factory.mktemp(request.param)
+    options = write_experiment(folder, architecture=request.param)
+    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder / "run"})) == 0
+    return SweepRun.open(folder / "run")
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    """Inputs for quick runs."""
+    return write_experiment(tmp_path_factory.mktemp("experiment"), n=80, n_targets=6)
+
+
+@pytest.fixture
+def steer(experiment, call, tmp_path, monkeypatch):
+    """Runs the command on these inputs, up to its report; returns the run and what was printed."""
+    monkeypatch.setattr(reporting, "write_report", lambda run: run.path / "report.html")
+
+    def run(**options):
+        out = options.setdefault("out", tmp_path / "run")
+        ended = call(STEER_SWEEP, *as_arguments(experiment | options))
+        assert ended.code == 0, ended.err
+        return SweepRun.open(out), ended.out
+
+    return run
+
+
+# ---- what a run holds ------------------------------------------------------------------------------------------------
+
+
+def test_every_file_of_a_run_is_there_and_no_temporary_one(run):
+    assert [name for name in WRITTEN if not (run.path / name).is_file()] == []
+    assert len(list((run.path / "vectors").glob("*.safetensors"))) == 1
+    drawn = {file.name for file in (run.path / "figures").iterdir()}
+    assert {file.rpartition(".")[2] for file in drawn} >= {"png", "svg"}
+    assert len({file.rpartition(".")[0] for file in drawn if file.endswith(".png")}) >= 4
+    assert not list(run.path.rglob(".*"))
+    assert [stage["completed"] for stage in run.run.manifest.stages] == [True] * len(run.run.manifest.stages)
+
+
+def test_every_question_is_asked_at_every_magnitude_and_0_is_among_them(run):
+    sweep = run.sweep()
+    (grid,) = run.interventions()["magnitudes"]
+    assert 0.0 in grid
+    assert grid == sorted(set(sweep["magnitude"]))
+    assert len(sweep) == len(grid) * 160
+    assert sweep["question_id"].nunique() == 160
+    assert run.splits().loc[sweep["question_id"].unique()].value_counts().to_dict() == {
+        "test": 80,
+        "fitting": 40,
+        "extraction": 40,
+    }
+    assert sweep["mass"].between(0, 1).all()
+
+
+def test_the_yes_rate_rises_with_the_magnitude(run):
+    answers = run.sweep().assign(yes=lambda table: table["margin"] > 0)
+    rates = answers.groupby("magnitude")["yes"].mean()
+    assert rates.iloc[-1] - rates.iloc[0] > 0.3
+
+
+def test_matches_and_verdict_are_what_their_own_tables_give(run):
+    """Nothing but the parquet files and interventions.json goes in."""
+    sweep, facts = (
+        pd.concat([pd.read_parquet(file) for file in sorted((run.path / name).glob("*.parquet"))])
+        for name in ("sweep", "facts")
+    )
+    panel = panel_from_long(pd.read_parquet(run.path / "panel.parquet"))
+    questions = pd.read_parquet(run.path / "questions.parquet")
+    interventions = pd.DataFrame(json.loads((run.path / "interventions.json").read_text())["interventions"])
+    judgement = judge_tables(SweepTables(sweep, interventions, questions, facts=facts), panel, seed=0)
+    stored = pd.read_csv(run.path / "matches.csv", index_col="target", keep_default_na=False, na_values=["nan", ""])
+    table = judgement.matches.table
+    numbers = table.select_dtypes("number").columns
+    np.testing.assert_allclose(stored[numbers], table[numbers], rtol=0, atol=1e-12)
+    assert stored["status"].tolist() == table["status"].tolist()
+    verdict = json.loads((run.path / "verdict.json").read_text())
+    assert verdict == json.loads(json.dumps(judgement.verdict.to_dict()))
+    rivals = pd.read_csv(run.path / "rivals.csv", index_col="rival")
+    np.testing.assert_allclose(rivals["signal"], judgement.rivals["signal"], rtol=0, atol=1e-12)
+
+
+def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
+    model = load_model(str(run.config["model"]), dtype="float32", device="cpu")
+    template, split = load_prompt(run.config["prompt"]), run.questions().set_index("id")["split"]
+    extraction, fitting = (
+        PromptSet.build(model, [q for q in load_questions(run.config["questions"]) if split[q.id] == name], template)
+        for name in ("extraction", "fitting")
+    )
+    vector = SteeringVector.load(run.path / run.vector_file(run.under_test()))
+    (again,) = extract_vectors(model, extraction, [vector.layer], "response")
+    assert torch.allclose(again.direction * again.raw_norm, vector.direction * vector.raw_norm, atol=1e-3)
+    intervention = Intervention.of(vector)
+    scan, stored = scan_layers(model, fitting, [intervention]), run.layer_scan()
+    columns = ["magnitude", "yes_rate", "unread"]
+    np.testing.assert_allclose(scan.table[columns], stored.loc[stored["layer"] == vector.layer, columns], atol=1e-9)
+    chosen, _ = choose_magnitudes(model, fitting, intervention, scan.rates())
+    np.testing.assert_allclose(run.interventions()["magnitudes"][0], chosen, rtol=1e-3, atol=1e-4)
+
+
+def test_the_report_opens_with_the_sentence_of_the_verdict(run):
+    report = (run.path / "report.html").read_text(encoding="utf-8")
+    sentence = run.verdict()["sentence"]
+    assert sentence[1:] in report
+    assert report.index(sentence[1:]) < report.index("<table")
+
+
+def test_the_config_of_a_run_repeats_it_bit_for_bit(run, call, tmp_path):
+    ended = call(STEER_SWEEP, "--config", run.path / "config.yaml", "--out", tmp_path / "again")
+    assert ended.code == 0, ended.err
+    again = SweepRun.open(tmp_path / "again")
+    pd.testing.assert_frame_equal(again.sweep(), run.sweep(), check_exact=True)
+    for name in ("matches.csv", "verdict.json", "factor.json", "layer_scan.csv", "prompt.txt"):
+        assert (again.path / name).read_bytes() == (run.path / name).read_bytes(), name
+    assert configuration_hash(again.config) == configuration_hash(run.config)
+    vector = run.vector_file(run.under_test())
+    assert vector_content(again.path / vector) == vector_content(run.path / vector)
+
+
+# ---- options ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_layers_and_of_magnitudes_is_kept_to(steer):
+    run, shown = steer(layer="1,3", magnitudes="-2,-0.5,0.5,2", contrast="answer", positions="all")
+    sweep = run.sweep()
+    assert set(run.layer_scan()["layer"]) == {1, 3}
+    assert set(sweep["magnitude"]) == {-2.0, -0.5, 0.0, 0.5, 2.0}
+    (done,) = run.interventions().to_dict("records")
+    assert (done["positions"], done["layers"][0] in (1, 3)) == ("all", True)
+    assert run.under_test() in ("L1-answer-mean_difference", "L3-answer-mean_difference")
+    assert "5 magnitudes from -2 to 2" in shown
+
+
+def test_raw_units_are_the_same_magnitudes_times_a_constant(steer, tmp_path):
+    norms, _ = steer(layer="2", magnitudes="-1,-0.5,0.5,1")
+    vector = next((norms.path / "vectors").iterdir())
+    loaded = SteeringVector.load(vector)
+    scale = loaded.residual_norm / loaded.raw_norm
+    raw, _ = steer(
+        layer="2",
+        unit="raw",
+        magnitudes=",".join(str(scale * step) for step in (-1, -0.5, 0.5, 1)),
+        out=tmp_path / "raw",
+    )
+    difference = norms.sweep()["margin"] - raw.sweep()["margin"]
+    assert difference.abs().max() < 1e-3
+
+
+def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranked(steer):
+    run, _ = steer(method="random", controls=3, layer="2", seed=2**70)
+    sweep = run.sweep()
+    own = run.under_test()
+    assert own == f"L2-random-{2**70}"
+    assert set(sweep["intervention_id"]) == {own}
+    interventions = run.interventions().set_index("intervention_id")
+    assert interventions["role"].tolist()[:5] == ["vector", *DRAWN_ROLES[:3], "unembedding"]
+    crossings = run.crossing_parts.read()
+    assert set(crossings["intervention_id"]) == set(interventions.index) - {own}
+    assert set(crossings["question_id"]) == set(sweep["question_id"])
+    for name, turns in crossings.groupby("intervention_id")["magnitude"]:
+        low, high = interventions["magnitudes"][name][0], interventions["magnitudes"][name][-1]
+        assert turns.dropna().between(low, high).all()
+    verdict, controls = run.verdict(), run.controls()
+    direction = verdict["direction"]
+    drawn = controls[controls["drawn"]]
+    assert (direction["n_controls"], verdict["push"]) == (len(drawn), "untested")
+    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["own"]["signal"]).sum())
+
+
+def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experiment, tmp_path):
+    questions = pd.read_csv(experiment["questions"])
+    panel = panel_frame(questions, 6).assign(question=questions["question"])
+    panel.to_csv(tmp_path / "panel.csv", index=False)
+    run, shown = steer(
+        panel=tmp_path / "panel.csv", questions=None, targets="target 1, target 4", n_questions=60, layer="2"
+    )
+    assert list(run.matches().index) == ["target 1", "target 4"]
+    assert run.verdict()["sentence"] == "cannot be judged: 0 of 2 targets can be judged, and it takes 5"
+    assert len(run.questions()) == 60
+    assert "80 questions are in the panel (80 by id, 0 by text)" in shown
+
+
+def test_the_subject_itself_is_no_target_unless_it_is_kept(steer, experiment, tmp_path):
+    (tmp_path / "r.csv").write_text("respondent,model\ntarget 2,hub/Model\ntarget 3,other\n")
+    options = {"respondents": tmp_path / "r.csv", "layer": "2", "magnitudes": "-1,1"}
+    run, shown = steer(**options)
+    assert "target 2" not in run.matches().index
+    assert "1 targets are the subject itself and are left out: target 2" in shown
+    kept, _ = steer(**options, keep_own=True, out=tmp_path / "kept")
+    assert "target 2" in kept.matches().index
+
+
+def test_a_target_with_the_subjects_own_weights_is_left_out_under_any_name(steer, experiment, tmp_path):
+    weights = load_model(str(experiment["model"]), dtype="float32", device="cpu").identity.fingerprint
+    lines = ["respondent,model,model_sha256", f"target 2,renamed,{weights}", f"target 3,other,{'0' * 64}"]
+    (tmp_path / "r.csv").write_text("\n".join(lines))
+    run, shown = steer(respondents=tmp_path / "r.csv", layer="2", magnitudes="-1,1")
+    assert list(run.matches().index) == ["target 0", "target 1", "target 3", "target 4", "target 5"]
+    assert "1 targets are the subject itself and are left out: target 2" in shown
+
+
+def test_a_prompt_is_shown_without_a_run(experiment, call, tmp_path):
+    ended = call(STEER_SWEEP, *as_arguments(experiment | {"show_prompt": True, "out": tmp_path / "run"}))
+    assert ended.code == 0
+    question = load_questions(experiment["questions"])[0].text
+    assert f"<user>{question}\nCan you tell?" in ended.out
+    assert ended.out.rstrip().endswith("Answer:")
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_seed_deals_the_questions_anew_and_says_so_in_its_config(steer, tmp_path):
+    first, _ = steer(layer="2", magnitudes="-1,1")
+    other, _ = steer(layer="2", magnitudes="-1,1", seed=5, out=tmp_path / "other")
+    assert other.config["seed"] == 5
+    one, two = (run.questions().set_index("id")["split"] for run in (first, other))
+    assert 0.2 < (one == two).mean() < 0.6
+
+
+def test_a_default_folder_is_named_after_time_model_and_configuration(experiment, call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = as_arguments(experiment | {"layer": "2", "magnitudes": "-1,1"})
+    assert call(STEER_SWEEP, *options).code == 0
+    (made,) = (tmp_path / "runs").iterdir()
+    assert made.name.split("-")[1] == "model"
+    finished = {file: file.read_bytes() for file in (made / "sweep").iterdir()}
+    assert call(STEER_SWEEP, *options, "--resume").code == 0
+    assert list((tmp_path / "runs").iterdir()) == [made]
+    assert {file: file.read_bytes() for file in (made / "sweep").iterdir()} == finished
+
+
+def test_another_panel_of_the_same_questions_is_judged_from_the_tables(run, call, tmp_path):
+    """Targets that are the subject at three magnitudes and their likes, with their names for the questions' texts."""
+    sweep = run.sweep()
+    margins = sweep.pivot(index="question_id", columns="magnitude", values="margin")
+    rates = (margins > 0).mean()
+    texts = run.questions().set_index("id")["question"]
+    rng = np.random.default_rng(0)
+    panel = pd.DataFrame({"question": texts.loc[margins.index].str.upper()})
+    for place, rate in enumerate(np.linspace(0.3, 0.7, 6)):
+        own = margins.iloc[:, int((rates - rate).abs().to_numpy().argmin())]
+        panel[f"kin {place}"] = np.where(own + rng.normal(0, 0.5 * own.std(), len(own)) > 0, "yes", "no")
+    panel.to_csv(tmp_path / "kin.csv", index=False)
+    ended = call(JUDGE_RUN, run.path, "--panel", tmp_path / "kin.csv", "--out", tmp_path / "judged")
+    assert ended.code == 0, ended.err
+    assert "160 questions are in the panel (0 by id, 160 by text)" in ended.out
+    judged = SweepRun.open(tmp_path / "judged").verdict()
+    assert judged["rule"] == RULE
+    assert judged["reproduced"] not in ("not reproduced", "cannot be judged")
+    assert judged["facts"] == run.verdict()["facts"]  # what is asked beside the panel's questions goes along
+
+
+def test_a_subject_with_four_noes_is_split_at_thirds_rather_than_refused():
+    margin = torch.tensor([-4.0, -3.0, -2.0, -1.0, *range(1, 12)])
+    yes, no = split_by_response(margin, torch.ones(15))
+    assert int(yes.sum()) == int(no.sum()) == 5
+
+
+# ---- a subject that can half be read -------------------------------------------------------------------------------
+
+
+def half_mute_rates():
+    """Three in ten answers cannot be read without steering; a push makes them readable, then too long a push not."""
+    magnitudes = [-0.4, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.4]
+    rates = [0.0, 0.01, 0.2, 0.4, 0.5, 0.6, 0.8, 0.99, 1.0]
+    unread = [0.6, 0.34, 0.3, 0.3, 0.3, 0.3, 0.2, 0.1, 0.6]
+    return pd.DataFrame({"yes_rate": rates, "unread": unread}, index=pd.Index(magnitudes, name="magnitude"))
+
+
+def test_what_cannot_be_read_without_steering_does_not_end_the_range():
+    found = find_range(half_mute_rates())
+    assert (found.low, found.high) == (-0.2, 0.2)
+    assert (found.low_reason, found.high_reason) == ("yes rate", "yes rate")
+    assert spanning_magnitude(half_mute_rates()) == pytest.approx(0.1 + 0.1 * 0.15 / 0.19)
+
+
+def test_what_steering_makes_unreadable_ends_the_range():
+    rates = half_mute_rates()
+    rates.loc[[-0.2, 0.2], "unread"] = 0.36
+    assert find_range(rates).low == -0.1
+    assert find_range(rates).high_reason == "unread"
+    assert spanning_magnitude(rates) == np.inf

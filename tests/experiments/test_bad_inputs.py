@@ -1,0 +1,637 @@
+"""Whatever cannot be used is refused in one sentence with exit code 2, and leaves nothing half-written behind."""
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import huggingface_hub.constants
+import pandas as pd
+import pytest
+from safetensors import safe_open
+from safetensors.torch import save_file
+from tiny_experiment import JUDGE_RUN, STEER_SWEEP, alone, as_arguments, call, files_of, write_experiment
+from tiny_models import byte_tokenizer, save_outspoken, save_tiny, tiny_hf
+
+from matching import SweepRun
+from run_store import Run
+
+__all__ = ["call"]
+
+JOURNAL = ("log.txt", "manifest.json")
+"""What a refused attempt may write into a run: that it was tried."""
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A folder with everything that a run needs."""
+    folder = tmp_path_factory.mktemp("inputs")
+    write_experiment(folder, n=60, n_targets=6)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_hub_in_reach(monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture
+def steer(inputs, call):
+    """Calls the main command on good inputs, but for the options given; a value of None takes one away."""
+
+    def run(**options):
+        return call(STEER_SWEEP, *as_arguments(good_options(inputs) | options))
+
+    return run
+
+
+def good_options(inputs):
+    files = {"model": "model", "questions": "questions.csv", "panel": "panel.csv", "prompt": "prompt.yaml"}
+    return {name: inputs / file for name, file in files.items()}
+
+
+def assert_refused(ended, *words):
+    """Exit code 2, one sentence, no traceback."""
+    code, _, err = ended
+    lines = [line for line in err.splitlines() if line.strip()]
+    assert code == 2, err
+    assert "Traceback" not in err
+    sentences = [line for line in lines if line.startswith("error: ")]
+    assert sentences == lines[-1:], err
+    for word in words:
+        assert word in sentences[0]
+
+
+def assert_usage_refused(ended, *words):
+    """The parser's own complaint: usage, then one line."""
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    last = ended.err.strip().splitlines()[-1]
+    assert "error: " in last
+    for word in words:
+        assert word in last
+
+
+# ---- the model ---------------------------------------------------------------------------------------------------
+
+
+def no_such_folder(folder):
+    return folder / "nowhere"
+
+
+def hub_id_out_of_reach(folder):
+    return "nobody/no-such-model"
+
+
+def empty_folder(folder):
+    (folder / "model").mkdir()
+
+
+def pickle_only(folder):
+    save_tiny(folder / "model")
+    (folder / "model" / "model.safetensors").rename(folder / "model" / "pytorch_model.bin")
+
+
+def truncated_weights(folder):
+    save_tiny(folder / "model")
+    file = folder / "model" / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-1000])
+
+
+def truncated_config(folder):
+    save_tiny(folder / "model")
+    file = folder / "model" / "config.json"
+    file.write_text(file.read_text()[:100])
+
+
+def unknown_architecture(folder):
+    save_tiny(folder / "model")
+    file = folder / "model" / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"model_type": "abacus"}))
+
+
+def no_tokenizer(folder):
+    tiny_hf().save_pretrained(folder / "model")
+
+
+def text_called_gguf(folder):
+    (folder / "model.gguf").write_text("weights, honestly")
+    return folder / "model.gguf"
+
+
+def some_other_file(folder):
+    (folder / "thesis.tex").write_text("years of work")
+    return folder / "thesis.tex"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (no_such_folder, ["nowhere does not exist; give a folder"]),
+        (hub_id_out_of_reach, ["nobody/no-such-model", "cannot be reached"]),
+        (empty_folder, ["config.json"]),
+        (pickle_only, ["pytorch_model.bin", "pickle"]),
+        (truncated_weights, ["model.safetensors is damaged or truncated"]),
+        (truncated_config, ["config.json is not valid JSON"]),
+        (unknown_architecture, ["'abacus'"]),
+        (no_tokenizer, ["tokeni"]),
+        (text_called_gguf, ["model.gguf"]),
+        (some_other_file, ["thesis.tex is a file but no GGUF file"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_an_unusable_model_is_refused(steer, tmp_path, make, words):
+    model = make(tmp_path) or tmp_path / "model"
+    assert_refused(steer(model=model, out=tmp_path / "run"), *words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_revision_of_a_local_folder_is_refused(steer, tmp_path):
+    assert_refused(steer(revision="main", out=tmp_path / "run"), "is no hub id; leave --revision out")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_tokens_and_a_prefix(steer, tmp_path):
+    hf = tiny_hf(tie_word_embeddings=False)
+    answers = [index for token, index in byte_tokenizer().get_vocab().items() if token.strip("Ġ").lower() in "yes no"]
+    hf.get_output_embeddings().weight.data[answers] = 0
+    hf.save_pretrained(tmp_path / "mute")
+    byte_tokenizer().save_pretrained(tmp_path / "mute")
+    ended = steer(model=tmp_path / "mute", out=tmp_path / "run")
+    assert_refused(ended, "median mass", "likeliest", "assistant_prefix", "--prompt")
+    listed = ended.err.split("likeliest: ")[1].split(";")[0]
+    assert listed.count(" 0.") == 10
+    assert not (tmp_path / "run").exists()
+
+
+# ---- options -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("layer", "words"),
+    [
+        ("99", "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
+        ("2-99", "layer 99 requested"),
+        ("4-2", "names no layer; write a range upwards"),
+        ("upper", "is none of: an index (14), a list (10,12), a range (8-20), auto"),
+        ("1,,3", "is none of"),
+        ("-1", "is none of"),
+    ],
+)
+def test_layers_that_are_not_there_are_refused_and_no_folder_is_left(steer, tmp_path, layer, words):
+    assert_refused(steer(layer=layer, out=tmp_path / "run"), words)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("magnitudes", ["much", "0", "1,nan", "-inf,inf", "1;2;3", ""])
+def test_magnitudes_that_are_no_numbers_are_refused(steer, tmp_path, magnitudes):
+    assert_refused(steer(magnitudes=magnitudes, out=tmp_path / "run"), "neither auto nor a list")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"dtype": "float8"},
+        {"positions": "first"},
+        {"unit": "metres"},
+        {"site": "mlp_out"},
+        {"contrast": "truth"},
+        {"method": "guess"},
+        {"wandb": "sometimes"},
+        {"n_questions": "0"},
+        {"n_questions": "many"},
+        {"controls": "-1"},
+        {"seed": "1.5"},
+        {"colour": "blue"},
+    ],
+    ids=lambda option: "=".join(next(iter(option.items()))),
+)
+def test_a_value_that_no_option_has_is_refused_by_the_parser(steer, tmp_path, option):
+    assert_usage_refused(steer(**option, out=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_unknown_device_map_is_refused(steer, tmp_path):
+    assert_refused(steer(device_map="everywhere", out=tmp_path / "run"), "device map 'everywhere' is not known")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_device_map_together_with_several_processes_is_refused(steer, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    ended = steer(device_map="auto", out=tmp_path / "run")
+    assert_refused(ended, "--device-map spreads one model over all GPUs; start one process")
+    assert not (tmp_path / "run").exists()
+
+
+def test_wandb_online_without_a_login_is_refused_before_the_work(steer, tmp_path, monkeypatch):
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    assert_refused(steer(wandb="online", out=tmp_path / "run"), "no API key", "--wandb offline")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("colour: blue\n", "names 'colour', which is no option"),
+        ("layer: [1, 2\n", "is not YAML"),
+        ("just words", "holds no options"),
+        ("", "holds no options"),
+        ("layer: 99\n", "layer 99 requested"),
+        (None, "there is no config file"),
+    ],
+)
+def test_a_config_file_that_cannot_be_used_is_refused(steer, tmp_path, text, words):
+    if text is not None:
+        (tmp_path / "config.yaml").write_text(text)
+    assert_refused(steer(config=tmp_path / "config.yaml", out=tmp_path / "run"), words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_config_file_with_a_value_that_no_option_has_is_refused_by_the_parser(steer, tmp_path):
+    (tmp_path / "config.yaml").write_text("dtype: float8\n")
+    assert_usage_refused(steer(config=tmp_path / "config.yaml", out=tmp_path / "run"), "--dtype", "float8")
+
+
+# ---- questions and panel -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("q.jsonl", "", ["is empty"]),
+        ("q.csv", "id,question\n", ["holds no rows"]),
+        ("q.jsonl", '{"question": "Who?"}\n{"question": "Wh', ["line 2 is no whole JSON object"]),
+        ("q.csv", 'id,question\n1,"Who was', ["line 2 is no whole CSV record"]),
+        ("q.csv", b"\x93\x00\xff\xfe" * 50, ["q.csv, line 1"]),
+        ("q.parquet", b"PAR1 and then the disk was full", ["is no whole Parquet file"]),
+        ("q.csv", "id,text\n1,Who?\n", ["no column 'question'"]),
+        ("q.csv", "id,question\n1,Who?\n1,What?\n", ["the id '1' twice"]),
+        ("q.csv", "id,question\n1,Who?\n2,\n", ["line 3", "blank"]),
+        ("q.xlsx", "anything", ["'.xlsx'"]),
+        (None, None, ["there are no questions called 'quizzes'"]),
+    ],
+)
+def test_unusable_questions_are_refused(steer, tmp_path, name, content, words):
+    source = "quizzes" if name is None else tmp_path / name
+    if isinstance(content, bytes):
+        source.write_bytes(content)
+    elif content is not None:
+        source.write_text(content)
+    assert_refused(steer(questions=source, out=tmp_path / "run"), *words)
+    assert not (tmp_path / "run").exists()
+
+
+def panel_of_other_questions(panel):
+    return panel.assign(question_id="other " + panel["question_id"])
+
+
+def panel_with_a_maybe(panel):
+    return panel.astype({"target 1": object}).assign(**{"target 1": ["maybe", *panel["target 1"][1:]]})
+
+
+def panel_with_a_question_twice(panel):
+    return pd.concat([panel, panel.tail(1)])
+
+
+def panel_without_respondents(panel):
+    return panel[["question_id"]]
+
+
+def panel_without_ids(panel):
+    return panel.drop(columns="question_id")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (panel_of_other_questions, ["answers none of the 60 questions", "'q000'", "'other q000'"]),
+        (panel_with_a_maybe, ["line 2", "'target 1'", "'maybe'", "answers are 1/0, yes/no or true/false"]),
+        (panel_with_a_question_twice, ["repeats the question 'q059'"]),
+        (panel_without_respondents, ["has no respondent"]),
+        (panel_without_ids, ["question_id"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_panel_that_does_not_fit_is_refused(steer, inputs, tmp_path, change, words):
+    change(pd.read_csv(inputs / "panel.csv")).to_csv(tmp_path / "panel.csv", index=False)
+    assert_refused(steer(panel=tmp_path / "panel.csv", out=tmp_path / "run"), *words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_truncated_parquet_panel_is_refused(steer, inputs, tmp_path):
+    pd.read_csv(inputs / "panel.csv").to_parquet(tmp_path / "panel.parquet")
+    whole = (tmp_path / "panel.parquet").read_bytes()
+    (tmp_path / "panel.parquet").write_bytes(whole[: len(whole) // 2])
+    assert_refused(steer(panel=tmp_path / "panel.parquet", out=tmp_path / "run"), "is no whole Parquet file")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_panel_that_is_a_folder_or_missing_is_refused(steer, tmp_path):
+    assert_refused(steer(panel=tmp_path, out=tmp_path / "run"), "is a folder; give one file")
+    assert_refused(steer(panel=tmp_path / "gone.csv", out=tmp_path / "run"), "there is no file")
+    assert not (tmp_path / "run").exists()
+
+
+def test_respondents_of_another_panel_are_refused(steer, tmp_path):
+    (tmp_path / "respondents.csv").write_text("respondent,model\nsomebody,else\n")
+    ended = steer(respondents=tmp_path / "respondents.csv", out=tmp_path / "run")
+    assert_refused(ended, "'somebody'", "none of which is in")
+    assert not (tmp_path / "run").exists()
+
+
+def test_targets_that_the_panel_has_not_are_refused(steer, tmp_path):
+    assert_refused(steer(targets="target 1,target 77", out=tmp_path / "run"), "no respondent 'target 77'")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_panel_of_the_subject_alone_is_refused(steer, inputs, tmp_path):
+    (tmp_path / "respondents.csv").write_text(
+        "respondent,model\n" + "".join(f"target {t},some-hub/{'model'}\n" for t in range(6))
+    )
+    ended = steer(respondents=tmp_path / "respondents.csv", out=tmp_path / "run")
+    assert_refused(ended, "the subject itself", "--keep-own")
+    assert not (tmp_path / "run").exists()
+
+
+def test_more_questions_than_there_are_are_refused(steer, tmp_path):
+    ended = steer(n_questions=61, out=tmp_path / "run")
+    assert_refused(ended, "61 questions requested, but there are 60; ask for 60 or less")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("n", "words"), [(3, "cannot be split"), (8, "it needs 5 of each: ask more questions, or use --contrast answer")]
+)
+def test_too_few_questions_are_refused_and_no_folder_is_left(steer, tmp_path, n, words):
+    assert_refused(steer(n_questions=n, out=tmp_path / "run"), words)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("p.txt", "Can you answer this?", "holds {question} 0 times"),
+        ("p.txt", "{question} Can you answer this: {question}", "holds {question} 2 times"),
+        ("p.yaml", "assistant_prefix: 'Answer:'", "give the key `user`"),
+        ("p.yaml", "user: [1, 2", "is no YAML"),
+        ("p.docx", "{question}", "'.docx'"),
+        ("p.txt", b"\xff\xfe{question}", "is no UTF-8 text"),
+        ("p.txt", None, "there is no prompt file"),
+        ("p.txt", "word " * 200 + "{question}", "tokens, but the model reads 512 at most"),
+    ],
+)
+def test_an_unusable_prompt_is_refused(steer, tmp_path, name, text, words):
+    if isinstance(text, bytes):
+        (tmp_path / name).write_bytes(text)
+    elif text is not None:
+        (tmp_path / name).write_text(text)
+    assert_refused(steer(prompt=tmp_path / name, out=tmp_path / "run"), words)
+    assert not (tmp_path / "run").exists()
+
+
+# ---- where the run is to go ----------------------------------------------------------------------------------------
+
+
+def test_a_file_or_somebody_elses_folder_is_never_made_a_run(steer, tmp_path):
+    (tmp_path / "paper").mkdir()
+    (tmp_path / "paper" / "thesis.tex").write_text("years of work")
+    before = files_of(tmp_path)
+    assert_refused(steer(out=tmp_path / "paper"), "is not empty and holds no run")
+    assert_refused(steer(out=tmp_path / "paper", resume=True), "is not empty and holds no run")
+    assert_refused(steer(out=tmp_path / "paper" / "thesis.tex"), "is a file, but a run needs")
+    assert_refused(steer(out=tmp_path / "paper" / "thesis.tex" / "run"), "file", "check the path")
+    assert files_of(tmp_path) == before
+
+
+def test_a_place_that_cannot_be_written_is_refused(steer, tmp_path):
+    if not os.path.isdir("/proc/self"):
+        pytest.skip("needs /proc, which refuses new folders to everybody")
+    ended = steer(out="/proc/self/run")
+    assert_refused(ended, "/proc/self/run")
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_space(steer, tmp_path):
+    """A real disk of its own, small enough to fill up while the sweep runs."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=112k", "tmpfs", disk]).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    try:
+        ended = steer(out=disk / "run", layer=2, magnitudes="-1,1")
+        assert_refused(ended, "No space left on device", "free some space")
+        assert not list(disk.rglob(".*.part*"))
+        subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
+        assert steer(out=disk / "run", layer=2, magnitudes="-1,1", resume=True).code == 0
+        assert SweepRun.open(disk / "run").sweep()["question_id"].nunique() == 60
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("write", [1, 2, 3, 5, 6, 8, 10])
+def test_no_space_at_any_write_is_told_in_one_sentence_and_the_run_can_go_on(steer, tmp_path, monkeypatch, write):
+    replace, writes = os.replace, []
+
+    def full(source, target):
+        writes.append(target)
+        if len(writes) == write:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        replace(source, target)
+
+    options = {"out": tmp_path / "run", "layer": 2, "magnitudes": "-1,1"}
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        assert_refused(steer(**options), "No space left on device", "free some space or choose another folder")
+    assert not list(tmp_path.rglob(".*.part*"))
+    if write == 5:
+        assert steer(**options, resume=True).code == 0
+        assert (tmp_path / "run" / "report.html").exists()
+
+
+# ---- a run that is there already -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def finished(inputs, tmp_path_factory):
+    """A small run, once."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    options = good_options(inputs) | {"layer": 2, "magnitudes": "-1,-0.5,0.5,1", "out": folder}
+    subprocess.run([sys.executable, STEER_SWEEP, *as_arguments(options)], env=alone(), check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def broken_off(finished, tmp_path):
+    """A copy of it that was killed in the sweep."""
+    shutil.copytree(finished, tmp_path / "run")
+    for late in ("matches.csv", "verdict.json", "report.html", "sweep/part-00002.parquet", "sweep/part-00003.parquet"):
+        (tmp_path / "run" / late).unlink()
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def resume(steer, broken_off):
+    """Resumes the broken run; returns how that ended, and asserts that nothing but the journal was touched."""
+
+    def run(**options):
+        before = files_of(broken_off)
+        given = {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "out": broken_off, "resume": True}
+        ended = steer(**given | options)
+        after = files_of(broken_off)
+        assert {path: data for path, data in after.items() if path.name not in JOURNAL} == {
+            path: data for path, data in before.items() if path.name not in JOURNAL
+        }
+        return ended
+
+    return run
+
+
+@pytest.mark.slow
+def test_a_run_that_is_there_is_not_begun_anew(steer, finished):
+    before = files_of(finished)
+    ended = steer(layer="2", magnitudes="-1,-0.5,0.5,1", out=finished)
+    assert_refused(ended, "already holds a run; pass --resume to continue it or choose another --out")
+    assert files_of(finished) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"layer": "3"}, "was made with layer = 2, but now layer = 3"),
+        ({"seed": "1"}, "was made with seed = 0, but now seed = 1"),
+        ({"magnitudes": "-1,1"}, "magnitudes"),
+        ({"contrast": "answer"}, "contrast"),
+        ({"n_questions": "40"}, "n_questions"),
+        ({"targets": "target 1,target 2"}, "targets"),
+    ],
+)
+def test_a_run_of_another_configuration_is_not_resumed(resume, changed, words):
+    assert_refused(resume(**changed), words)
+
+
+def test_no_run_of_this_configuration_to_resume_is_told(steer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_refused(steer(resume=True), "no run of this configuration", "name its folder with --out")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_run_is_not_resumed_with_another_model_in_the_same_folder(inputs, resume):
+    good = files_of(inputs / "model")
+    save_outspoken(inputs / "model", "llama", seed=2)
+    try:
+        assert_refused(resume(), "was made with a model whose fingerprint is")
+    finally:
+        for path, data in good.items():
+            (inputs / "model" / path).write_bytes(data)
+
+
+def test_a_run_is_not_resumed_with_another_panel_in_the_same_file(inputs, resume):
+    good = (inputs / "panel.csv").read_text()
+    panel = pd.read_csv(inputs / "panel.csv")
+    panel.assign(**{"target 0": 1 - panel["target 0"]}).to_csv(inputs / "panel.csv", index=False)
+    try:
+        assert_refused(resume(), "was begun with another table of panel")
+    finally:
+        (inputs / "panel.csv").write_text(good)
+
+
+def rewritten(file, **facts):
+    """The same vector file with other metadata."""
+    with safe_open(file, framework="pt") as opened:
+        metadata, direction = opened.metadata(), opened.get_tensor("direction")
+    save_file({"direction": direction}, file, metadata=metadata | facts)
+
+
+def test_a_vector_of_another_model_is_refused(resume, broken_off):
+    (file,) = (broken_off / "vectors").glob("*.safetensors")
+    with safe_open(file, framework="pt") as opened:
+        model = json.loads(opened.metadata()["model"])
+    rewritten(file, model=json.dumps(model | {"fingerprint": "0" * 64, "name": "another"}))
+    assert_refused(resume(), "the vector was read from another", "extract a vector from this model")
+
+
+def test_a_vector_file_that_is_none_is_refused(resume, broken_off):
+    (file,) = (broken_off / "vectors").glob("*.safetensors")
+    file.write_bytes(file.read_bytes()[:50])
+    assert_refused(resume(), "is no steering vector")
+    file.unlink()
+    assert_refused(resume(), "no vector file at")
+
+
+def test_a_damaged_part_of_the_sweep_is_refused(resume, broken_off):
+    part = broken_off / "sweep" / "part-00001.parquet"
+    part.write_bytes(part.read_bytes()[:200])
+    assert_refused(resume(), "part-00001.parquet is broken or no table; delete it and pass --resume")
+
+
+@pytest.mark.parametrize(
+    ("file", "words"), [("manifest.json", "is not JSON"), ("config.yaml", "is not YAML"), ("prompt.txt", "prompt")]
+)
+def test_a_damaged_file_of_a_run_is_refused(resume, broken_off, file, words):
+    (broken_off / file).write_text("{ nobody knows")
+    assert_refused(resume(), words)
+
+
+# ---- the judging program, and a few in a process of their own -------------------------------------------------------
+
+
+def test_what_cannot_be_judged_is_refused(call, finished, inputs, tmp_path):
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "note.txt").write_text("no run")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "maybe.csv").write_text("question_id,a\nq000,perhaps\n")
+    panel_of_other_questions(pd.read_csv(inputs / "panel.csv")).to_csv(tmp_path / "other.csv", index=False)
+    before = files_of(finished)
+    for arguments, words in (
+        ([tmp_path / "nowhere"], "holds no run"),
+        ([tmp_path / "bare"], "holds no run"),
+        ([tmp_path / "note.txt"], "no run"),
+        ([finished, "--panel", tmp_path / "empty.csv"], "is empty"),
+        ([finished, "--panel", tmp_path / "maybe.csv"], "'perhaps'"),
+        ([finished, "--panel", tmp_path / "other.csv"], "answers none of the 60 questions"),
+        ([finished, "--panel", tmp_path / "gone.csv"], "there is no file"),
+        (
+            [finished, "--panel", inputs / "panel.csv", "--out", tmp_path / "note.txt"],
+            "is a file, but a run needs",
+        ),
+        ([finished, "--panel", inputs / "panel.csv", "--respondents", tmp_path / "gone.csv"], "there is no file"),
+    ):
+        assert_refused(call(JUDGE_RUN, *arguments), words)
+        assert files_of(finished) == before
+    assert_usage_refused(call(JUDGE_RUN, finished, "--out", tmp_path / "new"), "give it with --panel")
+    assert_usage_refused(call(JUDGE_RUN, finished, "--seed", "lucky"), "--seed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--model", "/nowhere"], "/nowhere does not exist"),
+        (["--panel", "/nowhere.csv"], "there is no file /nowhere.csv"),
+        (["--layer", "99"], "layer 99 requested, but this model has layers 0-4"),
+    ],
+)
+def test_refusals_look_alike_from_a_shell(inputs, tmp_path, arguments, words):
+    good = as_arguments(good_options(inputs))
+    done = subprocess.run(
+        [sys.executable, STEER_SWEEP, *good, *arguments, "--out", tmp_path / "run"],
+        env=alone(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert_refused((done.returncode, done.stdout, done.stderr), words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_is_taken_is_refused_before_a_model_is_loaded(steer, tmp_path, monkeypatch):
+    Run.create(tmp_path, "steer_sweep", {"seed": 0}).release()
+    monkeypatch.setattr("open_models.load_model", None)
+    assert_refused(steer(out=tmp_path), "already holds a run", "--resume")
+    assert_refused(steer(out=tmp_path, resume=True), "was made with", "--out")

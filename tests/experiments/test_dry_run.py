@@ -1,0 +1,84 @@
+"""What a run will cost is told before it begins, from the config alone where the weights are not here."""
+
+import pytest
+import torch
+from tiny_experiment import STEER_SWEEP, as_arguments, call, write_experiment
+from tiny_models import tiny_model
+
+import steering.forecast
+from common import InputError
+from matching import SweepRun
+from steering.forecast import forecast_run
+
+__all__ = ["call"]
+
+LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    return write_experiment(tmp_path_factory.mktemp("experiment"), n=120)
+
+
+def forecast(layer="auto", **more):
+    return forecast_run(tiny_model("llama").hf.config, LENGTHS, layer, **more)
+
+
+@pytest.mark.slow
+def test_a_dry_run_counts_the_rows_that_the_run_then_has(options, tmp_path, call):
+    given = options | {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "out": tmp_path / "run", "facts": 12}
+    told = call(STEER_SWEEP, *as_arguments(given | {"dry_run": True}))
+    assert told.code == 0, told.err
+    assert not (tmp_path / "run").exists()
+    (total,) = [line.split() for line in told.out.splitlines() if line.startswith("total")]
+    assert call(STEER_SWEEP, *as_arguments(given)).code == 0
+    run = SweepRun.open(tmp_path / "run")
+    steered = len(run.sweep()) + len(run.facts_parts.read())
+    assert 1 / 1.5 < int(total[2].replace(",", "")) / steered < 1.5
+    assert total[-1] != "unknown"
+
+
+def test_without_the_weights_nothing_is_loaded_and_no_time_is_told(options, call, monkeypatch):
+    def refuse(*arguments, **more):
+        raise AssertionError("weights were loaded")
+
+    monkeypatch.setattr(steering.forecast, "weights_are_here", lambda location: False)
+    monkeypatch.setattr(steering.forecast, "load_model", refuse)
+    told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
+    assert told.code == 0, told.err
+    assert "unknown" in told.out
+    assert "the weights are not on this machine" in told.out
+
+
+def test_the_prompt_is_shown_without_the_weights(options, call, monkeypatch):
+    monkeypatch.setattr("open_models.load_model", None)
+    shown = call(STEER_SWEEP, *as_arguments(options | {"show_prompt": True}))
+    assert shown.code == 0, shown.err
+    assert "Can you tell?" in shown.out
+
+
+def test_stages_that_the_options_make_needless_are_left_out():
+    assert list(forecast().stages) == ["reading", "scanning", "placing", "sweep"]
+    assert list(forecast("2").stages) == ["reading", "scanning", "placing", "sweep"]
+    assert list(forecast("1-3", n_magnitudes=5).stages) == ["reading", "scanning", "sweep"]
+    assert list(forecast("2", n_magnitudes=5).stages) == ["reading", "sweep"]
+
+
+def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_controls():
+    assert forecast("2", n_magnitudes=5).stages["sweep"].n_rows == 160 * 5
+    assert list(forecast("2", n_controls=3, n_facts=60).stages)[-3:] == ["ranges", "controls", "facts"]
+    few, many = (forecast("2", n_controls=number).stages["controls"].n_rows for number in (3, 99))
+    assert few < forecast("2").stages["sweep"].n_rows * 8 < many  # the drawn ones, and five contrasts of their own
+
+
+def test_memory_is_that_of_the_stage_that_needs_most_and_time_the_sum():
+    rates = dict.fromkeys(("prefill", "rows", "whole", "readout"), 1e9)
+    told = forecast(rates=rates)
+    assert told.peak_bytes == max(stage.peak_bytes for stage in told.stages.values())
+    assert told.seconds == pytest.approx(sum(stage.total_flops for stage in told.stages.values()) / 1e9)
+    assert forecast(rates=rates, dtype=torch.bfloat16).peak_bytes < told.peak_bytes
+
+
+def test_a_layer_that_the_model_has_not_is_refused():
+    with pytest.raises(InputError, match="layers 0-4"):
+        forecast("9")

@@ -1,0 +1,136 @@
+"""experiments/judge_run.py: the same verdict again, another panel into another folder, refusals in one sentence."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from programs import MODEL_LIBRARIES, help_without_libraries, run_without
+from reporting_run import VECTOR_ID, intervention, make_run
+
+from matching import SweepRun
+from run_store import Run
+
+PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "judge_run.py"
+
+
+@pytest.fixture
+def judge_run(monkeypatch, capsys):
+    """Runs the program in this process: its exit code and what it wrote to stdout and stderr."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", [str(PROGRAM), *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(PROGRAM), run_name="__main__")
+        return ended.value.code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("runs") / "run", n_targets=12, n_questions=320)
+
+
+def files_of(folder):
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp_path, judge_run):
+    before = files_of(run.path)
+    rng = np.random.default_rng(0)
+    texts = run.questions()["question"].str.upper().iloc[:300]
+    coins = {f"coin {number}": rng.integers(0, 2, len(texts)) for number in range(6)}
+    pd.DataFrame({"question": texts, **coins}).to_csv(tmp_path / "coins.csv", index=False)
+    code, shown, _ = judge_run(run.path, "--panel", tmp_path / "coins.csv", "--out", tmp_path / "judged")
+    assert code == 0
+    assert "300 questions are in the panel (0 by id, 300 by text)" in shown
+    assert "Not reproduced;" in shown
+    assert "6 of 6 targets judged" in shown
+    judged = SweepRun.open(tmp_path / "judged")
+    assert judged.verdict()["reproduced"] == "not reproduced"
+    assert list(judged.matches().index) == list(coins)
+    assert judged.sweep()["question_id"].nunique() == 300
+    kept = run.questions().set_index("id")["split"].loc[judged.questions()["id"]]
+    assert judged.questions()["split"].tolist() == kept.tolist()
+    assert judged.run.manifest.facts["model"] == run.run.manifest.facts["model"]
+    assert "Not reproduced;" in (judged.path / "report.html").read_text(encoding="utf-8")
+    assert files_of(run.path) == before
+
+
+def test_judging_with_the_own_panel_twice_gives_the_same_files(run, judge_run):
+    assert judge_run(run.path)[0] == 0
+    results = [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
+    assert judge_run(run.path)[0] == 0
+    assert results == [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
+    assert json.loads(results[1])["n_targets"] == 12
+
+
+def test_control_directions_of_the_run_are_ranked(tmp_path, judge_run):
+    run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
+    sweep, rng = run.sweep(), np.random.default_rng(1)
+    ids = sweep["question_id"].unique()
+    names = [f"control {number}" for number in range(3)]
+    run.write_interventions([intervention(VECTOR_ID, sweep), *(intervention(each, sweep, "random") for each in names)])
+    for name in names:
+        other = sweep["question_id"].map(dict(zip(ids, rng.permutation(ids), strict=True)))
+        run.parts.append(sweep.assign(question_id=other, intervention_id=name))
+    assert judge_run(run.path)[0] == 0
+    direction = run.verdict()["direction"]
+    assert (direction["by"], direction["n_controls"]) == ("push", 3)  # the simulated dial is a moved cut
+    assert (direction["ranks"]["signal"], direction["ranks"]["order_gain"]) == (1, 1)
+    assert direction["p"] == direction["rank"] / 4
+    assert list(run.controls().index) == names
+
+
+def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(tmp_path, judge_run):
+    run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
+    sweep = run.sweep()
+    run.write_interventions([intervention(VECTOR_ID, sweep), intervention("its twin", sweep, "random")])
+    run.parts.append(sweep.assign(intervention_id="its twin"))
+    assert judge_run(run.path)[0] == 0
+    verdict = run.verdict()
+    assert "few" in verdict["excluded"].values()
+    direction = verdict["direction"]
+    assert (direction["rank"], direction["n_controls"], direction["p"]) == (2, 1, 1.0)
+    assert set(direction["ranks"].values()) == {2}
+    twin = run.controls().loc["its twin"]
+    assert {name: twin[name] for name in direction["own"]} == pytest.approx(direction["own"])
+
+
+def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path, judge_run):
+    (tmp_path / "other.csv").write_text("question_id,model a\nx1,yes\nx2,no\n")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "thesis.tex").write_text("years of work")
+    unswept = SweepRun(Run.create(tmp_path / "unswept", "steer_sweep", {"seed": 0}))
+    unswept.keep_inputs(run.questions(), run.panel(), "Can you?")
+    unswept.write_interventions([intervention(VECTOR_ID, run.sweep())])
+    unswept.run.release()
+    for arguments, words in (
+        ([tmp_path / "nowhere"], "holds no run"),
+        ([tmp_path], "holds no run"),
+        ([unswept.path], "holds no sweep to match with; finish the run with --resume"),
+        ([run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "new"], "answers none of the 320"),
+        (
+            [run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "taken"],
+            "is not empty and holds no run",
+        ),
+        ([run.path, "--panel", tmp_path / "missing.csv"], "missing.csv"),
+        ([run.path, "--out", tmp_path / "new"], "give it with --panel"),
+    ):
+        code, _, complaint = judge_run(*arguments)
+        assert code == 2
+        assert words in complaint
+    assert not (tmp_path / "new").exists()
+
+
+def test_help_does_not_wait_for_heavy_imports():
+    assert "Needs no model" in help_without_libraries(PROGRAM)
+
+
+@pytest.mark.slow
+def test_no_model_library_is_needed(run):
+    assert "targets judged" in run_without(MODEL_LIBRARIES, PROGRAM, run.path)

@@ -1,0 +1,154 @@
+"""The figures: both formats, every number of targets, whatever the tables lack."""
+
+import itertools
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
+from reporting_run import make_run
+
+from reporting import figures
+from reporting.figure_style import family_styles, save_figure
+from reporting.labels import shortened, target_labels
+from reporting.run_figures import add_figure, read_captions, write_figures
+
+NAMES = ["magnitude_threshold", "dose_response", "agreement", "kappa", "layer_map"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("figures") / "run", n_targets=6)
+
+
+def drawn(drawing):
+    """The figure's renderer after one drawing, for the extents of what is on it."""
+    canvas = FigureCanvasAgg(drawing.figure)
+    canvas.draw()
+    return canvas.get_renderer()
+
+
+def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
+    captions = write_figures(run)
+    assert list(captions) == NAMES
+    for name, words in captions.items():
+        with Image.open(run.path / "figures" / f"{name}.png") as picture:
+            assert picture.width == 960  # 4.8 inches at 200 dots
+        assert (run.path / "figures" / f"{name}.svg").read_text().rstrip().endswith("</svg>")
+        assert len(words["caption"]) > 100
+        assert "{" not in words["caption"]
+
+
+def test_without_a_layer_scan_there_is_no_map_of_layers(tmp_path):
+    run = make_run(tmp_path / "run")
+    (run.path / "layer_scan.csv").unlink()
+    assert list(write_figures(run)) == NAMES[:-1]
+
+
+def test_the_same_tables_give_the_same_bytes(run, tmp_path):
+    matches = run.matches()
+    for folder in ("one", "two"):
+        save_figure(figures.kappa_per_target(matches).figure, tmp_path / folder, "kappa")
+    for suffix in ("png", "svg"):
+        one, two = (tmp_path / folder / f"kappa.{suffix}" for folder in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_alone(run):
+    before = dict(matplotlib.rcParams)
+    figures.agreement_per_target(run.matches())
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("n_targets", [1, 6, 24, 40])
+def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_path):
+    run = make_run(tmp_path / "run", n_targets=n_targets)
+    matches, line = run.matches(), run.verdict()["line"]
+    drawings = [
+        figures.magnitude_against_threshold(matches, line, "residual_norm"),
+        figures.dose_response_curves(run.dose_response(), matches, "residual_norm"),
+        figures.agreement_per_target(matches),
+        figures.kappa_per_target(matches),
+    ]
+    for drawing in drawings:
+        width, height = drawing.figure.get_size_inches()
+        everything = drawing.figure.get_tightbbox(drawn(drawing))
+        assert everything.x0 >= -0.01, drawing.title
+        assert everything.y0 >= -0.01, drawing.title
+        assert everything.x1 <= width + 0.01, drawing.title
+        assert everything.y1 <= height + 0.01, drawing.title
+    renderer = drawn(drawings[3])
+    labels = drawings[3].figure.axes[0].get_yticklabels()
+    assert len(labels) == n_targets
+    boxes = sorted((label.get_window_extent(renderer) for label in labels), key=lambda box: box.y0)
+    assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
+
+
+def test_many_models_of_similar_names_stay_apart_in_the_legend(run):
+    names = [f"provider-model-{i}-instruct-preview" for i in range(19)]
+    rows = run.matches().sample(19, replace=True, random_state=0)
+    many = rows.assign(model=names, family="", framing="").set_index(pd.Index(names, name="target"))
+    drawing = figures.magnitude_against_threshold(many, run.verdict()["line"], "residual_norm")
+    legend = drawing.figure.legends[0]
+    labels = [text.get_text() for text in legend.get_texts() if not text.get_text().startswith("hollow")]
+    assert len(set(labels)) == 19
+    assert legend.get_window_extent(drawn(drawing)).x1 <= drawing.figure.bbox.x1
+
+
+def test_targets_stand_from_rarely_yes_to_often_yes(run):
+    matches = run.matches()
+    drawing = figures.agreement_per_target(matches)
+    axes = drawing.figure.axes[0]
+    shown = [label.get_text() for label in axes.get_yticklabels()]
+    heights = axes.get_yticks()
+    expected = target_labels(matches.sort_values("yes_rate", kind="stable"))
+    assert [label for _, label in sorted(zip(-heights, shown, strict=True))] == expected
+
+
+def test_points_of_targets_out_of_the_verdict_are_hollow(run):
+    matches = run.matches()
+    excluded = {str(matches.sort_values("yes_rate").index[0])}
+    points = figures.kappa_per_target(matches, excluded).figure.axes[0].collections[-1]
+    hollow = [tuple(colour[:3]) == (1.0, 1.0, 1.0) for colour in points.get_facecolor()]
+    assert hollow == [True] + [False] * (len(matches) - 1)
+
+
+def test_targets_without_threshold_are_counted_in_the_caption(run):
+    matches = run.matches()
+    matches["threshold"] = [np.nan, np.nan, *np.linspace(-1, 1, len(matches) - 2)]
+    drawing = figures.magnitude_against_threshold(matches, run.verdict()["line"], "residual_norm")
+    assert "Not drawn: 2 of 6 targets" in drawing.caption
+
+
+def test_a_table_of_nan_is_still_drawn(run):
+    matches = run.matches()
+    numbers = matches.select_dtypes("number").columns
+    empty = matches.assign(**{name: np.nan for name in numbers}, status="few")
+    line = dict.fromkeys(run.verdict()["line"])
+    titles = [
+        figures.magnitude_against_threshold(empty, line, "raw").title,
+        figures.agreement_per_target(empty).title,
+        figures.kappa_per_target(empty).title,
+    ]
+    assert len(set(titles)) == 3
+
+
+def test_long_names_stay_different_when_shortened():
+    names = ["Qwen2.5-Coder-0.5B-Instruct-GGUF-q4", "Qwen2.5-Coder-1.5B-Instruct-GGUF-q4"]
+    table = pd.DataFrame({"model": names, "framing": "very cautious indeed"}, index=["a", "b"])
+    labels = target_labels(table, 20)
+    assert len(set(labels)) == 2
+    assert shortened("abcdefghij", 5) == "ab…ij"
+
+
+def test_every_family_has_a_look_of_its_own():
+    looks = family_styles([f"family {i}" for i in range(40)])
+    assert len(set(looks.values())) == 40
+
+
+def test_a_figure_that_was_added_stays_after_the_runs_own(run):
+    add_figure(run, "scree", figures.kappa_per_target(run.matches()))
+    assert list(write_figures(run))[-1] == "scree"
+    assert read_captions(run)["scree"]["title"] == "Kappa per target"

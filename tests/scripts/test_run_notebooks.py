@@ -1,0 +1,55 @@
+"""The runner says which notebook failed, and saves whole runs only."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.slow  # a kernel takes seconds to start
+
+
+def write_notebook(path, *sources):
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+def run(*arguments):
+    command = [sys.executable, ROOT / "scripts" / "run_notebooks.py", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_notebook_that_runs_is_saved_with_its_outputs_and_one_that_fails_is_left_alone(tmp_path):
+    good, bad = tmp_path / "good.ipynb", tmp_path / "bad.ipynb"
+    write_notebook(good, "from pathlib import Path\nprint(Path.cwd())")
+    write_notebook(bad, "print(1)", "raise ValueError('no such layer')", "print(2)")
+    before = bad.read_bytes()
+    done = run(good, bad, "--save")
+    assert done.returncode == 1
+    assert "failed: bad.ipynb" in done.stdout
+    assert "no such layer" in done.stderr
+    assert bad.read_bytes() == before
+    saved = nbformat.read(good, as_version=4)
+    assert Path(saved.cells[0].outputs[0].text.strip()).samefile(tmp_path)
+    assert "language_info" not in saved.metadata
+
+
+def test_without_save_nothing_is_written(tmp_path):
+    notebook = tmp_path / "good.ipynb"
+    write_notebook(notebook, "print(1)")
+    before = notebook.read_bytes()
+    assert run(notebook).returncode == 0
+    assert notebook.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", "{}", '{"nbformat": 4}'])
+def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path, content):
+    path = tmp_path / "broken.ipynb"
+    if content is not None:
+        path.write_text(content)
+    done = run(path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
