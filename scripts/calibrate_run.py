@@ -10,8 +10,8 @@
 
 `scripts/calibrate_verdict.py` asks the same of simulated subjects; here the margins are a model's. The program
 prints how often each answer was given to the first two questions (the third needs controls, of which these panels have
-none) and ends with exit code 1 where a mark is missed: of 100 permuted panels at most 11 may be said to be reproduced or
-to share a signal, of 100 steered ones at most 10 may get "not reproduced".
+none) and ends with exit code 1 where a mark is missed: of 100 permuted panels at most 11 may be said to be reproduced
+or to share a signal, of 100 steered ones at most 10 may get "not reproduced".
 """
 
 import argparse
