@@ -87,18 +87,6 @@ class PromptSet:
             tuple(self.topics[index] for index in chosen) if self.topics else (),
         )
 
-    def continued(self, token: int) -> "PromptSet":
-        """The same prompts with one more token, such as an answer; the last position is then that token's."""
-        return PromptSet(
-            self.question_ids,
-            tuple((*sequence, token) for sequence in self.sequences),
-            self.tokens,
-            sha256_of_text(f"{self.prompt_hash} {token}"),
-            self.example,
-            self.question_ends,
-            self.topics,
-        )
-
     def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:
         """Places of the questions, batch by batch; every process gets the same batches.
 
