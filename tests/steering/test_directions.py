@@ -66,8 +66,8 @@ def test_directions_that_know_the_covariance_see_past_loud_noise(method):
     contrast = planted()
     truth = axis(0) - 0.5 * axis(1)  # what is free of the noise and still tells the sides apart
     found = direction_of(method, contrast)
-    assert found @ truth / truth.norm() > 0.95
-    assert found @ truth > direction_of("mean_difference", contrast) @ truth + 0.03
+    assert found @ truth / truth.norm() > 0.92
+    assert found @ truth > direction_of("mean_difference", contrast) @ truth + 0.02
 
 
 def test_lda_is_what_scikit_learn_makes_of_it():
