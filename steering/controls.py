@@ -106,15 +106,7 @@ def covariance(material: Material, seed: int) -> Float[Tensor, " d_model"]:
 
 def shuffled(material: Material, seed: int) -> Float[Tensor, " d_model"]:
     """See the module's text; pairs of the answer contrast are turned round one by one."""
-    yes, no = material.contrast.yes, material.contrast.no
-    generator = generator_of(seed)
-    if material.contrast.name == "answer":
-        turned = (torch.rand(len(yes), generator=generator) < 0.5)[:, None, None]
-        sides = torch.where(turned, no, yes), torch.where(turned, yes, no)
-    else:
-        both = torch.cat([yes, no])[torch.randperm(len(yes) + len(no), generator=generator)]
-        sides = both[: len(yes)], both[len(yes) :]
-    contrast = replace(material.contrast, yes=sides[0], no=sides[1], seed=seed)
+    contrast = material.contrast.shuffled(seed)
     method = material.vector.method if material.vector.method in DIRECTIONS else "mean_difference"
     return DIRECTIONS[method](contrast)[0][0]
 

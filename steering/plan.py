@@ -3,14 +3,13 @@ target."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
 from elicitation import METACOGNITIVE, PromptTemplate, Question
 from open_models import OpenModel, PromptSet
-from steering.contrasts import Contrast
 from steering.controls import Material, control_interventions, cosine
 from steering.interventions import Intervention
 from steering.layers import LayerScan, candidate_layers, scan_layers
@@ -122,7 +121,7 @@ def make_plan(
     else:
         with bar(len(fitting), "placing the magnitudes") as advance:
             grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
-    own = _at_layer(found, chosen.layers[0])
+    own = found.at_layer(chosen.layers[0])
     material = Material(model, chosen.vectors[0], own, questions, template)
     controls = control_interventions(material, chosen, n_controls, seed)
     ranges = control_ranges(model, fitting, controls, bar) if controls else {}
@@ -150,14 +149,6 @@ def control_ranges(
         found = find_range(yes_rates(own))
         ranges[str(name)] = [found.low, found.high]
     return ranges
-
-
-def _at_layer(contrast: Contrast, layer: int) -> Contrast:
-    """The contrast at one of its layers."""
-    place = contrast.layers.index(layer)
-    one = slice(place, place + 1)
-    activations = replace(contrast.activations, layers=(layer,), residuals=contrast.activations.residuals[:, one])
-    return replace(contrast, layers=(layer,), yes=contrast.yes[:, one], no=contrast.no[:, one], activations=activations)
 
 
 def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:

@@ -167,7 +167,7 @@ def test_an_unknown_choice_is_refused_where_it_is_made(options, said):
 def test_unknown_methods_contrasts_and_impossible_sets_of_vectors_are_refused():
     model = tiny_model("llama")
     prompts, (vector,) = PromptSet.build(model, QUESTIONS, METACOGNITIVE), vectors_at(model, [1])
-    with pytest.raises(InputError, match="--method 'pca2' is not known; choose one of mean_difference, random"):
+    with pytest.raises(InputError, match="--method 'pca2' is not known; choose one of mean_difference, without_"):
         extract_vectors(model, prompts, [1], method="pca2")
     with pytest.raises(InputError, match="--contrast 'mood' is not known; choose one of response, answer"):
         extract_vectors(model, prompts, [1], "mood")
