@@ -201,10 +201,10 @@ def control_interventions(material: Material, of: Intervention, n_drawn: int, se
     Raises:
         InputError: the intervention has several vectors.
     """
-    if len(of.vectors) > 1:
-        raise InputError(f"controls are made for one layer, and {of.intervention_id} has {len(of.vectors)}")
     if not n_drawn:
         return []
+    if len(of.vectors) > 1:
+        raise InputError(f"controls are made for one layer, and {of.intervention_id} has {len(of.vectors)}")
     kinds = [(DRAWN_ROLES[number % len(DRAWN_ROLES)], seed + 1 + number) for number in range(n_drawn)]
     kinds += [(name, seed) for name in CONTROLS if name not in DRAWN_ROLES]
     made = []

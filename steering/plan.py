@@ -12,7 +12,7 @@ from elicitation import METACOGNITIVE, PromptTemplate, Question
 from open_models import OpenModel, PromptSet
 from steering.controls import Material, control_interventions, cosine
 from steering.interventions import Intervention
-from steering.layers import LayerScan, candidate_layers, scan_layers
+from steering.layers import LayerScan, candidate_layers, layers_together, scan_layers
 from steering.magnitudes import choose_magnitudes, doubling, find_range, yes_rates
 from steering.reliability import Reliability, reliability_of
 from steering.sweep import sweep
@@ -96,7 +96,8 @@ def make_plan(
 
     Args:
         questions: those of `extraction`, in its order, and `template` the prompt: for controls alone.
-        layer: as in `candidate_layers`; with several candidates the scan chooses.
+        layer: as in `candidate_layers`; with several candidates the scan chooses. Layers at once are scanned as one,
+            under the number of the lowest.
         contrast, method, operator, positions, unit: see `CONTRASTS`, `DIRECTIONS`, `OPERATORS`, `Intervention`.
         magnitudes: None chooses them.
         n_controls: drawn controls; with any, one of each other contrast is added.
@@ -110,11 +111,13 @@ def make_plan(
         found = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
     vectors = vectors_of(model.identity, found, method, extraction.prompt_hash)
     candidates = [Intervention.of(vector, **how) for vector in vectors]
+    if layers_together(layer):
+        candidates = [Intervention.of(*vectors, **how)]
     scan = None
-    if len(layers) > 1 or magnitudes is None:
+    if len(candidates) > 1 or magnitudes is None:
         with bar(len(fitting), f"scanning {len(layers)} layer(s)") as advance:
             scan = scan_layers(model, fitting, candidates, advance)
-        candidates = [each for each in candidates if each.layers == (scan.layer,)]
+        candidates = [each for each in candidates if each.layers[0] == scan.layer]
     chosen = candidates[0]
     if magnitudes is not None or scan is None:
         grid = sorted({0.0, *(magnitudes or ())})
@@ -132,7 +135,8 @@ def make_plan(
         {chosen.intervention_id: grid} | ranges,
         scan,
         reliability,
-        _notes(layers, scan, reliability) + rounding_notes(grid, chosen, model.dtype),
+        _notes([each.layers[0] for each in candidates] if layers_together(layer) else layers, scan, reliability)
+        + rounding_notes(grid, chosen, model.dtype),
     )
 
 
