@@ -32,7 +32,7 @@ def test_text_effects_are_what_the_model_itself_gives(model, positions):
     (vector,) = vectors_at(model, [2])
     intervention = Intervention.of(vector, positions=positions)
     found = effects_on_text(model, [0.0, 0.6], intervention, passages=PASSAGES)
-    kls, surprises, n = [], [], 0
+    kls, surprises = [], []
     for text in PASSAGES:
         ids = [model.tokenizer.bos_token_id, *encode(model.tokenizer, text)]
         half = len(ids) // 2
@@ -53,7 +53,6 @@ def test_text_effects_are_what_the_model_itself_gives(model, positions):
         plain, pushed = rows[None][half - 1], rows[0.6][half - 1]
         kls.append((plain.exp() * (plain - pushed)).sum().item())
         surprises += [-rows[0.6][place - 1, ids[place]].item() for place in range(half, len(ids))]
-        n += 1
     assert list(found.columns) == TEXT_COLUMNS
     assert found["kl"].tolist() == pytest.approx([0.0, np.mean(kls)], abs=2e-4)
     assert found.loc[1, "perplexity"] == pytest.approx(np.exp(np.mean(surprises)), rel=1e-3)
@@ -85,13 +84,12 @@ def test_a_change_of_logits_has_the_effect_that_a_formula_gives(model):
 def test_facts_are_counted_with_their_flips_and_unread_ones_are_wrong():
     margins = {"a": (1.0, 1.0), "b": (-1.0, 1.0), "c": (1.0, -1.0), "d": (-1.0, -1.0)}
     truth = pd.Series({"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0})
-    table = pd.DataFrame(
-        [
-            {"question_id": name, "setting": setting, "margin": margin, "mass": 1 - 0.99 * ((name, setting) == ("d", 1.0))}
-            for name, pair in margins.items()
-            for setting, margin in zip((0.0, 1.0), pair, strict=True)
-        ]
-    )  # fmt: skip
+    rows = [
+        (name, setting, margin, 0.01 if (name, setting) == ("d", 1.0) else 1.0)
+        for name, pair in margins.items()
+        for setting, margin in zip((0.0, 1.0), pair, strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=["question_id", "setting", "margin", "mass"])
     found = fact_effects(table, truth).set_index("setting")
     assert list(found.reset_index().columns) == FACT_EFFECT_COLUMNS
     assert found.loc[0.0, ["accuracy", "loss", "negative_flips"]].tolist() == [0.75, 0.0, 0.0]
