@@ -54,7 +54,7 @@ from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
 from elicitation.passages import load_passages
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
-from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
+from elicitation.prompts import FRAMINGS, METACOGNITIVE, OPENINGS, Prompt, PromptTemplate, load_prompt, with_opening
 from elicitation.question_checks import Finding, findings_table
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questions import (
@@ -111,6 +111,7 @@ __all__ = [
     "MEASUREMENT_COLUMNS",
     "MEASUREMENT_KEY",
     "METACOGNITIVE",
+    "OPENINGS",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
     "NO_VARIANTS",
@@ -195,4 +196,5 @@ __all__ = [
     "under_test",
     "unknown_name",
     "write_imported",
+    "with_opening",
 ]
