@@ -1,6 +1,7 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.apply import steered
+from steering.asking import ASKED_COLUMNS, ask_settings
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
 from steering.cost import CostPrediction, ModelSize, predict_cost
@@ -21,6 +22,7 @@ from steering.sweep import SweepResult, sweep
 from steering.vectors import UNITS, SteeringVector, as_control, extract_vector, extract_vectors, random_vector
 
 __all__ = [
+    "ASKED_COLUMNS",
     "CONTRASTS",
     "CONTROLS",
     "DIRECTIONS",
@@ -43,6 +45,7 @@ __all__ = [
     "SweepResult",
     "as_control",
     "ask_along",
+    "ask_settings",
     "candidate_layers",
     "check_readability",
     "critical_magnitudes",
