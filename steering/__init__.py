@@ -2,6 +2,7 @@
 
 from steering.apply import steered
 from steering.asking import ASKED_COLUMNS, ask_settings
+from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
 from steering.cost import CostPrediction, ModelSize, predict_cost
@@ -26,6 +27,7 @@ __all__ = [
     "CONTRASTS",
     "CONTROLS",
     "DIRECTIONS",
+    "DIRECTION_COLUMNS",
     "EFFECT_COLUMNS",
     "OPERATORS",
     "POSITIONS",
@@ -34,6 +36,7 @@ __all__ = [
     "Contrast",
     "CostPrediction",
     "CriticalMagnitudes",
+    "DirectionComparison",
     "Intervention",
     "LayerScan",
     "ModelSize",
@@ -48,6 +51,7 @@ __all__ = [
     "ask_settings",
     "candidate_layers",
     "check_readability",
+    "compare_directions",
     "critical_magnitudes",
     "crossings_along",
     "effects_of",
