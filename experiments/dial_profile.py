@@ -123,7 +123,7 @@ def settings_of(swept: Any, intervention_id: str, options: argparse.Namespace) -
         if not all(0 < rate < 1 for rate in wanted):
             raise InputError(f"--yes-rates {options.yes_rates} goes beyond 0 and 1; give rates such as {YES_RATES}")
         turned = rates.drop(0.0, errors="ignore")
-        magnitudes = [float(turned.index[(turned - rate).abs().argmin()]) for rate in wanted]
+        magnitudes = [float(turned.index[int((turned - rate).abs().argmin())]) for rate in wanted]
     chosen = sorted({magnitude for magnitude in magnitudes if magnitude != 0})
     if not chosen:
         raise InputError("no setting other than 0 is left; give others with --yes-rates or --magnitudes")
