@@ -310,8 +310,7 @@ def finish(run: Run, dial: Dial, answers: "pd.DataFrame", written: "pd.DataFrame
     """Tables, figure, page and sentences."""
     from elicitation import SELF_REPORTS
     from matching import profile_of
-    from reporting import save_results, write_profile_report
-    from reporting.profile_figure import dial_profile as draw
+    from reporting import profile_figure, save_results, write_profile_report
 
     order = {name: place for place, name in enumerate(SELF_REPORTS)}
     answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
@@ -333,7 +332,7 @@ def finish(run: Run, dial: Dial, answers: "pd.DataFrame", written: "pd.DataFrame
             "accuracy": accuracy,
             "summary": summary,
         },
-        {"dial_profile": draw(profile.cells, profile.reports, dial.names)},
+        {"dial_profile": profile_figure.dial_profile(profile.cells, profile.reports, dial.names)},
     )
     page = write_profile_report(run)
     shown = ["n", "n_unread", "mean", "sd", "together", "low", "high", "p", "verdict"]
