@@ -20,6 +20,8 @@ from elicitation.importing import (
 from elicitation.instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
     FACT,
     INSTRUMENTS,
     PROBABILITY,
@@ -76,6 +78,7 @@ from elicitation.respondents import (
     response_from_logits,
     response_from_text,
 )
+from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -93,6 +96,8 @@ from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, p
 __all__ = [
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
+    "CONFIDENCE_IN_NUMBERS",
+    "CONFIDENCE_IN_WORDS",
     "CROSSING_COLUMNS",
     "CROSSING_KEY",
     "DRAWN_ROLES",
@@ -117,6 +122,7 @@ __all__ = [
     "NO_VARIANTS",
     "PROBABILITY",
     "REASONED",
+    "SELF_REPORTS",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -130,6 +136,7 @@ __all__ = [
     "Identity",
     "ImportedPanel",
     "Instrument",
+    "Item",
     "JoinReport",
     "Kinship",
     "LogChoices",
@@ -144,6 +151,7 @@ __all__ = [
     "Response",
     "ResponseMatrix",
     "Scale",
+    "SelfReport",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
@@ -163,6 +171,7 @@ __all__ = [
     "is_read",
     "join_questions_and_panel",
     "kinship_of",
+    "lettered",
     "load_facts",
     "load_panel",
     "load_passages",
@@ -190,6 +199,7 @@ __all__ = [
     "response_from_text",
     "same_model",
     "sample_questions",
+    "self_efficacy_items",
     "stated_confidence",
     "summarise_panel",
     "truth_of",
