@@ -31,6 +31,7 @@ from elicitation.instruments import (
     Scale,
     TextReader,
     TokenReader,
+    reasoned,
 )
 from elicitation.joining import JoinReport, drop_own, join_questions_and_panel, same_model
 from elicitation.kinship import Kinship, kinship_of
@@ -54,6 +55,9 @@ from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
 from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
+from elicitation.provider_reading import response_of
+from elicitation.provider_settings import ProviderModel, known_secrets, without_secrets
+from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side, require_inspect
 from elicitation.question_checks import Finding, findings_table
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questions import (
@@ -87,7 +91,7 @@ from elicitation.sweep_tables import (
     interventions_table,
     under_test,
 )
-from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_yes_no
+from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
 
 __all__ = [
     "CAN_YOU_ANSWER",
@@ -122,6 +126,7 @@ __all__ = [
     "YES_NO",
     "YES_NO_TOKENS",
     "YES_VARIANTS",
+    "Asking",
     "Confidence",
     "Finding",
     "Grade",
@@ -135,6 +140,8 @@ __all__ = [
     "LogRun",
     "Prompt",
     "PromptTemplate",
+    "ProviderModel",
+    "ProviderRespondent",
     "Question",
     "RecordedRespondent",
     "Respondent",
@@ -146,6 +153,7 @@ __all__ = [
     "TokenReader",
     "accuracy_by_level",
     "answers_in_order",
+    "answers_side_by_side",
     "base_model_means",
     "check_answer_tokens",
     "check_mass",
@@ -161,6 +169,7 @@ __all__ = [
     "is_read",
     "join_questions_and_panel",
     "kinship_of",
+    "known_secrets",
     "load_facts",
     "load_panel",
     "load_prompt",
@@ -175,6 +184,7 @@ __all__ = [
     "panel_from_logs",
     "panel_from_long",
     "panel_long",
+    "parse_direct_yes_no",
     "parse_yes_no",
     "prompt_key",
     "question_id",
@@ -183,8 +193,11 @@ __all__ = [
     "rates_of_respondents",
     "read_logs",
     "read_questions",
+    "reasoned",
+    "require_inspect",
     "response_from_logits",
     "response_from_text",
+    "response_of",
     "same_model",
     "sample_questions",
     "stated_confidence",
@@ -192,5 +205,6 @@ __all__ = [
     "truth_of",
     "under_test",
     "unknown_name",
+    "without_secrets",
     "write_imported",
 ]
