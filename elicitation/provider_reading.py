@@ -47,12 +47,14 @@ def response_of(
     total = sum(map(math.exp, floored))
     read = is_read(mass)
     is_binary = instrument.scale.kind == "yes/no"
+    probabilities = tuple(math.exp(value) / total for value in floored)
     return Response(
         value=_value(instrument.scale, option) if read else None,
         said_yes=option == 0 if read and is_binary else None,
         margin=floored[0] - floored[1] if is_binary else math.nan,
         mass=mass,
-        probabilities=tuple(math.exp(value) / total for value in floored),
+        probabilities=probabilities,
+        stated=instrument.scale.expectation(probabilities)[0] if read else math.nan,
         raw_text=text,
         **rest,
     )
@@ -61,7 +63,9 @@ def response_of(
 def _value(scale: Scale, option: int | None) -> float | None:
     if option is None:
         return None
-    return float(option == 0) if scale.kind == "yes/no" else float(option)
+    if scale.kind == "yes/no":
+        return float(option == 0)
+    return scale.values[option] if scale.kind == "probability" and scale.values else float(option)
 
 
 def _option_said(scale: Scale, reader: TokenReader, text: str) -> int | None:

@@ -387,15 +387,16 @@ def _telling_who_answered(generate: Any, respondent: ProviderRespondent) -> Any:
             result = await generate(*args, **named)
         except Exception as error:
             _strip(error, respondent)
+            _strip_log(respondent)
             raise
         output, call = result if isinstance(result, tuple) else (result, None)
+        if call is not None and call.response is not None:
+            call.response = json.loads(respondent.without_secrets(json.dumps(call.response, default=str)))
         if isinstance(output, Exception):
             _strip(output, respondent)
             return result
-        if call is not None and isinstance(call.response, dict):
-            call.response = json.loads(respondent.without_secrets(json.dumps(call.response, default=str)))
-            if fingerprint := call.response.get("system_fingerprint"):
-                output.metadata = (output.metadata or {}) | {"system_fingerprint": fingerprint}
+        if call is not None and call.response and (fingerprint := call.response.get("system_fingerprint")):
+            output.metadata = (output.metadata or {}) | {"system_fingerprint": fingerprint}
         told = output.model_dump_json()
         if (clean := respondent.without_secrets(told)) != told:
             output = type(output).model_validate_json(clean)
@@ -415,3 +416,14 @@ def _strip(error: BaseException | None, respondent: ProviderRespondent) -> None:
                 clean = respondent.without_secrets(value if isinstance(value, str) else json.dumps(value, default=str))
                 setattr(error, name, clean if isinstance(value, str) else json.loads(clean))
         error = error.__cause__ or error.__context__
+
+
+def _strip_log(respondent: ProviderRespondent) -> None:
+    """Take every key out of what a failed request got back, which is noted for the log before anybody raises."""
+    from inspect_ai.log import transcript
+
+    for event in reversed(transcript().events):
+        call = getattr(event, "call", None)
+        if call is not None and call.response is not None:
+            call.response = json.loads(respondent.without_secrets(json.dumps(call.response, default=str)))
+            return
