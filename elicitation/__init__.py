@@ -20,6 +20,8 @@ from elicitation.importing import (
 from elicitation.instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
     FACT,
     INSTRUMENTS,
     PROBABILITY,
@@ -52,6 +54,7 @@ from elicitation.panel_scores import (
 )
 from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
+from elicitation.passages import load_passages
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
 from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
 from elicitation.question_checks import Finding, findings_table
@@ -75,6 +78,7 @@ from elicitation.respondents import (
     response_from_logits,
     response_from_text,
 )
+from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -92,6 +96,8 @@ from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, p
 __all__ = [
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
+    "CONFIDENCE_IN_NUMBERS",
+    "CONFIDENCE_IN_WORDS",
     "CROSSING_COLUMNS",
     "CROSSING_KEY",
     "DRAWN_ROLES",
@@ -115,6 +121,7 @@ __all__ = [
     "NO_VARIANTS",
     "PROBABILITY",
     "REASONED",
+    "SELF_REPORTS",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -128,6 +135,7 @@ __all__ = [
     "Identity",
     "ImportedPanel",
     "Instrument",
+    "Item",
     "JoinReport",
     "Kinship",
     "LogChoices",
@@ -142,6 +150,7 @@ __all__ = [
     "Response",
     "ResponseMatrix",
     "Scale",
+    "SelfReport",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
@@ -161,8 +170,10 @@ __all__ = [
     "is_read",
     "join_questions_and_panel",
     "kinship_of",
+    "lettered",
     "load_facts",
     "load_panel",
+    "load_passages",
     "load_prompt",
     "load_questions",
     "load_respondents",
@@ -187,6 +198,7 @@ __all__ = [
     "response_from_text",
     "same_model",
     "sample_questions",
+    "self_efficacy_items",
     "stated_confidence",
     "summarise_panel",
     "truth_of",
