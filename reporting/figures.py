@@ -149,10 +149,11 @@ def agreement_per_target(matches: pd.DataFrame, excluded: Collection[str] = ()) 
     """
     rows, heights, axes, figure = _rows_of_targets(matches)
     axes.hlines(heights, 0, 1, color=GRID, linewidth=0.6, zorder=1)
-    for words, column, style in (
+    styles: tuple[tuple[str, str, dict[str, Any]], ...] = (
         ("majority answer", "majority", {"marker": "d", "s": 62, "color": MAJORITY, "linewidth": 0}),
         ("moved cut", "moved_cut", {"marker": "|", "s": 80, "color": INK, "linewidth": 1.6}),
-    ):
+    )
+    for words, column, style in styles:
         for (target, row), height in zip(rows.iterrows(), heights, strict=True):
             point = axes.scatter(row[column], height, zorder=3, **style)
             named(point, f"{target}: {words} {number(row[column])}")

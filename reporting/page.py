@@ -142,8 +142,7 @@ def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
 def explorer(found: Explorer) -> Markup:
     """The part of a page that answers to the hand: a dial and a browser of the questions. One on a page."""
     safe = {"json": Markup(found.json), "note": found.note}
-    macro = _environment().get_template("explorer.html.j2").module
-    return Markup(str(macro.explorer(safe)).strip())
+    return _block("explorer", safe, template="explorer.html.j2")
 
 
 def inline_svg(svg: str, name: str) -> Markup:
@@ -161,8 +160,8 @@ def inline_svg(svg: str, name: str) -> Markup:
     return Markup(f'<svg {box.group()} role="img" aria-labelledby="{name}-title">{rest}')
 
 
-def _block(name: str, *contents: Any) -> Markup:
-    macro = getattr(_environment().get_template("blocks.html.j2").module, name)
+def _block(name: str, *contents: Any, template: str = "blocks.html.j2") -> Markup:
+    macro = getattr(_environment().get_template(template).module, name)
     return Markup(str(macro(*contents)).strip())
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from matching import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from reporting.meaning import number
 
 
-def why_left_out(row: Mapping[str, Any]) -> str:
+def why_left_out(row: pd.Series | Mapping[str, Any]) -> str:
     """What a target's status means for it.
 
     Args:
