@@ -75,6 +75,7 @@ from elicitation.respondents import (
     response_from_logits,
     response_from_text,
 )
+from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -112,9 +113,12 @@ __all__ = [
     "METACOGNITIVE",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
+    "NEGATION",
+    "NONSENSE",
     "NO_VARIANTS",
     "PROBABILITY",
     "REASONED",
+    "STATEMENT_PROMPT",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -142,6 +146,7 @@ __all__ = [
     "Response",
     "ResponseMatrix",
     "Scale",
+    "Statement",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
@@ -166,6 +171,7 @@ __all__ = [
     "load_prompt",
     "load_questions",
     "load_respondents",
+    "load_statements",
     "majority_of_samples",
     "matrix_of",
     "measurements",
