@@ -42,10 +42,11 @@ CAPTIONS = {
         "{limit} of the answers could not be read). No target was looked at to choose the layer."
     ),
     "dial_path": (
-        "The steered subject as one more respondent on the panel's shared scale: its threshold and its loading at every "
-        "setting, with a 95% band for the loading; numbers at its ends are magnitudes. Points are the targets, each "
-        "placed by the answers of the other base models, with standard errors. A dial that only moves the threshold "
-        "runs level; where it falls, its answers follow the shared difficulty less. A target above or below the path "
-        "follows that difficulty more or less closely than the dial does at the same threshold."
+        "The steered subject as one more respondent on the panel's shared scale: its threshold and its loading at "
+        "every setting, with a 95% band for the loading; numbers at its ends are magnitudes. Points are the "
+        "targets, each placed by the answers of the other base models, with standard errors. A dial that only "
+        "moves the threshold runs level; where it falls, its answers follow the shared difficulty less. A target "
+        "above or below the path follows that difficulty more or less closely than the dial does at the same "
+        "threshold."
     ),
 }

@@ -53,8 +53,8 @@ def without_labels(contents: ProbeContents) -> Section | None:
         "polar variant wants a statement and its negation to contradict each other too. supervised: what could be "
         "found with labels. In the control a word without meaning stands in the place of not, and counts as if it "
         "negated: whatever reads truth must do worse there, and hurt says by how much. A method that reads statements "
-        "as they stand and falls below .5 on negated ones does not understand the negation. polar gap: 0 where yes to a "
-        "statement is read as no to its negation; contradiction: 0 where never both are affirmed, .5 where every "
+        "as they stand and falls below .5 on negated ones does not understand the negation. polar gap: 0 where yes to "
+        "a statement is read as no to its negation; contradiction: 0 where never both are affirmed, .5 where every "
         "probability is .5; opposite: share of pairs that lean to opposite sides."
     )
     columns = ("AUROC", "as it stands", "negated", "with nonsense", "hurt", "polar gap", "contradiction", "opposite")

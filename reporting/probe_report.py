@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from probes import FACT_LABELS, MAIN_LABELS
 from reporting import page
 from reporting import probe_figures as draw
 from reporting import probe_more_figures as more
@@ -21,6 +20,9 @@ def write_probe_figures(run: Run) -> None:
     Raises:
         InputError: a table is broken.
     """
+    # Here and not above: probes bring torch along, which nobody needs who looks at a sweep.
+    from probes import FACT_LABELS, MAIN_LABELS
+
     drawings: dict[str, Drawing] = {}
     if run.has("probes.csv"):
         table, method = run.read_table("probes.csv"), run.config["methods"][0]

@@ -1,6 +1,7 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.apply import steered
+from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
 from steering.cost import CostPrediction, ModelSize, predict_cost
@@ -24,6 +25,7 @@ __all__ = [
     "CONTRASTS",
     "CONTROLS",
     "DIRECTIONS",
+    "DIRECTION_COLUMNS",
     "EFFECT_COLUMNS",
     "OPERATORS",
     "POSITIONS",
@@ -32,6 +34,7 @@ __all__ = [
     "Contrast",
     "CostPrediction",
     "CriticalMagnitudes",
+    "DirectionComparison",
     "Intervention",
     "LayerScan",
     "ModelSize",
@@ -45,6 +48,7 @@ __all__ = [
     "ask_along",
     "candidate_layers",
     "check_readability",
+    "compare_directions",
     "critical_magnitudes",
     "crossings_along",
     "effects_of",
