@@ -17,6 +17,13 @@ from steering.plan import SweepPlan, make_plan
 from steering.readability import check_readability
 from steering.reliability import Reliability, reliability_of
 from steering.respondent import SteeredRespondent, ask_along, generate_steered
+from steering.side_effects import (
+    FACT_EFFECT_COLUMNS,
+    LIMIT,
+    TEXT_COLUMNS,
+    effects_on_text,
+    fact_effects,
+)
 from steering.speed import measure_speed
 from steering.sweep import SweepResult, sweep
 from steering.vectors import UNITS, SteeringVector, as_control, extract_vector, extract_vectors, random_vector
@@ -27,9 +34,12 @@ __all__ = [
     "DIRECTIONS",
     "DIRECTION_COLUMNS",
     "EFFECT_COLUMNS",
+    "FACT_EFFECT_COLUMNS",
+    "LIMIT",
     "OPERATORS",
     "POSITIONS",
     "ROLES",
+    "TEXT_COLUMNS",
     "UNITS",
     "Contrast",
     "CostPrediction",
@@ -52,8 +62,10 @@ __all__ = [
     "critical_magnitudes",
     "crossings_along",
     "effects_of",
+    "effects_on_text",
     "extract_vector",
     "extract_vectors",
+    "fact_effects",
     "forecast_run",
     "generate_steered",
     "make_plan",
