@@ -20,6 +20,8 @@ from elicitation.importing import (
 from elicitation.instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
     FACT,
     INSTRUMENTS,
     PROBABILITY,
@@ -77,6 +79,7 @@ from elicitation.respondents import (
     response_from_text,
 )
 from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
+from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -94,6 +97,8 @@ from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, p
 __all__ = [
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
+    "CONFIDENCE_IN_NUMBERS",
+    "CONFIDENCE_IN_WORDS",
     "CROSSING_COLUMNS",
     "CROSSING_KEY",
     "DRAWN_ROLES",
@@ -120,6 +125,7 @@ __all__ = [
     "PROBABILITY",
     "REASONED",
     "STATEMENT_PROMPT",
+    "SELF_REPORTS",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -133,6 +139,7 @@ __all__ = [
     "Identity",
     "ImportedPanel",
     "Instrument",
+    "Item",
     "JoinReport",
     "Kinship",
     "LogChoices",
@@ -148,6 +155,7 @@ __all__ = [
     "ResponseMatrix",
     "Scale",
     "Statement",
+    "SelfReport",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
@@ -167,6 +175,7 @@ __all__ = [
     "is_read",
     "join_questions_and_panel",
     "kinship_of",
+    "lettered",
     "load_facts",
     "load_panel",
     "load_passages",
@@ -195,6 +204,7 @@ __all__ = [
     "response_from_text",
     "same_model",
     "sample_questions",
+    "self_efficacy_items",
     "stated_confidence",
     "summarise_panel",
     "truth_of",

@@ -5,6 +5,7 @@ sweep (question x magnitude) + panel (question x target) -> match_targets -> Tar
 
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
 from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
@@ -22,12 +23,14 @@ __all__ = [
     "FLAGS",
     "JUDGED",
     "MIN_TEST",
+    "PROFILE_COLUMNS",
     "PUSHES",
     "RULE",
     "SPLITS",
     "ControlDial",
     "Dial",
     "DialPath",
+    "DialProfile",
     "ExperimentInputs",
     "FactsResult",
     "Judgement",
@@ -47,5 +50,6 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "profile_of",
     "sweep_grid",
 ]
