@@ -78,8 +78,8 @@ from elicitation.respondents import (
     response_from_logits,
     response_from_text,
 )
-from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
+from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -124,8 +124,8 @@ __all__ = [
     "NO_VARIANTS",
     "PROBABILITY",
     "REASONED",
-    "STATEMENT_PROMPT",
     "SELF_REPORTS",
+    "STATEMENT_PROMPT",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -154,8 +154,8 @@ __all__ = [
     "Response",
     "ResponseMatrix",
     "Scale",
-    "Statement",
     "SelfReport",
+    "Statement",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
