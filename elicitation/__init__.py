@@ -79,6 +79,7 @@ from elicitation.respondents import (
     response_from_text,
 )
 from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
+from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -118,10 +119,13 @@ __all__ = [
     "METACOGNITIVE",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
+    "NEGATION",
+    "NONSENSE",
     "NO_VARIANTS",
     "PROBABILITY",
     "REASONED",
     "SELF_REPORTS",
+    "STATEMENT_PROMPT",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -151,6 +155,7 @@ __all__ = [
     "ResponseMatrix",
     "Scale",
     "SelfReport",
+    "Statement",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
@@ -177,6 +182,7 @@ __all__ = [
     "load_prompt",
     "load_questions",
     "load_respondents",
+    "load_statements",
     "majority_of_samples",
     "matrix_of",
     "measurements",
