@@ -83,6 +83,7 @@ from elicitation.respondents import (
     response_from_text,
 )
 from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
+from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -122,10 +123,13 @@ __all__ = [
     "METACOGNITIVE",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
+    "NEGATION",
+    "NONSENSE",
     "NO_VARIANTS",
     "PROBABILITY",
     "REASONED",
     "SELF_REPORTS",
+    "STATEMENT_PROMPT",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -158,6 +162,7 @@ __all__ = [
     "ResponseMatrix",
     "Scale",
     "SelfReport",
+    "Statement",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
@@ -186,6 +191,7 @@ __all__ = [
     "load_prompt",
     "load_questions",
     "load_respondents",
+    "load_statements",
     "majority_of_samples",
     "matrix_of",
     "measurements",
