@@ -59,7 +59,7 @@ def test_every_dial_answers_by_one_contract_and_does_nothing_at_0(model, dial):
     assert len(table) == len(QUESTIONS) * 3
     assert set(table["setting"]) == set(settings)
     plain = table[table["setting"] == 0.0].set_index("question_id")["margin"]
-    np.testing.assert_allclose(plain, unsteered(model).loc[plain.index], atol=2e-5)
+    np.testing.assert_allclose(plain, unsteered(model).loc[plain.index], atol=1e-4)
     assert sum(told) > 0
     text = dial.on_text(model, [0.0])
     assert text.loc[0, "kl"] == pytest.approx(0.0, abs=1e-7)
@@ -72,7 +72,7 @@ def test_a_moved_cut_is_a_bias_on_the_yes_tokens(model):
     logits[list(prompts.tokens.yes)] += 1.25
     biased = logits[list(prompts.tokens.yes)].logsumexp(0) - logits[list(prompts.tokens.no)].logsumexp(0)
     table = MovedCut().ask(model, QUESTIONS[:3], METACOGNITIVE, [1.25]).set_index("question_id")
-    assert table.loc["q00", "margin"] == pytest.approx(biased.item(), abs=2e-5)
+    assert table.loc["q00", "margin"] == pytest.approx(biased.item(), abs=1e-4)
 
 
 def test_temperature_moves_no_answer(model):
@@ -91,7 +91,7 @@ def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model)
     batch = model.tokenise([Prompt(f"{text}\n\n{prompt.user}", prompt.assistant_prefix)])
     tokens = PromptSet.build(model, QUESTIONS[:1], METACOGNITIVE).tokens
     expected = model.readout.margin(model.final_residual(batch), tokens).item()
-    assert table.loc["q01", "margin"] == pytest.approx(expected, abs=2e-5)
+    assert table.loc["q01", "margin"] == pytest.approx(expected, abs=1e-4)
     with pytest.raises(InputError, match="has no setting 40; choose among 0, 90"):
         dial.ask(model, QUESTIONS, METACOGNITIVE, [40.0])
     with pytest.raises(InputError, match="there is no framing 'pirate'"):
