@@ -10,8 +10,9 @@ from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
+from matching.prospects import Prospects, prospects_of
 from matching.splits import SPLITS, assign_splits
-from matching.status import JUDGED, MIN_TEST
+from matching.status import JUDGED
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
 from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
@@ -21,10 +22,10 @@ __all__ = [
     "DIALS",
     "FLAGS",
     "JUDGED",
-    "MIN_TEST",
     "PUSHES",
     "RULE",
     "SPLITS",
+    "Prospects",
     "ControlDial",
     "Dial",
     "DialPath",
@@ -47,5 +48,6 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "prospects_of",
     "sweep_grid",
 ]

@@ -19,6 +19,8 @@ import math
 import sys
 from collections import Counter
 
+from common import program_parser
+
 
 def main() -> int:
     options = parse_options()
@@ -86,7 +88,7 @@ def missed_marks(told: dict[str, Counter[str]], n_seeds: int) -> list[str]:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=100, help="simulated panels of each kind (default 100)")
     parser.add_argument("--n-questions", type=int, default=400, help="questions of each (default 400)")
     parser.add_argument("--n-targets", type=int, default=18, help="targets, three to a base model (default 18)")
