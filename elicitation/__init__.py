@@ -52,6 +52,7 @@ from elicitation.panel_scores import (
 )
 from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
+from elicitation.passages import load_passages
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
 from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
 from elicitation.question_checks import Finding, findings_table
@@ -163,6 +164,7 @@ __all__ = [
     "kinship_of",
     "load_facts",
     "load_panel",
+    "load_passages",
     "load_prompt",
     "load_questions",
     "load_respondents",

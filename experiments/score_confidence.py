@@ -7,9 +7,9 @@
 Prints and writes, into DIR: respondents.csv (yes rate, accuracy, what came true, each with its interval and counts of
 what is missing), and where the panel says what was answered correctly (a long panel's answered_correctly) f_beta.csv
 and attitudes.csv (the best respondent for each attitude to error), confidence_accuracy.csv (the line between base
-models), calibration.csv (where there is numeric confidence: stated, or by margins), pairwise.csv, pairwise_pooled.csv,
-within_respondents.csv, summary.json and figures/. Framings of one base model are no further models: where models are
-compared, they are averaged first. Needs no model and no GPU.
+models), calibration.csv and metacognition.csv (where there is numeric confidence: stated, or by margins), pairwise.csv,
+pairwise_pooled.csv, within_respondents.csv, summary.json and figures/. Framings of one base model are no further
+models: where models are compared, they are averaged first. Needs no model and no GPU.
 """
 
 import argparse
@@ -208,9 +208,9 @@ def line_between_models(
 def calibration_tables(
     panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace
 ) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
-    """Calibration of numeric confidence; said in words where there is none."""
+    """Calibration of numeric confidence, and meta-d'; said in words where there is none."""
     from elicitation import stated_confidence
-    from psychometrics import calibration_table
+    from psychometrics import calibration_table, metacognition_sentences, metacognition_table
     from reporting import confidence_figures as draw
 
     confidence = stated_confidence(panel)
@@ -221,8 +221,12 @@ def calibration_tables(
     sure = confidence.values[confidence.values.columns[confidence.values.notna().any()]]
     right = correctness[sure.columns]
     table = calibration_table(sure, right, n_bootstrap=max(options.replicates, 1), seed=options.seed)
+    second_order = metacognition_table(sure, right, n_bootstrap=min(options.replicates, 200), seed=options.seed)
     if not options.replicates:
-        table = table[[column for column in table.columns if not column.endswith(("_low", "_high"))]]
+        table, second_order = (
+            each[[column for column in each.columns if not column.endswith(("_low", "_high"))]]
+            for each in (table, second_order)
+        )
     source = "as stated" if confidence.source == "stated" else "by margins, 1 / (1 + exp(-margin))"
     shown = {"n": table["n"], "accuracy": table["accuracy"].round(3), "confidence": table["mean_confidence"].round(3)}
     shown["error"] = share_with_interval(table, "ece_mass", "ece_mass")
@@ -232,7 +236,11 @@ def calibration_tables(
     print_table(shown)
     models = panel.respondents.loc[sure.columns, "model"]
     figures = {"reliability": draw.reliability(sure, right, models, confidence.source)}
-    return {"calibration": table}, figures, {"calibration": f"confidence {source}"}
+    sentences = metacognition_sentences(second_order)
+    print("\nis the confidence worth as much as the yes? (meta-d' over d', 1: as much)")
+    print("\n".join(sentences))
+    summary = {"calibration": f"confidence {source}", "metacognition": sentences}
+    return {"calibration": table, "metacognition": second_order}, figures, summary
 
 
 def share_with_interval(table: "pd.DataFrame", value: str, name: str) -> "pd.Series":

@@ -390,6 +390,15 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, wandb=True)
     parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
     options = parse_run_options(parser, arguments, lists=("--magnitudes",), retired=("site",))
+    if options.positions == "generated":
+        raise InputError(
+            "--positions generated changes what is written, and the sweep reads the token after the prompt; "
+            "choose last, prompt or all"
+        )
+    if options.controls and "+" in str(options.layer):
+        raise InputError(
+            f"--controls are made for one layer, and --layer {options.layer} names several; give --controls 0"
+        )
     options.prompt = options.prompt or (PROMPT_OF_EMBEDDED if options.model == MODEL else PROMPT)
     return options
 
@@ -408,7 +417,9 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
             f"--{name}", default=default, choices=KeysOf("steering", keys), help=f"{words} (%(default)s)"
         )
     group.add_argument(
-        "--layer", default="auto", help="14, 10,12,14, 8-20 or auto: where the smallest push turns the answers"
+        "--layer",
+        default="auto",
+        help="14, 10,12,14, 8-20 or auto: where the smallest push turns the answers; 10+14: both at once",
     )
     group.add_argument("--magnitudes", default="auto", help="auto, or a list such as -1,-0.5,0.5,1")
     group.add_argument(

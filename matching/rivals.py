@@ -5,13 +5,16 @@ says, as the dial is set, and its kappa on the test split is averaged as S is. B
 over the same resamples of the test questions.
 
     unsteered margin            the subject with another cut: a bias on the yes token's logit is the same thing
-    surface                     length, digits, capitals, superlatives: ridge on the target's fitting answers
+    surface                     length, digits, capitals, superlatives: ridge
     topic means                 the target's yes rate in the question's topic, drawn towards its mean
-    text                        words by TF-IDF beside the surface: ridge on the target's fitting answers
+    text                        words by TF-IDF beside the surface: ridge
     text, from other models     the same, trained on what the other base models say: like for like with one dial
     mean of other models        what the other base models say to the very question
     nearest threshold           the target of another base model whose yes rate is nearest
     shared difficulty           the factor score of the panel without the target's base model
+
+Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
+a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
 
 The unsteered margin, the text from other models, their mean and the shared difficulty are one-dimensional accounts: one
 order of the questions that only takes another cut for each target (they differ between base models only by leaving
@@ -77,8 +80,8 @@ def _text(material: Material) -> np.ndarray:
 
 
 def _ridge_on_own(material: Material, features: np.ndarray) -> np.ndarray:
-    fitting = material.splits == FITTING
-    return np.stack([ridge_scores(features, own, fitting) for own in material.given.to_numpy().T], axis=1)
+    known = material.splits != TEST
+    return np.stack([ridge_scores(features, own, known) for own in material.given.to_numpy().T], axis=1)
 
 
 def _text_from_others(material: Material) -> np.ndarray:
@@ -106,9 +109,9 @@ def _by_model(material: Material, score: Callable[[np.ndarray], np.ndarray]) -> 
 def _topic_means(material: Material) -> np.ndarray:
     if len(set(material.topics)) < 2:
         return _nothing(material)
-    fitting, scores = material.splits == FITTING, _nothing(material)
+    scores = _nothing(material)
     for target, own in enumerate(material.given.to_numpy().T):
-        known = fitting & ~np.isnan(own)
+        known = (material.splits != TEST) & ~np.isnan(own)
         if not known.any():
             continue
         mean = own[known].mean()

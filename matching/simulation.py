@@ -3,11 +3,14 @@
 The margins here are synthetic: they study the match and the verdict, and stand for no model.
 
     subject   margin(q, m) = s_q + m (1 + h g_q),  s and g standard normal; h = 0: steering only moves the cut
-    targets   unrelated    cut from a difficulty of their own that they share with each other, not with the subject
-              steered      cut from the subject's margin at a magnitude of their own, with noise
-              moved cut    cut from the subject's unsteered margin at a place of their own, with noise
-              dial order   cut from the order in which the subject's answers turn, with noise
-              base rates   independent coins that nearly always fall on the same side
+    targets   unrelated      cut from a difficulty of their own that they share with each other, not with the subject
+              steered        cut from the subject's margin at a magnitude of their own, with noise
+              moved cut      cut from the subject's unsteered margin at a place of their own, with noise
+              dial order     cut from the order in which the subject's answers turn, with noise
+              models differ  cut from a mixture of these two orders that is each base model's own, as its noise is
+              base rates     independent coins that nearly always fall on the same side
+    controls  alike          directions that chance draws as it drew the vector
+              weak           such that move every question a little, and its neighbours otherwise
 
 Targets come in threes of one base model under three framings, and leave more answers out on hard questions. With
 `clustering` c, questions of a topic are alike: a share c of the variance of s, and of the unrelated targets'
@@ -22,10 +25,13 @@ import pandas as pd
 from scipy import stats
 
 from elicitation import MASS_FLOOR
+from matching.controls import ControlDial
+from matching.dial import Dial
 from matching.splits import assign_splits
 
 FRAMINGS = ("neutral", "cautious", "eager")
 _UNREAD_AT_THE_ENDS = 0.05
+_CONTROL_RANGE = 60.0
 
 
 def simulate_sweep(
@@ -103,10 +109,23 @@ def dial_order_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
 ) -> pd.DataFrame:
     """Targets that put the questions in the order in which the subject's answers turn, but for noise."""
-    order = stats.rankdata((_margins(sweep).to_numpy() > 0).mean(axis=1) + 1e-9 * rng.random(len(_margins(sweep))))
-    ease = stats.norm.ppf(order / (len(order) + 1))[:, None]
+    ease = _dial_ease(rng, sweep)
     cuts = stats.norm.ppf(np.linspace(0.1, 0.9, n_targets))
     return _panel(rng, sweep, ease + noise * rng.standard_normal((len(ease), n_targets)) > cuts)
+
+
+def differing_targets(
+    rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
+) -> pd.DataFrame:
+    """Targets of base models that differ: in how far they follow the dial's order rather than the unsteered margin's
+    (weight from a normal distribution about 1/2, standard deviation 1/2) and in their noise (log-normal, sigma .4)."""
+    ease, unsteered = _dial_ease(rng, sweep), _margins(sweep)[0.0].to_numpy()[:, None]
+    model = np.arange(n_targets) // len(FRAMINGS)
+    weight = (0.5 + 0.5 * rng.standard_normal(model.max() + 1))[model]
+    own_noise = noise * np.exp(0.4 * rng.standard_normal(model.max() + 1))[model]
+    latent = weight * ease + (1 - weight) * unsteered + own_noise * rng.standard_normal((len(ease), n_targets))
+    cuts = stats.norm.ppf(rng.permutation(np.linspace(0.1, 0.9, n_targets)))
+    return _panel(rng, sweep, latent > cuts)
 
 
 def base_rate_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int) -> pd.DataFrame:
@@ -120,6 +139,7 @@ TARGETS: dict[str, Callable[[np.random.Generator, pd.DataFrame, int], pd.DataFra
     "steered": steered_targets,
     "moved cut": moved_cut_targets,
     "dial order": dial_order_targets,
+    "models differ": differing_targets,
     "base rates": base_rate_targets,
 }
 
@@ -151,9 +171,39 @@ SCENARIOS = {
     "pure shift, weak": Scenario("moved cut", {"reordering": 0.0}, {"noise": 2.0}),
     "towards": Scenario("dial order", {"reordering": 0.4}, {"noise": 0.5}),
     "towards, much": Scenario("dial order", {"reordering": 0.9}, {"noise": 0.5}),
+    "towards, weak": Scenario("dial order", {"reordering": 0.9}, {"noise": 2.0}),
     "each its own way": Scenario("steered", {"reordering": 0.4}, {"noise": 1.0}),
     "away": Scenario("moved cut", {"reordering": 0.4}, {"noise": 0.5}),
+    "models differ": Scenario("models differ", {"reordering": 0.4}, {"noise": 0.5}),
 }
+
+
+def simulated_controls(
+    rng: np.random.Generator, sweep: pd.DataFrame, n: int = 99, reordering: float = 0.4, alike: bool = True
+) -> dict[str, ControlDial]:
+    """Directions drawn by chance, of the subject of `simulate_sweep`.
+
+    margin(q, m) = s_q + m a (1 + h g_q), with g anew for each. Alike: a is log-normal (sigma .5) relative to a draw of
+    the vector's own, so that the vector is one of n + 1 from one urn. Weak: a (1 + h g_q) is .06 (z + g_q), z normal.
+    """
+    unsteered = _margins(sweep)[0.0]
+    gains = rng.standard_normal(n + 1)
+    controls = {}
+    for number in range(n):
+        own = rng.standard_normal(len(unsteered))
+        slopes = np.exp(0.5 * (gains[number] - gains[-1])) * (1 + reordering * own)
+        if not alike:
+            slopes = 0.06 * (gains[number] + own)
+        controls[f"random {number}"] = ControlDial("random", True, _straight_dial(unsteered, slopes), cosine=0.0)
+    return controls
+
+
+def _straight_dial(unsteered: pd.Series, slopes: np.ndarray) -> Dial:
+    """Each margin a straight line: it turns once, or not within the range."""
+    turns = -unsteered.to_numpy() / slopes
+    crossings = [np.array([turn]) if abs(turn) < _CONTROL_RANGE else np.array([]) for turn in turns]
+    at_low = unsteered.to_numpy() - _CONTROL_RANGE * slopes > 0
+    return Dial(unsteered.index, crossings, at_low, -_CONTROL_RANGE, _CONTROL_RANGE)
 
 
 def framings_of(targets: pd.Index) -> pd.DataFrame:
@@ -172,6 +222,13 @@ def framings_of(targets: pd.Index) -> pd.DataFrame:
 def _clustered(rng: np.random.Generator, own: np.ndarray, topics: np.ndarray, share: float) -> np.ndarray:
     """Standard normal values of which a share of the variance lies between topics."""
     return np.sqrt(1 - share) * own + np.sqrt(share) * rng.standard_normal(topics.max() + 1)[topics]
+
+
+def _dial_ease(rng: np.random.Generator, sweep: pd.DataFrame) -> np.ndarray:
+    """Normal scores of the order in which the subject's answers turn, ties broken by chance: question x 1."""
+    margins = _margins(sweep)
+    order = stats.rankdata((margins.to_numpy() > 0).mean(axis=1) + 1e-9 * rng.random(len(margins)))
+    return stats.norm.ppf(order / (len(order) + 1))[:, None]
 
 
 def _margins(sweep: pd.DataFrame) -> pd.DataFrame:

@@ -191,6 +191,7 @@ def judge(
     facts: FactsResult | None = None,
     ceiling: Callable[[float], dict[str, float | str]] | None = None,
     seed: int = 0,
+    line_permutations: int | None = None,
 ) -> Verdict:
     """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
 
@@ -200,6 +201,7 @@ def judge(
         facts: what the dial does to unrelated facts; None where they were not asked.
         ceiling: from S to its share of the best account without steering (`rivals.ceiling`).
         seed: of permutations and resamples.
+        line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.
@@ -243,7 +245,7 @@ def judge(
         ceiling=ceiling(signal_number.estimate) if ceiling is not None else {},
         models=own.by_model(),
         unread_as_wrong=_told(worst, judged, reach),
-        line=line_of(matches, n_permutations, seed),
+        line=line_of(matches, n_permutations if line_permutations is None else line_permutations, seed),
         agreement=means["agreement"],
         majority=means["majority"],
         moved_cut=means["moved_cut"],

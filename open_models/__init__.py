@@ -18,6 +18,7 @@ from open_models.checkpoints import (
     weights_are_here,
 )
 from open_models.decoder import Decoder
+from open_models.gradients import margin_gradients
 from open_models.identity import ModelIdentity
 from open_models.lens import Lens, lens_of, tokens_along
 from open_models.model import DEFAULT_MODEL, DTYPES, OpenModel, load_model
@@ -85,6 +86,7 @@ __all__ = [
     "lens_of",
     "load_config",
     "load_model",
+    "margin_gradients",
     "own_device",
     "own_share",
     "pad_batch",

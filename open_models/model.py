@@ -116,6 +116,16 @@ class OpenModel:
         return self.stack.final_residual(batch)
 
     @torch.inference_mode()
+    def final_residuals(self, batch: TokenBatch) -> Float[Tensor, "question pos d_model"]:
+        """Residual stream after the last layer at every column, padding included, by one plain forward.
+
+        Edits that are in force act on it, as on `final_residual`.
+        """
+        with reading([self.stack.norm], inputs=True) as final:
+            self.stack.run(batch)
+        return final[0]
+
+    @torch.inference_mode()
     def read_residual(
         self, batch: TokenBatch, layers: Sequence[int], positions: str = "last"
     ) -> Float[Tensor, "question layer d_model"] | Float[Tensor, "question layer pos d_model"]:

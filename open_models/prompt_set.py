@@ -24,6 +24,7 @@ class PromptSet:
         example: the first rendered prompt, for people.
         question_ends: place in each sequence of the token that holds the question's last letter; empty where the
             tokenizer cannot say (one that is not a fast tokenizer).
+        topics: of each question, "" where it has none; empty where they are not known.
     """
 
     question_ids: tuple[str, ...]
@@ -32,6 +33,7 @@ class PromptSet:
     prompt_hash: str
     example: str
     question_ends: tuple[int, ...] = ()
+    topics: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model: OpenModel, questions: "PromptSet | Sequence[Question]") -> "PromptSet":
@@ -65,6 +67,7 @@ class PromptSet:
             prompt_hash=sha256_of_text(blank),
             example=model.render(prompts[0]),
             question_ends=question_ends(model, blank, [model.render(prompt) for prompt in prompts], texts),
+            topics=tuple(question.topic or "" for question in questions),
         )
 
     def __len__(self) -> int:
@@ -81,17 +84,7 @@ class PromptSet:
             self.prompt_hash,
             self.example,
             tuple(self.question_ends[index] for index in chosen) if self.question_ends else (),
-        )
-
-    def continued(self, token: int) -> "PromptSet":
-        """The same prompts with one more token, such as an answer; the last position is then that token's."""
-        return PromptSet(
-            self.question_ids,
-            tuple((*sequence, token) for sequence in self.sequences),
-            self.tokens,
-            sha256_of_text(f"{self.prompt_hash} {token}"),
-            self.example,
-            self.question_ends,
+            tuple(self.topics[index] for index in chosen) if self.topics else (),
         )
 
     def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:

@@ -285,7 +285,8 @@ def _likelihood(theta: Floats, table: Floats, ratio: Floats) -> tuple[Floats, Fl
             beyond, density = ndtr(-edge), np.exp(-(edge**2) / 2) / np.sqrt(2 * np.pi)
             within = np.maximum(beyond - np.concatenate([beyond[:, 1:], np.zeros((n, 1))], axis=1), _TINY)
             log_judged = log_ndtr(-edge[:, 0])
-            p = np.maximum(within / np.exp(log_judged)[:, None], _TINY)
+            judged = np.maximum(np.exp(log_judged), _TINY)[:, None]  # a trial step may go where it is 0
+            p = np.maximum(within / judged, _TINY)
             cells = table[:, answer, outcome]
             value += (cells * (np.log(within) - log_judged[:, None])).sum(axis=1)
             slope = np.zeros((n, half, theta.shape[1]))  # of beyond, by parameter
@@ -294,7 +295,7 @@ def _likelihood(theta: Floats, table: Floats, ratio: Floats) -> tuple[Floats, Fl
                 place = 1 + answer * (half - 1) + cut
                 slope[:, cut + 1 :, place] = -density[:, cut + 1 :] * gaps[:, answer, cut, None]
             of_within = slope - np.concatenate([slope[:, 1:], np.zeros((n, 1, theta.shape[1]))], axis=1)
-            of_log_p = of_within / within[..., None] - (slope[:, 0] / np.exp(log_judged)[:, None])[:, None]
+            of_log_p = of_within / within[..., None] - (slope[:, 0] / judged)[:, None]
             score += np.einsum("nk,nkp->np", cells, of_log_p)
             information += np.einsum("nk,nkp,nkq->npq", p * cells.sum(axis=1, keepdims=True), of_log_p, of_log_p)
     return value, score, information

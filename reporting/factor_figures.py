@@ -6,19 +6,16 @@ correlations         who answers like whom, in order of how often they say yes
 scale                how the questions are spread over the scale, and which distribution that is
 clusters             what models share with each other, and what each shares with itself
 f_beta               whose yes is best, depending on what an error costs
-confidence_accuracy  do those that say yes more often get more right?
 """
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
 from psychometrics import (
     ClusterStructure,
-    ConfidenceAccuracy,
     EigenvalueNull,
     FactorModel,
     FBetaCurve,
@@ -230,46 +227,6 @@ def f_beta_curves(curve: FBetaCurve) -> Drawing:
 
 
 @styled
-def confidence_against_accuracy(result: ConfidenceAccuracy) -> Drawing:
-    """Mean confidence against mean accuracy, with the identity and the fitted line."""
-    means, line = result.means, result.line
-    x, y = means["accuracy"].to_numpy(dtype=float), means["confidence"].to_numpy(dtype=float)
-    figure = new_figure(4.9)
-    axes = figure.add_subplot()
-    axes.plot([0, 1], [0, 1], color=FAINT, linestyle="--", linewidth=1.2, zorder=1)
-    if "n" in means:
-        n = np.maximum(means["n"].to_numpy(dtype=float), 1)
-        bars = [_Z * np.sqrt(np.clip(values * (1 - values), 0, None) / n) for values in (x, y)]
-        axes.errorbar(x, y, xerr=bars[0], yerr=bars[1], fmt="none", ecolor=POINTS, elinewidth=0.7, alpha=0.6, zorder=2)
-    axes.plot(x, y, linestyle="", marker="o", markersize=5.5, color=POINTS, markeredgecolor=PAPER, zorder=3)
-    handles = [Line2D([], [], color=FAINT, linestyle="--", label="calibrated")]
-    remark = "no line fitted: too few respondents, or all equally accurate"
-    if np.isfinite(line.slope):
-        ends = np.array([np.nanmin(x), np.nanmax(x)])
-        grid, low, high = _line_band(x, y, line.intercept, line.slope)
-        axes.fill_between(grid, low, high, color=CHANCE, alpha=0.15, linewidth=0, zorder=1)
-        axes.plot(ends, line.intercept + line.slope * ends, color=CHANCE, linewidth=1.6, zorder=2)
-        handles.append(Line2D([], [], color=CHANCE, label="least squares"))
-        remark = (
-            f"slope {line.slope:.2f} ({line.slope_low:.2f} to {line.slope_high:.2f}), p = {line.p:.2g}, n = {line.n}"
-        )
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
-    axes.set_aspect("equal")
-    axes.set_xlabel("share of questions answered correctly")
-    axes.set_ylabel("share of questions with yes")
-    figure.legend(handles=handles, loc="outside lower left", ncols=2)
-    set_title(axes, "Confidence against accuracy", remark)
-    caption = (
-        "Each point is a respondent, with 95% intervals over questions. On the dashed line it says yes as often as it "
-        "is right. The band is the fitted line's 95% interval over respondents. A flat fitted line means "
-        "that who says yes more often tells nothing about who knows more. With few respondents the interval of the "
-        "slope is wide: read it before the slope."
-    )
-    return Drawing(figure, "Confidence against accuracy", caption)
-
-
-@styled
 def scale_shapes(scale: ScaleDistribution) -> Drawing:
     """The distribution of the questions' easiness of every kind, as densities of the same area.
 
@@ -339,21 +296,6 @@ def within_and_between(clusters: ClusterStructure) -> Drawing:
         f"respondent's variance (p = {clusters.between.p:.2g} where each model's answers are shuffled as a whole)."
     )
     return Drawing(figure, "Within and between models", caption)
-
-
-def _line_band(
-    x: np.ndarray, y: np.ndarray, intercept: float, slope: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Grid and 95% interval of a least squares line."""
-    known = np.isfinite(x) & np.isfinite(y)
-    x, y = x[known], y[known]
-    grid = np.linspace(x.min(), x.max(), 100)
-    df = len(x) - 2
-    residual = np.sqrt(((y - intercept - slope * x) ** 2).sum() / max(df, 1))
-    error = residual * np.sqrt(1 / len(x) + (grid - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum())
-    reach = stdtrit(max(df, 1), 0.975) * error
-    middle = intercept + slope * grid
-    return grid, middle - reach, middle + reach
 
 
 def _band(axes: Axes, null: EigenvalueNull, colour: str, dashes: str, label: str) -> None:

@@ -44,8 +44,8 @@ def rivals(contents: Contents) -> Section | None:
     words = (
         "Each rival puts the questions in an order without any steering, is cut at the target's yes rate on the "
         "fitting questions, and is scored as S is. A dial that shares a scale with the targets should stand against "
-        "the other accounts with one order for all targets; one that is trained on a target's own answers may know "
-        "more of it than any single dial can."
+        "the other accounts with one order for all targets. Surface, topic means and text are trained on the target's "
+        "own answers outside the test split, and may know more of it than any single dial can."
     )
     shown = page.table(
         "Table of rivals", "without steering", report_tables.RIVAL_COLUMNS, report_tables.rival_rows(contents.rivals)

@@ -9,8 +9,9 @@
                 share with the subject is gone
 
 `scripts/calibrate_verdict.py` asks the same of simulated subjects; here the margins are a model's. The program
-prints how often each sentence was said and ends with exit code 1 where a mark is missed: of 100 permuted panels at most
-11 may get anything but "not reproduced", of 100 steered ones at most 10 may get it.
+prints how often each answer was given to the first two questions (the third needs controls, of which these panels have
+none) and ends with exit code 1 where a mark is missed: of 100 permuted panels at most 11 may be said to be reproduced
+or to share a signal, of 100 steered ones at most 10 may get "not reproduced".
 """
 
 import argparse
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from matching import Verdict
 
 KINDS = ("steered", "permuted")
+QUESTIONS = {"reproduced": "Is it reproduced?", "dial": "What is the dial?"}
 
 
 def main() -> int:
@@ -40,16 +42,19 @@ def main() -> int:
     own, sweep = run.under_test(), run.sweep()
     sweep = sweep[sweep["intervention_id"] == own]
     sweep = sweep.assign(split=sweep["question_id"].map(run.splits()))
-    told: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    told: dict[str, dict[str, Counter[str]]] = {name: {kind: Counter() for kind in KINDS} for name in QUESTIONS}
     for seed in range(options.seeds):
         for kind in KINDS:
-            told[kind][one_verdict(sweep, kind, seed, options).sentence] += 1
+            verdict = one_verdict(sweep, kind, seed, options)
+            for name in QUESTIONS:
+                told[name][kind][getattr(verdict, name)] += 1
     counts = sweep.drop_duplicates("question_id")["split"].value_counts().reindex(SPLITS).to_dict()
     print(
         f"{run.path}: {own}, questions {counts}; {options.seeds} panels of {options.n_targets} targets; times said:\n"
     )
-    print(pd.DataFrame(told).fillna(0).astype(int).to_string())
-    failures = missed_marks(told, options.seeds)
+    for name, question in QUESTIONS.items():
+        print(pd.DataFrame(told[name]).fillna(0).astype(int).rename_axis(question).to_string(), end="\n\n")
+    failures = missed_marks(told["reproduced"], options.seeds)
     for failure in failures:
         print(f"missed: {failure}", file=sys.stderr)
     return 1 if failures else 0
@@ -67,19 +72,20 @@ def one_verdict(sweep: "pd.DataFrame", kind: str, seed: int, options: argparse.N
     panel = steered_targets(rng, sweep, options.n_targets, noise=options.noise * spread)
     if kind == "permuted":
         panel = panel.set_axis(rng.permutation(panel.index.to_numpy()))
-    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=99, seed=seed)
-    return judge(matches, options.n_permutations, options.n_permutations, seed=seed)
+    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=19, seed=seed)
+    return judge(matches, options.n_permutations, options.n_permutations, seed=seed, line_permutations=19)
 
 
-def missed_marks(told: dict[str, Counter[str]], n_seeds: int) -> list[str]:
+def missed_marks(reproduced: dict[str, Counter[str]], n_seeds: int) -> list[str]:
     """What the module's docstring promises and these counts do not keep."""
-    from matching.verdict import NOT_REPRODUCED
+    from matching.verdict import MAJORITY_AS_GOOD, NOT_REPRODUCED, REPRODUCED
 
-    wrong, blind = n_seeds - told["permuted"][NOT_REPRODUCED], told["steered"][NOT_REPRODUCED]
+    wrong = reproduced["permuted"][MAJORITY_AS_GOOD] + reproduced["permuted"][REPRODUCED]
+    blind = reproduced["steered"][NOT_REPRODUCED]
     most_wrong, most_blind = math.ceil(0.11 * n_seeds), math.ceil(0.10 * n_seeds)
     missed = []
     if wrong > most_wrong:
-        missed.append(f"permuted: {wrong} panels got anything but {NOT_REPRODUCED!r}, at most {most_wrong} may")
+        missed.append(f"permuted: a signal is claimed of {wrong} panels, at most {most_wrong} may be")
     if blind > most_blind:
         missed.append(f"steered: {blind} panels got {NOT_REPRODUCED!r}, at most {most_blind} may")
     return missed

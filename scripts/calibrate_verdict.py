@@ -1,100 +1,228 @@
 """How often does the verdict say what is true?
 
-    python scripts/calibrate_verdict.py                  # 100 seeds, about 2 minutes on one core
-    python scripts/calibrate_verdict.py --seeds 10 --n-questions 1000
+    python scripts/calibrate_verdict.py         # 60 seeds of each scenario, ten minutes on a core; goes on where it was
+    python scripts/calibrate_verdict.py --seeds 10 --n-questions 1000 --table /tmp/thousand.csv
 
-Margins and answers are synthetic (`matching.simulation` says how each kind of target is made): what is studied
-is the procedure, no model. For each kind of target the table counts how often each sentence was said, and gives the
-medians of what a reader would look at first: agreement, the majority answer's, and R^2 of magnitude on threshold over
-all targets and over the `ok` ones, with its null. The program ends with exit code 1 where a mark is missed:
+Margins and answers are synthetic (`matching.simulation.SCENARIOS` says how each is made): what is studied is the
+procedure, no model. Every verdict is a row of the table, which is kept as it grows. Printed are, for each scenario, how
+often each answer was given to each of the three questions; size and power of S, G, C_A and of the rank among controls;
+and how often an interval held the mean over seeds, which stands for the truth. The program ends with exit code 1 where
+a mark is missed; a rate misses its mark where, were it just kept, so bad a count would come in under 5% of
+calibrations:
 
-    unrelated    anything but "not reproduced" in at most 11 of 100
-    base rates   the same, but for "cannot be judged": with few questions too few of them are answered the rare way
-    steered      "not reproduced" in at most 10 of 100
-    moved cut    "not reproduced" in at most 10, "reproduced" in any form in at most 11 of 100
+    S      p <= .05 in at most 7.5% where subject and targets have nothing in common, in at least 80% where they have
+    C_A    said to reorder in at most 7.5% where nothing is reordered; said to reorder the wrong way in at most 7.5%
+    alike  "a moved cut" in at most 7.5% of dials that truly reorder, by .02 or more of C_A
+    push   p <= .05 in at most 7.5% among controls that are drawn as the vector was, in at least 80% among weak ones
+    95%    intervals hold the truth in at least 92.5%: C_A's in this panel, all three for models like these
 """
 
 import argparse
-import math
 import sys
-from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from common import program_parser
+from common import InputError, positive, program_parser, run_command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ANSWERS = {"reproduced": "Is it reproduced?", "dial": "What is the dial?", "push": "Which push?"}
+NUMBERS = ("signal", "gain", "order")
+NOTHING_SHARED = ("unrelated", "unrelated, by topic", "base rates")
+NOTHING_REORDERED = ("pure shift", "pure shift, weak")
+WITH_CONTROLS = ("pure shift", "towards, much")
+DRAWN_ANEW = ("models differ",)
+"""Scenarios whose base models are another draw in every seed: the others' are the same, and only questions vary."""
+SIZE, POWER, COVERAGE = 0.075, 0.8, 0.925
 
 
 def main() -> int:
     options = parse_options()
+    table = filled_table(options)
     import pandas as pd
 
-    from matching.simulation import TARGETS
-
-    told, seen = {}, {}
-    for kind in TARGETS:
-        verdicts = [one_verdict(kind, seed, options) for seed in range(options.seeds)]
-        told[kind] = Counter(verdict.sentence for verdict in verdicts)
-        seen[kind] = {
-            "agreement": [verdict.agreement for verdict in verdicts],
-            "majority": [verdict.majority for verdict in verdicts],
-            "moved cut": [verdict.moved_cut for verdict in verdicts],
-            "R^2 all": [verdict.line.r2_all for verdict in verdicts],
-            "n ok": [verdict.line.n for verdict in verdicts],
-            "R^2 ok": [verdict.line.r2 for verdict in verdicts],
-            "its null": [verdict.line.r2_null_median for verdict in verdicts],
-        }
-    print(f"{options.n_questions} questions, {options.n_targets} targets, {options.seeds} seeds; times said:\n")
-    print(pd.DataFrame(told).fillna(0).astype(int).to_string())
-    medians = {kind: pd.DataFrame(figures).median() for kind, figures in seen.items()}
-    print("\nmedians over seeds:\n")
-    print(pd.DataFrame(medians).T.to_string(float_format="{:.2f}".format, na_rep="-"))
-    failures = missed_marks(told, options.seeds)
+    pd.set_option("display.width", 200)
+    print(f"{options.n_questions} questions, {options.n_targets} targets, {options.seeds} seeds; {options.table}\n")
+    for name, question in ANSWERS.items():
+        given = table.dropna(subset=name)
+        print(pd.crosstab(given["scenario"], given[name], rownames=[question], colnames=[""]).to_string(), end="\n\n")
+    rates = rates_of(table)
+    print(rates.to_string(float_format="{:.3f}".format, na_rep="-"), end="\n\n")
+    print(coverage_of(table).to_string(float_format="{:.2f}".format, na_rep="-"), end="\n\n")
+    failures = missed_marks(table)
     for failure in failures:
         print(f"missed: {failure}", file=sys.stderr)
     return 1 if failures else 0
 
 
-def one_verdict(kind, seed, options):
-    """The verdict on one simulated subject and panel."""
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+
+def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
+    """A row for every scenario and seed; those that the file holds are taken from it."""
+    import pandas as pd
+
+    from common import atomic_path
+    from matching import RULE
+    from matching.simulation import SCENARIOS
+
+    settings = {"rule": RULE, "n_questions": options.n_questions, "n_targets": options.n_targets}
+    settings["n_permutations"] = options.n_permutations
+    rows: list[dict[str, Any]] = []
+    if options.table.exists():
+        stored = pd.read_csv(options.table)
+        if list(settings) != [name for name in settings if name in stored] or (stored[list(settings)] != settings).any(
+            axis=None
+        ):
+            raise InputError(f"{options.table} holds verdicts of other options than {settings}; give another --table")
+        rows = stored.to_dict("records")
+    done = {(row["scenario"], row["seed"]) for row in rows}
+    for seed in range(options.seeds):
+        for name in SCENARIOS:
+            if (name, seed) not in done:
+                rows.append({"scenario": name, "seed": seed, **settings, **one_row(name, seed, options)})
+        with atomic_path(options.table) as path:
+            pd.DataFrame(rows).to_csv(path, index=False)
+        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
+    table = pd.DataFrame(rows)
+    return table[table["seed"] < options.seeds]
+
+
+def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:
+    """The verdict on one simulated subject and panel, and its push among controls that are like it."""
+    from dataclasses import asdict
+
     import numpy as np
 
-    from matching import judge, match_targets
-    from matching.simulation import TARGETS, framings_of, simulate_sweep
+    from matching import control_table, judge, match_targets
+    from matching.simulation import SCENARIOS, framings_of, simulated_controls
 
-    rng = np.random.default_rng([seed, *kind.encode()])
-    sweep = simulate_sweep(rng, options.n_questions)
-    panel = TARGETS[kind](rng, sweep, options.n_targets)
-    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=99, seed=seed)
-    return judge(matches, options.n_permutations, options.n_permutations, seed=seed)
+    scenario = SCENARIOS[name]
+    sweep, panel = scenario.draw(seed, options.n_questions, options.n_targets)
+    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=19, seed=seed)
+    tables = {}
+    if name in WITH_CONTROLS:
+        rng, reordering = np.random.default_rng([seed, 11]), scenario.sweep["reordering"]
+        for alike in (True, False):
+            tables[alike] = control_table(matches, simulated_controls(rng, sweep, reordering=reordering, alike=alike))
+    times = options.n_permutations
+    verdict = judge(matches, times, times, tables.get(False), seed=seed, line_permutations=19)
+    row: dict[str, Any] = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
+    for number in NUMBERS:
+        row |= {f"{number}_{part}": value for part, value in asdict(getattr(verdict, number)).items()}
+    if tables:
+        alike = judge(matches, 19, times, tables[True], seed=seed, line_permutations=19)
+        row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": alike.direction.p}
+    return row
 
 
-def missed_marks(told: dict[str, Counter[str]], n_seeds: int) -> list[str]:
-    """What the module's docstring promises and these counts do not keep."""
-    from matching.verdict import CANNOT_BE_JUDGED, NOT_REPRODUCED
+# ---- what it says ----------------------------------------------------------------------------------------------------
 
-    few, many = math.ceil(0.11 * n_seeds), math.ceil(0.10 * n_seeds)
-    missed = []
-    for kind, right in (("unrelated", [NOT_REPRODUCED]), ("base rates", [NOT_REPRODUCED, CANNOT_BE_JUDGED])):
-        wrong = n_seeds - sum(told[kind][sentence] for sentence in right)
-        if wrong > few:
-            missed.append(f"{kind}: {wrong} runs say anything but {NOT_REPRODUCED!r}, at most {few} may")
-    missed += [
-        f"{kind}: {told[kind][NOT_REPRODUCED]} runs say {NOT_REPRODUCED!r}, at most {many} may"
-        for kind in ("steered", "moved cut")
-        if told[kind][NOT_REPRODUCED] > many
-    ]
-    praised = sum(times for sentence, times in told["moved cut"].items() if sentence.startswith("reproduced"))
-    if praised > few:
-        missed.append(f"moved cut: {praised} runs say 'reproduced', at most {few} may")
+
+def rates_of(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Per scenario: means of the numbers, and how often each part claimed something."""
+    import pandas as pd
+
+    from matching.verdict import AWAY, LEVEL, MOVED_CUT, TOWARDS
+
+    claims = {
+        "S": table["signal_estimate"],
+        "G": table["gain_estimate"],
+        "C_A": table["order_estimate"],
+        "rho": table["order_rho"],
+        "S: p <= .05": (table["signal_p"] <= LEVEL).astype(float),
+        "G: low > 0": (table["gain_low"] > 0).astype(float),
+        "C_A: low > 0": (table["order_low"] > 0).astype(float),
+        "towards": (table["dial"] == TOWARDS).astype(float),
+        "away": (table["dial"] == AWAY).astype(float),
+        "moved cut": (table["dial"] == MOVED_CUT).astype(float),
+        "push": (table["push_p"] <= LEVEL).astype(float).where(table["push_p"].notna()),
+        "push, alike": (table["push_p_alike"] <= LEVEL).astype(float).where(table["push_p_alike"].notna()),
+        "unread decide": table["flags"].fillna("").str.contains("unread").astype(float),
+    }
+    return pd.DataFrame(claims).groupby(table["scenario"], sort=False).mean()
+
+
+def coverage_of(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Per scenario: share of the 95% intervals that hold the mean over seeds, in both scopes."""
+    import pandas as pd
+
+    held = {}
+    for name, own in table.groupby("scenario", sort=False):
+        held[name] = {}
+        for number in (*NUMBERS, "rho"):
+            prefix, estimate = ("order_rho", "order_rho") if number == "rho" else (number, f"{number}_estimate")
+            truth = own[estimate].mean()
+            held[name][f"{number}, panel"] = own[f"{prefix}_low"].le(truth).mul(own[f"{prefix}_high"].ge(truth)).mean()
+            if number != "rho":
+                low, high = own[f"{prefix}_low_models"], own[f"{prefix}_high_models"]
+                held[name][f"{number}, models"] = (low.le(truth) & high.ge(truth))[low.notna()].mean()
+    return pd.DataFrame(held).T
+
+
+def missed_marks(table: "pd.DataFrame") -> list[str]:
+    """What the module's docstring promises and these rows do not keep."""
+    rates, held = rates_of(table), coverage_of(table)
+    counts = table["scenario"].value_counts()
+    reordering = rates.index.difference([*NOTHING_SHARED, *NOTHING_REORDERED])
+    missed: list[str] = []
+
+    def at_most(scenario: str, what: str, rate: float, mark: float = SIZE) -> None:
+        missed.extend(_too_many(scenario, what, rate, mark, counts[scenario]))
+
+    def at_least(scenario: str, what: str, rate: float, mark: float) -> None:
+        missed.extend(_too_many(scenario, f"{what} not given", 1 - rate, 1 - mark, counts[scenario]))
+
+    for scenario in rates.index.intersection(NOTHING_SHARED):
+        at_most(scenario, "S: p <= .05", rates.loc[scenario, "S: p <= .05"])
+    for scenario in rates.index.difference(NOTHING_SHARED):
+        at_least(scenario, "S: p <= .05", rates.loc[scenario, "S: p <= .05"], POWER)
+    for scenario in rates.index.intersection(NOTHING_REORDERED):
+        at_most(scenario, "C_A said to reorder", rates.loc[scenario, ["towards", "away"]].sum())
+    for scenario in reordering:
+        wrong = "away" if rates.loc[scenario, "C_A"] > 0 else "towards"
+        if scenario not in DRAWN_ANEW:
+            at_most(scenario, f"said to reorder {wrong}", rates.loc[scenario, wrong])
+        if abs(rates.loc[scenario, "C_A"]) >= 0.02:
+            at_most(scenario, "said to be a moved cut", rates.loc[scenario, "moved cut"])
+    for scenario in rates.index.intersection(WITH_CONTROLS):
+        at_most(scenario, "p <= .05 among controls alike", rates.loc[scenario, "push, alike"])
+        at_least(scenario, "p <= .05 among weak controls", rates.loc[scenario, "push"], POWER)
+    for scenario in rates.index:
+        if scenario not in DRAWN_ANEW:
+            at_least(scenario, "the truth by C_A's interval", held.loc[scenario, "order, panel"], COVERAGE)
+        else:
+            for number in NUMBERS:
+                rate = held.loc[scenario, f"{number}, models"]
+                if rate == rate:
+                    at_least(scenario, f"the truth by the interval of {number} for models", rate, COVERAGE)
     return missed
+
+
+def _too_many(scenario: str, what: str, rate: float, mark: float, n: int) -> list[str]:
+    """A complaint where the count is above the 95% point of what the mark itself would give."""
+    from scipy import stats
+
+    most = int(stats.binom.ppf(0.95, n, mark))
+    count = round(rate * n)
+    return [f"{scenario}: {what} in {count} of {n}, at most {most} may"] if count > most else []
 
 
 def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=int, default=100, help="simulated panels of each kind (default 100)")
-    parser.add_argument("--n-questions", type=int, default=400, help="questions of each (default 400)")
-    parser.add_argument("--n-targets", type=int, default=18, help="targets, three to a base model (default 18)")
-    parser.add_argument("--n-permutations", type=int, default=999, help="permutations and resamples (default 999)")
+    parser.add_argument("--seeds", type=positive, default=60, help="verdicts on each scenario (default 60)")
+    parser.add_argument("--n-questions", type=positive, default=400, help="questions of each (default 400)")
+    parser.add_argument("--n-targets", type=positive, default=18, help="targets, three to a base model (default 18)")
+    parser.add_argument("--n-permutations", type=positive, default=999, help="permutations and resamples (default 999)")
+    parser.add_argument(
+        "--table",
+        type=Path,
+        default=Path("runs/calibration.csv"),
+        help="verdicts so far (default runs/calibration.csv)",
+    )
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(main))

@@ -387,6 +387,14 @@ def programs(model: str, n_questions: int, place: Path) -> dict[str, Program]:
                 ["experiments/fit_factor.py", "embedded", "--replicates", "20", "--sensitivity-replicates", "0"],
             ),
             Program("judge_run", ["experiments/judge_run.py", "{run}"], resumes=False, prepare=judged_run),
+            Program(
+                "train_probes",
+                (
+                    f"experiments/train_probes.py --model {model} --n-questions 160 --layers 10,20 --methods ridge "
+                    f"--shuffles 1 --bootstrap 49 --facts 120 --nulls 9 --n-pushed 10 --n-random 2 "
+                    f"--store {place / 'store'}"
+                ).split(),
+            ),
         )
     }
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 import psychometrics as ps
@@ -276,7 +277,41 @@ def intervals(sets: int) -> Rows:
             ).mean(),
         }
 
+    def by_topic(rng: np.random.Generator, seed: int) -> dict[str, float]:
+        # A respondent's noise is half the topic's: questions of a topic are no independent evidence about a loading.
+        loading, topic = rng.uniform(0.5, 0.85, 8), np.arange(600) % 30
+        noise = np.sqrt(0.5) * (rng.standard_normal((30, 8))[topic] + rng.standard_normal((600, 8)))
+        latent = loading * rng.standard_normal((600, 1)) + np.sqrt(1 - loading**2) * noise
+        answers = (latent > 0).astype(float)
+        row = {}
+        for name, groups in (("questions", None), ("topics", topic)):
+            table = ps.bootstrap_questions(answers, 199, seed=seed, groups=groups).respondents
+            low, high = table["threshold_low"], table["threshold_high"]
+            row[f"95% intervals of thresholds cover, over {name}"] = ((low < 0) & (high > 0)).mean()
+        return row
+
+    def ideal(rng: np.random.Generator, seed: int) -> dict[str, float]:
+        # Confidence is the same evidence as the judgement, so meta-d' is d' and their ratio 1.
+        right = (rng.random(800) < 0.5).astype(float)
+        evidence = np.where(right == 1, 0.6, -0.6) + rng.standard_normal(800)
+        confidence = 1 / (1 + np.exp(-1.2 * evidence))
+        row = ps.metacognition_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": right}), seed=seed).iloc[0]
+        return {"95% interval of M-ratio covers 1": float(row["m_ratio_low"] < 1 < row["m_ratio_high"])}
+
+    def reliable(rng: np.random.Generator, _: int) -> dict[str, float]:
+        answers, easiness = panel("normal", 800, MIDDLE, rng.uniform(0.5, 0.85, 19), rng)
+        model = ps.two_parameter_irt(answers)
+        known = np.corrcoef(model.difficulty, easiness)[0, 1] ** 2
+        return {
+            "reliability less the squared correlation with the true place (mean)": (
+                ps.difficulty_reliability(model).empirical - known
+            )
+        }
+
     yield from repeated(sets, one, "one factor, 400 x 8")
+    yield from repeated(sets, by_topic, "noise of topics, 600 x 8, 30 topics")
+    yield from repeated(sets, ideal, "confidence is the evidence, 800 x 1")
+    yield from repeated(sets, reliable, "one factor, 800 x 19")
 
 
 STUDIES: dict[str, tuple[Callable[[int], Rows], int]] = {
@@ -290,7 +325,7 @@ STUDIES: dict[str, tuple[Callable[[int], Rows], int]] = {
     "residuals": (residuals, 40),
     "selfknowledge": (selfknowledge, 20),
     "rasch": (rasch, 60),
-    "intervals": (intervals, 20),
+    "intervals": (intervals, 200),
 }
 
 

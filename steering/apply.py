@@ -6,6 +6,7 @@ of it a forward sees: with a key-value cache a step of `generate` sees one new p
     last     the last token of the prompt: what is generated afterwards is steered through attention alone
     prompt   every token of the prompt
     all      every token, generated ones included
+    generated   what is generated, and nothing of the prompt
 
 Padding is never touched. At magnitude 0 the logits are those of the unsteered model, bit for bit.
 """
@@ -142,8 +143,9 @@ class _Watch:
             prompt = self._prompt_mask = real[:, : self._prompt_width]
         if self._positions == "all":
             return real[:, self._start :]
-        if self._positions == "prompt":
-            return real[:, self._start :] & (columns < (self._prompt_width or prompt.shape[1]))
+        if self._positions in ("prompt", "generated"):
+            in_prompt = columns < (self._prompt_width or prompt.shape[1])
+            return real[:, self._start :] & (in_prompt if self._positions == "prompt" else ~in_prompt)
         if prompt.shape[1] < (self._prompt_width or 0):
             return torch.zeros_like(real[:, self._start :])
         return columns[None, :] == _last_true(prompt).to(stream.device)[:, None]

@@ -9,10 +9,10 @@ be read stand on neither side of either contrast.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from common import InputError
@@ -35,6 +35,10 @@ class Contrast:
         yes, no: residual streams; of the answer contrast they are pairs, row by row.
         activations: the unsteered reading that it rests on.
         seed: for directions that are drawn.
+        rows: of `yes` and of `no`, the place of each row's question among those of `activations`.
+        topics: of the questions of `activations`; "" where it has none.
+        answer_axis: Yes minus No in the unembedding (`Readout.answer_direction`).
+        gradients: of each question's margin by the stream at the answer position (`margin_gradients`).
     """
 
     name: str
@@ -43,6 +47,10 @@ class Contrast:
     no: Float[Tensor, "no layer d_model"]
     activations: Activations
     seed: int = 0
+    rows: tuple[Int[Tensor, " yes"], Int[Tensor, " no"]] | None = None
+    topics: tuple[str, ...] = ()
+    answer_axis: Float[Tensor, " d_model"] | None = None
+    gradients: Float[Tensor, "question layer d_model"] | None = None
 
     @property
     def n_unread(self) -> int:
@@ -53,6 +61,74 @@ class Contrast:
     def residual_norms(self) -> Float[Tensor, " layer"]:
         """Median length of the residual stream at the read positions."""
         return self.activations.residuals.norm(dim=-1).median(dim=0).values
+
+    @property
+    def paired(self) -> bool:
+        """Whether each row of `yes` stands against the same row of `no`."""
+        return self.name == "answer"
+
+    @property
+    def asked(self) -> Int[Tensor, " asked"]:
+        """Places of the questions that stand on either side, each once.
+
+        Raises:
+            InputError: it is not known which they are.
+        """
+        if self.rows is None:
+            raise InputError("this contrast does not say which questions its rows are; make it with --contrast anew")
+        return torch.cat(self.rows).unique()
+
+    def at_layer(self, layer: int) -> "Contrast":
+        """The same at one of its layers."""
+        place = self.layers.index(layer)
+        one = slice(place, place + 1)
+        return replace(
+            self,
+            layers=(layer,),
+            yes=self.yes[:, one],
+            no=self.no[:, one],
+            activations=replace(self.activations, layers=(layer,), residuals=self.activations.residuals[:, one]),
+            gradients=None if self.gradients is None else self.gradients[:, one],
+        )
+
+    def with_gradients(self, gradients: Float[Tensor, "question layer d_model"]) -> "Contrast":
+        """The same with each question's gradient of the margin (`open_models.margin_gradients`)."""
+        return replace(self, gradients=gradients)
+
+    def take(self, yes: Int[Tensor, " some"], no: Int[Tensor, " others"]) -> "Contrast":
+        """Some rows of either side."""
+        rows = None if self.rows is None else (self.rows[0][yes], self.rows[1][no])
+        return replace(self, yes=self.yes[yes], no=self.no[no], rows=rows)
+
+    def shuffled(self, seed: int) -> "Contrast":
+        """The same with its labels shuffled: what a direction makes of it knows nothing of yes and no.
+
+        Rows change sides, and margins change questions; pairs, and gradients, are turned round one by one.
+        """
+        generator = torch.Generator().manual_seed(seed % 2**63)
+        n_yes, n = len(self.yes), len(self.yes) + len(self.no)
+        if self.paired:
+            turned = torch.rand(n_yes, generator=generator) < 0.5
+            which = turned[:, None, None]
+            yes, no = torch.where(which, self.no, self.yes), torch.where(which, self.yes, self.no)
+            rows = self.rows
+        else:
+            order = torch.randperm(n, generator=generator)
+            yes, no = torch.cat([self.yes, self.no])[order].split([n_yes, n - n_yes])
+            rows = None
+            if self.rows is not None:
+                both = torch.cat(self.rows)[order]
+                rows = both[:n_yes], both[n_yes:]
+        activations, gradients = self.activations, self.gradients
+        if self.rows is not None:
+            asked = self.asked
+            margin = activations.margin.clone()
+            margin[asked] = margin[asked[torch.randperm(len(asked), generator=generator)]]
+            activations = replace(activations, margin=margin)
+        if gradients is not None:
+            signs = (torch.rand(len(gradients), generator=generator) < 0.5).float() * 2 - 1
+            gradients = gradients * signs[:, None, None]
+        return replace(self, yes=yes, no=no, rows=rows, activations=activations, gradients=gradients, seed=seed)
 
 
 def split_by_response(
@@ -88,7 +164,17 @@ def response_contrast(
     activations = read_activations(model, prompts, layers, progress)
     yes, no = split_by_response(activations.margin, activations.mass)
     residuals = activations.residuals
-    return Contrast("response", tuple(layers), residuals[yes], residuals[no], activations, seed)
+    return Contrast(
+        "response",
+        tuple(layers),
+        residuals[yes],
+        residuals[no],
+        activations,
+        seed,
+        rows=(yes.nonzero().flatten(), no.nonzero().flatten()),
+        topics=prompts.topics,
+        answer_axis=model.readout.answer_direction(prompts.tokens),
+    )
 
 
 @torch.inference_mode()
@@ -125,7 +211,11 @@ def answer_contrast(
             f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"
         )
     yes, no = (torch.stack([row[side] for row in kept]) for side in (0, 1))
-    return Contrast("answer", tuple(layers), yes, no, activations, seed)
+    places = activations.read.nonzero().flatten()
+    axis = model.readout.answer_direction(prompts.tokens)
+    return Contrast(
+        "answer", tuple(layers), yes, no, activations, seed, (places, places), prompts.topics, answer_axis=axis
+    )
 
 
 CONTRASTS: dict[str, Callable[..., Contrast]] = {"response": response_contrast, "answer": answer_contrast}

@@ -106,15 +106,7 @@ def covariance(material: Material, seed: int) -> Float[Tensor, " d_model"]:
 
 def shuffled(material: Material, seed: int) -> Float[Tensor, " d_model"]:
     """See the module's text; pairs of the answer contrast are turned round one by one."""
-    yes, no = material.contrast.yes, material.contrast.no
-    generator = generator_of(seed)
-    if material.contrast.name == "answer":
-        turned = (torch.rand(len(yes), generator=generator) < 0.5)[:, None, None]
-        sides = torch.where(turned, no, yes), torch.where(turned, yes, no)
-    else:
-        both = torch.cat([yes, no])[torch.randperm(len(yes) + len(no), generator=generator)]
-        sides = both[: len(yes)], both[len(yes) :]
-    contrast = replace(material.contrast, yes=sides[0], no=sides[1], seed=seed)
+    contrast = material.contrast.shuffled(seed)
     method = material.vector.method if material.vector.method in DIRECTIONS else "mean_difference"
     return DIRECTIONS[method](contrast)[0][0]
 
@@ -209,10 +201,10 @@ def control_interventions(material: Material, of: Intervention, n_drawn: int, se
     Raises:
         InputError: the intervention has several vectors.
     """
-    if len(of.vectors) > 1:
-        raise InputError(f"controls are made for one layer, and {of.intervention_id} has {len(of.vectors)}")
     if not n_drawn:
         return []
+    if len(of.vectors) > 1:
+        raise InputError(f"controls are made for one layer, and {of.intervention_id} has {len(of.vectors)}")
     kinds = [(DRAWN_ROLES[number % len(DRAWN_ROLES)], seed + 1 + number) for number in range(n_drawn)]
     kinds += [(name, seed) for name in CONTROLS if name not in DRAWN_ROLES]
     made = []

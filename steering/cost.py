@@ -157,8 +157,11 @@ def predict_cost(
     Raises:
         InputError: no questions, lengths or magnitudes, an unknown choice of positions, or a layer that is not there.
     """
-    if positions not in POSITIONS:
-        raise InputError(f"--positions {positions!r} is not known; choose one of {', '.join(POSITIONS)}")
+    read = [name for name in POSITIONS if name != "generated"]
+    if positions not in read:
+        raise InputError(
+            f"--positions {positions!r} is none that an answer is read at; choose one of {', '.join(read)}"
+        )
     counts = [count for _, count in steered]
     if min(n_questions, len(prompt_lengths), *counts) < 1:
         raise InputError(

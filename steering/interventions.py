@@ -25,6 +25,7 @@ POSITIONS = {
     "last": "the answer position only: the last token of the prompt",
     "prompt": "every position of the prompt",
     "all": "every position, generated ones included; reading one answer, this is the same as prompt",
+    "generated": "generated positions only: it changes what is written, and no answer that is read at the prompt's end",
 }
 
 ROLES = {
@@ -100,7 +101,16 @@ class Intervention:
 
     @property
     def at(self) -> str:
-        """Where it acts while one answer is read: "last" or "all" positions."""
+        """Where it acts while one answer is read: "last" or "all" positions.
+
+        Raises:
+            InputError: nowhere.
+        """
+        if self.positions == "generated":
+            raise InputError(
+                "--positions generated changes nothing at the end of the prompt, where a yes or no is read; use last, "
+                "prompt or all, or let the subject write its answer (`steering.ask_along` with a reasoned instrument)"
+            )
         return "last" if self.positions == "last" else "all"
 
     @property

@@ -47,16 +47,21 @@ class LayerScan:
 def candidate_layers(option: str, n_layers: int) -> list[int]:
     """What `--layer` stands for: `14`, `10,12,14`, `8-20`, or `auto` (every second of the middle half).
 
+    `10+14+18` stands for all of these layers at once (`layers_together`).
+
     Raises:
         InputError: not of these forms, or a layer that the model has not.
     """
     if option == "auto":
         return list(range(n_layers // 4, max(3 * n_layers // 4, n_layers // 4) + 1, 2))
     layers: list[int] = []
-    for piece in option.split(","):
+    for piece in option.split("+" if layers_together(option) else ","):
         first, dash, last = piece.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise InputError(f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), auto")
+            raise InputError(
+                f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), auto, or layers at "
+                "once (10+14)"
+            )
         highest = max(int(first), int(last or first))
         if highest >= n_layers:
             raise InputError(
@@ -67,6 +72,11 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
     if not layers:
         raise InputError(f"--layer {option!r} names no layer; write a range upwards, for example 8-20")
     return sorted(set(layers))
+
+
+def layers_together(option: str) -> bool:
+    """Whether `--layer` names layers that are steered at once, rather than candidates of which one is chosen."""
+    return "+" in option
 
 
 def scan_layers(

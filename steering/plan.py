@@ -3,17 +3,16 @@ target."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
 from elicitation import METACOGNITIVE, PromptTemplate, Question
 from open_models import OpenModel, PromptSet
-from steering.contrasts import Contrast
 from steering.controls import Material, control_interventions, cosine
 from steering.interventions import Intervention
-from steering.layers import LayerScan, candidate_layers, scan_layers
+from steering.layers import LayerScan, candidate_layers, layers_together, scan_layers
 from steering.magnitudes import choose_magnitudes, doubling, find_range, yes_rates
 from steering.reliability import Reliability, reliability_of
 from steering.sweep import sweep
@@ -97,7 +96,8 @@ def make_plan(
 
     Args:
         questions: those of `extraction`, in its order, and `template` the prompt: for controls alone.
-        layer: as in `candidate_layers`; with several candidates the scan chooses.
+        layer: as in `candidate_layers`; with several candidates the scan chooses. Layers at once are scanned as one,
+            under the number of the lowest.
         contrast, method, operator, positions, unit: see `CONTRASTS`, `DIRECTIONS`, `OPERATORS`, `Intervention`.
         magnitudes: None chooses them.
         n_controls: drawn controls; with any, one of each other contrast is added.
@@ -111,18 +111,20 @@ def make_plan(
         found = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
     vectors = vectors_of(model.identity, found, method, extraction.prompt_hash)
     candidates = [Intervention.of(vector, **how) for vector in vectors]
+    if layers_together(layer):
+        candidates = [Intervention.of(*vectors, **how)]
     scan = None
-    if len(layers) > 1 or magnitudes is None:
+    if len(candidates) > 1 or magnitudes is None:
         with bar(len(fitting), f"scanning {len(layers)} layer(s)") as advance:
             scan = scan_layers(model, fitting, candidates, advance)
-        candidates = [each for each in candidates if each.layers == (scan.layer,)]
+        candidates = [each for each in candidates if each.layers[0] == scan.layer]
     chosen = candidates[0]
     if magnitudes is not None or scan is None:
         grid = sorted({0.0, *(magnitudes or ())})
     else:
         with bar(len(fitting), "placing the magnitudes") as advance:
             grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
-    own = _at_layer(found, chosen.layers[0])
+    own = found.at_layer(chosen.layers[0])
     material = Material(model, chosen.vectors[0], own, questions, template)
     controls = control_interventions(material, chosen, n_controls, seed)
     ranges = control_ranges(model, fitting, controls, bar) if controls else {}
@@ -133,7 +135,8 @@ def make_plan(
         {chosen.intervention_id: grid} | ranges,
         scan,
         reliability,
-        _notes(layers, scan, reliability) + rounding_notes(grid, chosen, model.dtype),
+        _notes([each.layers[0] for each in candidates] if layers_together(layer) else layers, scan, reliability)
+        + rounding_notes(grid, chosen, model.dtype),
     )
 
 
@@ -150,14 +153,6 @@ def control_ranges(
         found = find_range(yes_rates(own))
         ranges[str(name)] = [found.low, found.high]
     return ranges
-
-
-def _at_layer(contrast: Contrast, layer: int) -> Contrast:
-    """The contrast at one of its layers."""
-    place = contrast.layers.index(layer)
-    one = slice(place, place + 1)
-    activations = replace(contrast.activations, layers=(layer,), residuals=contrast.activations.residuals[:, one])
-    return replace(contrast, layers=(layer,), yes=contrast.yes[:, one], no=contrast.no[:, one], activations=activations)
 
 
 def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:

@@ -5,7 +5,7 @@ over splits, is stepped up to the whole length by Spearman and Brown's formula, 
 come out the same again; at .5 half of it is these questions.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -47,7 +47,7 @@ class Reliability:
         ]
 
 
-def reliability_of(contrast: Contrast, method: str, seed: int = 0) -> Reliability:
+def reliability_of(contrast: Contrast, method: str, seed: int = 0, n_splits: int = SPLITS) -> Reliability:
     """Of the direction that `method` makes of a contrast at its first layer.
 
     Args:
@@ -56,26 +56,24 @@ def reliability_of(contrast: Contrast, method: str, seed: int = 0) -> Reliabilit
     read, margin = contrast.activations.read, contrast.activations.margin
     n_yes, n_no = int((read & (margin > 0)).sum()), int((read & (margin <= 0)).sum())
     thirds = contrast.name == "response" and min(n_yes, n_no) < max(SMALLER_SIDE * int(read.sum()), MINIMUM_PER_SIDE)
-    half, low, high = _half_cosines(contrast, method, seed)
+    half, low, high = _half_cosines(contrast, method, seed, n_splits)
     whole = 2 * half / (1 + half) if half > -1 else float("nan")
     return Reliability(half, low, high, whole, n_yes, n_no, contrast.n_unread, thirds)
 
 
-def _half_cosines(contrast: Contrast, method: str, seed: int) -> tuple[float, float, float]:
+def _half_cosines(contrast: Contrast, method: str, seed: int, n_splits: int) -> tuple[float, float, float]:
     """Mean, 5% and 95% over random splits."""
     if min(len(contrast.yes), len(contrast.no)) < 4 or method == "random":
         return float("nan"), float("nan"), float("nan")
     generator = generator_of(seed)
-    paired = contrast.name == "answer"
     found = []
-    for _ in range(SPLITS):
+    for _ in range(n_splits):
         orders = [torch.randperm(len(side), generator=generator) for side in (contrast.yes, contrast.no)]
-        if paired:
+        if contrast.paired:
             orders[1] = orders[0]
         halves = []
         for part in (0, 1):
             places = [order[part::2] for order in orders]
-            half = replace(contrast, yes=contrast.yes[places[0]], no=contrast.no[places[1]])
-            halves.append(DIRECTIONS[method](half)[0][0])
+            halves.append(DIRECTIONS[method](contrast.take(places[0], places[1]))[0][0])
         found.append(float(halves[0] @ halves[1]))
     return float(np.mean(found)), float(np.quantile(found, 0.05)), float(np.quantile(found, 0.95))

@@ -20,9 +20,9 @@ from torch import Tensor
 
 from common import InputError, atomic_path
 from elicitation import METACOGNITIVE, PromptTemplate, Question
-from open_models import ModelIdentity, OpenModel, PromptSet
+from open_models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from steering.contrasts import CONTRASTS, Contrast, Progress
-from steering.directions import DIRECTIONS, random_unit
+from steering.directions import DIRECTIONS, NEED_GRADIENTS, random_unit
 
 UNITS = ("residual_norm", "raw")
 FORMAT = "onedial-steering-vector-1"
@@ -196,7 +196,10 @@ def contrast_of(
     for given, known, option in ((contrast, CONTRASTS, "--contrast"), (method, DIRECTIONS, "--method")):
         if given not in known:
             raise InputError(f"{option} {given!r} is not known; choose one of {', '.join(known)}")
-    return CONTRASTS[contrast](model, prompts, layers, seed, progress)
+    found = CONTRASTS[contrast](model, prompts, layers, seed, progress)
+    if method in NEED_GRADIENTS:
+        found = found.with_gradients(margin_gradients(model, prompts, layers))
+    return found
 
 
 def extract_vectors(

@@ -20,14 +20,16 @@ def folder(tmp_path_factory):
 
 
 def test_panels_with_a_known_truth_get_the_verdict_that_they_deserve(folder, call):
-    ended = call(CALIBRATE, folder, "--seeds", 20, "--n-permutations", 299)
+    ended = call(CALIBRATE, folder, "--seeds", 12, "--n-permutations", 199)
     assert ended.code == 0, ended
     assert "'test': 200" in ended.out
+    assert "Is it reproduced?" in ended.out
+    assert "What is the dial?" in ended.out
 
 
 @pytest.mark.slow
 def test_a_hundred_panels_of_each_kind_keep_the_marks(folder, call):
-    ended = call(CALIBRATE, folder)
+    ended = call(CALIBRATE, folder, "--n-permutations", 199)
     assert ended.code == 0, ended
 
 

@@ -270,7 +270,7 @@ def test_a_config_file_with_a_value_that_no_option_has_is_refused_by_the_parser(
         ("q.csv", 'id,question\n1,"Who was', ["line 2 is no whole CSV record"]),
         ("q.csv", b"\x93\x00\xff\xfe" * 50, ["q.csv, line 1"]),
         ("q.parquet", b"PAR1 and then the disk was full", ["is no whole Parquet file"]),
-        ("q.csv", "id,text\n1,Who?\n", ["no column 'question'"]),
+        ("q.csv", "id,words\n1,Who?\n", ["no column 'question'"]),
         ("q.csv", "id,question\n1,Who?\n1,What?\n", ["the id '1' twice"]),
         ("q.csv", "id,question\n1,Who?\n2,\n", ["line 3", "blank"]),
         ("q.xlsx", "anything", ["'.xlsx'"]),

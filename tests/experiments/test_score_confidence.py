@@ -15,6 +15,8 @@ from psychometrics import (
     calibration_table,
     confidence_accuracy_regression,
     f_beta_curve,
+    metacognition_sentences,
+    metacognition_table,
     pairwise_calibration,
 )
 
@@ -69,11 +71,26 @@ def test_the_tables_hold_what_the_statistics_give(scored):
     expected = pairwise_calibration(said, right, n_permutations=19, seed=3).pooled
     np.testing.assert_allclose(pooled["advantage"], expected["advantage"], rtol=1e-6)
     calibration = pd.read_csv(out / "calibration.csv", index_col=0)
-    margins = table.pivot(index="question_id", columns="respondent", values="margin").reindex(order)
+    margins = (
+        table.dropna(subset=["said_yes"])
+        .pivot(index="question_id", columns="respondent", values="margin")
+        .reindex(order)
+    )
     sure = (1 / (1 + np.exp(-margins))).where(said.notna())
     theirs = calibration_table(sure, right, n_bootstrap=19, seed=3)
     np.testing.assert_allclose(calibration.loc[theirs.index, "brier"], theirs["brier"], rtol=1e-6)
     np.testing.assert_allclose(calibration.loc[theirs.index, "auroc_low"], theirs["auroc_low"], rtol=1e-6)
+
+
+def test_what_confidence_adds_to_the_yes_stands_in_a_table_and_in_words(scored):
+    table, out, printed = scored
+    margins = table.dropna(subset=["said_yes"]).pivot(index="question_id", columns="respondent", values="margin")
+    _, right = matrices(table)
+    expected = metacognition_table(1 / (1 + np.exp(-margins)), right[margins.columns], n_bootstrap=0)
+    found = pd.read_csv(out / "metacognition.csv", index_col=0)
+    np.testing.assert_allclose(found.loc[expected.index, "meta_d"], expected["meta_d"], rtol=1e-6)
+    assert (found["m_ratio_low"] <= found["m_ratio_high"]).sum() == found["m_ratio"].notna().sum()
+    assert all(sentence in printed for sentence in metacognition_sentences(expected))
 
 
 def test_the_line_is_between_base_models_whose_framings_are_averaged_first(scored):
@@ -139,6 +156,7 @@ def test_without_replicates_no_interval_and_no_test_is_claimed(tmp_path):
     done = run(tmp_path / "p.csv", "--out", tmp_path / "out", "--replicates", "0")
     assert "not tested" in done.stdout
     assert "p" not in pd.read_csv(tmp_path / "out" / "pairwise_pooled.csv").columns
+    assert "m_ratio_low" not in pd.read_csv(tmp_path / "out" / "metacognition.csv").columns
     assert "brier_low" not in pd.read_csv(tmp_path / "out" / "calibration.csv").columns
 
 

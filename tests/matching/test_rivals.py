@@ -77,6 +77,23 @@ def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
     assert abs(by_chance.loc["text", "signal"]) < 0.12
 
 
+def test_a_target_s_own_text_is_learnt_from_all_its_answers_outside_the_test_split():
+    """Answers that words tell on the extraction questions only are found; on the test questions only, they are not."""
+    sweep, panel = simulated("unrelated", n_questions=800, n_targets=9)
+    splits = sweep.drop_duplicates("question_id").set_index("question_id")["split"].reindex(panel.index)
+    hard = np.random.default_rng(0).random(len(panel)) < 0.5
+    texts = [f"Who {'invented' if h else 'painted'} the {word}?" for h, word in zip(hard, "ab" * 400, strict=True)]
+    told = pd.DataFrame(np.repeat((~hard[:, None]).astype(float), 9, axis=1), panel.index, panel.columns)
+    coins = np.random.default_rng(1).random(told.shape) < 0.5
+    found = {}
+    for name, learnt in (("extraction", ["extraction", "test"]), ("none", ["test"])):
+        own = np.where(splits.isin(learnt).to_numpy()[:, None], told, coins)
+        answers = pd.DataFrame(own, panel.index, panel.columns)
+        found[name] = table_for(sweep, answers, texts)[0].loc["text", "signal"]
+    assert found["extraction"] > 0.5
+    assert abs(found["none"]) < 0.3
+
+
 def test_topics_that_tell_the_answer_are_found_by_their_means():
     sweep, panel = simulated("unrelated", n_targets=9)
     ids = np.sort(sweep["question_id"].unique())

@@ -43,7 +43,12 @@ def generate(model, batch, **options):
 
 def reference_step(model, ids, n_prompt, addition, positions):
     """Logits after `ids` (one row, prompt and what was generated), by one bare hook and one whole forward."""
-    chosen = {"last": slice(n_prompt - 1, n_prompt), "prompt": slice(0, n_prompt), "all": slice(None)}[positions]
+    chosen = {
+        "last": slice(n_prompt - 1, n_prompt),
+        "prompt": slice(0, n_prompt),
+        "all": slice(None),
+        "generated": slice(n_prompt, None),
+    }[positions]
 
     def hook(module, args, output):
         changed = output.clone()
@@ -77,7 +82,12 @@ def test_each_position_is_counted_once_with_a_cache(llama):
     vector = vector_of(llama)
     batch = llama.tokenise(PROMPTS)
     n_prompt, rows = int(batch.lengths.sum()), len(PROMPTS)
-    expected = {"last": (1, rows), "prompt": (1, n_prompt), "all": (6, n_prompt + 5 * rows)}
+    expected = {
+        "last": (1, rows),
+        "prompt": (1, n_prompt),
+        "all": (6, n_prompt + 5 * rows),
+        "generated": (5, 5 * rows),
+    }
     for positions, (firings, edits) in expected.items():
         with steered(llama, Intervention.of(vector, positions=positions), 1.0) as count:
             generate(llama, batch)

@@ -49,7 +49,7 @@ def model(request):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("positions", [name for name in POSITIONS if name != "generated"])
 @pytest.mark.parametrize("layers", [(2,), (0, 2, 3)])
 def test_a_sweep_of_any_intervention_equals_bare_hooks(model, operator, positions, layers):
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
@@ -61,6 +61,12 @@ def test_a_sweep_of_any_intervention_equals_bare_hooks(model, operator, position
         for magnitude in MAGNITUDES:
             expected = bare_margin(model, question, prompts.tokens, intervention, magnitude)
             assert margins.loc[question.id, magnitude] == pytest.approx(expected, abs=2e-4)
+
+
+def test_generated_positions_hold_no_answer_that_a_sweep_could_read(model):
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    with pytest.raises(InputError, match="--positions generated changes nothing at the end of the prompt"):
+        sweep(model, prompts, [Intervention.of(*vectors_at(model, [2]), positions="generated")], MAGNITUDES)
 
 
 def test_a_decoder_with_other_kinds_of_layers_is_run_plainly_and_says_so():
@@ -167,7 +173,7 @@ def test_an_unknown_choice_is_refused_where_it_is_made(options, said):
 def test_unknown_methods_contrasts_and_impossible_sets_of_vectors_are_refused():
     model = tiny_model("llama")
     prompts, (vector,) = PromptSet.build(model, QUESTIONS, METACOGNITIVE), vectors_at(model, [1])
-    with pytest.raises(InputError, match="--method 'pca2' is not known; choose one of mean_difference, random"):
+    with pytest.raises(InputError, match="--method 'pca2' is not known; choose one of mean_difference, without_"):
         extract_vectors(model, prompts, [1], method="pca2")
     with pytest.raises(InputError, match="--contrast 'mood' is not known; choose one of response, answer"):
         extract_vectors(model, prompts, [1], "mood")

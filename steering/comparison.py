@@ -1,0 +1,166 @@
+"""Directions side by side: how well each reads the answer, repeats, resembles the others, and moves the margin.
+
+Each is made on one set of questions and measured on another:
+
+    auroc        how often a yes lies further along the direction than a no, on the held-out questions' unsteered
+                 streams and answers at the answer position; .5 = not at all
+    half_cosine  of the directions that two halves of the questions give (`steering.reliability`)
+    norm         of the direction as extracted; residual_norm: median length of the stream there
+    effect       mean of [m(x, +step) - m(x, -step)] / (2 step), the margin's change per residual norm added at the
+                 answer position, + is to yes
+    wrong_way    share of the held-out questions that this moves against their direction, to no where it is pushed to
+                 yes: the field reports up to half
+
+Intervals are 95% percentiles of a bootstrap over topics, or over questions where there are fewer than ten topics.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+
+from elicitation import is_read
+from open_models import OpenModel, PromptSet, margin_gradients, read_activations
+from probes import topic_draws
+from psychometrics import roc_area
+from steering.directions import DIRECTIONS
+from steering.interventions import Intervention
+from steering.reliability import reliability_of
+from steering.sweep import sweep
+from steering.vectors import SteeringVector, contrast_of, vectors_of
+
+STEP = 0.05
+FEWEST_TOPICS = 10
+N_BOOTSTRAP, N_SPLITS = 999, 20
+DIRECTION_COLUMNS = (
+    "layer", "method", "auroc", "auroc_low", "auroc_high", "half_cosine", "half_low", "half_high", "norm",
+    "residual_norm", "effect", "effect_low", "effect_high", "wrong_way", "wrong_low", "wrong_high", "n", "n_unread",
+)  # fmt: skip
+
+Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+
+
+@dataclass(frozen=True)
+class DirectionComparison:
+    """See the module's text.
+
+    Attributes:
+        table: one row per layer and method, `DIRECTION_COLUMNS`; n: held-out questions that could be read with and
+            without a push, n_unread: the others.
+        cosines: columns layer, method, other, cosine.
+        vectors: by layer and method.
+    """
+
+    table: pd.DataFrame
+    cosines: pd.DataFrame
+    vectors: dict[tuple[int, str], SteeringVector]
+
+
+def compare_directions(
+    model: OpenModel,
+    made_on: PromptSet,
+    held_out: PromptSet,
+    layers: Sequence[int],
+    bar: Bar,
+    *,
+    methods: Sequence[str] = tuple(DIRECTIONS),
+    contrast: str = "response",
+    step: float = STEP,
+    seed: int = 0,
+) -> DirectionComparison:
+    """Make every direction at every layer, and measure all of them.
+
+    Args:
+        made_on: questions that directions are made of. held_out: on which they are measured.
+        methods: keys of `DIRECTIONS`. step: in residual norms.
+
+    Raises:
+        InputError: as `contrast_of` and the directions themselves.
+    """
+    layers = list(layers)
+    with bar(len(made_on), f"reading yes and no after {len(layers)} layer(s)") as advance:
+        found = contrast_of(model, made_on, layers, contrast, advance, method=methods[0], seed=seed)
+    if "gradient" in methods and found.gradients is None:
+        with bar(len(made_on), "gradients") as advance:
+            found = found.with_gradients(margin_gradients(model, made_on, layers, advance))
+    made = {method: vectors_of(model.identity, found, method, made_on.prompt_hash) for method in methods}
+    vectors = {(vector.layer, method): vector for method, own in made.items() for vector in own}
+    with bar(len(held_out), "held-out streams") as advance:
+        read = read_activations(model, held_out, layers, advance)
+    weights = _weights(held_out.topics, len(held_out), seed)
+    slopes = _slopes(model, held_out, vectors, step, bar)
+    rows = []
+    for (layer, method), vector in vectors.items():
+        streams = read.residuals[:, layers.index(layer)]
+        score = torch.where(read.read, streams @ vector.direction, torch.nan).numpy()
+        said_yes = (read.margin > 0).float().numpy()
+        repeats = reliability_of(found.at_layer(layer), method, seed, N_SPLITS)
+        slope = slopes[layer, method]
+        known = np.isfinite(slope)
+        wrong = np.where(known, (slope < 0).astype(float), np.nan)
+        rows.append(
+            (
+                layer, method, float(roc_area(score, said_yes)), *_interval(roc_area(score, said_yes, weights)),
+                repeats.half_cosine, repeats.low, repeats.high, vector.raw_norm, vector.residual_norm,
+                *_mean(slope, weights), *_mean(wrong, weights), int(known.sum()), int((~known).sum()),
+            )
+        )  # fmt: skip
+    return DirectionComparison(pd.DataFrame(rows, columns=DIRECTION_COLUMNS), _cosines(vectors), vectors)
+
+
+def _slopes(
+    model: OpenModel, prompts: PromptSet, vectors: dict[tuple[int, str], SteeringVector], step: float, bar: Bar
+) -> dict[tuple[int, str], np.ndarray]:
+    """(question,) change of the margin per residual norm; nan where one of the two answers was not read."""
+    named = {key: f"{number:04d}" for number, key in enumerate(vectors)}
+    pushes = [Intervention.of(vector, intervention_id=named[key]) for key, vector in vectors.items()]
+    with bar(len(prompts), f"a small push along {len(pushes)} directions") as advance:
+        table = sweep(model, prompts, pushes, [-step, step], progress=advance).table
+    table = table.assign(margin=table["margin"].where(is_read(table["mass"])))
+    own = {str(name): part for name, part in table.groupby("intervention_id")}
+    found = {}
+    for key, name in named.items():
+        wide = own[name].pivot(index="question_id", columns="magnitude", values="margin")
+        both = wide.loc[list(prompts.question_ids)].to_numpy(dtype=float)
+        found[key] = (both[:, 1] - both[:, 0]) / (2 * step)
+    return found
+
+
+def _cosines(vectors: dict[tuple[int, str], SteeringVector]) -> pd.DataFrame:
+    rows = [
+        (layer, method, other, float(vector.direction @ vectors[layer, other].direction))
+        for (layer, method), vector in vectors.items()
+        for own, other in vectors
+        if own == layer
+    ]
+    return pd.DataFrame(rows, columns=["layer", "method", "other", "cosine"])
+
+
+def _weights(topics: Sequence[str], n: int, seed: int) -> np.ndarray:
+    """(replicate, question) how often each question was drawn, with its topic where there are enough topics."""
+    names, codes = np.unique(np.array(topics or [""] * n, dtype=object).astype(str), return_inverse=True)
+    if len(names) < FEWEST_TOPICS:
+        codes = np.arange(n)
+    return topic_draws(int(codes.max()) + 1, N_BOOTSTRAP, seed)[:, codes]
+
+
+def _mean(values: np.ndarray, weights: np.ndarray) -> tuple[float, float, float]:
+    """Mean over what is known, with its interval."""
+    known = np.isfinite(values)
+    if not known.any():
+        return float("nan"), float("nan"), float("nan")
+    drawn = weights[:, known]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = drawn @ values[known] / drawn.sum(axis=1)
+    return float(values[known].mean()), *_interval(means)
+
+
+def _interval(drawn: np.ndarray) -> tuple[float, float]:
+    kept = drawn[np.isfinite(drawn)]
+    if len(kept) < 2:
+        return float("nan"), float("nan")
+    low, high = np.quantile(kept, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,213 @@
+"""Each direction finds what was planted for it, and nothing where labels mean nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from tiny_models import outspoken_model
+
+from common import InputError
+from elicitation import METACOGNITIVE, Question
+from open_models import Activations, PromptSet, margin_gradients
+from steering import DIRECTIONS, Intervention, compare_directions, extract_vectors, sweep
+from steering.contrasts import Contrast
+from steering.vectors import contrast_of
+
+D = 24
+QUESTIONS = [
+    Question(f"q{i}", f"What is the {'very ' * (i % 4)}first of {i}?", topic=("sea", "land", "air")[i % 3])
+    for i in range(36)
+]
+
+
+class NoBar:
+    def __init__(self, *arguments):
+        pass
+
+    def __enter__(self):
+        return lambda steps: None
+
+    def __exit__(self, *ended):
+        pass
+
+
+def axis(place):
+    return torch.eye(D)[place]
+
+
+def planted(name="response", n=4000, seed=0, topics=()):
+    """Yes and no differ by 1 along axis 0; axis 1 is loud noise of sd 2, and half of it leaks into axis 0."""
+    generator = torch.Generator().manual_seed(seed)
+    said_yes = torch.arange(n) % 2 == 0
+    streams = torch.randn(n, 1, D, generator=generator)
+    loud = 2 * torch.randn(n, generator=generator)
+    streams[:, 0, 1] = loud
+    streams[:, 0, 0] += 0.5 * loud + said_yes.float()
+    margin = torch.where(said_yes, 1.0, -1.0) + 0.1 * torch.randn(n, generator=generator)
+    read = Activations(tuple(map(str, range(n))), (3,), margin, torch.ones(n), streams)
+    rows = said_yes.nonzero().flatten(), (~said_yes).nonzero().flatten()
+    return Contrast(
+        name, (3,), streams[said_yes], streams[~said_yes], read, rows=rows, topics=topics, answer_axis=axis(1),
+        gradients=axis(2).expand(n, 1, D).clone(),
+    )  # fmt: skip
+
+
+def direction_of(method, contrast):
+    directions, lengths = DIRECTIONS[method](contrast)
+    assert directions.shape == (1, D)
+    assert lengths.shape == (1,)
+    return directions[0]
+
+
+@pytest.mark.parametrize("method", ["logistic", "lda", "ridge"])
+def test_directions_that_know_the_covariance_see_past_loud_noise(method):
+    contrast = planted()
+    truth = axis(0) - 0.5 * axis(1)  # what is free of the noise and still tells the sides apart
+    found = direction_of(method, contrast)
+    assert found @ truth / truth.norm() > 0.92
+    assert found @ truth > direction_of("mean_difference", contrast) @ truth + 0.02
+
+
+def test_lda_is_what_scikit_learn_makes_of_it():
+    contrast = planted()
+    streams = torch.cat([contrast.yes, contrast.no])[:, 0].numpy()
+    labels = np.repeat([1, 0], [len(contrast.yes), len(contrast.no)])
+    scale = streams.std(axis=0)
+    outside = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(streams / scale, labels).coef_[0] / scale
+    assert direction_of("lda", contrast) @ torch.from_numpy(outside / np.linalg.norm(outside)).float() > 0.99
+
+
+def test_the_part_without_the_unembedding_is_at_right_angles_to_it():
+    contrast = planted()
+    found = direction_of("without_unembedding", contrast)
+    assert abs(found @ axis(1)) < 1e-5
+    assert found @ axis(0) > 0.9
+    with pytest.raises(InputError, match="does not hold the unembedding's answer direction"):
+        DIRECTIONS["without_unembedding"](replace(contrast, answer_axis=None))
+
+
+def test_the_principal_component_is_that_of_all_differences_and_is_not_centred():
+    """Of yes minus no over all pairs, written out; centred, a constant difference would be nothing at all."""
+    contrast = planted(n=40)
+    pairs = (contrast.yes[:, None, 0] - contrast.no[None, :, 0]).flatten(0, 1)
+    _, _, axes = torch.linalg.svd(pairs, full_matrices=False)
+    found = direction_of("principal_component", contrast)
+    assert abs(found @ axes[0]) > 1 - 1e-4
+    assert found @ (contrast.yes - contrast.no).mean(dim=0)[0] > 0
+    constant = replace(contrast, name="answer", no=contrast.yes - 2 * axis(5))
+    assert direction_of("principal_component", constant) @ axis(5) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_within_topics_a_difference_between_topics_does_not_count():
+    """Sea says yes three times in four, land once, and sea is 10 further along axis 7."""
+    n = 400
+    places = torch.arange(n)
+    sea = places % 2 == 0
+    said_yes = torch.where(sea, places % 8 < 6, places % 8 < 2)
+    streams = 0.1 * torch.randn(n, 1, D, generator=torch.Generator().manual_seed(0))
+    streams[:, 0, 7] += 10 * sea.float()
+    streams[:, 0, 0] += said_yes.float()
+    rows = said_yes.nonzero().flatten(), (~said_yes).nonzero().flatten()
+    read = Activations(tuple(map(str, range(n))), (3,), torch.zeros(n), torch.ones(n), streams)
+    topics = tuple("sea" if each else "land" for each in sea)
+    contrast = Contrast("response", (3,), streams[said_yes], streams[~said_yes], read, rows=rows, topics=topics)
+    assert direction_of("mean_difference", contrast) @ axis(7) > 0.9
+    assert direction_of("within_topics", contrast) @ axis(0) > 0.95
+    alone = replace(contrast, topics=())
+    torch.testing.assert_close(direction_of("within_topics", alone), direction_of("mean_difference", contrast))
+    apart = replace(contrast, topics=tuple(f"topic {bool(yes)}" for yes in said_yes))
+    with pytest.raises(InputError, match="no topic has questions on both sides"):
+        DIRECTIONS["within_topics"](apart)
+
+
+def test_the_direction_of_doubt_goes_with_entropy_and_is_signed_by_the_contrast():
+    contrast = planted()
+    margin = contrast.activations.margin * torch.linspace(0, 3, 4000)
+    doubt = 1 / (1 + margin.abs())
+    streams = contrast.activations.residuals.clone()
+    streams[:, 0, 9] += 20 * doubt
+    for sign in (1, -1):
+        sides = contrast.yes + sign * axis(9), contrast.no
+        read = replace(contrast.activations, margin=margin, residuals=streams)
+        found = direction_of("entropy", replace(contrast, activations=read, yes=sides[0]))
+        assert sign * (found @ axis(9)) > 0.9
+
+
+def test_shuffled_labels_leave_nothing_of_the_direction():
+    contrast = planted()
+    for method in ("mean_difference", "logistic", "lda", "ridge", "within_topics", "gradient"):
+        own = direction_of(method, contrast)
+        shuffled = [direction_of(method, contrast.shuffled(seed)) for seed in range(8)]
+        assert min(float(own @ each) for each in shuffled) < 0.5, method
+
+
+def test_a_contrast_that_does_not_say_enough_is_refused():
+    contrast = planted(n=40)
+    with pytest.raises(InputError, match="gradients of the margin"):
+        DIRECTIONS["gradient"](replace(contrast, gradients=None))
+    with pytest.raises(InputError, match="which questions its rows are"):
+        DIRECTIONS["ridge"](replace(contrast, rows=None))
+
+
+# ---- in a model ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model():
+    return outspoken_model()
+
+
+@pytest.fixture(scope="module")
+def prompts(model):
+    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+
+
+def test_the_gradient_is_what_a_small_push_does(model, prompts):
+    """Against the sweep itself: central differences along the gradient and along a random direction."""
+    layers = [1, 3]
+    gradients = margin_gradients(model, prompts, layers)
+    assert gradients.shape == (len(prompts), 2, model.d_model)
+    for method in ("gradient", "random"):
+        for place, vector in enumerate(extract_vectors(model, prompts, layers, method=method)):
+            step = 1e-3
+            intervention = Intervention.of(vector)
+            table = sweep(model, prompts, [intervention], [-step, step]).table
+            wide = table.pivot(index="question_id", columns="magnitude", values="margin").loc[
+                list(prompts.question_ids)
+            ]
+            measured = (wide[step] - wide[-step]).to_numpy() / (2 * step * vector.residual_norm)
+            expected = (gradients[:, place] @ vector.direction).numpy()
+            np.testing.assert_allclose(measured, expected, atol=0.02 * np.abs(expected).max() + 2e-3)
+
+
+def test_directions_are_compared_on_questions_that_they_were_not_made_of(model, prompts):
+    made_on, held_out = (prompts.subset(prompts.question_ids[part::2]) for part in (0, 1))
+    methods = ("mean_difference", "lda", "gradient", "random")
+    found = compare_directions(model, made_on, held_out, [1, 3], NoBar, methods=methods)
+    table = found.table.set_index(["layer", "method"])
+    assert len(table) == 8
+    assert (table["n"] + table["n_unread"] == len(held_out)).all()
+    for name in ("auroc", "wrong"):
+        assert table[f"{name}_low"].between(0, 1).all()
+    assert (table["auroc_low"] <= table["auroc"]).all()
+    assert (table["effect_low"] <= table["effect"]).all()
+    assert (table["wrong_low"] <= table["wrong_way"]).all()
+    for layer in (1, 3):
+        effect = table.loc[layer, "effect"]
+        assert effect["gradient"] == effect.max()  # no other moves the mean margin as far by a small push
+        assert table.loc[(layer, "gradient"), "wrong_way"] < 0.5
+    cosines = found.cosines.pivot_table(index=["layer", "method"], columns="other", values="cosine")
+    assert cosines.loc[(1, "lda"), "lda"] == pytest.approx(1.0, abs=1e-5)
+    assert cosines.loc[(3, "lda"), "random"] == pytest.approx(cosines.loc[(3, "random"), "lda"], abs=1e-6)
+
+
+def test_every_contrast_knows_its_questions(model, prompts):
+    for name in ("response", "answer"):
+        contrast = contrast_of(model, prompts, [1], name)
+        assert len(contrast.rows[0]) == len(contrast.yes)
+        assert len(contrast.topics) == len(prompts)
+        taken = contrast.take(torch.tensor([0, 2]), torch.tensor([1]))
+        assert taken.rows[0].tolist() == contrast.rows[0][[0, 2]].tolist()
+        torch.testing.assert_close(taken.no[0], contrast.no[1])
