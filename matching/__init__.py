@@ -5,6 +5,7 @@ sweep (question x magnitude) + panel (question x target) -> match_targets -> Tar
 
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
 from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
@@ -12,7 +13,7 @@ from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
 from matching.prospects import Prospects, prospects_of
 from matching.splits import SPLITS, assign_splits
-from matching.status import JUDGED
+from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
 from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
@@ -22,6 +23,10 @@ __all__ = [
     "DIALS",
     "FLAGS",
     "JUDGED",
+    "MIN_FITTING",
+    "MIN_OF_A_KIND",
+    "MIN_TEST",
+    "PROFILE_COLUMNS",
     "PUSHES",
     "RULE",
     "SPLITS",
@@ -29,6 +34,7 @@ __all__ = [
     "ControlDial",
     "Dial",
     "DialPath",
+    "DialProfile",
     "ExperimentInputs",
     "FactsResult",
     "Judgement",
@@ -49,5 +55,6 @@ __all__ = [
     "load_inputs",
     "match_targets",
     "prospects_of",
+    "profile_of",
     "sweep_grid",
 ]

@@ -1,6 +1,7 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.apply import steered
+from steering.asking import ASKED_COLUMNS, ask_settings
 from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
@@ -29,6 +30,7 @@ from steering.sweep import SweepResult, sweep
 from steering.vectors import UNITS, SteeringVector, as_control, extract_vector, extract_vectors, random_vector
 
 __all__ = [
+    "ASKED_COLUMNS",
     "CONTRASTS",
     "CONTROLS",
     "DIRECTIONS",
@@ -56,6 +58,7 @@ __all__ = [
     "SweepResult",
     "as_control",
     "ask_along",
+    "ask_settings",
     "candidate_layers",
     "check_readability",
     "compare_directions",
