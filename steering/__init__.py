@@ -2,7 +2,7 @@
 
 from steering.apply import steered
 from steering.asking import ASKED_COLUMNS, ask_settings
-from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions
+from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions, share_by_effect
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
 from steering.cost import CostPrediction, ModelSize, predict_cost
@@ -24,7 +24,7 @@ from steering.directions import DIRECTIONS
 from steering.effects import EFFECT_COLUMNS, effects_of
 from steering.forecast import RunForecast, forecast_run, measure_and_forecast
 from steering.interventions import POSITIONS, ROLES, Intervention
-from steering.layers import LayerScan, candidate_layers
+from steering.layers import LayerScan, candidate_layers, scan_layers
 from steering.magnitudes import read_magnitudes, yes_rates
 from steering.operators import OPERATORS
 from steering.plan import SweepPlan, make_plan
@@ -102,6 +102,8 @@ __all__ = [
     "random_vector",
     "read_magnitudes",
     "reliability_of",
+    "scan_layers",
+    "share_by_effect",
     "steered",
     "sweep",
     "yes_rates",
