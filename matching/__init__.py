@@ -12,7 +12,7 @@ from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
 from matching.splits import SPLITS, assign_splits
-from matching.status import JUDGED, MIN_TEST
+from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
 from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
@@ -22,6 +22,8 @@ __all__ = [
     "DIALS",
     "FLAGS",
     "JUDGED",
+    "MIN_FITTING",
+    "MIN_OF_A_KIND",
     "MIN_TEST",
     "PROFILE_COLUMNS",
     "PUSHES",
