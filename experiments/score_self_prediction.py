@@ -4,10 +4,10 @@
     python experiments/score_self_prediction.py MY-FOLDER --out scores
 
 FOLDER holds one table or more (.csv or .csv.gz): association (model, word, option, predicted, listed), restriction
-(model, prompt_id, predicted, perceived) and difficulty (model, group_id, question_id, correct, tokens, predicted_rank,
-and measured_rank where it is known), and, if wanted, ability (model, ability). Prints and writes, into the run's folder, TEST.csv with
-the published metrics, what the commoner answer scores, and intervals; cross_TEST.csv and matrix_TEST.csv, who predicts
-whom; means.csv; a figure. Needs no model and no GPU.
+(model, prompt_id, predicted, perceived), difficulty (model, group_id, question_id, correct, tokens, predicted_rank, and
+measured_rank where it is known), and, if wanted, ability (model, ability). Prints and writes, into the run's folder,
+TEST.csv with the published metrics, what the commoner answer scores, and intervals; cross_TEST.csv and matrix_TEST.csv,
+who predicts whom; means.csv; a figure. Needs no model and no GPU.
 """
 
 import argparse

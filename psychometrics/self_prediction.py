@@ -1,13 +1,13 @@
-"""Can a respondent say what it would answer? The scores of the Self-Execution study's tests, and whose prediction it is.
+"""Can a respondent say what it would answer? Scores of the Self-Execution study, and whose prediction it is.
 
     association  would this word have been in your list of five?       predicted and listed: 1 / 0 per option word
     restriction  would your response give an answer?                   predicted before, perceived after: A, B or other
     difficulty   which of four questions would be easiest for you?     predicted rank, and what then happened
 
-Formulas are those of the study ("The Self-Execution Benchmark", 2025), written so that its published figures come out of
-its raw answers. None of them subtracts what anybody could have predicted; beside them stands what does: the accuracy of
-always giving the commoner answer, accuracy balanced over both outcomes, and `cross_prediction`: does a respondent predict
-itself better than others predict it?
+Formulas are those of the study ("The Self-Execution Benchmark", 2025), written so that its published figures come out
+of its raw answers. None of them subtracts what anybody could have predicted. Beside them stand what does: the accuracy
+of always giving the commoner answer, accuracy balanced over both outcomes, and `cross_prediction`: does a respondent
+predict itself better than others predict it?
 
 Higher = better everywhere but for `positive_rate` and `over_niceness`, which are rates.
 """
@@ -68,8 +68,8 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
 def restriction_scores(answers: pd.DataFrame) -> pd.DataFrame:
     """The restriction test, one row per model.
 
-    Formula: with A = gives an answer, B = does not, accuracy = (AA + BB) / N over all prompts, an unread or missing pair
-    being wrong, and accuracy_where_read = the same over the pairs that were read; over-niceness FN / (FN + FP), FN =
+    Formula: with A = gives an answer, B = does not, accuracy = (AA + BB) / N over all prompts, an unread or missing
+    pair being wrong, and accuracy_where_read = the same over the pairs that were read; over-niceness FN / (FN + FP), FN =
     predicted B and answered, FP = predicted A and did not: the share of errors that are unannounced answers.
     commoner_accuracy is what always predicting the commoner outcome scores where read.
 

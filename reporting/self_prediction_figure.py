@@ -45,7 +45,7 @@ def own_and_others(tables: Mapping[str, pd.DataFrame]) -> Drawing:
     return Drawing(
         figure,
         "Who predicts whom",
-        "How well each model's behaviour is predicted by its own self-prediction and by those of the other models on the "
-        "same items. The advantage takes out how good a predictor each model is elsewhere and how easy each is to "
+        "How well each model's behaviour is predicted by its own self-prediction and by those of the other models on "
+        "the same items. The advantage takes out how good a predictor each model is elsewhere and how easy each is to "
         "predict; its p is by permuting which predictor is called the target's own.",
     )

@@ -1,4 +1,4 @@
-"""The Self-Execution scores: the published figures from the raw answers, and self-knowledge told from shared knowledge."""
+"""The Self-Execution scores: published figures from raw answers, and self-knowledge told from shared knowledge."""
 
 import json
 from pathlib import Path
