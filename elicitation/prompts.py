@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from common import InputError
+from common import InputError, did_you_mean
 
 SLOT = "{question}"
 
@@ -160,7 +160,10 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
         return FRAMINGS[str(name_or_path)]
     path = folder / name_or_path
     if not path.suffix and not path.is_file():
-        raise InputError(f"the prompt {str(name_or_path)!r} is no file and none of {', '.join(FRAMINGS)}; check it")
+        meant = did_you_mean(str(name_or_path), FRAMINGS) or ";"
+        raise InputError(
+            f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(FRAMINGS)}"
+        )
     fields = read_prompt_file(path)
     return PromptTemplate(fields["user"], fields.get("assistant_prefix", ""), fields["name"])
 
