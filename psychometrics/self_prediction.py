@@ -69,8 +69,8 @@ def restriction_scores(answers: pd.DataFrame) -> pd.DataFrame:
     """The restriction test, one row per model.
 
     Formula: with A = gives an answer, B = does not, accuracy = (AA + BB) / N over all prompts, an unread or missing
-    pair being wrong, and accuracy_where_read = the same over the pairs that were read; over-niceness FN / (FN + FP), FN =
-    predicted B and answered, FP = predicted A and did not: the share of errors that are unannounced answers.
+    pair being wrong, and accuracy_where_read = the same over the pairs that were read; over-niceness FN / (FN + FP),
+    FN = predicted B and answered, FP = predicted A and did not: the share of errors that are unannounced answers.
     commoner_accuracy is what always predicting the commoner outcome scores where read.
 
     Args:
