@@ -22,6 +22,7 @@ from steering.dials import (
 )
 from steering.directions import DIRECTIONS
 from steering.effects import EFFECT_COLUMNS, effects_of
+from steering.exporting import CONVENTIONS, export_gguf, export_lm_eval, export_tensors, import_vectors
 from steering.forecast import RunForecast, forecast_run, measure_and_forecast
 from steering.interventions import POSITIONS, ROLES, Intervention
 from steering.layers import LayerScan, candidate_layers, scan_layers
@@ -46,6 +47,7 @@ __all__ = [
     "ASKED_COLUMNS",
     "CONTRASTS",
     "CONTROLS",
+    "CONVENTIONS",
     "DIAL_COLUMNS",
     "DIRECTIONS",
     "DIRECTION_COLUMNS",
@@ -87,11 +89,15 @@ __all__ = [
     "crossings_along",
     "effects_of",
     "effects_on_text",
+    "export_gguf",
+    "export_lm_eval",
+    "export_tensors",
     "extract_vector",
     "extract_vectors",
     "fact_effects",
     "forecast_run",
     "generate_steered",
+    "import_vectors",
     "instructed_threshold",
     "make_plan",
     "measure_and_forecast",
