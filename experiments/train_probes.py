@@ -15,6 +15,7 @@ cache).
                                                                      erasure.csv, angles.csv
     use          what happens when the directions are pushed         effects.csv
     own          own correctness beyond words and difficulty         own.csv
+    replacement  the words alone in the place of a dial (--dial)     replacement.csv, replacement_targets.csv
     lens         what each layer would answer                        lens.csv, tokens.csv
 
 The run's folder holds the tables, layers/*.safetensors (probes and held-out scores), figures/ and report.html. A run
@@ -510,6 +511,40 @@ def own_stage(work: Work) -> None:
     work.run.write_table("own.csv", pd.concat(tables))
 
 
+def replacement_stage(work: Work) -> None:
+    """Words and a threshold per target in the place of a dial, on topics not seen."""
+    import numpy as np
+
+    from elicitation import is_read
+    from matching import SweepRun, dial_order, replacement_table
+    from probes import sentence_embeddings
+
+    panel, folds = work.labels.panel, work.task.folds
+    if panel.respondents["model"].nunique() < 2:
+        say("replacement: left out, since all targets are of one base model")
+        return
+    margin = work.store.margin.double().numpy()
+    orders = {"unsteered margin": np.where(is_read(work.store.mass.numpy()), margin, np.nan)}
+    if work.options.dial:
+        ease = dial_order(SweepRun.open(work.options.dial))
+        orders = {"dial": ease.reindex(list(work.prompts.question_ids)).to_numpy(float), **orders}
+    texts = [question.text for question in work.inputs.questions]
+    embedding = sentence_embeddings(texts, work.options.embedding) if work.options.embedding else None
+    table, by_target = replacement_table(
+        panel.answers,
+        list(panel.respondents["model"]),
+        texts,
+        folds.fold,
+        folds.topic,
+        orders,
+        embedding,
+        n_bootstrap=work.options.bootstrap,
+        seed=work.options.seed,
+    )
+    work.run.write_table("replacement.csv", table)
+    work.run.write_table("replacement_targets.csv", by_target)
+
+
 def lens_stage(work: Work) -> None:
     """What each layer would answer, what its answer says of each label, and which tokens the directions point at."""
     import numpy as np
@@ -562,6 +597,7 @@ STAGES = {
     "directions": directions_stage,
     "use": use_stage,
     "own": own_stage,
+    "replacement": replacement_stage,
     "lens": lens_stage,
 }
 """Name to what is done, in order; a stage that is done is not done again."""
@@ -609,6 +645,10 @@ def check_comparison(options: argparse.Namespace, layers: Sequence[int]) -> None
         raise InputError(f"--compare-at {options.compare_at} is none of the layers {layers}; choose one of them")
     if not options.step > 0:
         raise InputError(f"--step is {options.step}, but a push needs a step above 0; 0.05 is the default")
+    if options.dial:
+        from matching import SweepRun, dial_order
+
+        dial_order(SweepRun.open(options.dial))
     if options.facts:
         load_facts(options.facts)
         if options.facts < 2 * LEAST_OF_A_KIND:
@@ -668,6 +708,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     group.add_argument("--n-pushed", type=positive, default=120, help="questions that are pushed (%(default)s)")
     group.add_argument("--n-random", type=natural, default=20, help="random pushes of either kind (%(default)s)")
     group.add_argument("--step", type=float, default=0.05, help="of a push, in residual norms (%(default)s)")
+    group.add_argument("--dial", help="folder of a finished steer_sweep run, which the words are to replace")
+    group.add_argument("--embedding", help="a sentence-transformers model, for words that see sentences too")
     group.add_argument("--stages", type=several(STAGES), default=list(STAGES), help=f"all of {', '.join(STAGES)}")
     group.add_argument("--store", help="folder of the activations (in the user's cache)")
     add_run_options(parser)

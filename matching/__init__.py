@@ -11,6 +11,7 @@ from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
+from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
 from matching.splits import SPLITS, assign_splits
 from matching.status import JUDGED, MIN_TEST
 from matching.sweep_run import SweepRun
@@ -25,6 +26,7 @@ __all__ = [
     "MIN_TEST",
     "PROFILE_COLUMNS",
     "PUSHES",
+    "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
     "ControlDial",
@@ -43,6 +45,7 @@ __all__ = [
     "control_table",
     "dial_of_crossings",
     "dial_of_grid",
+    "dial_order",
     "dial_path",
     "dose_response",
     "facts_result",
@@ -51,5 +54,6 @@ __all__ = [
     "load_inputs",
     "match_targets",
     "profile_of",
+    "replacement_table",
     "sweep_grid",
 ]

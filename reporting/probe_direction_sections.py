@@ -265,6 +265,40 @@ def own_or_shared(contents: ProbeContents) -> Section | None:
     return Section("Its own ability, or what is hard for all?", blocks)
 
 
+def replacement(contents: ProbeContents) -> Section | None:
+    """The words alone in the place of a dial."""
+    table = contents.table("replacement")
+    if table is None:
+        return None
+    words = (
+        "If targets share one difficulty and only draw the line elsewhere, then words that tell difficulty and one "
+        "threshold per target do what a dial does. The text is trained on the difficulty that the other base models "
+        "share, on other topics, and cut at the target's yes rate there; other orders of the questions are cut in the "
+        "same way. Mean over targets, base models counted alike, 95% over topics. The majority answer has a kappa of 0 "
+        "by definition; where most targets nearly always say the same, its agreement is hard to reach. shared "
+        "difficulty needs other models' answers to the very question and replaces nothing: a perfect reader of "
+        "difficulty would do as well."
+    )
+    columns = ("kappa", "agreement", "kappa over text", "targets", "missing answers")
+    lines = [
+        TableRow(
+            str(row["order"]),
+            [
+                f"{number(row['kappa'], 2)} {interval(row['low'], row['high'], 2)}",
+                f"{number(row['agreement'], 2)} {interval(row['agreement_low'], row['agreement_high'], 2)}",
+                f"{number(row['over_text'], 2, signed=True)} "
+                f"{interval(row['over_text_low'], row['over_text_high'], 2, signed=True)}",
+                f"{row['n_targets']:.0f}",
+                f"{row['n_missing']:.0f}",
+            ],
+            faint=row["order"] in ("majority", "shared difficulty"),
+        )
+        for _, row in table.iterrows()
+    ]
+    blocks = [page.text(words), page.table("Replacement", "order of the questions", columns, lines)]
+    return Section("Would the words do?", blocks + contents.figures("replacement"))
+
+
 def lens(contents: ProbeContents) -> Section | None:
     """What each layer would answer, and where the directions point."""
     blocks = contents.figures("lens_curves")

@@ -1,6 +1,7 @@
 """More figures of what can be read off activations, each from the saved tables alone.
 
 without_labels   truth of statements found without labels, layer by layer, beside the control with nonsense
+replacement      how well words alone, a dial and others agree with each target
 distraction      what the same methods read once a feature is planted that has nothing to do with truth
 """
 
@@ -74,5 +75,36 @@ def distraction(table: pd.DataFrame) -> Drawing:
         f"A coin is planted in the streams of layer {table['layer'].iloc[0]:.0f}, which yes and no carry with opposite "
         "signs; its strength is in standard deviations of the streams' most prominent difference. Methods without "
         "labels read whatever stands out, and turn from truth to the coin; the dashed line had the labels of truth."
+    )
+    return Drawing(figure, title, caption)
+
+
+@styled
+def replacement(table: pd.DataFrame) -> Drawing:
+    """Kappa of each target with each order of the questions, targets by their yes rate.
+
+    Args:
+        table: columns order, target, yes_rate, kappa.
+    """
+    shown = [name for name in dict.fromkeys(table["order"]) if name != "majority"]
+    figure = new_figure(4.0)
+    axes = figure.subplots()
+    for place, name in enumerate(shown):
+        own = table[table["order"] == name]
+        axes.plot(
+            own["yes_rate"], own["kappa"], linestyle="", color=COLOURS[place], marker=MARKERS[place], markersize=5,
+            alpha=0.8, markerfacecolor="none" if name == "shared difficulty" else COLOURS[place], label=name,
+        )  # fmt: skip
+    axes.axhline(0, color=INK, linewidth=0.7)
+    axes.set_xlabel("yes rate of the target")
+    axes.set_ylabel("kappa, topics not seen")
+    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower left", ncols=2)
+    title = "Would the words do?"
+    set_title(axes, title, "each mark a target; 0 is the majority answer")
+    caption = (
+        "Agreement beyond chance of each target with orders of the questions that were cut at its yes rate on other "
+        "topics. Text is trained on what is hard for the other base models; it has seen neither the topic nor the "
+        "target. Empty marks: the shared difficulty itself, which a perfect reader of difficulty would reach. Where "
+        "other marks lie no higher than the text's, the text replaces them."
     )
     return Drawing(figure, title, caption)
