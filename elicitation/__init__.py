@@ -33,6 +33,7 @@ from elicitation.instruments import (
     Scale,
     TextReader,
     TokenReader,
+    reasoned,
 )
 from elicitation.joining import JoinReport, drop_own, join_questions_and_panel, same_model
 from elicitation.kinship import Kinship, kinship_of
@@ -56,7 +57,10 @@ from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
 from elicitation.passages import load_passages
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
-from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
+from elicitation.prompts import FRAMINGS, METACOGNITIVE, OPENINGS, Prompt, PromptTemplate, load_prompt, with_opening
+from elicitation.provider_reading import response_of
+from elicitation.provider_settings import ProviderModel, known_secrets, without_secrets
+from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side, require_inspect
 from elicitation.question_checks import Finding, findings_table
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questions import (
@@ -92,7 +96,7 @@ from elicitation.sweep_tables import (
     interventions_table,
     under_test,
 )
-from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_yes_no
+from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
 
 __all__ = [
     "CAN_YOU_ANSWER",
@@ -117,6 +121,7 @@ __all__ = [
     "MEASUREMENT_COLUMNS",
     "MEASUREMENT_KEY",
     "METACOGNITIVE",
+    "OPENINGS",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
     "NEGATION",
@@ -133,6 +138,7 @@ __all__ = [
     "YES_NO",
     "YES_NO_TOKENS",
     "YES_VARIANTS",
+    "Asking",
     "Confidence",
     "Finding",
     "Grade",
@@ -147,6 +153,8 @@ __all__ = [
     "LogRun",
     "Prompt",
     "PromptTemplate",
+    "ProviderModel",
+    "ProviderRespondent",
     "Question",
     "RecordedRespondent",
     "Respondent",
@@ -160,6 +168,7 @@ __all__ = [
     "TokenReader",
     "accuracy_by_level",
     "answers_in_order",
+    "answers_side_by_side",
     "base_model_means",
     "check_answer_tokens",
     "check_mass",
@@ -175,6 +184,7 @@ __all__ = [
     "is_read",
     "join_questions_and_panel",
     "kinship_of",
+    "known_secrets",
     "lettered",
     "load_facts",
     "load_panel",
@@ -192,6 +202,7 @@ __all__ = [
     "panel_from_logs",
     "panel_from_long",
     "panel_long",
+    "parse_direct_yes_no",
     "parse_yes_no",
     "prompt_key",
     "question_id",
@@ -200,8 +211,11 @@ __all__ = [
     "rates_of_respondents",
     "read_logs",
     "read_questions",
+    "reasoned",
+    "require_inspect",
     "response_from_logits",
     "response_from_text",
+    "response_of",
     "same_model",
     "sample_questions",
     "self_efficacy_items",
@@ -210,5 +224,7 @@ __all__ = [
     "truth_of",
     "under_test",
     "unknown_name",
+    "without_secrets",
     "write_imported",
+    "with_opening",
 ]

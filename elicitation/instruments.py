@@ -155,6 +155,10 @@ def _no_value(text: str) -> None:
 
 # ---- the instruments -----------------------------------------------------------------------------------------------
 
+_REASON_FIRST = (
+    'Think about it in two or three sentences. Then write a last line that says only "Answer: Yes" or "Answer: No".'
+)
+
 YES_NO_TOKENS = TokenReader({"yes": YES_VARIANTS, "no": NO_VARIANTS})
 
 CAN_YOU_ANSWER = Instrument("can you answer", FRAMINGS["neutral"], YES_NO, YES_NO_TOKENS)
@@ -179,8 +183,7 @@ REASONED = Instrument(
         name="reasoned",
         user=(
             "Here is a question of general knowledge.\n\nQuestion: {question}\n\n"
-            "Do you think you can answer this question correctly? Think about it in two or three sentences. "
-            'Then write a last line that says only "Answer: Yes" or "Answer: No".'
+            f"Do you think you can answer this question correctly? {_REASON_FIRST}"
         ),
         assistant_prefix="Reasoning:",
     ),
@@ -194,6 +197,18 @@ FACT = Instrument(
     YES_NO,
     YES_NO_TOKENS,
 )
+
+
+def reasoned(template: PromptTemplate) -> Instrument:
+    """`REASONED` in the words of a framing that asks for yes or no: the framing, then the request to reason first.
+
+    The template keeps the framing's name.
+    """
+    words = PromptTemplate(
+        f"{template.user}\n\n{_REASON_FIRST}", "Reasoning:", template.name, template.slots, template.earlier
+    )
+    return REASONED.framed(words)
+
 
 DECILES = tuple(f"{ten}0-{ten}9" for ten in range(10))
 

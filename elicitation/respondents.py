@@ -43,6 +43,9 @@ class Response:
         prompt_hash: SHA-256 of the rendered prompt, so that two runs can be told to have asked the same.
         tokens_in, tokens_out: how many were read and written; None where nobody knows.
         error: why there is no answer; "" where there is one, or one that merely cannot be read.
+        served_model, served_fingerprint: who answered, by the server's own word; "" where it says nothing.
+        answered_at: when, ISO 8601 in UTC; "" where nobody noted it.
+        seconds: how long it took, retries included; nan where nobody measured.
     """
 
     place: int = 0
@@ -57,6 +60,10 @@ class Response:
     tokens_in: int | None = None
     tokens_out: int | None = None
     error: str = ""
+    served_model: str = ""
+    served_fingerprint: str = ""
+    answered_at: str = ""
+    seconds: float = math.nan
 
     @property
     def confidence(self) -> float | None:

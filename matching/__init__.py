@@ -12,8 +12,9 @@ from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
 from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
+from matching.prospects import Prospects, prospects_of
 from matching.splits import SPLITS, assign_splits
-from matching.status import JUDGED, MIN_TEST
+from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
 from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
@@ -23,12 +24,15 @@ __all__ = [
     "DIALS",
     "FLAGS",
     "JUDGED",
+    "MIN_FITTING",
+    "MIN_OF_A_KIND",
     "MIN_TEST",
     "PROFILE_COLUMNS",
     "PUSHES",
     "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
+    "Prospects",
     "ControlDial",
     "Dial",
     "DialPath",
@@ -53,6 +57,7 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "prospects_of",
     "profile_of",
     "replacement_table",
     "sweep_grid",
