@@ -11,8 +11,8 @@ from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
-from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
 from matching.prospects import Prospects, prospects_of
+from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
 from matching.splits import SPLITS, assign_splits
 from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
@@ -32,7 +32,6 @@ __all__ = [
     "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
-    "Prospects",
     "ControlDial",
     "Dial",
     "DialPath",
@@ -40,6 +39,7 @@ __all__ = [
     "ExperimentInputs",
     "FactsResult",
     "Judgement",
+    "Prospects",
     "SweepGrid",
     "SweepRun",
     "SweepTables",
@@ -57,8 +57,8 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
-    "prospects_of",
     "profile_of",
+    "prospects_of",
     "replacement_table",
     "sweep_grid",
 ]
