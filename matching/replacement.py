@@ -64,7 +64,8 @@ def replacement_table(
 
     Returns:
         By order, `REPLACEMENT_COLUMNS`: kappa and agreement, mean over targets within base models and then over base
-        models, with 95% intervals over topics; over_text: kappa minus that of the text, both drawn together;
+        models, with 95% intervals over topics; over_text: kappa minus that of the text on the same questions, both
+        drawn together;
         n_missing: answers left out, since the target did not answer or the order has no place for the question. And by
         order and target: `order, target, model, n, yes_rate, kappa, agreement`.
 
@@ -96,15 +97,15 @@ def replacement_table(
     said[MAJORITY] = _cut(np.zeros_like(given), given, folds)
     codes = np.unique(topics, return_inverse=True)[1]
     lines, by_target = [], []
-    drawn = {}
     for name, predicted in said.items():
         counts, resampled = count(predicted, given), count_resampled(predicted, given, n_bootstrap, seed, codes)
-        drawn[name] = average_within_models(resampled.kappa(), own_models)
-        low, high = _ends(drawn[name])
+        drawn = average_within_models(resampled.kappa(), own_models)
+        low, high = _ends(drawn)
         agreed_low, agreed_high = _ends(average_within_models(resampled.agreement(), own_models))
-        over = drawn[name] - drawn[TEXT]
+        same = np.where(np.isnan(predicted), np.nan, said[TEXT])  # the text on the questions that this order places
+        over = drawn - average_within_models(count_resampled(same, given, n_bootstrap, seed, codes).kappa(), own_models)
         kappa = float(average_within_models(counts.kappa(), own_models))
-        text = lines[0]["kappa"] if lines else kappa
+        text = float(average_within_models(count(same, given).kappa(), own_models))
         lines.append(
             {
                 "order": name, "kappa": kappa, "low": low, "high": high,
