@@ -15,7 +15,7 @@ def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     found = write_experiment(folder, n=160, n_targets=4)
     few = {"bootstrap": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "n_random": 3}
-    few["statement_layers"] = 1
+    few |= {"statement_layers": 1, "n_mapped": 30}
     return found | {"store": folder / "store"} | few
 
 
@@ -97,6 +97,24 @@ def test_statements_are_read_without_labels_beside_their_controls(finished):
     assert statements.loc[statements["marker"] == "negation", "hurt"].notna().all()
     crc = distraction[distraction["method"] == "crc"].set_index("distraction")["auroc_distraction"]
     assert crc[2.0] > 0.9 > crc[0.0]  # a random model knows no truth, yet the planted feature is found
+
+
+def test_maps_of_layer_by_position_and_patches_stand_in_the_report(finished):
+    where, patching, tokens, direct = (
+        pd.read_csv(finished / f"{name}.csv") for name in ("where", "patching", "tokens_by_layer", "direct")
+    )
+    main = set(pd.read_csv(finished / "directions.csv")["label"]) | set(
+        pd.read_csv(finished / "directions.csv")["other"]
+    )
+    assert set(where["label"]) == main <= set(direct["label"])
+    assert set(where["layer"]) == set(tokens["layer"]) == set(range(5))
+    assert set(where["position"]) == set(range(-16, 0))
+    last = patching[patching["layer"] == 4]
+    assert last["recovered"].tolist() == pytest.approx([1, 1], abs=1e-3)
+    assert (patching["n"] == 10).all()
+    page = (finished / "report.html").read_text()
+    assert "Where in the prompt?" in page
+    assert "Tokens by layer" in page
 
 
 def test_the_words_alone_are_held_against_every_target(finished):
