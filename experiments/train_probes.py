@@ -276,7 +276,7 @@ class Work:
         return np.array([place[question] for question in question_ids], dtype=np.intp)
 
     def easy_and_hard(self, n: int) -> dict[str, tuple[list[str], list[str]]]:
-        """Kind -> donors and receivers for patching: the n easiest and the n hardest questions for all, at random pairs."""
+        """Kind -> donors and receivers for patching: the n easiest and the n hardest questions, paired at random."""
         import numpy as np
 
         order = self.labels.difficulty.dropna().sort_values(kind="stable").index.tolist()

@@ -138,11 +138,11 @@ def where(table: pd.DataFrame) -> Drawing:
         set_title(right, "", "written along its direction")
         left.set_ylabel("layer")
     caption = (
-        f"At the left how well the probe of each layer, fitted at the last token on other topics, reads the label at "
-        f"each of the last {len(names)} tokens of {table['n'].max():.0f} questions; .5 is chance. At the right what the "
-        "blocks write there along the label's direction, label 1 minus label 0, in residual norms: what is summed up to "
-        "the last row is how far the two kinds lie apart. Columns at the left end are words of the questions, and other "
-        "ones in each of them."
+        "At the left how well the probe of each layer, fitted at the last token on other topics, reads the label at "
+        f"each of the last {len(names)} tokens of {table['n'].max():.0f} questions; .5 is chance. At the right what "
+        "the blocks write there along the label's direction, label 1 minus label 0, in residual norms: what is summed "
+        "up to the last row is how far the two kinds lie apart. Columns at the left end are words of the questions, "
+        "other ones in each of them."
     )
     return Drawing(figure, "Layer by position", caption)
 
