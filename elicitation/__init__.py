@@ -20,6 +20,8 @@ from elicitation.importing import (
 from elicitation.instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
     FACT,
     INSTRUMENTS,
     PROBABILITY,
@@ -31,6 +33,7 @@ from elicitation.instruments import (
     Scale,
     TextReader,
     TokenReader,
+    reasoned,
 )
 from elicitation.joining import JoinReport, drop_own, join_questions_and_panel, same_model
 from elicitation.kinship import Kinship, kinship_of
@@ -52,8 +55,12 @@ from elicitation.panel_scores import (
 )
 from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
+from elicitation.passages import load_passages
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
 from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
+from elicitation.provider_reading import response_of
+from elicitation.provider_settings import ProviderModel, known_secrets, without_secrets
+from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side, require_inspect
 from elicitation.question_checks import Finding, findings_table
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questions import (
@@ -75,6 +82,8 @@ from elicitation.respondents import (
     response_from_logits,
     response_from_text,
 )
+from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
+from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -87,11 +96,13 @@ from elicitation.sweep_tables import (
     interventions_table,
     under_test,
 )
-from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_yes_no
+from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
 
 __all__ = [
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
+    "CONFIDENCE_IN_NUMBERS",
+    "CONFIDENCE_IN_WORDS",
     "CROSSING_COLUMNS",
     "CROSSING_KEY",
     "DRAWN_ROLES",
@@ -112,9 +123,13 @@ __all__ = [
     "METACOGNITIVE",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
+    "NEGATION",
+    "NONSENSE",
     "NO_VARIANTS",
     "PROBABILITY",
     "REASONED",
+    "SELF_REPORTS",
+    "STATEMENT_PROMPT",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -122,12 +137,14 @@ __all__ = [
     "YES_NO",
     "YES_NO_TOKENS",
     "YES_VARIANTS",
+    "Asking",
     "Confidence",
     "Finding",
     "Grade",
     "Identity",
     "ImportedPanel",
     "Instrument",
+    "Item",
     "JoinReport",
     "Kinship",
     "LogChoices",
@@ -135,6 +152,8 @@ __all__ = [
     "LogRun",
     "Prompt",
     "PromptTemplate",
+    "ProviderModel",
+    "ProviderRespondent",
     "Question",
     "RecordedRespondent",
     "Respondent",
@@ -142,10 +161,13 @@ __all__ = [
     "Response",
     "ResponseMatrix",
     "Scale",
+    "SelfReport",
+    "Statement",
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
     "answers_in_order",
+    "answers_side_by_side",
     "base_model_means",
     "check_answer_tokens",
     "check_mass",
@@ -161,11 +183,15 @@ __all__ = [
     "is_read",
     "join_questions_and_panel",
     "kinship_of",
+    "known_secrets",
+    "lettered",
     "load_facts",
     "load_panel",
+    "load_passages",
     "load_prompt",
     "load_questions",
     "load_respondents",
+    "load_statements",
     "majority_of_samples",
     "matrix_of",
     "measurements",
@@ -175,6 +201,7 @@ __all__ = [
     "panel_from_logs",
     "panel_from_long",
     "panel_long",
+    "parse_direct_yes_no",
     "parse_yes_no",
     "prompt_key",
     "question_id",
@@ -183,14 +210,19 @@ __all__ = [
     "rates_of_respondents",
     "read_logs",
     "read_questions",
+    "reasoned",
+    "require_inspect",
     "response_from_logits",
     "response_from_text",
+    "response_of",
     "same_model",
     "sample_questions",
+    "self_efficacy_items",
     "stated_confidence",
     "summarise_panel",
     "truth_of",
     "under_test",
     "unknown_name",
+    "without_secrets",
     "write_imported",
 ]

@@ -4,6 +4,8 @@ An instrument joins a prompt template, a scale and a reader. Any respondent can 
 subject included; a framing is another template for the same instrument (`Instrument.framed`).
 
     can you answer   "Can you answer this question correctly?"      yes/no from the logits of the next token
+    confidence in numbers   two digits, 00 to 99                    deciles from the logits of the first digit
+    confidence in words     one of five words                       the words from the logits of the next token
     closed book      the question itself                            free text, its first line
     reasoned         reasoning first, "Answer: Yes" or "No" last    yes/no from the text
     fact             a yes/no question about the world              yes/no from the logits of the next token
@@ -11,14 +13,15 @@ subject included; a framing is another template for the same instrument (`Instru
 Scales, and what an answer's `value` is on them:
 
     yes/no           1 for yes, 0 for no
-    probability      a number between 0 and 1
+    probability      a number between 0 and 1; read from logits, that of the likeliest option
     categories       the place of the category, from 0, lowest first
     options          the place of the option, from 0, in the order in which they are named; the order means nothing
     text             none: the text is the answer
 """
 
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from elicitation.prompts import FRAMINGS, Prompt, PromptTemplate
@@ -34,10 +37,24 @@ class Scale:
     Attributes:
         kind: one of `KINDS`.
         options: names of the categories or options; ("yes", "no") for yes/no.
+        values: the number that each option stands for; empty where they stand for none.
     """
 
     kind: str
     options: tuple[str, ...] = ()
+    values: tuple[float, ...] = ()
+
+    def expectation(self, probabilities: Sequence[float]) -> tuple[float, float]:
+        """Mean and standard deviation of the numbers that the options stand for; nan where they stand for none.
+
+        Formula: E = sum_k p_k v_k, spread = sqrt(sum_k p_k (v_k - E)^2): what all number tokens say together, where
+        the likeliest alone may stay the same while its rivals change.
+        """
+        if not self.values or len(probabilities) != len(self.values):
+            return math.nan, math.nan
+        pairs = list(zip(probabilities, self.values, strict=True))
+        mean = sum(p * value for p, value in pairs)
+        return mean, math.sqrt(sum(p * (value - mean) ** 2 for p, value in pairs))
 
 
 YES_NO, PROBABILITY, TEXT = Scale("yes/no", ("yes", "no")), Scale("probability"), Scale("text")
@@ -138,6 +155,10 @@ def _no_value(text: str) -> None:
 
 # ---- the instruments -----------------------------------------------------------------------------------------------
 
+_REASON_FIRST = (
+    'Think about it in two or three sentences. Then write a last line that says only "Answer: Yes" or "Answer: No".'
+)
+
 YES_NO_TOKENS = TokenReader({"yes": YES_VARIANTS, "no": NO_VARIANTS})
 
 CAN_YOU_ANSWER = Instrument("can you answer", FRAMINGS["neutral"], YES_NO, YES_NO_TOKENS)
@@ -162,8 +183,7 @@ REASONED = Instrument(
         name="reasoned",
         user=(
             "Here is a question of general knowledge.\n\nQuestion: {question}\n\n"
-            "Do you think you can answer this question correctly? Think about it in two or three sentences. "
-            'Then write a last line that says only "Answer: Yes" or "Answer: No".'
+            f"Do you think you can answer this question correctly? {_REASON_FIRST}"
         ),
         assistant_prefix="Reasoning:",
     ),
@@ -178,6 +198,47 @@ FACT = Instrument(
     YES_NO_TOKENS,
 )
 
+
+def reasoned(template: PromptTemplate) -> Instrument:
+    """`REASONED` in the words of a framing that asks for yes or no: the framing, then the request to reason first.
+
+    The template keeps the framing's name.
+    """
+    words = PromptTemplate(
+        f"{template.user}\n\n{_REASON_FIRST}", "Reasoning:", template.name, template.slots, template.earlier
+    )
+    return REASONED.framed(words)
+
+
+DECILES = tuple(f"{ten}0-{ten}9" for ten in range(10))
+
+CONFIDENCE_IN_NUMBERS = Instrument(
+    "confidence in numbers",
+    # The blank stands in the prefix, so that the next token is a digit under tokenizers that part blanks and digits,
+    # and a number under those that take two digits for one token; either way its spellings begin the decile.
+    PromptTemplate(
+        "Question: {question}\n\nHow likely is it that you answer this question correctly? Give the percentage in two "
+        "digits, from 00 (impossible) to 99 (certain).",
+        "Answer: ",
+        "confidence in numbers",
+    ),
+    Scale("probability", DECILES, tuple(round(0.045 + ten / 10, 3) for ten in range(10))),
+    TokenReader({name: tuple(f"{ten}{one}" for one in range(10)) for ten, name in enumerate(DECILES)}),
+)
+
+CONFIDENCE_IN_WORDS = Instrument(
+    "confidence in words",
+    PromptTemplate(
+        "Question: {question}\n\nHow confident are you that you can answer this question correctly? Choose one word: "
+        "none, low, medium, high or full.",
+        "Answer:",
+        "confidence in words",
+    ),
+    Scale("categories", ("none", "low", "medium", "high", "full"), (0.0, 0.25, 0.5, 0.75, 1.0)),
+    TokenReader({word: (f" {word}", f" {word.capitalize()}") for word in ("none", "low", "medium", "high", "full")}),
+)
+
 INSTRUMENTS: dict[str, Instrument] = {
-    instrument.name: instrument for instrument in (CAN_YOU_ANSWER, CLOSED_BOOK, REASONED, FACT)
+    instrument.name: instrument
+    for instrument in (CAN_YOU_ANSWER, CLOSED_BOOK, REASONED, FACT, CONFIDENCE_IN_NUMBERS, CONFIDENCE_IN_WORDS)
 }

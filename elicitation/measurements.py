@@ -11,6 +11,7 @@
 | said_yes, margin, mass, confidence | see `Response`; nan where there is none |
 | answered_correctly | 1, 0, nan where nothing was graded |
 | raw_text, prompt_hash, tokens_in, tokens_out, error | see `Response` |
+| served_model, served_fingerprint, answered_at, seconds | see `Response`; of a model behind a provider or server |
 
 The response matrix is the table's binary view (`matrix_of(..., "said_yes")`); confidence and correctness are others.
 """
@@ -26,9 +27,13 @@ MEASUREMENT_COLUMNS = [
     *("respondent", "model", "setting", "model_sha256", "framing", "instrument", "question_id", "sample"),
     *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
     *("raw_text", "prompt_hash", "tokens_in", "tokens_out", "error"),
+    *("served_model", "served_fingerprint", "answered_at", "seconds"),
 ]
 MEASUREMENT_KEY = ["respondent", "instrument", "framing", "question_id", "sample"]
-_NUMBERS = ["value", "said_yes", "margin", "mass", "confidence", "answered_correctly", "tokens_in", "tokens_out"]
+_NUMBERS = [
+    *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
+    *("tokens_in", "tokens_out", "seconds"),
+]
 
 
 def measurements(
@@ -68,6 +73,10 @@ def measurements(
                 "tokens_in": response.tokens_in,
                 "tokens_out": response.tokens_out,
                 "error": response.error,
+                "served_model": response.served_model,
+                "served_fingerprint": response.served_fingerprint,
+                "answered_at": response.answered_at,
+                "seconds": response.seconds,
             }
         )
     return pd.DataFrame(rows, columns=MEASUREMENT_COLUMNS).astype(dict.fromkeys(_NUMBERS, "float64"))

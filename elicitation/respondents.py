@@ -38,10 +38,14 @@ class Response:
             nan where the respondent shows no logits.
         mass: probability of all tokens that are an answer, 0 to 1; nan where the respondent shows none.
         probabilities: of each option of the scale, given that one of them is said; empty where none are shown.
+        stated: expected value of the stated probability over all tokens that state one; nan on other scales.
         raw_text: what it wrote, as it stands; "" where only logits were read.
         prompt_hash: SHA-256 of the rendered prompt, so that two runs can be told to have asked the same.
         tokens_in, tokens_out: how many were read and written; None where nobody knows.
         error: why there is no answer; "" where there is one, or one that merely cannot be read.
+        served_model, served_fingerprint: who answered, by the server's own word; "" where it says nothing.
+        answered_at: when, ISO 8601 in UTC; "" where nobody noted it.
+        seconds: how long it took, retries included; nan where nobody measured.
     """
 
     place: int = 0
@@ -50,15 +54,22 @@ class Response:
     margin: float = math.nan
     mass: float = math.nan
     probabilities: tuple[float, ...] = ()
+    stated: float = math.nan
     raw_text: str = ""
     prompt_hash: str = ""
     tokens_in: int | None = None
     tokens_out: int | None = None
     error: str = ""
+    served_model: str = ""
+    served_fingerprint: str = ""
+    answered_at: str = ""
+    seconds: float = math.nan
 
     @property
     def confidence(self) -> float | None:
         """Probability that it would say yes, or the probability that it stated."""
+        if not math.isnan(self.stated):
+            return self.stated
         if self.said_yes is None and self.value is not None and 0 <= self.value <= 1 and not self.probabilities:
             return self.value
         return self.probabilities[0] if self.said_yes is not None and self.probabilities else None
@@ -106,8 +117,12 @@ def response_from_logits(
             said_yes = margin > 0
             value = float(said_yes)
         else:
-            value = float(max(range(len(logits)), key=lambda option: logits[option]))
-    return Response(value=value, said_yes=said_yes, margin=margin, mass=mass, probabilities=probabilities, **rest)
+            likeliest = max(range(len(logits)), key=lambda option: logits[option])
+            value = scale.values[likeliest] if scale.kind == "probability" else float(likeliest)
+    stated = scale.expectation(probabilities)[0] if scale.kind == "probability" and value is not None else math.nan
+    return Response(
+        value=value, said_yes=said_yes, margin=margin, mass=mass, probabilities=probabilities, stated=stated, **rest
+    )
 
 
 def response_from_text(scale: Scale, reader: TextReader, text: str, finished: bool, **rest: Any) -> Response:

@@ -53,3 +53,21 @@ def parse_yes_no(text: str) -> bool | None:
         if said:
             return None if len(said) > 1 or "both" in said else said == {"yes"}
     return None
+
+
+def parse_direct_yes_no(text: str) -> bool | None:
+    """Read an answer that comes first, with or without talk after it.
+
+    The first line that says a clear yes or no decides; where none does, `parse_yes_no` of the whole. What stands in
+    <think> is not the answer.
+
+    Returns:
+        True for yes, False for no, None where neither is clear.
+    """
+    plain = text
+    if "<think>" in plain.casefold() or "</think>" in plain.casefold():
+        plain = re.split(r"</think>", plain, flags=re.IGNORECASE)[-1] if "</think>" in plain.casefold() else ""
+    for line in plain.splitlines():
+        if line.strip() and (said := parse_yes_no(line)) is not None:
+            return said
+    return None

@@ -10,6 +10,7 @@ cache).
 
     probes       each label at each layer, topics held out           probes.csv, chosen.csv, methods.csv
     facts        the same for the facts                              facts.csv
+    statements   truth without labels: CCS and its controls          statements.csv, distraction.csv
     directions   is it the same direction? at one layer              directions.csv, cross.csv, transfer.csv,
                                                                      erasure.csv, angles.csv
     use          what happens when the directions are pushed         effects.csv
@@ -42,6 +43,8 @@ PROGRAM = "train_probes"
 MODEL = "smollm2-135m-instruct"
 PROMPT, PROMPT_OF_EMBEDDED = "neutral", "examples YN"
 MAY_CHANGE = ("stages", "store")
+DISTRACTIONS = (0.0, 0.5, 1.0, 2.0)
+"""Strengths of a feature that has nothing to do with truth, see `probes.distraction_table`."""
 
 
 def main() -> None:
@@ -57,7 +60,7 @@ def train_probes(options: argparse.Namespace, notes: Notes) -> None:
     from reporting import progress_bar, write_probe_figures, write_probe_report
 
     quiet_libraries()
-    Run.check(configuration_of(options), options.out, options.resume)
+    Run.check(configuration_of(options), options.out, options.resume, MAY_CHANGE)
     threads = choose_threads()
     model = load_model(options.model, revision=options.revision, dtype=options.dtype, device_map=options.device_map)
     layers = layers_of(options.layers, model)
@@ -341,6 +344,49 @@ def facts_stage(work: Work) -> None:
     work.run.write_table("chosen_facts.csv", chosen_tables(work, table, asked.task, work.facts_by_layer)[0])
 
 
+def statements_stage(work: Work) -> None:
+    """The facts as statements and their negations, read without labels; and the same with a planted distraction."""
+    from elicitation import NONSENSE, load_facts, load_statements
+    from probes import CONTRAST_COLUMNS, StatementStores, distraction_table, read_without_labels
+    from reporting import progress_bar
+
+    if not work.options.facts or work.options.position != "last":
+        return
+    options, statements = work.options, load_statements(load_facts(work.options.facts, work.options.seed))
+    layers = spread_layers(work.store.layers, options.statement_layers)
+    with progress_bar(6 * len(statements), "activations of statements") as advance:
+        stores = StatementStores.read(
+            work.model,
+            statements,
+            f"{options.store}-statements" if options.store else None,
+            layers=layers,
+            n_folds=options.folds,
+            n_bootstrap=options.bootstrap,
+            seed=options.seed,
+            progress=advance,
+        )
+    parts = work.run.parts("statements", ["layer", *CONTRAST_COLUMNS], ["layer", "method", "marker"])
+    done = {int(layer) for layer in parts.done("layer")}
+    with progress_bar(len(layers) - len(done), "without labels") as advance:
+        for layer in layers:
+            if layer not in done:
+                table = read_without_labels(stores.at(layer), stores.at(layer, NONSENSE), stores.draws)
+                parts.append(table.assign(layer=layer))
+                advance(1)
+    table = parts.read()
+    work.run.write_table("statements.csv", table)
+    supervised = table[(table["method"] == "supervised") & (table["marker"] == "negation")]
+    layer = int(supervised["layer"].iloc[int(supervised["auroc"].argmax())])
+    planted = distraction_table(stores.at(layer), DISTRACTIONS, stores.draws)
+    work.run.write_table("distraction.csv", planted.assign(layer=layer))
+
+
+def spread_layers(layers: Sequence[int], n: int) -> list[int]:
+    """At most so many of the layers, evenly spread, the last among them and the embedding's neighbours left out."""
+    step = len(layers) / min(n, len(layers))
+    return [layers[round((place + 1) * step) - 1] for place in range(min(n, len(layers)))]
+
+
 def directions_stage(work: Work) -> None:
     """Are the main labels and those of the facts read along one direction?"""
     import pandas as pd
@@ -512,6 +558,7 @@ def lens_stage(work: Work) -> None:
 STAGES = {
     "probes": probes_stage,
     "facts": facts_stage,
+    "statements": statements_stage,
     "directions": directions_stage,
     "use": use_stage,
     "own": own_stage,
@@ -615,6 +662,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     group.add_argument("--shuffles", type=natural, default=5, help="meaningless labels of each kind (%(default)s)")
     group.add_argument("--bootstrap", type=positive, default=999, help="draws of the topics (%(default)s)")
     group.add_argument("--facts", type=natural, default=200, help="unrelated yes/no facts; 0: none (%(default)s)")
+    group.add_argument("--statement-layers", type=positive, default=4, help="at so many: CCS and others (%(default)s)")
     group.add_argument("--compare-at", type=natural, help="layer at which directions are compared (the main labels')")
     group.add_argument("--nulls", type=natural, default=99, help="shuffled copies of a direction (%(default)s)")
     group.add_argument("--n-pushed", type=positive, default=120, help="questions that are pushed (%(default)s)")

@@ -5,13 +5,14 @@ sweep (question x magnitude) + panel (question x target) -> match_targets -> Tar
 
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
 from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
 from matching.splits import SPLITS, assign_splits
-from matching.status import JUDGED, MIN_TEST
+from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
 from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
@@ -21,13 +22,17 @@ __all__ = [
     "DIALS",
     "FLAGS",
     "JUDGED",
+    "MIN_FITTING",
+    "MIN_OF_A_KIND",
     "MIN_TEST",
+    "PROFILE_COLUMNS",
     "PUSHES",
     "RULE",
     "SPLITS",
     "ControlDial",
     "Dial",
     "DialPath",
+    "DialProfile",
     "ExperimentInputs",
     "FactsResult",
     "Judgement",
@@ -47,5 +52,6 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "profile_of",
     "sweep_grid",
 ]

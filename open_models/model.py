@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from common import InputError, notice
-from elicitation import Prompt
+from elicitation import YES_NO_TOKENS, Prompt, TokenReader
 from open_models.decoder import Decoder
 from open_models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from open_models.readout import AnswerTokens, Readout, find_answer_tokens
@@ -97,9 +97,13 @@ class OpenModel:
         """Rendered, tokenised and padded prompts on the model's device."""
         return pad_batch(self.token_ids(prompts), self.stack.pad_id, side).to(self.device)
 
-    def answer_tokens(self, prompt: Prompt) -> AnswerTokens:
-        """The yes and no tokens that can follow this prompt."""
-        return find_answer_tokens(self.tokenizer, self.render(prompt))
+    def answer_tokens(self, prompt: Prompt, reader: TokenReader = YES_NO_TOKENS) -> AnswerTokens:
+        """The tokens of each answer that can follow this prompt, by default those of yes and no.
+
+        Raises:
+            InputError: an answer has no token under this tokenizer, or shares one with another.
+        """
+        return find_answer_tokens(self.tokenizer, self.render(prompt), reader)
 
     def spell(self, tokens: AnswerTokens) -> list[list[str]]:
         """The answer tokens as text, option by option, for people."""
@@ -114,6 +118,16 @@ class OpenModel:
         Edits that are in force (`edit_residual`) act on it: this is the plain path that the fast one must equal.
         """
         return self.stack.final_residual(batch)
+
+    @torch.inference_mode()
+    def final_residuals(self, batch: TokenBatch) -> Float[Tensor, "question pos d_model"]:
+        """Residual stream after the last layer at every column, padding included, by one plain forward.
+
+        Edits that are in force act on it, as on `final_residual`.
+        """
+        with reading([self.stack.norm], inputs=True) as final:
+            self.stack.run(batch)
+        return final[0]
 
     @torch.inference_mode()
     def read_residual(

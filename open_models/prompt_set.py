@@ -1,7 +1,7 @@
 """The questions as the subject reads them: token ids, answer tokens, and the batches in which they are asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from common import InputError, sha256_of_text
 from elicitation import METACOGNITIVE, Prompt, PromptTemplate, Question
@@ -85,6 +85,14 @@ class PromptSet:
             self.example,
             tuple(self.question_ends[index] for index in chosen) if self.question_ends else (),
             tuple(self.topics[index] for index in chosen) if self.topics else (),
+        )
+
+    def continued(self, token: int) -> "PromptSet":
+        """The same prompts with one more token, such as an answer; the last position is then that token's."""
+        return replace(
+            self,
+            sequences=tuple((*sequence, token) for sequence in self.sequences),
+            prompt_hash=sha256_of_text(f"{self.prompt_hash} {token}"),
         )
 
     def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:

@@ -8,6 +8,18 @@ found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table
 
 from probes.choice import ChosenLayer, choose_layer
 from probes.concordance import Area, Concordance, difference_interval, topic_draws
+from probes.contrast import (
+    CONTRAST_COLUMNS,
+    CONTRASTS,
+    StatementStreams,
+    contradiction,
+    contrast_loss,
+    distraction_table,
+    opposite,
+    polar_gap,
+    read_without_labels,
+    with_distraction,
+)
 from probes.controls import control_labels, shuffled_within
 from probes.crossfit import LEAST_OF_A_KIND, PENALTIES, CrossFitted, best_penalties, cross_fit, of_rows, platt
 from probes.erasure import Eraser, erasure_table
@@ -42,9 +54,12 @@ from probes.nested import Added, added_test, likelihood_ratio, what_is_added
 from probes.own_or_shared import OWN_COLUMNS, own_or_shared
 from probes.reading import FAR, Surroundings, read_elsewhere, read_with_distance
 from probes.solvers import METHODS, PENALISED, Training
+from probes.statement_streams import StatementStores
 from probes.text import sentence_embeddings, words_of
 
 __all__ = [
+    "CONTRASTS",
+    "CONTRAST_COLUMNS",
     "EASY",
     "FACT_LABELS",
     "FACT_TRUE",
@@ -70,18 +85,23 @@ __all__ = [
     "Probe",
     "ProbeLabels",
     "ProbeTask",
+    "StatementStores",
+    "StatementStreams",
     "Surroundings",
     "TopicFolds",
     "Training",
     "added_test",
     "best_penalties",
     "choose_layer",
+    "contradiction",
+    "contrast_loss",
     "control_labels",
     "correct_label",
     "cross_evaluation",
     "cross_fit",
     "difference_interval",
     "direction_table",
+    "distraction_table",
     "erasure_table",
     "fact_labels",
     "fit_probe",
@@ -90,12 +110,15 @@ __all__ = [
     "load_layer",
     "measure_layer",
     "of_rows",
+    "opposite",
     "own_or_shared",
     "platt",
+    "polar_gap",
     "principal_angles",
     "probe_layers",
     "read_elsewhere",
     "read_with_distance",
+    "read_without_labels",
     "save_layer",
     "sentence_embeddings",
     "shared_difficulty",
@@ -105,5 +128,6 @@ __all__ = [
     "topic_draws",
     "transfer_table",
     "what_is_added",
+    "with_distraction",
     "words_of",
 ]

@@ -3,6 +3,7 @@
 from reporting.figure_style import COLOURS, FAINT, STYLE, Drawing, save_figure
 from reporting.meaning import headline
 from reporting.probe_report import write_probe_figures, write_probe_report
+from reporting.profile_report import write_profile_report
 from reporting.report import write_report
 from reporting.results import save_results
 from reporting.run_figures import add_figure
@@ -24,5 +25,6 @@ __all__ = [
     "save_results",
     "write_probe_figures",
     "write_probe_report",
+    "write_profile_report",
     "write_report",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from matching import SweepRun
+from matching import SweepGrid, SweepRun, sweep_grid
 from psychometrics import FactorModel
 from run_store import Manifest
 
@@ -67,6 +67,11 @@ class Contents:
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude does to the subject; see `matching.dose_response`."""
         return self.run.dose_response()
+
+    @cached_property
+    def grid(self) -> SweepGrid:
+        """The sweep of the intervention under test, questions x magnitudes."""
+        return sweep_grid(self.run.sweep(), self.run.splits(), self.run.under_test())
 
     @cached_property
     def manifest(self) -> Manifest:

@@ -4,6 +4,7 @@ Figures are 4.8 inches wide, so that text of 9 points stays about 9 pixels on a 
 colour (Okabe and Ito's palette without its yellow) and by marker, so that no reader depends on colour alone.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 import matplotlib
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -53,9 +55,12 @@ STYLE: dict[Any, Any] = {
     "figure.facecolor": PAPER,
     "axes.facecolor": "none",
     "savefig.facecolor": PAPER,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "onedial",
 }
+
+_NAMED = "named: "
+_FONTS = "'DejaVu Sans', Verdana, sans-serif"
 
 Parameters = ParamSpec("Parameters")
 
@@ -110,12 +115,24 @@ def family_styles(groups: list[str]) -> dict[str, tuple[str, str]]:
     }
 
 
+def named(artist: Artist, words: str) -> None:
+    """Let a point say what it is when it is pointed at: a title of its element in the SVG."""
+    artist.set_gid(f"{_NAMED}{words}")
+
+
 def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
-    """Write `name`.png (200 dots per inch) and `name`.svg; the same figure gives the same bytes."""
+    """Write `name`.png (200 dots per inch) and `name`.svg; the same figure gives the same bytes.
+
+    Text stays text in the SVG, and points that were `named` have a title.
+    """
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
     with house_style():
         with atomic_path(png) as temporary:
             figure.savefig(temporary, dpi=200, format="png", metadata={"Software": None})
         with atomic_path(svg) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
+            drawn = temporary.read_text("utf-8").replace("'DejaVu Sans'", _FONTS)
+            temporary.write_text(
+                re.sub(rf'<g id="{_NAMED}([^"]*)">', r'<g class="named"><title>\1</title>', drawn), "utf-8"
+            )
     return png, svg

@@ -26,12 +26,13 @@ from reporting.figure_style import (
     PAPER,
     Drawing,
     family_styles,
+    named,
     new_figure,
     set_title,
     styled,
 )
 from reporting.labels import shortened_apart, target_labels
-from reporting.meaning import number
+from reporting.meaning import interval, number
 
 STEERED, MAJORITY = "#0072b2", "#d55e00"
 UNITS = {"residual_norm": "multiples of the median residual norm", "raw": "multiples of the vector as extracted"}
@@ -58,7 +59,7 @@ def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], 
     for target, row in drawn.iterrows():
         colour, marker = styles[groups[target]]
         eligible = row["status"] == "ok"
-        axes.errorbar(
+        drawn_point = axes.errorbar(
             row["threshold"],
             row["magnitude"],
             xerr=None if pd.isna(row["threshold_se"]) else row["threshold_se"],
@@ -70,6 +71,9 @@ def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], 
             elinewidth=0.9,
             alpha=1.0 if eligible else 0.75,
             zorder=3,
+        )
+        named(
+            drawn_point[0], f"{target}: threshold {number(row['threshold'], 2)}, magnitude {number(row['magnitude'])}"
         )
     if line.get("slope") is not None and not drawn.empty:
         ends = np.array([drawn["threshold"].min(), drawn["threshold"].max()])
@@ -145,8 +149,14 @@ def agreement_per_target(matches: pd.DataFrame, excluded: Collection[str] = ()) 
     """
     rows, heights, axes, figure = _rows_of_targets(matches)
     axes.hlines(heights, 0, 1, color=GRID, linewidth=0.6, zorder=1)
-    axes.scatter(rows["majority"], heights, marker="d", s=62, color=MAJORITY, linewidth=0, zorder=3)
-    axes.scatter(rows["moved_cut"], heights, marker="|", s=80, color=INK, linewidth=1.6, zorder=3)
+    styles: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("majority answer", "majority", {"marker": "d", "s": 62, "color": MAJORITY, "linewidth": 0}),
+        ("moved cut", "moved_cut", {"marker": "|", "s": 80, "color": INK, "linewidth": 1.6}),
+    )
+    for words, column, style in styles:
+        for (target, row), height in zip(rows.iterrows(), heights, strict=True):
+            point = axes.scatter(row[column], height, zorder=3, **style)
+            named(point, f"{target}: {words} {number(row[column])}")
     _points(axes, rows, heights, "agreement", excluded)
     shown = rows[["agreement_low", "majority", "moved_cut"]].min().min()
     axes.set_xlim(max(0.0, np.floor((0.0 if np.isnan(shown) else shown) * 10 - 0.2) / 10), 1.01)
@@ -237,8 +247,13 @@ def _rows_of_targets(matches: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray, A
 
 def _points(axes: Axes, rows: pd.DataFrame, heights: np.ndarray, name: str, excluded: Collection[str]) -> None:
     axes.hlines(heights, rows[f"{name}_low"], rows[f"{name}_high"], color=STEERED, linewidth=1.4, zorder=4)
-    fill = [PAPER if target in excluded else STEERED for target in rows.index]
-    axes.scatter(rows[name], heights, marker="o", s=26, facecolor=fill, edgecolor=STEERED, linewidth=1.2, zorder=5)
+    for (target, row), height in zip(rows.iterrows(), heights, strict=True):
+        fill = PAPER if target in excluded else STEERED
+        point = axes.scatter(
+            row[name], height, marker="o", s=26, facecolor=fill, edgecolor=STEERED, linewidth=1.2, zorder=5
+        )
+        shown = f"{number(row[name])} {interval(row[f'{name}_low'], row[f'{name}_high'])}"
+        named(point, f"{target}: {name} {shown}")
 
 
 def _bars(middle: float, low: float, high: float) -> np.ndarray | None:

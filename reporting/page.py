@@ -3,6 +3,8 @@
 Every block takes text and returns escaped HTML; only `Markup` passes as it stands.
 """
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -43,6 +45,14 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Explorer:
+    """The tables of an explorable page as JSON that is safe inside a script element, and what was left out of it."""
+
+    json: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class TableRow:
     """A row of a table: its name, the cells after it, and whether it is written faintly."""
 
@@ -59,8 +69,18 @@ def page(question: str, headline: str, lead: str, sections: Iterable[Section], t
         title: of the browser's window. foot: the last line.
     """
     template = _environment().get_template("page.html.j2")
+    script = (TEMPLATES / "explorer.js").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
-        question=question, headline=headline, lead=lead, sections=list(sections), title=title, foot=foot
+        question=question,
+        headline=headline,
+        lead=lead,
+        sections=list(sections),
+        title=title,
+        foot=foot,
+        script=Markup(script),
+        style=Markup((TEMPLATES / "explorer.css").read_text("utf-8")),
+        script_hash=f"sha256-{digest}",
     )
 
 
@@ -119,6 +139,12 @@ def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
     return _block("figures", drawn)
 
 
+def explorer(found: Explorer) -> Markup:
+    """The part of a page that answers to the hand: a dial and a browser of the questions. One on a page."""
+    safe = {"json": Markup(found.json), "note": found.note}
+    return _block("explorer", safe, template="explorer.html.j2")
+
+
 def inline_svg(svg: str, name: str) -> Markup:
     """The SVG as an element of a page: scales with the column, follows light and dark, its ids are its own."""
     svg = svg[svg.index("<svg") :]
@@ -134,8 +160,8 @@ def inline_svg(svg: str, name: str) -> Markup:
     return Markup(f'<svg {box.group()} role="img" aria-labelledby="{name}-title">{rest}')
 
 
-def _block(name: str, *contents: Any) -> Markup:
-    macro = getattr(_environment().get_template("blocks.html.j2").module, name)
+def _block(name: str, *contents: Any, template: str = "blocks.html.j2") -> Markup:
+    macro = getattr(_environment().get_template(template).module, name)
     return Markup(str(macro(*contents)).strip())
 
 

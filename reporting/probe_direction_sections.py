@@ -42,6 +42,46 @@ def facts(contents: ProbeContents) -> Section | None:
     )
 
 
+def without_labels(contents: ProbeContents) -> Section | None:
+    """Truth of statements and their negations, found without labels."""
+    table = contents.table("statements")
+    if table is None:
+        return None
+    words = (
+        f"The same facts as {table['n'].max():.0f} statements, as they stand and negated, each answered by yes and by "
+        "no. CCS and CRC look for a direction along which the two answers contradict each other, without labels; the "
+        "polar variant wants a statement and its negation to contradict each other too. supervised: what could be "
+        "found with labels. In the control a word without meaning stands in the place of not, and counts as if it "
+        "negated: whatever reads truth must do worse there, and hurt says by how much. A method that reads statements "
+        "as they stand and falls below .5 on negated ones does not understand the negation. polar gap: 0 where yes to "
+        "a statement is read as no to its negation; contradiction: 0 where never both are affirmed, .5 where every "
+        "probability is .5; opposite: share of pairs that lean to opposite sides."
+    )
+    columns = ("AUROC", "as it stands", "negated", "with nonsense", "hurt", "polar gap", "contradiction", "opposite")
+    lines = []
+    for (layer, method), pair in table.groupby(["layer", "method"], sort=False):
+        own, control = (pair[pair["marker"] == marker].iloc[0] for marker in ("negation", "nonsense"))
+        lines.append(
+            TableRow(
+                f"L{layer}, {method}",
+                [
+                    f"{number(own['auroc'], 2)} {interval(own['low'], own['high'], 2)}",
+                    number(own["as_it_stands"], 2),
+                    number(own["negated"], 2),
+                    number(control["auroc"], 2),
+                    f"{number(own['hurt'], 2, signed=True)} "
+                    f"{interval(own['hurt_low'], own['hurt_high'], 2, signed=True)}",
+                    number(own["polar_gap"], 2),
+                    number(own["contradiction"], 2),
+                    number(own["opposite"], 2),
+                ],
+                faint=method == "random",
+            )
+        )
+    blocks = [page.text(words), page.table("Statements", "layer, method", columns, lines)]
+    return Section("Truth without labels", blocks + contents.figures("without_labels", "distraction"))
+
+
 def same_direction(contents: ProbeContents) -> Section | None:
     """Cosines, cross-evaluation, transfer to the facts."""
     table = contents.table("directions")

@@ -6,6 +6,7 @@ import pandas as pd
 
 from reporting import page
 from reporting import probe_figures as draw
+from reporting import probe_more_figures as more
 from reporting.figure_style import Drawing
 from reporting.probe_contents import ProbeContents
 from reporting.probe_sections import PROBE_SECTIONS, headline_of
@@ -29,6 +30,10 @@ def write_probe_figures(run: Run) -> None:
         if run.has("facts.csv"):
             table = pd.concat([table, run.read_table("facts.csv")], ignore_index=True)
         drawings["layer_label"] = draw.layer_label(table, [*MAIN_LABELS, *FACT_LABELS], method)
+    if run.has("statements.csv"):
+        drawings["without_labels"] = more.without_labels(run.read_table("statements.csv"))
+    if run.has("distraction.csv"):
+        drawings["distraction"] = more.distraction(run.read_table("distraction.csv"))
     if run.has("cross.csv"):
         transfer = run.read_table("transfer.csv") if run.has("transfer.csv") else None
         cross = run.read_table("cross.csv")

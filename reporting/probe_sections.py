@@ -131,6 +131,7 @@ PROBE_SECTIONS: dict[str, Callable[[ProbeContents], Section | None]] = {
     "chosen layers": chosen_layers,
     "layers": layers,
     "facts": more.facts,
+    "without labels": more.without_labels,
     "same direction": more.same_direction,
     "erasure": more.erasure,
     "used": more.used,

@@ -13,8 +13,10 @@ from markupsafe import Markup
 
 from reporting import page, report_tables
 from reporting.contents import Contents
+from reporting.explorer import explorer_of
 from reporting.meaning import findings, number
 from reporting.page import Section
+from reporting.reasons import why_left_out
 
 
 def numbers(contents: Contents) -> Section:
@@ -34,7 +36,16 @@ def targets(contents: Contents) -> Section:
     )
     lines = report_tables.target_rows(contents.matches, contents.panel)
     shown = page.table("Table of targets", "target", report_tables.TARGET_COLUMNS, lines)
-    return Section("Targets", [page.text(words), shown])
+    blocks = [page.text(words), shown]
+    if len(odd := contents.matches[contents.matches["status"] != "ok"].sort_values("yes_rate", kind="stable")):
+        blocks.append(page.text("Why these are left out, or taken with care:"))
+        blocks.append(page.items([f"{target}: {why_left_out(row)}" for target, row in odd.iterrows()]))
+    return Section("Targets", blocks)
+
+
+def explorer(contents: Contents) -> Section:
+    """A dial to turn and questions to browse."""
+    return Section("", [page.explorer(explorer_of(contents))])
 
 
 def rivals(contents: Contents) -> Section | None:
@@ -206,6 +217,7 @@ def stages(contents: Contents) -> Section:
 
 SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "numbers": numbers,
+    "explorer": explorer,
     "rivals": rivals,
     "figures": figures,
     "targets": targets,

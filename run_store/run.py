@@ -89,11 +89,17 @@ class Run:
         return cls.resume(out or _newest_path(configuration), program, configuration, may_change)
 
     @classmethod
-    def check(cls, configuration: Mapping[str, Any], out: Path | str | None, resume: bool) -> None:
+    def check(
+        cls,
+        configuration: Mapping[str, Any],
+        out: Path | str | None,
+        resume: bool,
+        may_change: Collection[str] = (),
+    ) -> None:
         """Raise what `begin` would raise, before a model is loaded for it; nothing is written."""
         path = Path(out or (_newest_path(configuration) if resume else default_path(configuration, "run")))
         if resume and (path / CONFIGURATION).exists():
-            _refuse_other(cls(path), configuration)
+            _refuse_other(cls(path), configuration, may_change)
         else:
             _leftovers(path)
 

@@ -1,6 +1,7 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.apply import steered
+from steering.asking import ASKED_COLUMNS, ask_settings
 from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
@@ -17,19 +18,30 @@ from steering.plan import SweepPlan, make_plan
 from steering.readability import check_readability
 from steering.reliability import Reliability, reliability_of
 from steering.respondent import SteeredRespondent, ask_along, generate_steered
+from steering.side_effects import (
+    FACT_EFFECT_COLUMNS,
+    LIMIT,
+    TEXT_COLUMNS,
+    effects_on_text,
+    fact_effects,
+)
 from steering.speed import measure_speed
 from steering.sweep import SweepResult, sweep
 from steering.vectors import UNITS, SteeringVector, as_control, extract_vector, extract_vectors, random_vector
 
 __all__ = [
+    "ASKED_COLUMNS",
     "CONTRASTS",
     "CONTROLS",
     "DIRECTIONS",
     "DIRECTION_COLUMNS",
     "EFFECT_COLUMNS",
+    "FACT_EFFECT_COLUMNS",
+    "LIMIT",
     "OPERATORS",
     "POSITIONS",
     "ROLES",
+    "TEXT_COLUMNS",
     "UNITS",
     "Contrast",
     "CostPrediction",
@@ -46,14 +58,17 @@ __all__ = [
     "SweepResult",
     "as_control",
     "ask_along",
+    "ask_settings",
     "candidate_layers",
     "check_readability",
     "compare_directions",
     "critical_magnitudes",
     "crossings_along",
     "effects_of",
+    "effects_on_text",
     "extract_vector",
     "extract_vectors",
+    "fact_effects",
     "forecast_run",
     "generate_steered",
     "make_plan",

@@ -71,7 +71,7 @@ def sweep(
         InputError: an intervention of another model, none at all, no magnitude, or an endless one.
     """
     asked = [as_intervention(each) for each in interventions]
-    grids = _check(model, asked, magnitudes)
+    grids = check_sweep(model, asked, magnitudes)
     prompts = PromptSet.of(model, questions)
     names = prompts.question_ids
     # Prefix and batches are those of all questions, so that a resumed sweep ends with the same bits as an unbroken one.
@@ -119,9 +119,14 @@ def _runners(model: OpenModel, prompts: PromptSet, interventions: Sequence[Inter
     ]
 
 
-def _check(
+def check_sweep(
     model: OpenModel, interventions: Sequence[Intervention], magnitudes: Sequence[float] | Grids
 ) -> dict[str, list[float]]:
+    """The magnitudes of each intervention, ascending.
+
+    Raises:
+        InputError: as in `sweep`.
+    """
     if not interventions:
         raise InputError("the sweep was given no intervention; extract a steering vector first")
     for each in interventions:

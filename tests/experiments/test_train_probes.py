@@ -15,6 +15,7 @@ def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     found = write_experiment(folder, n=160, n_targets=4)
     few = {"bootstrap": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "n_random": 3}
+    few["statement_layers"] = 1
     return found | {"store": folder / "store"} | few
 
 
@@ -41,6 +42,7 @@ def test_every_label_at_every_layer_stands_in_the_table_and_the_report(finished)
         "Where it reads",
         "easy for all",
         "Facts that have nothing to do with ability",
+        "Truth without labels",
         "Is it the same direction?",
         "What goes when one is erased",
         "Is what reads also used?",
@@ -86,6 +88,17 @@ def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_ot
     assert (lens["settled"].diff().dropna() >= 0).all()
 
 
+def test_statements_are_read_without_labels_beside_their_controls(finished):
+    statements, distraction = (pd.read_csv(finished / f"{name}.csv") for name in ("statements", "distraction"))
+    assert set(statements["method"]) == {"ccs", "polar ccs", "crc", "random", "supervised"}
+    assert set(statements["marker"]) == {"negation", "nonsense"}
+    assert (statements["n"] == 100).all()
+    assert statements["auroc"].between(0, 1).all()
+    assert statements.loc[statements["marker"] == "negation", "hurt"].notna().all()
+    crc = distraction[distraction["method"] == "crc"].set_index("distraction")["auroc_distraction"]
+    assert crc[2.0] > 0.9 > crc[0.0]  # a random model knows no truth, yet the planted feature is found
+
+
 def test_a_difficulty_that_no_model_knows_of_does_not_read(finished):
     """The panel's answers are random numbers; only chance lies between them and the stream."""
     chosen = pd.read_csv(finished / "chosen.csv").set_index("label")
@@ -108,6 +121,14 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, 
     for table in sorted(finished.glob("*.csv")):
         pd.testing.assert_frame_equal(pd.read_csv(table), pd.read_csv(broken / table.name), obj=table.name)
     assert (broken / "report.html").exists()
+
+
+def test_a_stage_that_was_left_out_is_made_up_for_on_resume(finished, options, tmp_path, call):  # noqa: F811
+    arguments = options | {"out": tmp_path / "run", "methods": "lda", "facts": 0, "stages": "probes"}
+    assert call(TRAIN_PROBES, *as_arguments(arguments)).code == 0
+    assert not (tmp_path / "run" / "lens.csv").exists()
+    assert call(TRAIN_PROBES, *as_arguments(arguments | {"stages": "probes,lens", "resume": True})).code == 0
+    assert (tmp_path / "run" / "lens.csv").exists()
 
 
 def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call, monkeypatch):  # noqa: F811
@@ -139,6 +160,7 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
         ({"compare_at": 9}, "--compare-at 9 is none of the layers"),
         ({"step": 0}, "a push needs a step above 0"),
         ({"stages": "use"}, "--stages use rests on the probes"),
+        ({"statement_layers": 0}, "--statement-layers"),
         ({"folds": 2}, "give at least three folds"),
         ({"n_questions": 30}, "no label has"),
     ],

@@ -1,5 +1,6 @@
 """A whole run directory from simulated answers, for the tests of the report."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,14 @@ def simulated_panel(
     return pd.DataFrame(answers, index=difficulty.index, columns=names), respondents
 
 
-def make_run(folder: Path, n_targets: int = 6, n_questions: int = 240, seed: int = 0, **replaced: Any) -> SweepRun:
-    """A finished run, but for its figures and its report; keywords replace entries of its verdict."""
+def make_run(
+    folder: Path, n_targets: int = 6, n_questions: int = 240, seed: int = 0, texts: Sequence[str] = (), **replaced: Any
+) -> SweepRun:
+    """A finished run, but for its figures and its report; keywords replace entries of its verdict.
+
+    Args:
+        texts: of the first questions, and of their topics.
+    """
     rng = np.random.default_rng(seed)
     questions = pd.DataFrame(
         {
@@ -67,6 +74,8 @@ def make_run(folder: Path, n_targets: int = 6, n_questions: int = 240, seed: int
             "level": [1 + i % 5 for i in range(n_questions)],
         }
     )
+    for i, text in enumerate(texts):
+        questions.loc[i, ["question", "topic"]] = text
     questions["split"] = assign_splits(questions, seed).to_numpy()
     difficulty = pd.Series(rng.normal(size=n_questions), index=pd.Index(questions["id"], name="question_id"))
     answers, respondents = simulated_panel(difficulty, n_targets, rng)

@@ -10,23 +10,23 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from elicitation import INSTRUMENTS, METACOGNITIVE, TokenReader
+from elicitation import INSTRUMENTS, METACOGNITIVE, SELF_REPORTS, TokenReader
 from open_models import OpenModel
 from steering import SteeringVector
 
-ANSWER_WORDS = list(
-    dict.fromkeys(
-        ["Yes", "No", "yes", "no", "YES", "NO"]
-        + [
-            spelling.strip()
-            for instrument in INSTRUMENTS.values()
-            if isinstance(instrument.reader, TokenReader)
-            for spellings in instrument.reader.spellings.values()
-            for spelling in spellings
-        ]
-    )
-)
-"""What any instrument reads as an answer."""
+YES_NO_WORDS = ["Yes", "No", "yes", "no", "YES", "NO"]
+_READERS = [instrument.reader for instrument in INSTRUMENTS.values()]
+_READERS += [form.reader for report in SELF_REPORTS.values() for form in report.forms.values()]
+_READ = [
+    spelling.strip()
+    for reader in _READERS
+    if isinstance(reader, TokenReader)
+    for spellings in reader.spellings.values()
+    for spelling in spellings
+]
+OTHER_WORDS = [word for word in dict.fromkeys(_READ) if word.isalpha() and word not in YES_NO_WORDS]
+ANSWER_WORDS = YES_NO_WORDS + OTHER_WORDS
+"""What any instrument reads as an answer, numbers aside: those are read by their first digit."""
 
 COMMON = dict(
     vocab_size=max(300, 259 + 2 * len(ANSWER_WORDS)),
@@ -79,7 +79,8 @@ CHAT_TEMPLATE = (
 def byte_tokenizer(chat: bool = True) -> PreTrainedTokenizerFast:
     """One token per byte, and one for each word that an instrument reads, with and without a space; pad is eos."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    words = ["Ġ" + word for word in ANSWER_WORDS] + ANSWER_WORDS
+    # Yes and no come first, so that a new instrument gives no random model another yes.
+    words = [mark + word for some in (YES_NO_WORDS, OTHER_WORDS) for mark in ("Ġ", "") for word in some]
     answers = "|".join(map(re.escape, ANSWER_WORDS))
     specials = ["<unk>", "<s>", "</s>"]
     vocabulary = {token: index for index, token in enumerate([*alphabet, *specials, *words])}

@@ -110,8 +110,8 @@ def test_targets_stand_from_rarely_yes_to_often_yes(run):
 def test_points_of_targets_out_of_the_verdict_are_hollow(run):
     matches = run.matches()
     excluded = {str(matches.sort_values("yes_rate").index[0])}
-    points = figures.kappa_per_target(matches, excluded).figure.axes[0].collections[-1]
-    hollow = [tuple(colour[:3]) == (1.0, 1.0, 1.0) for colour in points.get_facecolor()]
+    points = figures.kappa_per_target(matches, excluded).figure.axes[0].collections[-len(matches) :]
+    hollow = [tuple(point.get_facecolor()[0][:3]) == (1.0, 1.0, 1.0) for point in points]
     assert hollow == [True] + [False] * (len(matches) - 1)
 
 

@@ -1,0 +1,196 @@
+"""Self-reports: every way of asking a respondent about itself that a dial can be tried on, read from logits alone.
+
+A self-report is one question in several equivalent forms, whose scores are averaged: the affirmative option first or
+second, behind the letter A or B. What the forms differ by is the order effect, which is reported and not the report.
+
+    can you answer          the yes or no that the dial was made from
+    confidence in numbers   expected value of a stated percentage
+    confidence in words     expected place on five words
+    P(True)                 is this proposed answer true?                             (a proposed answer is shown)
+    P(IK)                   do you know the answer?                                   (none is shown)
+    will answer             will your response give an answer to this request?        (about requests, not ability)
+    self-efficacy           ten statements about oneself on a scale of four           (about no question at all)
+    unrelated facts         yes or no to facts about the world                        (about nobody's ability)
+
+Score of one form: the margin (log-odds of the affirmative) where two options are offered, the expected value of the
+numbers that the options stand for elsewhere. Higher = surer, or more yes. docs/instruments.md has sources and caveats.
+"""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import pandas as pd
+
+from elicitation.instruments import (
+    CAN_YOU_ANSWER,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
+    FACT,
+    YES_NO,
+    Instrument,
+    Scale,
+    TokenReader,
+)
+from elicitation.prompts import Prompt, PromptTemplate
+from elicitation.yes_no import is_read
+
+ABOUT = ("questions", "answers", "requests", "statements", "facts")
+
+
+@dataclass(frozen=True)
+class Item:
+    """What one prompt of a self-report is about.
+
+    Attributes:
+        item_id: unique within the report.
+        slots: of the instrument's template.
+        sign: -1 for a statement that speaks against what is measured.
+        truth: 1 where the affirmative is right, 0 where it is wrong, nan where nothing is right or wrong.
+    """
+
+    item_id: str
+    slots: Mapping[str, str]
+    sign: int = 1
+    truth: float = float("nan")
+
+
+@dataclass(frozen=True)
+class SelfReport:
+    """One way of asking; see the module's text.
+
+    Attributes:
+        forms: name of each equivalent form -> its instrument, read from logits.
+        about: what its items are, one of `ABOUT`.
+        unit: of its score.
+    """
+
+    name: str
+    forms: Mapping[str, Instrument]
+    about: str
+    unit: str = "log-odds"
+
+    def prompt(self, form: str, item: Item) -> Prompt:
+        """What is shown."""
+        return self.forms[form].prompt(**item.slots)
+
+    def scores(self, form: str, asked: pd.DataFrame, items: Sequence[Item]) -> pd.Series:
+        """The score of each answer, nan where it is unread; statements that speak against it are turned round.
+
+        Args:
+            asked: columns question_id (an item's), margin, expected, mass.
+        """
+        scale = self.forms[form].scale
+        sign = asked["question_id"].map({item.item_id: item.sign for item in items})
+        if scale.kind == "yes/no":
+            score = asked["margin"] * sign
+        else:
+            ends = min(scale.values) + max(scale.values)
+            score = asked["expected"].where(sign > 0, ends - asked["expected"])
+        return score.where(is_read(asked["mass"])).astype(float)
+
+
+def lettered(
+    name: str, question: str, affirmative: str, negative: str, slots: tuple[str, ...] = ("question",)
+) -> dict[str, Instrument]:
+    """Two options behind the letters A and B, in both orders and with both letters.
+
+    Args:
+        question: what is asked, above the options.
+
+    Returns:
+        "A first", "A second", "B first", "B second", by the letter and the place of the affirmative. `said_yes` is
+        True for the affirmative, whatever its letter.
+    """
+    forms = {}
+    for letter, other in (("A", "B"), ("B", "A")):
+        own, rival = f"{letter}) {affirmative}", f"{other}) {negative}"
+        for place, lines in (("first", (own, rival)), ("second", (rival, own))):
+            form = f"{letter} {place}"
+            template = PromptTemplate(
+                f"{question}\n{lines[0]}\n{lines[1]}\n\nReply with the letter.", "Answer:", f"{name}, {form}", slots
+            )
+            reader = TokenReader({"yes": (f" {letter}", letter), "no": (f" {other}", other)})
+            forms[form] = Instrument(name, template, YES_NO, reader)
+    return forms
+
+
+def _agreement() -> dict[str, Instrument]:
+    """Four points, numbered upwards and downwards."""
+    words = ("very inaccurate", "rather inaccurate", "rather accurate", "very accurate")
+    forms = {}
+    for form, values in (("1 is low", (1.0, 2.0, 3.0, 4.0)), ("1 is high", (4.0, 3.0, 2.0, 1.0))):
+        lines = "\n".join(f"{place + 1} = {words[int(value) - 1]}" for place, value in enumerate(values))
+        template = PromptTemplate(
+            f"Statement: I {{statement}}\n\nHow accurately does this statement describe you?\n{lines}\n\n"
+            "Reply with the number.",
+            "Answer: ",
+            f"self-efficacy, {form}",
+            ("statement",),
+        )
+        digits = tuple("1234")
+        forms[form] = Instrument(
+            "self-efficacy",
+            template,
+            Scale("categories", tuple(words[int(value) - 1] for value in values), values),
+            TokenReader({words[int(value) - 1]: (digit,) for digit, value in zip(digits, values, strict=True)}),
+        )
+    return forms
+
+
+SELF_REPORTS: dict[str, SelfReport] = {
+    report.name: report
+    for report in (
+        SelfReport("can you answer", {"plain": CAN_YOU_ANSWER}, "questions"),
+        SelfReport("confidence in numbers", {"plain": CONFIDENCE_IN_NUMBERS}, "questions", "probability"),
+        SelfReport("confidence in words", {"plain": CONFIDENCE_IN_WORDS}, "questions", "share of the scale"),
+        SelfReport(
+            "P(True)",
+            lettered(
+                "P(True)",
+                "Question: {question}\nProposed answer: {answer}\n\nIs the proposed answer true or false?",
+                "True",
+                "False",
+                ("question", "answer"),
+            ),
+            "answers",
+        ),
+        SelfReport(
+            "P(IK)",
+            lettered(
+                "P(IK)",
+                "Question: {question}\n\nDo you know the answer to this question?",
+                "I know the answer",
+                "I do not know the answer",
+            ),
+            "questions",
+        ),
+        SelfReport(
+            "will answer",
+            lettered(
+                "will answer",
+                "Suppose that you were given this request: {question}\n\nWhat would your response do?",
+                "It would provide an answer",
+                "It would not provide an answer",
+            ),
+            "requests",
+        ),
+        SelfReport("self-efficacy", _agreement(), "statements", "points of four"),
+        SelfReport("unrelated facts", {"plain": FACT}, "facts"),
+    )
+}
+
+
+def self_efficacy_items() -> list[Item]:
+    """The ten statements in the box, from the International Personality Item Pool; four of them are reversed."""
+    text = files("elicitation").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
+    return [
+        Item(f"ipip-{int(row['item']):02d}", {"statement": _as_clause(row["text"])}, int(row["keyed"]))
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+def _as_clause(statement: str) -> str:
+    return statement[0].lower() + statement[1:]

@@ -1,0 +1,91 @@
+"""experiments/dial_profile.py: from a finished sweep to a page; resumed to the same bits; refusals in one sentence."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from programs import help_without_libraries
+from tiny_experiment import call, files_of, finished_run, write_experiment
+
+__all__ = ["call"]
+
+PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "dial_profile.py"
+QUICK = ("--items", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    options = write_experiment(folder, n=160, n_targets=3)
+    return finished_run(options | {"layer": "2", "facts": "0", "magnitudes": "-0.4,-0.2,0.2,0.4"}, folder / "sweep")
+
+
+@pytest.fixture(scope="module")
+def profiled(swept, tmp_path_factory):
+    from tiny_experiment import run_here
+
+    folder = tmp_path_factory.mktemp("profile") / "run"
+    assert run_here(PROGRAM, swept.path, *QUICK, "--out", folder) == 0
+    return folder
+
+
+def test_every_instrument_is_asked_at_every_setting_beside_random_directions(profiled):
+    answers = pd.concat(pd.read_parquet(file) for file in sorted((profiled / "answers").glob("*.parquet")))
+    assert answers["report"].nunique() == 8
+    own = answers[answers["role"] == "vector"]
+    assert own["magnitude"].nunique() == 3
+    assert set(answers.loc[answers["role"] == "random", "intervention_id"].unique()) != {"vector"}
+    assert answers.loc[answers["role"] == "random", "intervention_id"].nunique() == 2
+    per_form = own.groupby(["report", "form"])["question_id"].nunique()
+    assert per_form["self-efficacy"].tolist() == [10, 10]
+    assert per_form[("can you answer", "plain")] == 6
+
+
+def test_the_page_says_what_the_tables_hold(profiled):
+    reports = pd.read_csv(profiled / "reports.csv").set_index("report")
+    page = (profiled / "report.html").read_text(encoding="utf-8")
+    for name, row in reports.iterrows():
+        assert str(name) in page
+        assert row["verdict"] in page
+    assert "only 19 or more can show" in page
+    accuracy = pd.read_csv(profiled / "accuracy.csv")
+    assert accuracy["magnitude"].tolist() == sorted(accuracy["magnitude"])
+    assert len(accuracy) == 3
+    assert (profiled / "figures" / "dial_profile.png").exists()
+
+
+def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tmp_path, call):
+    ended = call(PROGRAM, swept.path, *QUICK, "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    whole = files_of(profiled)
+    for part in sorted((tmp_path / "run" / "answers").glob("*.parquet"))[3:]:
+        part.unlink()
+    (tmp_path / "run" / "reports.csv").unlink()
+    again = call(PROGRAM, swept.path, *QUICK, "--out", tmp_path / "run", "--resume")
+    assert again.code == 0, again.err
+    for name in ("cells.csv", "reports.csv", "orders.csv", "truths.csv", "accuracy.csv"):
+        assert (tmp_path / "run" / name).read_bytes() == whole[Path(name)], name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "give the folder of a finished sweep"),
+        (("{run}", "--instruments", "mood"), "none of can you answer"),
+        (("{run}", "--yes-rates", "1.5"), "beyond 0 and 1"),
+        (("{run}", "--magnitudes", "much"), "no list of numbers"),
+        (("{run}/nowhere",), "holds no run"),
+        (("{run}", "--vector", "v.safetensors"), "leave out --vector"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence_and_nothing_is_written(swept, tmp_path, call, arguments, words):
+    given = [argument.format(run=swept.path) for argument in arguments]
+    ended = call(PROGRAM, *given, "--out", tmp_path / "out")
+    assert ended.code == 2
+    assert words in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_help_needs_no_heavy_library():
+    assert "--yes-rates" in help_without_libraries(PROGRAM)

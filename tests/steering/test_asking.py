@@ -1,0 +1,63 @@
+"""Instruments at many settings at once: what the quick way reads is what a steered respondent says one by one."""
+
+import numpy as np
+import pytest
+from tiny_models import outspoken_model, vectors_at
+
+from common import InputError
+from elicitation import REASONED, SELF_REPORTS, Item, answers_in_order
+from steering import ASKED_COLUMNS, Intervention, SteeredRespondent, ask_settings
+
+TEXTS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]
+SLOTS = {"question": "", "answer": "Nobody", "statement": "know rivers."}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return outspoken_model()
+
+
+def items_for(instrument):
+    return [
+        Item(f"q{place}", {slot: SLOTS[slot] or text for slot in instrument.template.slots})
+        for place, text in enumerate(TEXTS)
+    ]
+
+
+@pytest.mark.parametrize("positions", ["last", "all"])
+@pytest.mark.parametrize("name", SELF_REPORTS)
+def test_the_quick_way_equals_a_steered_respondent(model, name, positions):
+    report = SELF_REPORTS[name]
+    form, instrument = list(report.forms.items())[-1]
+    items = items_for(instrument)
+    intervention = Intervention.of(*vectors_at(model, [2]), positions=positions)
+    prompts = [report.prompt(form, item) for item in items]
+    table = ask_settings(model, prompts, [item.item_id for item in items], instrument, [intervention], [0.0, 0.3])
+    assert list(table.columns) == ASKED_COLUMNS
+    for magnitude in (0.0, 0.3):
+        plain = answers_in_order(SteeredRespondent(model, intervention, magnitude), prompts, instrument)
+        own = table[table["magnitude"] == magnitude]
+        assert own["mass"].to_numpy() == pytest.approx([each.mass for each in plain], abs=1e-4)
+        if instrument.scale.kind == "yes/no":
+            assert own["margin"].to_numpy() == pytest.approx([each.margin for each in plain], abs=1e-3)
+        else:
+            expected = [instrument.scale.expectation(each.probabilities)[0] for each in plain]
+            assert own["expected"].to_numpy() == pytest.approx(expected, abs=1e-4)
+    assert np.abs(np.diff(table.pivot(index="question_id", columns="magnitude", values="mass"), axis=1)).max() > 0
+
+
+def test_a_resumed_asking_asks_the_rest_alone(model):
+    report = SELF_REPORTS["confidence in words"]
+    instrument = report.forms["plain"]
+    items = items_for(instrument)
+    kept = []
+    arguments = (model, [report.prompt("plain", item) for item in items], ["q0", "q1", "q2"], instrument)
+    vectors = vectors_at(model, [2])
+    ask_settings(*arguments, vectors, [0.0, 0.1], done={"q0", "q2"}, sink=kept.append)
+    assert [set(part["question_id"]) for part in kept] == [{"q1"}]
+    assert ask_settings(*arguments, vectors, [0.0], done={"q0", "q1", "q2"}).empty
+
+
+def test_an_instrument_that_writes_is_refused(model):
+    with pytest.raises(InputError, match="written, not read from logits"):
+        ask_settings(model, [REASONED.prompt("Who?")], ["q"], REASONED, vectors_at(model, [2]), [0.0])

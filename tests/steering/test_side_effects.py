@@ -1,0 +1,107 @@
+"""Side effects are those of the model itself, counted by hand here."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_models import tiny_model, vectors_at
+
+from common import InputError
+from elicitation import load_passages
+from open_models import encode
+from steering import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, Intervention, effects_on_text, fact_effects, steered
+
+PASSAGES = ["The ferry left the harbour.", "A cast-iron pan is heavy, but it keeps its heat.", "Swifts fly."]
+
+
+@pytest.fixture(scope="module", params=["llama", "gemma2"])
+def model(request):
+    return tiny_model(request.param)
+
+
+def test_there_are_64_passages_and_no_two_begin_alike():
+    passages = load_passages()
+    assert len(passages) == 64
+    assert len({passage[:20] for passage in passages}) == 64
+    assert all(passage.endswith(".") and 20 < len(passage.split()) < 40 for passage in passages)
+
+
+@pytest.mark.parametrize("positions", ["last", "prompt", "all"])
+def test_text_effects_are_what_the_model_itself_gives(model, positions):
+    """Whole forwards of one passage at a time under `steered`, the first half as the prompt, the second generated."""
+    (vector,) = vectors_at(model, [2])
+    intervention = Intervention.of(vector, positions=positions)
+    found = effects_on_text(model, [0.0, 0.6], intervention, passages=PASSAGES)
+    kls, surprises = [], []
+    for text in PASSAGES:
+        ids = [model.tokenizer.bos_token_id, *encode(model.tokenizer, text)]
+        half = len(ids) // 2
+        rows = {}
+        for magnitude in (None, 0.6):
+            logits = []
+            with torch.no_grad():
+                if magnitude is None:
+                    logits = model.hf(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+                else:
+                    with steered(model, intervention, magnitude):
+                        begun = model.hf(input_ids=torch.tensor([ids[:half]]), use_cache=True)
+                        rest = model.hf(
+                            input_ids=torch.tensor([ids[half:]]), past_key_values=begun.past_key_values, use_cache=True
+                        )
+                    logits = torch.cat([begun.logits[0], rest.logits[0]])
+            rows[magnitude] = logits.log_softmax(dim=-1)
+        plain, pushed = rows[None][half - 1], rows[0.6][half - 1]
+        kls.append((plain.exp() * (plain - pushed)).sum().item())
+        surprises += [-rows[0.6][place - 1, ids[place]].item() for place in range(half, len(ids))]
+    assert list(found.columns) == TEXT_COLUMNS
+    assert found["kl"].tolist() == pytest.approx([0.0, np.mean(kls)], abs=2e-4)
+    assert found.loc[1, "perplexity"] == pytest.approx(np.exp(np.mean(surprises)), rel=1e-3)
+    assert found.loc[0, "perplexity"] == pytest.approx(found.loc[0, "perplexity_unsteered"])
+    assert (found["kl_low"] <= found["kl"] + 1e-9).all()
+    assert (found["kl"] <= found["kl_high"] + 1e-9).all()
+    assert (found["n_passages"] == 3).all()
+
+
+def test_a_change_of_logits_has_the_effect_that_a_formula_gives(model):
+    """One token's logit raised by b: KL = log(1 + p (e^b - 1)) - p b."""
+    token = 101
+
+    def raised(logits, b):
+        changed = logits.clone()
+        changed[:, token] += b
+        return changed
+
+    found = effects_on_text(model, [1.5], change=raised, passages=PASSAGES)
+    expected = []
+    for text in PASSAGES:
+        ids = [model.tokenizer.bos_token_id, *encode(model.tokenizer, text)]
+        with torch.no_grad():
+            p = model.hf(input_ids=torch.tensor([ids[: len(ids) // 2]])).logits[0, -1].softmax(-1)[token].item()
+        expected.append(np.log(1 + p * (np.exp(1.5) - 1)) - p * 1.5)
+    assert found.loc[0, "kl"] == pytest.approx(np.mean(expected), abs=1e-5)
+
+
+def test_facts_are_counted_with_their_flips_and_unread_ones_are_wrong():
+    margins = {"a": (1.0, 1.0), "b": (-1.0, 1.0), "c": (1.0, -1.0), "d": (-1.0, -1.0)}
+    truth = pd.Series({"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0})
+    rows = [
+        (name, setting, margin, 0.01 if (name, setting) == ("d", 1.0) else 1.0)
+        for name, pair in margins.items()
+        for setting, margin in zip((0.0, 1.0), pair, strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=["question_id", "setting", "margin", "mass"])
+    found = fact_effects(table, truth).set_index("setting")
+    assert list(found.reset_index().columns) == FACT_EFFECT_COLUMNS
+    assert found.loc[0.0, ["accuracy", "loss", "negative_flips"]].tolist() == [0.75, 0.0, 0.0]
+    assert found.loc[1.0, "accuracy"] == 0.5  # a, c; b is wrong now, d was not read
+    assert found.loc[1.0, ["loss", "negative_flips", "positive_flips"]].tolist() == [0.25, 0.5, 0.25]
+    assert found.loc[1.0, "unread"] == 0.25
+    assert found["usable"].tolist() == [True, False]
+    assert fact_effects(table, truth, limit=0.25)["usable"].all()
+    with pytest.raises(InputError, match="not asked at the setting 7"):
+        fact_effects(table, truth, unsteered=7.0)
+
+
+def test_a_passage_of_nothing_is_refused(model):
+    with pytest.raises(InputError, match="shorter than four tokens"):
+        effects_on_text(model, [0.0], passages=["a"])
