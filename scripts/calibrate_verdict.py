@@ -16,7 +16,7 @@ calibrations:
     push   p <= .05 in at most 7.5% where vector and controls are drawn from one urn, of which the targets know nothing;
            in at least 80% among weak controls, and in one urn where the targets follow the vector's own order
     95%    intervals hold the truth in at least 92.5%: C_A's in this panel where the dial reorders (under a pure shift
-           the two orders are one, and there is no width to speak of), all three for models like these where these differ
+           the two orders are one, and there is no width to speak of), all three for models like these where they differ
 """
 
 import argparse
