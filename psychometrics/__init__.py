@@ -41,6 +41,14 @@ from psychometrics.quadratic import QuadraticFit, quadratic_fit
 from psychometrics.quadratic_null import quadratic_fit_test
 from psychometrics.question_bootstrap import QuestionBootstrap, bootstrap_questions
 from psychometrics.question_invariance import QuestionInvariance, question_invariance
+from psychometrics.questionnaires import (
+    IntraclassCorrelation,
+    cronbach_alpha,
+    identical_share,
+    intraclass_correlation,
+    rating_model,
+    revisions,
+)
 from psychometrics.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
 from psychometrics.reliability import Reliability, difficulty_reliability
 from psychometrics.replicates import p_value
@@ -77,6 +85,7 @@ __all__ = [
     "FactorModel",
     "GradedModel",
     "Hierarchy",
+    "IntraclassCorrelation",
     "IrtModel",
     "Line",
     "MetaD",
@@ -112,6 +121,7 @@ __all__ = [
     "cluster_structure",
     "confidence_accuracy_regression",
     "correlation_intervals",
+    "cronbach_alpha",
     "cross_prediction",
     "cut_confidence",
     "difficulty_reliability",
@@ -123,6 +133,8 @@ __all__ = [
     "factor_scores",
     "fit_factor_model",
     "graded_response_model",
+    "identical_share",
+    "intraclass_correlation",
     "measured_ranks",
     "meta_d_prime",
     "metacognition_sentences",
@@ -141,11 +153,13 @@ __all__ = [
     "quadratic_fit_test",
     "question_invariance",
     "rasch_proportions",
+    "rating_model",
     "rasch_test",
     "residual_correlations",
     "respondent_invariance",
     "restriction_scores",
     "revised_parallel_analysis",
+    "revisions",
     "roc_area",
     "rotate",
     "scale_distribution",
