@@ -99,14 +99,14 @@ def ask_model(
 
     tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"])
     if name not in tasks.done("model"):
-        rows = []
+        graded: list[list[object]] = []
         for condition, own in efficacy_tasks().items():
             answers = answers_in_order(respondent, [CLOSED_BOOK.prompt(task.text) for task in own], CLOSED_BOOK)
             for task, answer in zip(own, answers, strict=True):
                 grade = grade_answer(task, answer.raw_text)
                 correct = {"right": 1.0, "wrong": 0.0}.get(grade.outcome, float("nan"))
-                rows.append([name, condition, task.id, task.level, correct, answer.raw_text])
-        tasks.append(pd.DataFrame(rows, columns=tasks.columns))
+                graded.append([name, condition, task.id, task.level, correct, answer.raw_text])
+        tasks.append(pd.DataFrame(graded, columns=tasks.columns))
 
 
 def finish(run: Run, options: argparse.Namespace) -> None:
