@@ -130,7 +130,8 @@ def course_of(
             low, high = np.quantile(drawn, [0.025, 0.975])
             lines.append(
                 {
-                    "label": label, "verdict": name, "progress": (float(str(at)) + 0.5) / n_stretches, "mean": given.mean(),
+                    "label": label, "verdict": name, "progress": (float(str(at)) + 0.5) / n_stretches,
+                    "mean": given.mean(),
                     "low": low, "high": high, "n": len(given), "auroc": told[0], "auroc_low": told[1],
                     "auroc_high": told[2], "far": own.loc[own["verdict"] == name, "far"].mean(),
                 }
