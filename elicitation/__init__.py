@@ -2,6 +2,22 @@
 
 from elicitation.answer_tokens import first_tokens
 from elicitation.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
+from elicitation.collecting import (
+    ANSWER,
+    COLLECTED,
+    COLLECTED_NUMBERS,
+    ROW,
+    Pending,
+    answered,
+    ask_providers,
+    instruments_of,
+    key_of,
+    latest,
+    pending_of,
+    probes_for,
+    samples_of,
+)
+from elicitation.costs import WRITTEN, Budget, Price, actual_costs, expected_costs
 from elicitation.exporting import EXPORT_VALUES, EXPORTERS
 from elicitation.facts import load_facts, truth_of
 from elicitation.graders import GRADERS, grade_answer
@@ -44,6 +60,7 @@ from elicitation.measurements import (
     matrix_of,
     measurements,
 )
+from elicitation.model_changes import changes_of_model
 from elicitation.named_data import NAMED_PANELS, NAMED_QUESTIONS, unknown_name
 from elicitation.panel_files import load_panel
 from elicitation.panel_scores import (
@@ -99,8 +116,11 @@ from elicitation.sweep_tables import (
 from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
 
 __all__ = [
+    "ANSWER",
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
+    "COLLECTED",
+    "COLLECTED_NUMBERS",
     "CONFIDENCE_IN_NUMBERS",
     "CONFIDENCE_IN_WORDS",
     "CROSSING_COLUMNS",
@@ -129,16 +149,19 @@ __all__ = [
     "OPENINGS",
     "PROBABILITY",
     "REASONED",
+    "ROW",
     "SELF_REPORTS",
     "STATEMENT_PROMPT",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
     "VECTOR",
+    "WRITTEN",
     "YES_NO",
     "YES_NO_TOKENS",
     "YES_VARIANTS",
     "Asking",
+    "Budget",
     "Confidence",
     "Finding",
     "Grade",
@@ -151,6 +174,8 @@ __all__ = [
     "LogChoices",
     "LogRecord",
     "LogRun",
+    "Pending",
+    "Price",
     "Prompt",
     "PromptTemplate",
     "ProviderModel",
@@ -167,24 +192,32 @@ __all__ = [
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
+    "actual_costs",
+    "answered",
     "answers_in_order",
     "answers_side_by_side",
+    "ask_providers",
     "base_model_means",
+    "changes_of_model",
     "check_answer_tokens",
     "check_mass",
     "controls_of",
     "correctness_of",
     "drop_own",
+    "expected_costs",
     "findings_table",
     "first_tokens",
     "grade",
     "grade_answer",
     "grade_closed_book",
+    "instruments_of",
     "interventions_table",
     "is_read",
     "join_questions_and_panel",
+    "key_of",
     "kinship_of",
     "known_secrets",
+    "latest",
     "lettered",
     "load_facts",
     "load_panel",
@@ -204,6 +237,8 @@ __all__ = [
     "panel_long",
     "parse_direct_yes_no",
     "parse_yes_no",
+    "pending_of",
+    "probes_for",
     "prompt_key",
     "question_id",
     "questions_frame",
@@ -218,6 +253,7 @@ __all__ = [
     "response_of",
     "same_model",
     "sample_questions",
+    "samples_of",
     "self_efficacy_items",
     "stated_confidence",
     "summarise_panel",
