@@ -17,6 +17,7 @@ from elicitation import (
     questions_from_frame,
     read_questions,
     sample_questions,
+    stratified_sample,
 )
 
 ROWS = [
@@ -443,3 +444,27 @@ def test_a_damaged_file_is_read_or_refused_and_never_crashes(tmp_path, suffix):
 def test_an_unknown_source_is_refused_with_what_there_is(source):
     with pytest.raises(InputError, match=r"there is no file|there are no questions called"):
         load_questions(source)
+
+
+def test_a_stratified_draw_gives_every_topic_and_level_its_share_and_larger_ones_contain_smaller_ones():
+    shares = {("art", 1): 300, ("art", 5): 100, ("sea", 1): 60, ("sea", None): 40}
+    many = [
+        Question(f"{topic}{level}{i}", f"What {topic} {level} {i}?", topic=topic, level=level)
+        for (topic, level), size in shares.items()
+        for i in range(size)
+    ]
+    smaller: set[str] = set()
+    for n in (10, 50, 200, 499, 500):
+        drawn = stratified_sample(many, n, seed=4)
+        assert len(drawn) == n
+        assert [each for each in many if each in drawn] == drawn
+        for (topic, level), size in shares.items():
+            found = sum((each.topic, each.level) == (topic, level) for each in drawn)
+            assert abs(found - n * size / 500) <= 2
+        assert smaller <= {each.id for each in drawn}
+        smaller = {each.id for each in drawn}
+    backwards = {each.id for each in stratified_sample(many[::-1], 200, seed=4)}
+    assert backwards == {each.id for each in stratified_sample(many, 200, seed=4)}
+    assert backwards != {each.id for each in stratified_sample(many, 200, seed=5)}
+    with pytest.raises(InputError, match="but there are 500"):
+        stratified_sample(many, 501)
