@@ -359,7 +359,7 @@ HOSTILE = [
     ("q.jsonl", b'{"question": "Who?"}\n{"question": "Caf\xe9?"}', "line 2 holds the byte 0xe9, which is no UTF-8"),
     ("q.csv", "question\nWho?\n".encode("utf-16"), "line 1 holds the byte 0xff"),
     ("q.csv", b"question\nW\0ho?\n", "line 2 holds a zero byte"),
-    ("q.csv", b"id,text\n1,Who?\n", "no column 'question'; it holds 'id', 'text'"),
+    ("q.csv", b"id,asked\n1,Who?\n", "no column 'question'; it holds 'id', 'asked'"),
     ("q.csv", b'question,topic\n"Who?\n', "line 2 is no whole CSV record"),
     ("q.csv", b"question,topic\nWho?,x\nWhy, oh why?,y\n", "line 3 has 3 fields, but the header names 2"),
     ("q.csv", b"id,question\n1,Who?\n2\n", "line 3 has 1 fields, but the header names 2"),
