@@ -3,6 +3,8 @@
 from matching import SweepRun
 from reporting import figures
 from reporting.figure_style import Drawing, save_figure
+from reporting.path_figure import dial_path_figure
+from reporting.rival_figures import controls_figure, rivals_figure
 
 CAPTIONS = "figures/captions.json"
 
@@ -24,6 +26,12 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
     }
     if scan is not None:
         drawings["layer_map"] = figures.layer_map(scan, unit)
+    if (rivals := run.rivals()) is not None:
+        drawings["rivals"] = rivals_figure(rivals, verdict["signal"])
+    if (path := run.dial_path()) is not None and path.settings["threshold_se"].notna().any():
+        drawings["dial_path"] = dial_path_figure(path)
+    if (controls := run.controls()) is not None and len(controls):
+        drawings["controls"] = controls_figure(controls, verdict["direction"]["own"])
     captions = {name: _save(run, name, drawing) for name, drawing in drawings.items()}
     added = {name: words for name, words in read_captions(run).items() if name not in captions}
     run.run.write_json(CAPTIONS, captions | added)
