@@ -80,6 +80,17 @@ from elicitation.provider_settings import ProviderModel, known_secrets, without_
 from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side, require_inspect
 from elicitation.question_checks import Finding, findings_table
 from elicitation.question_files import load_questions, read_questions
+from elicitation.questionnaires import (
+    FOLLOW_UPS,
+    NO_TASK,
+    PRESENTATIONS,
+    RATING_COLUMNS,
+    Questionnaire,
+    administer,
+    conditions,
+    efficacy_tasks,
+    load_questionnaire,
+)
 from elicitation.questions import (
     Question,
     normalised_text,
@@ -87,6 +98,7 @@ from elicitation.questions import (
     questions_frame,
     questions_from_frame,
     sample_questions,
+    stratified_sample,
 )
 from elicitation.respondent_files import RespondentModel, load_respondents
 from elicitation.respondents import (
@@ -130,6 +142,7 @@ __all__ = [
     "EXPORT_VALUES",
     "FACT",
     "FACTS_COLUMNS",
+    "FOLLOW_UPS",
     "FRAMINGS",
     "GRADERS",
     "IMPORTERS",
@@ -145,9 +158,12 @@ __all__ = [
     "NAMED_QUESTIONS",
     "NEGATION",
     "NONSENSE",
+    "NO_TASK",
     "NO_VARIANTS",
+    "PRESENTATIONS",
     "OPENINGS",
     "PROBABILITY",
+    "RATING_COLUMNS",
     "REASONED",
     "ROW",
     "SELF_REPORTS",
@@ -181,6 +197,7 @@ __all__ = [
     "ProviderModel",
     "ProviderRespondent",
     "Question",
+    "Questionnaire",
     "RecordedRespondent",
     "Respondent",
     "RespondentModel",
@@ -192,6 +209,7 @@ __all__ = [
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
+    "administer",
     "actual_costs",
     "answered",
     "answers_in_order",
@@ -201,9 +219,11 @@ __all__ = [
     "changes_of_model",
     "check_answer_tokens",
     "check_mass",
+    "conditions",
     "controls_of",
     "correctness_of",
     "drop_own",
+    "efficacy_tasks",
     "expected_costs",
     "findings_table",
     "first_tokens",
@@ -223,6 +243,7 @@ __all__ = [
     "load_panel",
     "load_passages",
     "load_prompt",
+    "load_questionnaire",
     "load_questions",
     "load_respondents",
     "load_statements",
@@ -256,6 +277,7 @@ __all__ = [
     "samples_of",
     "self_efficacy_items",
     "stated_confidence",
+    "stratified_sample",
     "summarise_panel",
     "truth_of",
     "under_test",
