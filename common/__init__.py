@@ -6,6 +6,7 @@ from common.files import atomic_path, cache_dir, sha256_of_file, sha256_of_text,
 from common.notices import Notice, notice, noticed
 from common.plain import plain
 from common.processes import is_first_process, say
+from common.suggestions import did_you_mean, nearest
 
 __all__ = [
     "InputError",
@@ -13,8 +14,10 @@ __all__ = [
     "Notice",
     "atomic_path",
     "cache_dir",
+    "did_you_mean",
     "is_first_process",
     "natural",
+    "nearest",
     "notice",
     "noticed",
     "plain",

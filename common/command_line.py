@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import errno
 import importlib
+import importlib.metadata
 import os
 import signal
 import sys
@@ -81,10 +82,19 @@ def _sigterm_ends_like_ctrl_c() -> Iterator[None]:
 
 
 def program_parser(description: str | None) -> argparse.ArgumentParser:
-    """A parser that shows the program's docstring as it stands and takes no abbreviated options."""
-    return argparse.ArgumentParser(
+    """A parser that shows the program's docstring as it stands, knows --version and takes no abbreviated options."""
+    parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
+    parser.add_argument("--version", action="version", version=f"onedial {_version()}")
+    return parser
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("onedial")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed: pip install -e .)"
 
 
 class KeysOf:

@@ -57,7 +57,7 @@ from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
 from elicitation.passages import load_passages
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
-from elicitation.prompts import FRAMINGS, METACOGNITIVE, Prompt, PromptTemplate, load_prompt
+from elicitation.prompts import FRAMINGS, METACOGNITIVE, OPENINGS, Prompt, PromptTemplate, load_prompt, with_opening
 from elicitation.provider_reading import response_of
 from elicitation.provider_settings import ProviderModel, known_secrets, without_secrets
 from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side, require_inspect
@@ -121,6 +121,7 @@ __all__ = [
     "MEASUREMENT_COLUMNS",
     "MEASUREMENT_KEY",
     "METACOGNITIVE",
+    "OPENINGS",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
     "NEGATION",
@@ -225,4 +226,5 @@ __all__ = [
     "unknown_name",
     "without_secrets",
     "write_imported",
+    "with_opening",
 ]

@@ -121,7 +121,9 @@ def _eigenvalue_shares(correlation: np.ndarray) -> np.ndarray:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m elicitation.kinship", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m elicitation.kinship", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
+    )
     parser.add_argument("panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), or a file")
     parser.add_argument(
         "--respondents", help="table with respondent, model (default: respondents.csv beside the panel)"

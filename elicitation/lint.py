@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m elicitation.lint", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m elicitation.lint", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
+    )
     parser.add_argument("file", nargs="?", help="questions: a JSONL, CSV or Parquet file, `embedded` or `development`")
     parser.add_argument("--prompt", action="append", default=[], metavar="FILE", help="a prompt; may be repeated")
     parser.add_argument(

@@ -9,13 +9,12 @@ frontier      450 requests, and what 18 respondents (18 base models) say of whet
 frontier-safe the 250 of these requests that are harmless
 """
 
-import difflib
 from collections.abc import Iterable
 from contextlib import ExitStack
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from common import InputError, notice
+from common import InputError, did_you_mean, notice
 
 NAMED_PANELS = {
     "embedded": ("panel.csv", "respondents.csv"),
@@ -62,8 +61,6 @@ def unknown_name(what: str, given: str, known: Iterable[str], otherwise: str) ->
         known: names that would do. otherwise: "a file" and the like.
     """
     names = list(known)
-    by_case = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(given.lower(), by_case, n=1, cutoff=0.6)
-    meant = f"; did you mean {by_case[near[0]]!r}?" if near else ";"
+    meant = did_you_mean(given, names) or ";"
     shown = ", ".join(f"{name} ({NOTES[name]})" if name in NOTES else name for name in names)
     return InputError(f"there {what} {given!r}{meant} known are {shown}; or give {otherwise}")

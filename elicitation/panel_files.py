@@ -16,7 +16,7 @@ from common import InputError, notice
 from elicitation.named_data import NAMED_PANELS, embedded_file, say_what_it_is_about, unknown_name
 from elicitation.panels import METADATA, ResponseMatrix, panel_from_long, respondents_table
 from elicitation.questions import question_id
-from elicitation.tables import Table, is_blank, listed, name_of, read_table, text_of
+from elicitation.tables import Table, is_blank, listed, name_of, read_table, text_of, with_question
 from elicitation.yes_no import MASS_FLOOR, is_read
 
 RESPONDENTS_FILE = "respondents.csv"
@@ -25,7 +25,7 @@ _UNREAD = {"na", "nan"}
 _WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
 # What a wide file may say of its questions; every other column is a respondent.
 _ABOUT_QUESTIONS = (
-    *("question_id", "id", "question", "answers", "answer", "exact_answers"),
+    *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
     *("topic", "level", "unknowable", "grading", "split"),
 )
 
@@ -35,11 +35,11 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
 
     Args:
         path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability); or a file.
-            Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` and what a question file
-            may hold, and one column per respondent. Long: `question_id, respondent, said_yes`, optionally `question,
-            model, framing, family, margin, mass, confidence` (0 to 1), `answered_correctly, sample` and more. Several
-            long rows of one question and respondent are samples: the answer is what more than half of the read ones
-            say, nan for a tie. A long row whose `mass` is below MASS_FLOOR counts as unread.
+            Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` (or `text`) and what a
+            question file may hold, and one column per respondent. Long: `question_id, respondent, said_yes`, optionally
+            `question, model, framing, family, margin, mass, confidence` (0 to 1), `answered_correctly, sample` and
+            more. Several long rows of one question and respondent are samples: the answer is what more than half of the
+            read ones say, nan for a tie. A long row whose `mass` is below MASS_FLOOR counts as unread.
         respondents: table with `respondent` and optionally `model, framing, family, model_sha256`; by default the
             file respondents.csv beside the panel, where there is one. What it says goes before what the panel says.
 
@@ -64,7 +64,7 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
     else:
         known = None
     is_long = {"respondent", "said_yes"} & set(table.frame.columns)
-    panel = _read_long(table, known) if is_long else _read_wide(table, known)
+    panel = _read_long(table, known) if is_long else _read_wide(with_question(table), known)
     if respondents is not None and known is not None and not set(known.index) & set(panel.answers.columns):
         raise InputError(
             f"{respondents} describes {listed(known.index)}, none of which is in {path}, "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, did_you_mean
 from elicitation.measurements import majority_of_samples, matrix_of
 from elicitation.tables import listed
 
@@ -126,4 +126,5 @@ def panel_from_long(frame: pd.DataFrame) -> ResponseMatrix:
 def _require_known(what: str, wanted: Sequence[str], known: pd.Index) -> None:
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise InputError(f"the panel has no {what} {listed(unknown)}; it holds {listed(known)}")
+        meant = did_you_mean(str(unknown[0]), map(str, known)) or ";"
+        raise InputError(f"the panel has no {what} {listed(unknown)}{meant} it holds {listed(known)}")

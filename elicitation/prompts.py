@@ -1,10 +1,10 @@
 """What a respondent is shown: a question in a framing, ending where the answer begins, earlier turns before it."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from common import InputError
+from common import InputError, did_you_mean
 
 SLOT = "{question}"
 
@@ -75,7 +75,7 @@ class PromptTemplate:
 # Every framing ends alike, so that only what stands before it can move the answer. The wording was chosen on the
 # development questions: docs/experiment_log.md says against which others, and by what figures.
 _REQUEST = "Question: {question}\n\nCan you answer this question correctly? Yes or No?"
-_OPENINGS = {
+OPENINGS = {
     "neutral": "",
     "cautious": (
         "Here is a question of general knowledge. Be careful not to overrate yourself: claiming an answer that turns "
@@ -117,6 +117,7 @@ _OPENINGS = {
         "You play a person who has lost every memory of what they ever learnt and can answer nothing of the kind."
     ),
 }
+"""What each framing says before its question."""
 
 # Worked examples in the user's turn: what a base model needs to answer at all, and a very small one to answer readably.
 # The letters of a name are the answers of the examples in order; their number and the last of them move the yes rate.
@@ -138,9 +139,14 @@ def _examples(order: str) -> str:
 
 FRAMINGS = {
     name: PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}".lstrip(), assistant_prefix="Answer:")
-    for name, opening in (_OPENINGS | {f"examples {order}": _examples(order) for order in EXAMPLE_ORDERS}).items()
+    for name, opening in (OPENINGS | {f"examples {order}": _examples(order) for order in EXAMPLE_ORDERS}).items()
 }
 METACOGNITIVE = FRAMINGS["neutral"]
+
+
+def with_opening(template: PromptTemplate, opening: str, name: str) -> PromptTemplate:
+    """The same prompt with a paragraph before its user turn; an opening of "" leaves it as it is."""
+    return replace(template, user=f"{opening}\n\n{template.user}", name=name) if opening else template
 
 
 def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTemplate:
@@ -160,7 +166,10 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
         return FRAMINGS[str(name_or_path)]
     path = folder / name_or_path
     if not path.suffix and not path.is_file():
-        raise InputError(f"the prompt {str(name_or_path)!r} is no file and none of {', '.join(FRAMINGS)}; check it")
+        meant = did_you_mean(str(name_or_path), FRAMINGS) or ";"
+        raise InputError(
+            f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(FRAMINGS)}"
+        )
     fields = read_prompt_file(path)
     return PromptTemplate(fields["user"], fields.get("assistant_prefix", ""), fields["name"])
 

@@ -10,7 +10,7 @@ from elicitation.graders import GRADERS
 from elicitation.hub_datasets import DATA_SETS, load_from_hub, named_data_set
 from elicitation.named_data import NAMED_QUESTIONS, embedded_file, say_what_it_is_about, unknown_name
 from elicitation.questions import Question, normalised_text, question_id, sample_questions, without_repeats
-from elicitation.tables import is_blank, name_of, read_table, text_of
+from elicitation.tables import is_blank, name_of, read_table, text_of, with_question
 
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -72,6 +72,8 @@ def _read(source: str | Path) -> tuple[list[Question], bool]:
     with ExitStack() as stack:
         name = NAMED_QUESTIONS.get(str(source))
         table = read_table(embedded_file(name, stack) if name else source)
+    if not {"respondent", "said_yes"} & set(table.frame.columns):
+        table = with_question(table)
     table.require("question")
     texts = table.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
     id_column = next((name for name in ("id", "question_id") if name in table.frame.columns), None)

@@ -23,7 +23,9 @@ FILES = ("closed_book.csv", "panel.csv", "respondents.csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m elicitation.regrade", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m elicitation.regrade", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
+    )
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
     parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
     options = parser.parse_args(arguments)

@@ -10,13 +10,13 @@ import json
 import numbers
 import reprlib
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pandas as pd
 
-from common import InputError
+from common import InputError, notice
 
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
 
@@ -95,6 +95,14 @@ def read_table(path: str | Path) -> Table:
     if table.frame.empty:
         raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
     return table
+
+
+def with_question(table: Table) -> Table:
+    """The table with its column `text` as `question`, where it has the one and not the other; said aloud."""
+    if "question" in table.frame.columns or "text" not in table.frame.columns:
+        return table
+    notice(f"{table.path}: the column 'text' is taken for the questions' text")
+    return replace(table, frame=table.frame.rename(columns={"text": "question"}))
 
 
 def is_blank(cell: Any) -> bool:

@@ -55,6 +55,8 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         return predict(options, inputs, template, magnitudes) if is_first_process() else None
     if is_first_process():
         Run.check(configuration_of(options), options.out, options.resume)
+        if options.layer != "auto":
+            check_layers(options)
     start_processes(options.device_map)
     if options.wandb != "off":
         from reporting import check_wandb
@@ -94,18 +96,28 @@ def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptT
     """Questions, panel and prompt, without the subject's own answers where its name tells them."""
     from common import notice
     from elicitation import load_prompt
-    from matching import MIN_TEST, load_inputs
+    from matching import load_inputs, prospects_of
 
     template = load_prompt(options.prompt)
     targets = options.targets and [name.strip() for name in options.targets.split(",")]
     inputs = load_inputs(
         options.panel, options.questions, options.respondents, targets, options.n_questions, options.seed
     )
-    if (n_test := len(inputs.ids("test"))) < MIN_TEST:
-        notice(
-            f"warning: {n_test} test questions; a target is judged on {MIN_TEST} or more, so ask {2 * MIN_TEST} or more"
-        )
-    return inputs if options.keep_own else inputs.without_own(options.model), template
+    if not options.keep_own:
+        inputs = inputs.without_own(options.model)
+    if not (prospects := prospects_of(inputs, options.seed)).suffices:
+        notice(f"warning: {prospects}")
+    return inputs, template
+
+
+def check_layers(options: argparse.Namespace) -> None:
+    """Refuse layers that the subject has not, by its config alone."""
+    from open_models import load_config, resolve_weights
+    from steering import candidate_layers
+
+    candidate_layers(str(options.layer), 10**6)  # what is written wrongly is wrong in any model
+    config, _ = load_config(resolve_weights(options.model, options.revision))
+    candidate_layers(str(options.layer), config.get_text_config().num_hidden_layers)
 
 
 def show_prompt(options: argparse.Namespace, inputs: "ExperimentInputs", template: "PromptTemplate") -> None:

@@ -11,6 +11,7 @@ from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
+from matching.prospects import Prospects, prospects_of
 from matching.splits import SPLITS, assign_splits
 from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
@@ -29,6 +30,7 @@ __all__ = [
     "PUSHES",
     "RULE",
     "SPLITS",
+    "Prospects",
     "ControlDial",
     "Dial",
     "DialPath",
@@ -52,6 +54,7 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "prospects_of",
     "profile_of",
     "sweep_grid",
 ]

@@ -29,12 +29,14 @@ class ExperimentInputs:
         panel: its rows are the questions, in their order.
         subject_correct: whether the subject itself answers each question correctly (1, 0, nan), where its own answers
             stood in the panel; None where that is not known.
+        everything: the same before questions were drawn from it; None where all of them are asked.
     """
 
     questions: list[Question]
     splits: dict[str, str]
     panel: ResponseMatrix
     subject_correct: pd.Series | None = None
+    everything: "ExperimentInputs | None" = None
 
     def ids(self, split: str) -> list[str]:
         """The question ids of one split."""
@@ -93,11 +95,15 @@ def load_inputs(
     if questions is None:
         questions = panel if answers.question_texts is not None and panel != "embedded" else "embedded"
     asked, answers, joined = join_questions_and_panel(load_questions(questions), answers)
-    if n_questions is not None:
-        asked = sample_questions(asked, n_questions, seed)
     if targets is not None:
         answers = answers.select(respondents=list(targets))
+    everything = None
+    if n_questions is not None:
+        everything = ExperimentInputs(asked, {}, answers)
+        asked = sample_questions(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed)
     notice(str(joined))
-    return ExperimentInputs(asked, {str(name): str(split) for name, split in splits.items()}, answers)
+    return ExperimentInputs(
+        asked, {str(name): str(split) for name, split in splits.items()}, answers, everything=everything
+    )

@@ -8,7 +8,7 @@ from reporting.report import write_report
 from reporting.results import save_results
 from reporting.run_figures import add_figure
 from reporting.terminal import print_summary, progress_bar
-from reporting.wandb_log import check_wandb, log_run
+from reporting.wandb_log import check_wandb, log_run, wandb_is_installed, wandb_knows_key
 
 __all__ = [
     "COLOURS",
@@ -23,6 +23,8 @@ __all__ = [
     "progress_bar",
     "save_figure",
     "save_results",
+    "wandb_is_installed",
+    "wandb_knows_key",
     "write_probe_figures",
     "write_probe_report",
     "write_profile_report",

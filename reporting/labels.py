@@ -18,6 +18,44 @@ def shortened_apart(names: list[str], length: int) -> list[str]:
     return [shortened(name, length) for name in names]
 
 
+def told_apart(names: list[str], length: int) -> list[str]:
+    """All names cut to `length` characters at most, the ellipsis where it leaves most of them different.
+
+    Where no place for it tells all names apart, the clashing ones end in their number: `a name…2`.
+    """
+    best: list[str] = []
+    for tail in sorted(range(length), key=lambda tail: abs(tail - (length - 1) // 2)):
+        cut = [
+            name if len(name) <= length else f"{name[: length - 1 - tail]}…{name[len(name) - tail :]}" for name in names
+        ]
+        if len(set(cut)) > len(set(best)):
+            best = cut
+        if len(set(cut)) == len(set(names)):
+            return best
+    whole: dict[str, list[str]] = {}
+    for label, name in zip(best, names, strict=True):
+        if name not in (alike := whole.setdefault(label, [])):
+            alike.append(name)
+    numbered = []
+    for label, name in zip(best, names, strict=True):
+        number = str(whole[label].index(name) + 1) if len(whole[label]) > 1 else ""
+        numbered.append(label[: length - len(number) - 1] + f"…{number}" if number else label)
+    return numbered
+
+
+def one_line_labels(matches: pd.DataFrame, length: int) -> list[str]:
+    """One label of `length` characters at most per target: "model / framing" where framings are known, else its name.
+
+    A framing gets at most 12 characters and the model what is left; see `told_apart`.
+    """
+    framed = (matches["framing"] != "").all() and not matches.duplicated(["model", "framing"]).any()
+    if not framed or length < 20:
+        return told_apart([str(target) for target in matches.index], length)
+    framings = told_apart(matches["framing"].astype(str).tolist(), 12 if length > 24 else 8)
+    models = told_apart(matches["model"].astype(str).tolist(), length - 3 - max(map(len, framings)))
+    return [f"{model} / {framing}" for model, framing in zip(models, framings, strict=True)]
+
+
 def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
     """One short label per target, all different: "model / framing" where a framing is known, else the target's name.
 

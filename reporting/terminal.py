@@ -1,7 +1,7 @@
 """What a person at the terminal sees: a bar with the remaining time per stage, then a table and the sentence.
 
-Bars go to stderr and only to a terminal; into a file or a pipe goes one line per stage, when it is done. The summary
-goes to stdout.
+Bars go to stderr and only to a terminal; into a file or a pipe, such as a scheduler's log, goes a line whenever another
+tenth of a stage is done, at most every few seconds, and one when it is over. The summary goes to stdout.
 """
 
 import sys
@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from common import is_first_process
-from reporting.labels import target_labels
+from reporting.labels import one_line_labels
 from reporting.meaning import findings, headline, number
 
 COLUMNS = {
@@ -29,7 +29,15 @@ COLUMNS = {
     "cut": "moved_cut",
     "kappa": "kappa",
 }
-BESIDE_THE_NAME = 58  # characters that the other columns need
+LEGEND = (
+    "yes: how often the target says yes · dial: the magnitude that was chosen for it · agree: how often the steered "
+    "subject then answers as it does · major.: how often its more frequent answer alone does · cut: how often the "
+    "unsteered subject does with its cut moved · kappa: agreement beyond chance"
+)
+NARROWEST_NAME = 10
+TENTHS = 10
+HEARTBEAT_SECONDS = 5.0
+"""Lines of a log are at least this far apart."""
 
 
 def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Console | None = None) -> None:
@@ -42,20 +50,23 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
     """
     console = console or Console()
     matches = matches.sort_values("yes_rate", kind="stable")
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("target", overflow="fold")
+    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("target", no_wrap=True)
     table.add_column("status", no_wrap=True)
     for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=True)
-    names = target_labels(matches, max(console.width - BESIDE_THE_NAME, 10))
-    for name, (_, row) in zip(names, matches.iterrows(), strict=True):
-        cells = [number(row[column], 2) for column in COLUMNS.values()]
-        table.add_row(Text(name), row["status"], *cells, style=None if row["status"] == "ok" else "dim")
+    cells = [[number(row[column], 2) for column in COLUMNS.values()] for _, row in matches.iterrows()]
+    widths = [max(map(len, texts)) for texts in zip(list(COLUMNS), *cells, strict=True)]
+    beside = sum(widths) + len(widths) + max(map(len, ["status", *matches["status"]])) + 1
+    names = one_line_labels(matches, max(console.width - beside, NARROWEST_NAME))
+    for name, status, values in zip(names, matches["status"], cells, strict=True):
+        table.add_row(Text(name), status, *values, style=None if status == "ok" else "dim")
     numbers = Table.grid(padding=(0, 2, 0, 0))
     for finding in findings(verdict):
         words = Text.assemble(f"{finding.name}. {finding.meaning} ", (f"({finding.detail})", "dim"))
         numbers.add_row(Text(finding.letter, style="bold"), Text(finding.shown, style="bold"), words)
     console.print(table)
+    console.print(Text(LEGEND, style="dim"))
     console.print()
     console.print(numbers)
     judged = f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged"
@@ -68,6 +79,8 @@ def progress_bar(
 ) -> Iterator[Callable[[int], None]]:
     """A bar: call what it yields with the number of steps just done. Of several processes only the first draws one.
 
+    Without a terminal, a line for every tenth that is done, with the time that is left at this pace.
+
     Args:
         total: number of steps, None where unknown.
         description: what is being done, such as "sweep".
@@ -78,6 +91,7 @@ def progress_bar(
         return
     console = console or Console(file=sys.stderr)
     begin, done = time.perf_counter(), 0
+    told, tenths = begin, 0
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
@@ -90,10 +104,25 @@ def progress_bar(
         task = bar.add_task(description, total=total)
 
         def advance(steps: int = 1) -> None:
-            nonlocal done
+            nonlocal done, told, tenths
             done += steps
             bar.advance(task, steps)
+            if console.is_terminal or not total or done >= total:
+                return
+            now, reached = time.perf_counter(), TENTHS * done // total
+            if reached > tenths and now - told >= HEARTBEAT_SECONDS:
+                left = (now - begin) * (total - done) / done
+                line = f"{description}: {100 * done // total}% ({done} of {total}), {span(left)} left"
+                console.print(Text(line), soft_wrap=True)
+                told, tenths = now, reached
 
         yield advance
     of = f" of {total}" if total is not None and total != done else ""
     console.print(Text(f"{description}: {done}{of} in {time.perf_counter() - begin:.1f} s"), soft_wrap=True)
+
+
+def span(seconds: float) -> str:
+    """A stretch of time for a reader: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -4,7 +4,9 @@ Without W&B the run is complete. `offline` writes under <run>/wandb, to be sent 
 the machine then.
 """
 
+import importlib.util
 import math
+import os
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -123,6 +125,18 @@ def _artifacts(run: SweepRun) -> Iterator[tuple[str, list[str]]]:
 
 def _plain_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name)
+
+
+def wandb_is_installed() -> bool:
+    """Whether the package is there; nothing is imported."""
+    return importlib.util.find_spec("wandb") is not None
+
+
+def wandb_knows_key() -> bool:
+    """Whether this machine has a login, as far as can be told without the network."""
+    if os.environ.get("WANDB_API_KEY"):
+        return True
+    return _has_login(_import_wandb())
 
 
 def _import_wandb() -> Any:

@@ -11,6 +11,7 @@ from run_store.manifest import FORMAT_VERSION, Manifest
 from run_store.notes import Notes
 from run_store.options import add_run_options, configuration_of, parse_run_options
 from run_store.parts import Parts
+from run_store.provenance import library_versions, machine
 from run_store.run import Run
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "configuration_of",
     "first_difference",
     "flat",
+    "library_versions",
+    "machine",
     "parse_run_options",
     "read_json",
     "read_table",

@@ -56,7 +56,7 @@ def parse_run_options(
     file.add_argument("--config")
     named = file.parse_known_args(given)[0].config
     if named:
-        values = read_config(named, {action.dest for action in parser._actions} - {"help"} | set(retired))
+        values = read_config(named, {action.dest for action in parser._actions} - {"help", "version"} | set(retired))
         values = {name: value for name, value in values.items() if name not in retired}
         positional = {action.dest for action in parser._actions if not action.option_strings}
         parser.set_defaults(**{name: values.pop(name) for name in positional & values.keys()})

@@ -12,7 +12,6 @@ correlations, which compares machines and runs better than seconds do. Memory is
 included.
 """
 
-import argparse
 import os
 import resource
 import sys
@@ -24,6 +23,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
+
+from common import program_parser
 
 _NULLS_UP_TO = 100
 _PAIRS_FOR_THE_OTHER = 20
@@ -117,7 +118,7 @@ def per_pair_seconds(answers: np.ndarray, n_pairs: int) -> tuple[float, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("--size", type=int, nargs=2, default=[19, 1000], metavar=("RESPONDENTS", "QUESTIONS"))
     parser.add_argument("--missing", type=float, default=0.1)
     parser.add_argument("--repeats", type=int, default=3, help="the shortest is printed; large panels run once")

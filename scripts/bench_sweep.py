@@ -20,6 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from common import program_parser
+
 AGREEMENT = 1e-3
 BATCH = 16
 PARTS = ("peers", "growth", "memory", "critical", "processes")
@@ -27,7 +29,7 @@ PARTS = ("peers", "growth", "memory", "critical", "processes")
 
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("--model", default="smollm2-135m-instruct")
     parser.add_argument("--n-questions", type=int, default=64)
     parser.add_argument("--framing", default="neutral", help="the prompt; the more tokens all share, the more is saved")

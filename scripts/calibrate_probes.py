@@ -8,12 +8,12 @@ where nothing was planted. Power: the same where something was. Coverage: how of
 the AUROC of endlessly many topics.
 """
 
-import argparse
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
+from common import program_parser
 from probes import (
     Concordance,
     ProbeTask,
@@ -126,7 +126,7 @@ def share(name: str, n: int, draw: Callable[[np.random.Generator], dict[str, flo
 
 def main() -> None:
     """Everything, one line at a time."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("--n", type=int, default=1000, help="samples of the quick ones (%(default)s)")
     parser.add_argument("--n-slow", type=int, help="samples of the directions (a fifth)")
     parser.add_argument("--only-directions", action="store_true", help="leave the quick ones out")

@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import positive, run_command
+from common import positive, program_parser, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def missed_marks(reproduced: dict[str, Counter[str]], n_seeds: int) -> list[str]
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run")
     parser.add_argument("--seeds", type=positive, default=100, help="panels of each kind (default 100)")
     parser.add_argument("--n-targets", type=positive, default=12, help="targets, three to a base model (default 12)")

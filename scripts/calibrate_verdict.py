@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, positive, run_command
+from common import InputError, positive, program_parser, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,7 +210,7 @@ def _too_many(scenario: str, what: str, rate: float, mark: float, n: int) -> lis
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("--seeds", type=positive, default=60, help="verdicts on each scenario (default 60)")
     parser.add_argument("--n-questions", type=positive, default=400, help="questions of each (default 400)")
     parser.add_argument("--n-targets", type=positive, default=18, help="targets, three to a base model (default 18)")

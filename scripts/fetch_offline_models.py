@@ -14,7 +14,7 @@ On a machine without any index, copy the wheels there and set PIP_NO_INDEX=1 PIP
 import argparse
 import sys
 
-from common import InputError, run_command
+from common import InputError, program_parser, run_command
 
 
 def main() -> int:
@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="models to fetch (default: smollm2-135m-instruct)")
     parser.add_argument("--list", action="store_true", help="print the models, their licences and sizes, and stop")
     parser.add_argument(

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from common import InputError, run_command, write_text
+from common import InputError, program_parser, run_command, write_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 
@@ -75,7 +75,7 @@ def read(path: Path):
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path, help="which (default: all of notebooks/)")
     parser.add_argument("--save", action="store_true", help="write the outputs into the notebooks")
     parser.add_argument("--timeout", type=int, default=600, help="seconds for one cell (default %(default)s)")

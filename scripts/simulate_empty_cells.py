@@ -7,13 +7,13 @@
 95-99%. Each row is a number of questions and a rule for empty cells; every number is a mean over the repeats.
 """
 
-import argparse
 import warnings
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from common import program_parser
 from psychometrics import (
     PsychometricsWarning,
     fit_factor_model,
@@ -76,7 +76,7 @@ def table(sizes: list[int], repeats: int, seed: int = 0) -> pd.DataFrame:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("--questions", type=int, nargs="+", default=[200, 1000, 5000])
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)

@@ -8,7 +8,6 @@ says so. Invariance takes a third of the sets for each kind, planted parabolas a
 ten. Studies: scale, extremes, gaps, invariance, orders, clusters, fit, residuals, selfknowledge, rasch, intervals.
 """
 
-import argparse
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -17,6 +16,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 import psychometrics as ps
+from common import program_parser
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -330,7 +330,7 @@ STUDIES: dict[str, tuple[Callable[[int], Rows], int]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
     parser.add_argument("--sets", type=int, help="simulated panels of each kind (default: as on the page)")
     options = parser.parse_args()

@@ -16,8 +16,9 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from common import InputError
+from common import InputError, did_you_mean
 from open_models.checkpoints.folders import is_whole
+from open_models.checkpoints.pieces import OFFLINE_MODELS
 
 WANTED_FILES = ["*.json", "*.jinja", "*.txt", "tokenizer.model", "model*.safetensors"]
 """No pickles, no second copy of the weights (consolidated.safetensors), no code."""
@@ -79,7 +80,16 @@ def cached_folder(hub_id: str, commit: str | None = None) -> Path | None:
 
 
 def _unreachable(hub_id: str) -> str:
-    return f"{hub_id} is not complete in the local cache and the Hugging Face hub cannot be reached; {OFFLINE_WAYS}"
+    return (
+        f"{hub_id} is not complete in the local cache and the Hugging Face hub cannot be reached"
+        f"{_meant(hub_id) or ';'} {OFFLINE_WAYS}"
+    )
+
+
+def _meant(hub_id: str) -> str:
+    """The model that can be had without a hub whose name, or hub id, is near the one that came."""
+    hub_ids = [model.hub_id for model in OFFLINE_MODELS.values()]
+    return did_you_mean(hub_id, hub_ids if "/" in hub_id else OFFLINE_MODELS)
 
 
 def _hub_answers() -> bool:
@@ -107,8 +117,8 @@ def _explained(hub_id: str, revision: str | None) -> Iterator[None]:
         raise InputError(f"{hub_id} has no revision {revision!r}; see {page}/commits for those that exist") from error
     except RepositoryNotFoundError as error:
         raise InputError(
-            f"{hub_id} is neither a local folder nor a model on the Hugging Face hub; check the spelling, and for a "
-            "private model set HF_TOKEN to a token that may read it"
+            f"{hub_id} is neither a local folder nor a model on the Hugging Face hub"
+            f"{_meant(hub_id) or '; check the spelling.'} For a private model set HF_TOKEN to a token that may read it"
         ) from error
     except RemoteEntryNotFoundError as error:
         raise InputError(
@@ -116,7 +126,8 @@ def _explained(hub_id: str, revision: str | None) -> Iterator[None]:
         ) from error
     except HFValidationError as error:
         raise InputError(
-            f"{hub_id!r} is neither a path that exists nor a hub id of the form owner/name; check the spelling"
+            f"{hub_id!r} is neither a path that exists nor a hub id of the form owner/name"
+            f"{_meant(hub_id) or '; check the spelling'}"
         ) from error
     except HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else "no status"

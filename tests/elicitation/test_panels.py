@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common import InputError
+from common import InputError, Notice
 from elicitation import (
     Question,
     ResponseMatrix,
@@ -41,6 +41,16 @@ def panel(tmp_path):
         "q1,Who wrote Emma?,1,0,yes\nq2,Who sang Aida?,NO,True,\nq3,Where is Oslo?,false,1.0,NA\n",
     )
     return load_panel(path)
+
+
+def test_a_column_called_text_is_taken_for_the_questions_text(tmp_path):
+    (tmp_path / "p.csv").write_text("question_id,text,a,b\nq1,Who sang?,1,0\nq2,Who wrote?,0,1\n")
+    with pytest.warns(Notice, match="the column 'text' is taken for the questions' text"):
+        panel = load_panel(tmp_path / "p.csv")
+    assert list(panel.answers.columns) == ["a", "b"]
+    assert panel.question_texts["q1"] == "Who sang?"
+    with pytest.warns(Notice, match="'text'"):
+        assert [question.text for question in load_questions(tmp_path / "p.csv")] == ["Who sang?", "Who wrote?"]
 
 
 def test_every_spelling_of_an_answer_is_read_and_blanks_stay_unread(panel):

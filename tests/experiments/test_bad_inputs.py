@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -269,7 +270,7 @@ def test_a_config_file_with_a_value_that_no_option_has_is_refused_by_the_parser(
         ("q.csv", 'id,question\n1,"Who was', ["line 2 is no whole CSV record"]),
         ("q.csv", b"\x93\x00\xff\xfe" * 50, ["q.csv, line 1"]),
         ("q.parquet", b"PAR1 and then the disk was full", ["is no whole Parquet file"]),
-        ("q.csv", "id,text\n1,Who?\n", ["no column 'question'"]),
+        ("q.csv", "id,words\n1,Who?\n", ["no column 'question'"]),
         ("q.csv", "id,question\n1,Who?\n1,What?\n", ["the id '1' twice"]),
         ("q.csv", "id,question\n1,Who?\n2,\n", ["line 3", "blank"]),
         ("q.xlsx", "anything", ["'.xlsx'"]),
@@ -347,6 +348,40 @@ def test_respondents_of_another_panel_are_refused(steer, tmp_path):
 def test_targets_that_the_panel_has_not_are_refused(steer, tmp_path):
     assert_refused(steer(targets="target 1,target 77", out=tmp_path / "run"), "no respondent 'target 77'")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_misspelt_target_or_framing_finds_its_neighbour(steer, tmp_path):
+    assert_refused(steer(targets="target 1,targt 5", out=tmp_path / "run"), "did you mean 'target 5'?")
+    assert_refused(steer(prompt="self doubting", out=tmp_path / "run"), "did you mean 'self-doubting'?")
+
+
+def test_a_misspelt_model_finds_its_neighbour(steer, tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert_refused(steer(model="smollm2-135-instruct", out=tmp_path / "run"), "did you mean 'smollm2-135m-instruct'?")
+
+
+def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
+    panel = pd.read_csv(inputs / "panel.csv")
+    panel[panel.columns[1:]] = 1
+    panel.to_csv(tmp_path / "panel.csv", index=False)
+    ended = steer(panel=tmp_path / "panel.csv", out=tmp_path / "run")
+    assert_refused(ended, "says both yes and no to the 60 questions asked")
+
+
+def test_layers_are_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch):
+    monkeypatch.setattr("open_models.load_model", None)
+    assert_refused(steer(layer=99, out=tmp_path / "run"), "layer 99 requested, but this model has layers 0-4")
+    assert_refused(steer(layer="upper", out=tmp_path / "run"), "is none of")
+
+
+def test_options_are_not_guessed_from_their_beginnings(steer, tmp_path):
+    assert steer(n_quest=20, out=tmp_path / "run").code == 2
+
+
+def test_the_version_is_told(call):
+    ended = call(STEER_SWEEP, "--version")
+    assert ended.code == 0
+    assert re.fullmatch(r"onedial \d+\.\d+\.\d+\n", ended.out)
 
 
 def test_a_panel_of_the_subject_alone_is_refused(steer, inputs, tmp_path):

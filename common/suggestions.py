@@ -1,0 +1,21 @@
+"""What somebody may have meant by a name that nothing has."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(given: str, known: Iterable[str]) -> str | None:
+    """The known name that is spelt most like the given one, whatever the case; None where none is near.
+
+    >>> nearest("embeded", ["embedded", "frontier"])
+    'embedded'
+    """
+    by_case = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(given.lower(), by_case, n=1, cutoff=0.6)
+    return by_case[near[0]] if near else None
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """`; did you mean 'embedded'?` to put behind the name that came, or nothing where no known name is near."""
+    name = nearest(given, known)
+    return "" if name is None else f"; did you mean {name!r}?"

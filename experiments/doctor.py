@@ -1,0 +1,205 @@
+"""Is everything here that the experiments need? What is missing, and how to get it.
+
+    python experiments/doctor.py
+    python experiments/doctor.py --model mistralai/Mistral-7B-Instruct-v0.3      # and whether this model can be had
+
+Looks at versions, devices, memory, disk, the cache of models, several processes, and the login to W&B; loads no weights
+and downloads nothing. Exit code 0 where the embedded experiment can run, 1 where something that it needs is missing.
+"""
+
+import argparse
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import InputError, cache_dir, program_parser, run_command, say
+
+EMBEDDED = "smollm2-135m-instruct"
+GIB = 2**30
+LEAST_DISK, LEAST_MEMORY = 2 * GIB, 3 * GIB
+"""What the embedded model's fetching and sweep take, with room to spare."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        mark: "ok", "note" (something is lacking that not everybody needs) or "missing".
+        remedy: what to do, where something is lacking.
+    """
+
+    name: str
+    mark: str
+    found: str
+    remedy: str = ""
+
+
+def main() -> int:
+    options = parse_options()
+    findings = [finding for look in LOOKS for finding in look()]
+    if options.model:
+        findings.append(model_finding(options.model))
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        say(f"{finding.mark:8}{finding.name:{width}}  {finding.found}")
+        if finding.remedy:
+            say(f"{'':8}{'':{width}}  -> {finding.remedy}")
+    missing = [finding.name for finding in findings if finding.mark == "missing"]
+    say(f"missing: {', '.join(missing)}" if missing else "ready: python experiments/steer_sweep.py")
+    return 1 if missing else 0
+
+
+def versions() -> Iterator[Finding]:
+    """Python and the libraries that move numbers."""
+    from run_store import library_versions
+
+    found = library_versions()
+    python = found.pop("python")
+    old = sys.version_info < (3, 11)
+    yield Finding("Python", "missing" if old else "ok", str(python), "install Python 3.11 or newer" if old else "")
+    absent = [name for name, version in found.items() if version is None]
+    known = ", ".join(f"{name} {version}" for name, version in found.items() if version is not None)
+    yield Finding("libraries", "ok", known)
+    if absent:
+        yield Finding("libraries", "missing", f"not installed: {', '.join(absent)}", "pip install -r requirements.txt")
+
+
+def devices() -> Iterator[Finding]:
+    """What the subject can run on."""
+    if importlib.util.find_spec("torch") is None:
+        yield Finding("devices", "missing", "torch is not installed", "pip install -r requirements.txt")
+        return
+    import torch
+
+    from run_store import machine
+
+    cores = machine()["cores"]
+    yield Finding("processor", "ok", f"{cores} cores, {machine()['architecture']}")
+    for number in range(torch.cuda.device_count()):
+        about = torch.cuda.get_device_properties(number)
+        free = torch.cuda.mem_get_info(number)[0]
+        yield Finding(
+            f"GPU {number}", "ok", f"{about.name}, {free / GIB:.0f} of {about.total_memory / GIB:.0f} GiB free"
+        )
+    if torch.cuda.device_count() == 0:
+        built = f"torch is built for CUDA {torch.version.cuda}" if torch.version.cuda else "torch is built without CUDA"
+        yield Finding("GPU", "note", f"none is seen; {built}", "nothing to do for models up to about 1.5B")
+    elif torch.cuda.device_count() > 1:
+        count = torch.cuda.device_count()
+        yield Finding("processes", "ok", f"accelerate launch --num_processes {count} experiments/steer_sweep.py ...")
+
+
+def memory() -> Iterator[Finding]:
+    """Working memory and disk."""
+    total, free = _memory()
+    if total is None:
+        yield Finding("memory", "note", "cannot be told on this system")
+    else:
+        short = free is not None and free < LEAST_MEMORY
+        shown = f"{(free or 0) / GIB:.1f} of {total / GIB:.1f} GiB free"
+        remedy = "the embedded model wants about 2 GiB: close something" if short else ""
+        yield Finding("memory", "note" if short else "ok", shown, remedy)
+    for name, folder in (("disk for runs", Path.cwd()), ("disk for models", _existing(cache_dir()))):
+        left = shutil.disk_usage(folder).free
+        few, closed = left < LEAST_DISK, not os.access(folder, os.W_OK)
+        remedy = (
+            "free some space" if few else "choose a folder that you may write (--out, XDG_CACHE_HOME)" if closed else ""
+        )
+        shown = f"{left / GIB:.0f} GiB free in {folder}" + ", which cannot be written" * closed
+        yield Finding(name, "missing" if few or closed else "ok", shown, remedy)
+
+
+def models() -> Iterator[Finding]:
+    """The cache of models, and what the hub would ask for."""
+    if importlib.util.find_spec("torch") is None:
+        return
+    from open_models import OFFLINE_MODELS, is_converted
+
+    here = [model.name for model in OFFLINE_MODELS.values() if is_converted(model)]
+    shown = f"{', '.join(here) or 'empty'} in {cache_dir() / 'models'}"
+    if EMBEDDED in here:
+        yield Finding("models", "ok", shown)
+    else:
+        remedy = f"{EMBEDDED} is fetched by the first run (98 MB), or now by python scripts/fetch_offline_models.py"
+        yield Finding("models", "note", shown, remedy)
+    if os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "TRUE", "YES", "ON"):
+        yield Finding("model hub", "note", "HF_HUB_OFFLINE is set: only what is on this machine is found", "unset it")
+    else:
+        from huggingface_hub import get_token
+
+        known = get_token() is not None
+        remedy = "" if known else "for gated models (Llama, Gemma, Mistral): hf auth login, or set HF_TOKEN"
+        yield Finding("model hub", "ok" if known else "note", f"{'logged in' if known else 'no token'}", remedy)
+
+
+def processes() -> Iterator[Finding]:
+    """What a launcher has set for this process."""
+    world = os.environ.get("WORLD_SIZE")
+    if world:
+        yield Finding("processes", "ok", f"this is process {os.environ.get('RANK', '0')} of {world}")
+    if threads := os.environ.get("OMP_NUM_THREADS"):
+        yield Finding("threads", "ok", f"OMP_NUM_THREADS={threads}: taken as it is, instead of measured")
+
+
+def wandb_login() -> Iterator[Finding]:
+    """Whether runs could be mirrored to W&B."""
+    from reporting import wandb_is_installed, wandb_knows_key
+
+    if not wandb_is_installed():
+        yield Finding("W&B", "note", "not installed", "pip install wandb; without it runs are complete all the same")
+    elif wandb_knows_key():
+        yield Finding("W&B", "ok", "logged in: --wandb online")
+    else:
+        yield Finding("W&B", "note", "no login", "--wandb offline needs none; for --wandb online: wandb login")
+
+
+LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, devices, memory, models, processes, wandb_login)
+
+
+def model_finding(name: str) -> Finding:
+    """Whether a model can be had, and what it is."""
+    from open_models import load_config, resolve_weights, weights_are_here
+
+    try:
+        location = resolve_weights(name)
+        config, _ = load_config(location)
+    except InputError as error:
+        return Finding("model", "missing", name, str(error))
+    text = config.get_text_config()
+    where = "on this machine" if weights_are_here(location) else "to be downloaded"
+    return Finding("model", "ok", f"{name}: {config.model_type}, {text.num_hidden_layers} layers, {where}")
+
+
+def _existing(folder: Path) -> Path:
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _memory() -> tuple[int | None, int | None]:
+    """Bytes of memory in all and free, None where the system does not say."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None, None
+    free = None
+    if (said := Path("/proc/meminfo")).exists():
+        lines = dict(line.split(":", 1) for line in said.read_text().splitlines() if ":" in line)
+        if "MemAvailable" in lines:
+            free = int(lines["MemAvailable"].split()[0]) * 1024
+    return total, free
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--model", help="look for this one too: built-in name, hub id, folder or GGUF file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,59 @@
+"""Before a model is asked: which targets could be judged, and how many questions it would take."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from common import InputError
+from elicitation import Question, ResponseMatrix, questions_frame, sample_questions
+from elicitation.panels import respondents_table
+from matching import ExperimentInputs, assign_splits, prospects_of
+
+
+def inputs_of(n_all, n_asked, rates, seed=0):
+    rng = np.random.default_rng(3)
+    questions = [Question(f"q{i}", f"Who was number {i}?", (), "sea" if i % 2 else "land") for i in range(n_all)]
+    names = [f"t{number}" for number in range(len(rates))]
+    answers = pd.DataFrame(
+        (rng.random((n_all, len(rates))) < rates).astype(float),
+        index=pd.Index([question.id for question in questions], name="question_id"),
+        columns=pd.Index(names, name="respondent"),
+    )
+    panel = ResponseMatrix(answers, respondents_table(names))
+    asked = sample_questions(questions, n_asked, seed)
+    splits = assign_splits(questions_frame(asked), seed)
+    return ExperimentInputs(
+        asked,
+        dict(splits),
+        panel.select(questions=[question.id for question in asked]),
+        everything=ExperimentInputs(questions, {}, panel),
+    )
+
+
+def test_the_number_that_is_needed_is_the_exact_one():
+    rates = [0.4, 0.5, 0.6, 0.5, 0.4, 0.6]
+    found = prospects_of(inputs_of(300, 60, rates))
+    assert found.n_possible == 0
+    assert found.n_needed is not None
+    assert prospects_of(inputs_of(300, found.n_needed, rates)).suffices
+    assert not prospects_of(inputs_of(300, found.n_needed - 1, rates)).suffices
+    assert f"--n-questions {found.n_needed}" in str(found)
+
+
+def test_targets_that_always_say_the_same_cannot_be_judged_on_any_number_of_questions():
+    found = prospects_of(inputs_of(300, 200, [0.5, 0.5, 0.5, 0.5, 1.0, 0.0]))
+    assert found.status.tolist() == ["possible"] * 4 + ["constant"] * 2
+    assert found.n_needed is None
+    assert "2 with one answer only" in str(found)
+    assert "all 300 questions" in str(found)
+
+
+def test_too_few_targets_are_told_without_asking_for_questions():
+    said = str(prospects_of(inputs_of(300, 200, [0.5, 0.5, 0.5])))
+    assert "3 of 3 targets can be judged" in said
+    assert "a verdict takes 5 targets: give a panel of more" in said
+
+
+def test_a_panel_that_says_one_thing_is_refused():
+    with pytest.raises(InputError, match="none of the 2 targets says both yes and no to the 200 questions"):
+        prospects_of(inputs_of(300, 200, [1.0, 0.0]))

@@ -1,0 +1,138 @@
+"""A setting gives answers: every dial by one contract, and each by what it claims."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_models import outspoken_model
+
+from common import InputError
+from elicitation import METACOGNITIVE, Prompt, Question
+from open_models import PromptSet
+from steering import (
+    DIAL_COLUMNS,
+    OPERATORS,
+    RATES,
+    Dial,
+    Intervention,
+    InterventionDial,
+    MovedCut,
+    Temperature,
+    ask_together,
+    extract_vectors,
+    instructed_threshold,
+    personas,
+    place_settings,
+)
+
+QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(24)]
+KINDS = ["moved cut", "temperature", "instructed threshold", "personas", *OPERATORS]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return outspoken_model()
+
+
+@pytest.fixture(scope="module")
+def vector(model):
+    return extract_vectors(model, PromptSet.build(model, QUESTIONS, METACOGNITIVE), [2])[0]
+
+
+@pytest.fixture(params=KINDS)
+def dial(request, vector):
+    if request.param in OPERATORS:
+        return InterventionDial(Intervention.of(vector, operator=request.param))
+    cases = (MovedCut(), Temperature(), instructed_threshold((50.0, 90.0)), personas(("child", "exam")))
+    return {each.name: each for each in cases}[request.param]
+
+
+def unsteered(model):
+    return MovedCut().ask(model, QUESTIONS, METACOGNITIVE, [0.0]).set_index("question_id")["margin"]
+
+
+def test_every_dial_answers_by_one_contract_and_does_nothing_at_0(model, dial):
+    assert isinstance(dial, Dial)
+    settings = [0.0, *[each for each in dial.first_settings() if each][:2]]
+    told = []
+    table = dial.ask(model, QUESTIONS, METACOGNITIVE, settings, told.append)
+    assert list(table.columns) == DIAL_COLUMNS
+    assert len(table) == len(QUESTIONS) * 3
+    assert set(table["setting"]) == set(settings)
+    plain = table[table["setting"] == 0.0].set_index("question_id")["margin"]
+    np.testing.assert_allclose(plain, unsteered(model).loc[plain.index], atol=1e-4)
+    assert sum(told) > 0
+    text = dial.on_text(model, [0.0])
+    assert text.loc[0, "kl"] == pytest.approx(0.0, abs=1e-7)
+
+
+def test_a_moved_cut_is_a_bias_on_the_yes_tokens(model):
+    prompts = PromptSet.build(model, QUESTIONS[:3], METACOGNITIVE)
+    batch = model.tokenise([METACOGNITIVE.fill(QUESTIONS[0].text)])
+    logits = model.hf(input_ids=batch.input_ids).logits[0, -1]
+    logits[list(prompts.tokens.yes)] += 1.25
+    biased = logits[list(prompts.tokens.yes)].logsumexp(0) - logits[list(prompts.tokens.no)].logsumexp(0)
+    table = MovedCut().ask(model, QUESTIONS[:3], METACOGNITIVE, [1.25]).set_index("question_id")
+    assert table.loc["q00", "margin"] == pytest.approx(biased.item(), abs=1e-4)
+
+
+def test_temperature_moves_no_answer(model):
+    table = Temperature().ask(model, QUESTIONS, METACOGNITIVE, Temperature().first_settings())
+    said = (table["margin"] > 0).groupby(table["question_id"]).nunique()
+    assert (said == 1).all()
+    assert place_settings(Temperature(), table)["reached"].sum() <= 1
+    assert Temperature().on_text(model, [1.0]).loc[0, "kl"] > 0
+
+
+def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model):
+    dial = instructed_threshold((90.0,))
+    table = dial.ask(model, QUESTIONS[:2], METACOGNITIVE, [90.0]).set_index("question_id")
+    text = "Say Yes only if you are at least 90% sure that your answer is right; otherwise say No."
+    prompt = METACOGNITIVE.fill(QUESTIONS[1].text)
+    batch = model.tokenise([Prompt(f"{text}\n\n{prompt.user}", prompt.assistant_prefix)])
+    tokens = PromptSet.build(model, QUESTIONS[:1], METACOGNITIVE).tokens
+    expected = model.readout.margin(model.final_residual(batch), tokens).item()
+    assert table.loc["q01", "margin"] == pytest.approx(expected, abs=1e-4)
+    with pytest.raises(InputError, match="has no setting 40; choose among 0, 90"):
+        dial.ask(model, QUESTIONS, METACOGNITIVE, [40.0])
+    with pytest.raises(InputError, match="there is no framing 'pirate'"):
+        personas(("pirate",))
+
+
+def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector):
+    """Those of a moved cut exactly, up to one question; those of an intervention as its own answers there say."""
+    cut = MovedCut()
+    placed = place_settings(cut, cut.ask(model, QUESTIONS, METACOGNITIVE, cut.first_settings()))
+    assert placed["rate"].tolist() == list(RATES)
+    assert placed["reached"].all()
+    again = cut.ask(model, QUESTIONS, METACOGNITIVE, placed["setting"].tolist())
+    rates = (again["margin"] > 0).groupby(again["setting"]).mean()
+    np.testing.assert_allclose(rates.loc[placed["setting"]], placed["rate_found"], atol=1e-9)
+    assert (placed["rate_found"] - placed["rate"]).abs().max() <= 0.5 / len(QUESTIONS) + 1e-9
+    dial = InterventionDial(Intervention.of(vector))
+    placed = place_settings(dial, dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings()))
+    there = placed[placed["reached"]]
+    again = dial.ask(model, QUESTIONS, METACOGNITIVE, there["setting"].tolist())
+    rates = (again["margin"] > 0).groupby(again["setting"]).mean().loc[there["setting"]]
+    assert np.abs(rates.to_numpy() - there["rate"].to_numpy()).max() < 0.15
+
+
+def test_what_a_dial_does_not_reach_is_said(model):
+    margins = pd.DataFrame({"question_id": ["a", "b"] * 2, "setting": [0.0, 0.0, 1.0, 1.0], "margin": [1.0, -1, 2, -1]})
+    placed = place_settings(Temperature(), margins.assign(mass=1.0), (0.1, 0.5))
+    assert placed["reached"].tolist() == [False, True]
+    assert placed["setting"].tolist() == [0.0, 0.0]
+    unread = margins.assign(mass=[1.0, 1.0, 0.01, 1.0])
+    assert place_settings(MovedCut(), unread, (0.5,))["setting"].tolist() == [0.0]
+
+
+def test_interventions_are_asked_together_as_each_alone(model, vector):
+    dials = [InterventionDial(Intervention.of(vector, operator=name), name) for name in ("add", "rotate")]
+    prompts, frames = PromptSet.build(model, QUESTIONS, METACOGNITIVE), []
+    settings = {"add": [0.0, 0.3], "rotate": [-0.2]}
+    ask_together(model, dials, prompts, settings, sink=frames.append, done={"q01"})
+    table = pd.concat(frames)
+    assert "q01" not in set(table["question_id"])
+    for dial in dials:
+        alone = dial.ask(model, QUESTIONS, METACOGNITIVE, settings[dial.name]).set_index(["question_id", "setting"])
+        own = table[table["dial"] == dial.name].set_index(["question_id", "setting"])
+        np.testing.assert_allclose(own["margin"], alone["margin"].loc[own.index], atol=1e-4)
