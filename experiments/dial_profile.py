@@ -262,10 +262,11 @@ def ask_everything(
     parts = run.parts("answers", [*PROFILE_COLUMNS, "spread", "mass"], key)
     known = parts.read()
     forms = [(report, form) for report in reports for form in report.forms]
+    items_by_report = {report.name: items_of(report, dial, written, options) for report in reports}
     with progress_bar(len(forms), "instruments") as advance:
         for report, form in forms:
             asked = known[(known["report"] == report.name) & (known["form"] == form)]
-            items = items_of(report, dial, written, options)
+            items = items_by_report[report.name]
             instrument = report.forms[form]
             own = report
             if report.name == "can you answer":

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elicitation import PromptTemplate, ResponseMatrix
     from matching import ExperimentInputs, SweepRun
     from open_models import OpenModel, PromptSet
+    from reporting import WandbMirror
     from steering import SweepPlan
 
 PROGRAM = "steer_sweep"
@@ -80,16 +81,17 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     with run.run:
         with withdrawn_if_refused(run), run.run.stage("vectors, layer and magnitudes"):
             plan = load_or_make_plan(run, options, inputs, prompts, model, template, magnitudes, notes)
-        with run.run.stage("sweep"):
-            sweep_and_save(run, prompts, model, plan)
-        if plan.controls:
-            with run.run.stage("controls"):
-                cross_and_save(run, prompts, model, plan)
-        if options.facts:
-            with run.run.stage("facts"):
-                ask_facts(run, model, plan, options)
-        if is_first_process():
-            finish(run, options, inputs.panel)
+        with mirrored(run, options) as mirror:
+            with run.run.stage("sweep"):
+                sweep_and_save(run, prompts, model, plan, mirror)
+            if plan.controls:
+                with run.run.stage("controls"):
+                    cross_and_save(run, prompts, model, plan, mirror)
+            if options.facts:
+                with run.run.stage("facts"):
+                    ask_facts(run, model, plan, options, mirror, before=(1 + bool(plan.controls)) * len(prompts))
+            if is_first_process():
+                finish(run, options, inputs.panel, mirror)
 
 
 def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptTemplate]":
@@ -278,7 +280,30 @@ def stored_plan(run: "SweepRun") -> "SweepPlan":
     )
 
 
-def sweep_and_save(run: "SweepRun", prompts: "PromptSet", model: "OpenModel", plan: "SweepPlan") -> None:
+@contextlib.contextmanager
+def mirrored(run: "SweepRun", options: argparse.Namespace) -> "Iterator[WandbMirror | None]":
+    """This process's W&B run, once it stands what will be swept; None without --wandb. Ended in any case."""
+    if options.wandb == "off":
+        yield None
+        return
+    from open_models import process_count, process_index
+    from reporting import WandbMirror, WandbOptions
+
+    mirror = WandbMirror(run, WandbOptions.of(options), process_index(), process_count())
+    say(mirror.where())
+    try:
+        if is_first_process():
+            mirror.log_vectors()
+        yield mirror
+    except BaseException:
+        mirror.close(failed=True)
+        raise
+    mirror.close()
+
+
+def sweep_and_save(
+    run: "SweepRun", prompts: "PromptSet", model: "OpenModel", plan: "SweepPlan", mirror: "WandbMirror | None" = None
+) -> None:
     """Ask what is not on disk yet, and write each batch as it comes."""
     from open_models import process_index, wait_for_all
     from reporting import progress_bar
@@ -287,15 +312,21 @@ def sweep_and_save(run: "SweepRun", prompts: "PromptSet", model: "OpenModel", pl
     done = run.parts.done("question_id")
     wait_for_all()
 
+    stream = mirror and mirror.stream("sweep", len(done), len(prompts))
+
     def save(part: "pd.DataFrame") -> None:
         run.parts.append(part, process=process_index())
+        if stream:
+            stream(part)
 
     with progress_bar(len(prompts) - len(done), "sweep") as advance:
         sweep(model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
     wait_for_all()
 
 
-def cross_and_save(run: "SweepRun", prompts: "PromptSet", model: "OpenModel", plan: "SweepPlan") -> None:
+def cross_and_save(
+    run: "SweepRun", prompts: "PromptSet", model: "OpenModel", plan: "SweepPlan", mirror: "WandbMirror | None" = None
+) -> None:
     """Find where the answers turn along each control, for what is not on disk yet."""
     from open_models import process_index, wait_for_all
     from reporting import progress_bar
@@ -304,15 +335,26 @@ def cross_and_save(run: "SweepRun", prompts: "PromptSet", model: "OpenModel", pl
     done = run.crossing_parts.done("question_id")
     wait_for_all()
 
+    stream = mirror and mirror.stream("controls", len(done), len(prompts), before=len(prompts))
+
     def save(part: "pd.DataFrame") -> None:
         run.crossing_parts.append(part, process=process_index())
+        if stream:
+            stream(part)
 
     with progress_bar(len(prompts) - len(done), f"{len(plan.controls)} controls") as advance:
         crossings_along(model, prompts, plan.ranges, plan.controls, sink=save, done=done, progress=advance)
     wait_for_all()
 
 
-def ask_facts(run: "SweepRun", model: "OpenModel", plan: "SweepPlan", options: argparse.Namespace) -> None:
+def ask_facts(
+    run: "SweepRun",
+    model: "OpenModel",
+    plan: "SweepPlan",
+    options: argparse.Namespace,
+    mirror: "WandbMirror | None" = None,
+    before: int = 0,
+) -> None:
     """Ask facts that have nothing to do with ability, at all magnitudes, for what is not on disk yet."""
     from elicitation import FACT, load_facts, truth_of
     from open_models import PromptSet, process_index, wait_for_all
@@ -323,8 +365,12 @@ def ask_facts(run: "SweepRun", model: "OpenModel", plan: "SweepPlan", options: a
     truth, done = truth_of(facts), run.facts_parts.done("question_id")
     wait_for_all()
 
+    stream = mirror and mirror.stream("facts", len(done), len(facts), before)
+
     def save(part: "pd.DataFrame") -> None:
         run.facts_parts.append(part.assign(truth=part["question_id"].map(truth)), process=process_index())
+        if stream:
+            stream(part)
 
     prompts = PromptSet.build(model, facts, FACT.template)
     with progress_bar(len(facts) - len(done), "facts") as advance:
@@ -332,17 +378,19 @@ def ask_facts(run: "SweepRun", model: "OpenModel", plan: "SweepPlan", options: a
     wait_for_all()
 
 
-def finish(run: "SweepRun", options: argparse.Namespace, panel: "ResponseMatrix") -> None:
+def finish(
+    run: "SweepRun", options: argparse.Namespace, panel: "ResponseMatrix", mirror: "WandbMirror | None" = None
+) -> None:
     """Match, judge, report; all of it from the files of the run."""
-    from reporting import log_run, print_summary, write_report
+    from reporting import print_summary, write_report
 
     with run.run.stage("match and verdict"):
         run.write_judgement(run.judge(panel, options.seed))
     with run.run.stage("report"):
         report = write_report(run)
-    if options.wandb != "off":
+    if mirror is not None:
         with run.run.stage("W&B"):
-            log_run(run, options.wandb)
+            mirror.finish()
     print_summary(run.matches(), run.verdict())
     say(f"report: {report}")
 

@@ -10,9 +10,10 @@ Intervals are 95% percentile bootstraps over items, the standard deviation drawn
 every control direction at the same magnitudes: p = (1 + controls with |together| at least as large) / (1 + controls).
 
 An instrument moves with the yes (against it) where the interval of `together` is above (below) 0 and p <= .05, which
-takes 19 controls. It does not move where the interval lies within +-.2, Cohen's small effect. Else it is open. Where
-half of the answers or more cannot be read without steering it is not scored, and a setting at which that happens is
-left out.
+takes 19 controls. Where the interval leaves 0 out but, among 19 controls or more, p > .05, it moves as any push does:
+something of this size in any direction would do it. It does not move where the interval lies within +-.2, Cohen's small
+effect. Else it is open. Where half of the answers or more cannot be read without steering it is not scored, and a
+setting at which that happens is left out.
 """
 
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ SMALL = 0.2
 ALPHA = 0.05
 FEWEST_CONTROLS = 19
 MOVES, AGAINST, STILL, OPEN = "moves with the dial", "moves against it", "does not move", "open"
+AS_ANY = "moves as any push does"
 UNREAD, ALIKE = "cannot be read", "all answers alike"
 
 
@@ -76,6 +78,7 @@ class DialProfile:
             (MOVES, "Moves together with it"),
             (AGAINST, "Moves the other way"),
             (STILL, f"Does not move by {SMALL:g} standard deviations"),
+            (AS_ANY, "Moves, but no more than random directions of this size move it"),
             (OPEN, "Not decided by these questions and controls"),
             (UNREAD, f"No number, since {MOST_UNREAD:.0%} or more of the answers cannot be read"),
             (ALIKE, "No number, since all answers are alike"),
@@ -99,6 +102,11 @@ class DialProfile:
         beliefs = {name: verdict.get(name) for name in ("confidence in numbers", "confidence in words", "P(True)")}
         moved = [name for name, which in beliefs.items() if which == MOVES]
         said = []
+        if not moved and word in (AS_ANY, OPEN, None):
+            said.append(
+                "Whether the dial is a threshold, a confidence or a word is not decided: neither confidence nor yes to "
+                "unrelated facts moves more than random directions move them, nor do they stay."
+            )
         if word == MOVES:
             said.append("Yes to unrelated facts moves too: part of what is turned is the word yes.")
         elif word == STILL:
@@ -203,16 +211,18 @@ def _report(
         "high": ends[1],
         "p": p if own in totals else float("nan"),
         "n_controls": len(controls),
-        "verdict": why or _verdict(together, ends[0], ends[1], p),
+        "verdict": why or _verdict(together, ends[0], ends[1], p, len(controls)),
     }
 
 
-def _verdict(together: float, low: float, high: float, p: float) -> str:
+def _verdict(together: float, low: float, high: float, p: float, n_controls: int) -> str:
     if not np.isfinite([together, low, high]).all():
-        return UNREAD
+        return OPEN
     if (low > 0 or high < 0) and p <= ALPHA + 1e-12:
         return MOVES if low > 0 else AGAINST
-    return STILL if low > -SMALL and high < SMALL else OPEN
+    if low > -SMALL and high < SMALL:
+        return STILL
+    return AS_ANY if (low > 0 or high < 0) and n_controls >= FEWEST_CONTROLS else OPEN
 
 
 def _by_item(rows: pd.DataFrame, ids: Sequence[str]) -> np.ndarray:

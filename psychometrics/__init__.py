@@ -50,6 +50,14 @@ from psychometrics.roc import roc_area
 from psychometrics.rotation import RotatedLoadings, rotate
 from psychometrics.scale_distribution import ScaleDistribution, scale_distribution
 from psychometrics.scores import factor_scores
+from psychometrics.self_prediction import (
+    association_scores,
+    cross_prediction,
+    difficulty_scores,
+    measured_ranks,
+    pair_scores,
+    restriction_scores,
+)
 from psychometrics.sensitivity import sensitivity_table
 from psychometrics.sensitivity_summary import summarise_sensitivity
 from psychometrics.shares import wilson_interval
@@ -95,6 +103,7 @@ __all__ = [
     "analyse_panel",
     "analysis_summary",
     "analysis_tables",
+    "association_scores",
     "auroc",
     "bootstrap_questions",
     "brier_score",
@@ -103,8 +112,10 @@ __all__ = [
     "cluster_structure",
     "confidence_accuracy_regression",
     "correlation_intervals",
+    "cross_prediction",
     "cut_confidence",
     "difficulty_reliability",
+    "difficulty_scores",
     "expected_calibration_error",
     "f_beta_curve",
     "factor_fit",
@@ -112,6 +123,7 @@ __all__ = [
     "factor_scores",
     "fit_factor_model",
     "graded_response_model",
+    "measured_ranks",
     "meta_d_prime",
     "metacognition_sentences",
     "metacognition_table",
@@ -120,6 +132,7 @@ __all__ = [
     "one_factor_bootstrap",
     "one_page",
     "p_value",
+    "pair_scores",
     "pairwise_calibration",
     "permutation_null",
     "polychoric",
@@ -131,6 +144,7 @@ __all__ = [
     "rasch_test",
     "residual_correlations",
     "respondent_invariance",
+    "restriction_scores",
     "revised_parallel_analysis",
     "roc_area",
     "rotate",

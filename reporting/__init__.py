@@ -8,13 +8,22 @@ from reporting.report import write_report
 from reporting.results import save_results
 from reporting.run_figures import add_figure
 from reporting.terminal import print_summary, progress_bar
-from reporting.wandb_log import check_wandb, log_run, wandb_is_installed, wandb_knows_key
+from reporting.wandb_log import (
+    WandbMirror,
+    WandbOptions,
+    check_wandb,
+    log_run,
+    wandb_is_installed,
+    wandb_knows_key,
+)
 
 __all__ = [
     "COLOURS",
     "FAINT",
     "STYLE",
     "Drawing",
+    "WandbMirror",
+    "WandbOptions",
     "add_figure",
     "check_wandb",
     "headline",

@@ -49,7 +49,7 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
         if np.isfinite(summary["together"]):
             axes.text(1.01, (top + y + 1) / 2, str(summary["verdict"]), transform=axes.get_yaxis_transform(),
                       fontsize=6.5, color=INK, va="center")  # fmt: skip
-        axes.text(-0.13, (top + y + 1) / 2, str(report).replace(" in ", "\nin "), fontsize=7.5, ha="right",
+        axes.text(-0.2, (top + y + 1) / 2, str(report).replace(" in ", "\nin "), fontsize=7.5, ha="right",
                   va="center", transform=axes.get_yaxis_transform())  # fmt: skip
         y -= _GAP
         axes.axhline(y + (1 + _GAP) / 2, color=FAINT, linewidth=0.4)

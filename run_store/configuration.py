@@ -7,7 +7,22 @@ from typing import Any
 from common import plain, sha256_of_text
 
 WITHOUT_EFFECT = frozenset(
-    {"out", "resume", "config", "wandb", "wandb_project", "dry_run", "show_prompt", "log_level", "quiet", "verbose"}
+    {
+        "out",
+        "resume",
+        "config",
+        "wandb",
+        "wandb_project",
+        "wandb_entity",
+        "wandb_group",
+        "wandb_tags",
+        "wandb_name",
+        "dry_run",
+        "show_prompt",
+        "log_level",
+        "quiet",
+        "verbose",
+    }
 )
 NOT_SET = "not set"
 

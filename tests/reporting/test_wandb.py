@@ -1,57 +1,15 @@
 """W&B mirrors what is on disk: an offline run is read back record by record, without W&B's own reader."""
 
 import json
-import struct
-import time
 
 import pytest
 from reporting_run import make_run
+from wandb_files import artifacts_of, complete_records, items_of, start_of
 
-from common import InputError
+from common import InputError, sha256_of_file
 from reporting.report import write_report
 from reporting.run_figures import read_captions
 from reporting.wandb_log import check_wandb, log_run
-
-BLOCK, HEADER = 32768, 7
-FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
-
-
-def records_of(path):
-    """Every record of a .wandb file: LevelDB's log format, after 7 bytes of W&B's own."""
-    from wandb.proto.wandb_internal_pb2 import Record
-
-    data = path.read_bytes()
-    assert data[:4] == b":W&B"
-    position, pending = 7, b""
-    while position + HEADER <= len(data):
-        left = BLOCK - position % BLOCK
-        if left < HEADER:
-            position += left
-            continue
-        _, length, kind = struct.unpack("<IHB", data[position : position + HEADER])
-        if position + HEADER + length > len(data):
-            return  # still being written
-        pending += data[position + HEADER : position + HEADER + length]
-        position += HEADER + length
-        if kind in (FULL, LAST):
-            yield Record.FromString(pending)
-            pending = b""
-
-
-def complete_records(path, seconds=30):
-    """The records once the last of them, `exit`, is there: W&B's service writes on for a moment after the run."""
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
-        records = list(records_of(path))
-        if records and records[-1].WhichOneof("record_type") == "exit":
-            return records
-        time.sleep(0.1)
-    raise TimeoutError(f"{path} has no end after {seconds} s")
-
-
-def items_of(message):
-    """Key-value items of a history, summary or config record as a dict; nested keys are joined by dots."""
-    return {item.key or ".".join(item.nested_key): json.loads(item.value_json) for item in message}
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +30,7 @@ def logged(tmp_path_factory):
 
 def test_the_configuration_is_logged(logged):
     run, records = logged
-    (start,) = [record.run for record in records if record.WhichOneof("record_type") == "run"][:1]
+    start = start_of(records)
     configuration = items_of(start.config.update)
     assert start.project == "trial"
     assert {key: configuration[key] for key in run.config} == run.config
@@ -114,16 +72,21 @@ def test_the_verdict_is_in_the_summary(logged):
 
 def test_vector_sweep_and_report_are_artifacts(logged):
     _, records = logged
-    artifacts = {}
-    for record in records:
-        if record.WhichOneof("record_type") == "artifact":
-            artifacts[record.artifact.type] = {entry.path for entry in record.artifact.manifest.contents}
-        elif record.WhichOneof("record_type") == "request" and record.request.HasField("log_artifact"):
-            artifact = record.request.log_artifact.artifact
-            artifacts[artifact.type] = {entry.path for entry in artifact.manifest.contents}
+    artifacts = {
+        kind: {entry.path for entry in artifact.manifest.contents} for kind, artifact in artifacts_of(records).items()
+    }
     assert artifacts["vector"] == {"vectors/mean_difference.safetensors"}
     assert artifacts["sweep"] == {"sweep/part-00000.parquet"}
     assert {"report.html", "verdict.json", "matches.csv"} <= artifacts["report"]
+
+
+def test_sweep_and_report_name_the_vector_that_they_rest_on(logged):
+    run, records = logged
+    (file,) = run.path.glob("vectors/*.safetensors")
+    for kind in ("sweep", "report"):
+        metadata = json.loads(artifacts_of(records)[kind].metadata)
+        assert metadata["vectors"] == {file.name: sha256_of_file(file)}
+        assert metadata["artifact"] == artifacts_of(records)["vector"].name
 
 
 def test_online_without_a_login_is_refused_in_one_sentence(tmp_path, monkeypatch):

@@ -1,0 +1,125 @@
+"""A sweep that is mirrored while it runs, broken off and gone on with: read back from what W&B wrote offline."""
+
+import shlex
+
+import pytest
+import yaml
+from tiny_experiment import ROOT, STEER_SWEEP, as_arguments, main_of, run_here, write_experiment
+from wandb_files import artifacts_of, complete_records, history_of, items_of, start_of
+
+from matching import SweepRun
+from run_store import Parts
+
+MAGNITUDES = "-1,-0.5,0.5,1"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("wandb")))
+        for name in ("WANDB_API_KEY", "WANDB_MODE", "WANDB_RUN_ID", "WANDB_PROJECT", "WANDB_ENTITY"):
+            patch.delenv(name, raising=False)
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def pieces(environment, tmp_path_factory):
+    """The records of a run that was broken off in its sweep, and of the start that finished it."""
+    folder = tmp_path_factory.mktemp("streamed")
+    given = write_experiment(folder, n=120) | {
+        "layer": "2",
+        "magnitudes": MAGNITUDES,
+        "facts": 12,
+        "out": folder / "run",
+        "wandb": "offline",
+        "wandb_project": "trial",
+        "wandb_entity": "a-team",
+        "wandb_group": "sizes",
+        "wandb_tags": "tiny, first",
+        "wandb_name": "my run",
+    }
+    append, n_parts = Parts.append, []
+
+    def breaking_off(parts, part, **more):
+        append(parts, part, **more)
+        n_parts.append(part)
+        if len(n_parts) == 3:
+            raise KeyboardInterrupt
+
+    environment.setattr(Parts, "append", breaking_off)
+    assert run_here(STEER_SWEEP, *as_arguments(given)) == 130
+    environment.setattr(Parts, "append", append)
+    assert run_here(STEER_SWEEP, *as_arguments(given | {"resume": True})) == 0
+    run = SweepRun.open(folder / "run")
+    files = sorted((run.path / "wandb").glob("offline-run-*/*.wandb"), key=lambda file: file.stat().st_ctime)
+    assert len(files) == 2
+    return run, [complete_records(file) for file in files]
+
+
+def test_names_are_those_of_the_options(pieces):
+    start = start_of(pieces[1][0])
+    assert (start.project, start.entity, start.run_group) == ("trial", "a-team", "sizes")
+    assert (start.display_name, list(start.tags)) == ("my run", ["tiny", "first"])
+
+
+def test_a_run_that_goes_on_is_the_same_wandb_run_and_its_steps_go_on(pieces):
+    _, (first, second) = pieces
+    assert start_of(first).run_id == start_of(second).run_id
+    steps = [step["_step"] for records in (first, second) for step in history_of(records)]
+    assert steps == sorted(set(steps))
+
+
+def test_the_stream_says_how_far_the_sweep_is_and_what_the_dial_does(pieces):
+    run, (first, second) = pieces
+    steps = [step for records in (first, second) for step in history_of(records) if "sweep/questions" in step]
+    assert [step["sweep/questions"] for step in steps] == sorted(step["sweep/questions"] for step in steps)
+    assert len([step for step in history_of(first) if "sweep/questions" in step]) == 2
+    assert steps[-1]["sweep/questions"] == steps[-1]["sweep/of"] == len(run.questions())
+    assert all(step["sweep/rows_per_second"] > 0 for step in steps)
+    told = [(step["sweep/yes_rate_low"], step["sweep/yes_rate_zero"], step["sweep/yes_rate_high"]) for step in steps]
+    assert all(0 <= rate <= 1 for rates in told for rate in rates)
+    assert [step["facts/questions"] for step in history_of(second) if "facts/questions" in step][-1] == 12
+
+
+def test_the_yes_rates_are_those_of_the_questions_so_far(pieces):
+    run, (first, _) = pieces
+    last = [step for step in history_of(first) if "sweep/questions" in step][-1]
+    parts = sorted((run.path / "sweep").glob("part-*.parquet"))[:2]
+    so_far = run.sweep()
+    so_far = so_far[so_far["question_id"].isin(_questions(parts)) & (so_far["mass"] >= 0.1)]
+    for name, magnitude in (("low", -1.0), ("zero", 0.0), ("high", 1.0)):
+        margins = so_far.loc[so_far["magnitude"] == magnitude, "margin"]
+        assert last[f"sweep/yes_rate_{name}"] == pytest.approx((margins > 0).mean())
+
+
+def test_the_end_brings_summary_tables_and_artifacts(pieces):
+    run, (first, second) = pieces
+    summary = {}
+    for record in second:
+        if record.WhichOneof("record_type") == "summary":
+            summary |= items_of(record.summary.update)
+    assert summary["verdict.sentence"] == run.verdict()["sentence"]
+    assert set(artifacts_of(first)) == {"vector"}
+    assert set(artifacts_of(second)) >= {"vector", "sweep", "report"}
+
+
+def test_every_choice_of_the_sweep_file_is_one_that_the_program_takes():
+    described = yaml.safe_load((ROOT / "scripts" / "wandb_sweep.yaml").read_text())
+    assert (ROOT / described["program"]) == STEER_SWEEP
+    assert set(described["parameters"]) == {"layer", "method", "positions"}
+    main_of(STEER_SWEEP)
+    import steer_sweep
+
+    fixed = [word for word in described["command"] if not word.startswith("${")]
+    for name, choice in described["parameters"].items():
+        for value in choice["values"]:
+            options = steer_sweep.parse_options([*shlex.split(" ".join(fixed)), f"--{name}={value}"])
+            assert str(getattr(options, name)) == str(value)
+            assert options.wandb == "offline"
+
+
+def _questions(parts):
+    import pandas as pd
+
+    return set(pd.concat([pd.read_parquet(part) for part in parts])["question_id"])

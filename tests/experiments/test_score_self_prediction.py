@@ -1,0 +1,36 @@
+"""experiments/score_self_prediction.py: from a folder of raw answers to tables, a figure and a line per test."""
+
+from pathlib import Path
+
+import pandas as pd
+from programs import help_without_libraries
+from tiny_experiment import ROOT, call
+
+__all__ = ["call"]
+
+PROGRAM = ROOT / "experiments" / "score_self_prediction.py"
+FOLDER = ROOT / "tests" / "reference" / "self_execution"
+
+
+def test_the_studys_answers_give_its_figures_and_who_predicts_whom(call, tmp_path):
+    ended = call(PROGRAM, FOLDER, "--replicates", "199", "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    restriction = pd.read_csv(tmp_path / "run" / "restriction.csv").set_index("model")
+    assert restriction.loc["gemini-2.5-pro", ["accuracy", "accuracy_where_read"]].round(2).tolist() == [0.32, 0.93]
+    crossed = pd.read_csv(tmp_path / "run" / "cross_association.csv").set_index("target")
+    assert abs(crossed.loc["mean", "advantage"]) < 0.01
+    assert "correlation with ability over 15 models" in ended.out
+    assert (tmp_path / "run" / "figures" / "who_predicts_whom.png").exists()
+
+
+def test_a_folder_without_answers_is_refused(call, tmp_path):
+    ended = call(PROGRAM, tmp_path, "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert "none of association, restriction, difficulty" in ended.err
+    (tmp_path / "association.csv").write_text("word\nsea\n")
+    assert "no column model" in call(PROGRAM, tmp_path, "--out", tmp_path / "run").err
+    assert not Path(tmp_path / "run").exists()
+
+
+def test_help_needs_no_heavy_library():
+    assert "FOLDER" in help_without_libraries(PROGRAM)
