@@ -30,7 +30,7 @@ MEASUREMENT_COLUMNS = [
     *("served_model", "served_fingerprint", "answered_at", "seconds"),
 ]
 MEASUREMENT_KEY = ["respondent", "instrument", "framing", "question_id", "sample"]
-_NUMBERS = [
+NUMBERS = [
     *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
     *("tokens_in", "tokens_out", "seconds"),
 ]
@@ -79,7 +79,7 @@ def measurements(
                 "seconds": response.seconds,
             }
         )
-    return pd.DataFrame(rows, columns=MEASUREMENT_COLUMNS).astype(dict.fromkeys(_NUMBERS, "float64"))
+    return pd.DataFrame(rows, columns=MEASUREMENT_COLUMNS).astype(dict.fromkeys(NUMBERS, "float64"))
 
 
 def majority_of_samples(rows: pd.DataFrame, value: str) -> pd.Series:

@@ -21,22 +21,23 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from common import InputError, sha256_of_text
-from elicitation.instruments import Instrument, TextReader, TokenReader
+from elicitation.instruments import Instrument, TokenReader
 from elicitation.prompts import Prompt
 from elicitation.provider_reading import response_of
-from elicitation.provider_settings import ProviderModel, known_secrets, without_secrets
+from elicitation.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
 from elicitation.respondents import Identity, Response
 
 N_SHOWN = 20
 """Likeliest tokens that are asked for; no provider shows more."""
 _INSTALL = "python -m pip install -r requirements-providers.txt"
 _AT_ONCE = 64
+_WAIT = 0.05
 _NO_USE = 10
 """So many failures of a respondent that has not answered once end the asking."""
 _REFUSED = {401: "refused the key", 403: "refused the key", 404: "knows no such model"}
 _one_at_a_time = threading.Lock()
 
-Permit = Callable[[int, int], bool]
+Permit = Callable[[int, int], bool | None]
 Settle = Callable[[int, Response], None]
 
 
@@ -86,9 +87,13 @@ class ProviderRespondent:
 
     @property
     def identity(self) -> Identity:
-        parts = {"temperature": self.settings.temperature, "reasoning effort": self.settings.reasoning_effort}
-        told = ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
-        return Identity(self.settings.model, "", told)
+        return self.identity_of(self.settings, self.settings.model)
+
+    @staticmethod
+    def identity_of(settings: ProviderModel, model: str) -> Identity:
+        """The identity of a model with these settings; nobody can know the fingerprint of its weights."""
+        parts = {"temperature": settings.temperature, "reasoning effort": settings.reasoning_effort}
+        return Identity(model, "", ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None))
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
         """One response to each prompt, as they come.
@@ -102,8 +107,8 @@ class ProviderRespondent:
     def room(self, instrument: Instrument) -> int:
         """How many tokens may be written."""
         kind = "direct" if isinstance(instrument.reader, TokenReader) else instrument.name
-        if isinstance(instrument.reader, TextReader) and kind not in ("closed book", "reasoned"):
-            return self.settings.max_tokens or instrument.reader.max_new_tokens
+        if kind not in ROOM:
+            return self.settings.max_tokens or ROOM["direct"]
         return self.settings.room(kind)
 
     def model_for(self, instrument: Instrument) -> Any:
@@ -157,8 +162,8 @@ def answers_side_by_side(
     Leaving the iterator, by Ctrl-C too, ends what is under way.
 
     Args:
-        permit: asked before each request is sent, with the places of asking and prompt; False leaves it, and all that
-            come after it, unasked. Runs in the thread that asks.
+        permit: asked before each request is sent, with the places of asking and prompt; False leaves it unasked, None
+            waits and asks again. Runs in the thread that asks.
         settle: told of each response, before it is given out; runs in that thread too.
 
     Raises:
@@ -231,6 +236,7 @@ def _ask_all(
     work: Sequence[Asking], give: Callable[[int, Response], None], permit: Permit | None, stopped: threading.Event
 ) -> None:
     """Ask everything: as one task of inspect_ai for each asking, whose logs it writes."""
+    import anyio
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -244,8 +250,10 @@ def _ask_all(
         def asked() -> Any:
             async def solve(state: Any, generate: Any) -> Any:
                 at = state.metadata["place"]
-                if stopped.is_set() or (permit is not None and not permit(place, at)):
-                    return state
+                while not (allowed := not stopped.is_set() and (permit is None or permit(place, at))):
+                    if allowed is False:
+                        return state
+                    await anyio.sleep(_WAIT)
                 response, output = await _unless(stopped, _ask_one(asking, at, model, state.messages))
                 if response is None:
                     return state

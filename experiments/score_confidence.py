@@ -8,7 +8,8 @@ Prints and writes, into DIR: respondents.csv (yes rate, accuracy, what came true
 what is missing), and where the panel says what was answered correctly (a long panel's answered_correctly) f_beta.csv
 and attitudes.csv (the best respondent for each attitude to error), confidence_accuracy.csv (the line between base
 models), calibration.csv and metacognition.csv (where there is numeric confidence: stated, or by margins), pairwise.csv,
-pairwise_pooled.csv, within_respondents.csv, summary.json and figures/. Framings of one base model are no further
+pairwise_pooled.csv, within_respondents.csv, whose_knowledge.csv with its matrix (does confidence know of oneself, or of
+what is hard for all?), summary.json and figures/. Framings of one base model are no further
 models: where models are compared, they are averaged first. Needs no model and no GPU.
 """
 
@@ -120,6 +121,7 @@ def worth_tables(
     for more_tables, more_figures, facts in (
         line_between_models(panel, correctness, rates),
         calibration_tables(panel, correctness, options),
+        knowledge_tables(panel, correctness, options),
     ):
         tables |= more_tables
         figures |= more_figures
@@ -241,6 +243,33 @@ def calibration_tables(
     print("\n".join(sentences))
     summary = {"calibration": f"confidence {source}", "metacognition": sentences}
     return {"calibration": table, "metacognition": second_order}, figures, summary
+
+
+def knowledge_tables(
+    panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace
+) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
+    """Whose knowledge is it: of oneself, or of what is hard for all? Base models, framings averaged."""
+    from elicitation import stated_confidence
+    from psychometrics import whose_knowledge
+
+    if not options.replicates:
+        return {}, {}, {"whose_knowledge": "not tested: --replicates 0"}
+    confidence = stated_confidence(panel)
+    values = panel.answers.astype(float) if confidence is None else confidence.values
+    values = values[[name for name in values.columns if values[name].notna().any()]]
+    models = panel.respondents["model"]
+    sure, right = (
+        table.T.groupby(models.reindex(table.columns).to_numpy(), sort=False).mean().T
+        for table in (values, correctness[values.columns])
+    )
+    try:
+        found = whose_knowledge(sure, (right > 0.5).astype(float).where(right.notna()), options.replicates)
+    except InputError as error:
+        print(f"\nwhose knowledge it is cannot be said: {error}")
+        return {}, {}, {"whose_knowledge": str(error)}
+    print(f"\n{found.sentence()}")
+    tables = {"whose_knowledge": found.targets, "whose_knowledge_matrix": found.matrix}
+    return tables, {}, {"whose_knowledge": found.sentence()}
 
 
 def share_with_interval(table: "pd.DataFrame", value: str, name: str) -> "pd.Series":

@@ -15,6 +15,8 @@ cache).
                                                                      erasure.csv, angles.csv
     use          what happens when the directions are pushed         effects.csv
     own          own correctness beyond words and difficulty         own.csv
+    where        layer by position; the last token patched           where.csv, patching.csv
+    replacement  the words alone in the place of a dial (--dial)     replacement.csv, replacement_targets.csv
     lens         what each layer would answer                        lens.csv, tokens.csv
 
 The run's folder holds the tables, layers/*.safetensors (probes and held-out scores), figures/ and report.html. A run
@@ -43,6 +45,7 @@ PROGRAM = "train_probes"
 MODEL = "smollm2-135m-instruct"
 PROMPT, PROMPT_OF_EMBEDDED = "neutral", "examples YN"
 MAY_CHANGE = ("stages", "store")
+MAPPED_LAYERS = 10
 DISTRACTIONS = (0.0, 0.5, 1.0, 2.0)
 """Strengths of a feature that has nothing to do with truth, see `probes.distraction_table`."""
 
@@ -264,6 +267,23 @@ class Work:
             turns.append((seen[int(topic[place])], int(place)))
             seen[int(topic[place])] += 1
         return [self.prompts.question_ids[place] for place in sorted(place for _, place in sorted(turns)[:n])]
+
+    def places(self, question_ids: Sequence[str]) -> Any:
+        """Places of some questions among all."""
+        import numpy as np
+
+        place = {question: number for number, question in enumerate(self.prompts.question_ids)}
+        return np.array([place[question] for question in question_ids], dtype=np.intp)
+
+    def easy_and_hard(self, n: int) -> dict[str, tuple[list[str], list[str]]]:
+        """Kind -> donors and receivers for patching: the n easiest and the n hardest questions, paired at random."""
+        import numpy as np
+
+        order = self.labels.difficulty.dropna().sort_values(kind="stable").index.tolist()
+        n = min(n, len(order) // 2)
+        drawn = np.random.default_rng(self.options.seed).permutation(n)
+        easy, hard = order[:n], [order[len(order) - n + place] for place in drawn]
+        return {"easy into hard": (easy, hard), "hard into easy": (hard, easy)}
 
     def keep_inputs(self) -> None:
         """Keep questions, labels and prompt; on resume they must be the same."""
@@ -510,13 +530,104 @@ def own_stage(work: Work) -> None:
     work.run.write_table("own.csv", pd.concat(tables))
 
 
+def where_stage(work: Work) -> None:
+    """Where in the prompt the main labels read, and from which layer on the last token decides."""
+    import pandas as pd
+
+    from open_models import patched_margins, store_activations
+    from probes import MappedQuestions, position_map
+    from reporting import progress_bar
+
+    if work.options.position != "last" or not work.options.n_mapped:
+        return
+    options, asked = work.options, work.spread_over_topics(work.options.n_mapped)
+    layers = spread_layers(work.store.layers, MAPPED_LAYERS)
+    prompts = work.prompts.subset(asked)
+    with progress_bar(len(asked), "activations of each token") as advance:
+        store = store_activations(
+            work.model,
+            prompts,
+            f"{options.store}-each" if options.store else None,
+            layers=layers,
+            positions=["each"],
+            progress=advance,
+        )
+    mapped = MappedQuestions(store, prompts, work.places(asked))
+    probes = work.probes_at(work.one_layer)[options.methods[0]]
+    directions = {label: probes[label].direction for label in work.main_labels}
+    work.run.write_table("where.csv", position_map(mapped, work.store, work.task, directions, work.model))
+    pairs = work.easy_and_hard(options.n_mapped // 3)
+    tables = []
+    with progress_bar(sum(len(donors) for donors, _ in pairs.values()), "patches") as advance:
+        for kind, (donors, receivers) in pairs.items():
+            margins = patched_margins(
+                work.model,
+                work.prompts,
+                work.places(donors).tolist(),
+                work.places(receivers).tolist(),
+                work.store.layers,
+                progress=advance,
+            )
+            table = patching_table(margins.double().numpy(), work.store.layers, options.bootstrap, options.seed)
+            tables.append(table.assign(kind=kind))
+    work.run.write_table("patching.csv", pd.concat(tables))
+
+
+def patching_table(margins: Any, layers: Sequence[int], n_bootstrap: int, seed: int) -> "pd.DataFrame":
+    """Share of the way from receiver to donor after each layer's patch, with 95% intervals over pairs."""
+    import numpy as np
+    import pandas as pd
+
+    own, given = margins[:, [-2]], margins[:, [-1]]
+    moved, whole = margins[:, :-2] - own, given - own
+    draws = np.random.default_rng(seed).multinomial(len(margins), [1 / len(margins)] * len(margins), n_bootstrap)
+    low, high = np.quantile((draws @ moved) / (draws @ whole), [0.025, 0.975], axis=0)
+    found = {"layer": list(layers), "recovered": moved.sum(axis=0) / whole.sum(), "low": low, "high": high}
+    ends = {"margin": float(own.mean()), "donor_margin": float(given.mean()), "n": len(margins)}
+    return pd.DataFrame(found | {"moved": moved.mean(axis=0)} | ends)
+
+
+def replacement_stage(work: Work) -> None:
+    """Words and a threshold per target in the place of a dial, on topics not seen."""
+    import numpy as np
+
+    from elicitation import is_read
+    from matching import SweepRun, dial_order, replacement_table
+    from probes import sentence_embeddings
+
+    panel, folds = work.labels.panel, work.task.folds
+    if panel.respondents["model"].nunique() < 2:
+        say("replacement: left out, since all targets are of one base model")
+        return
+    margin = work.store.margin.double().numpy()
+    orders = {"unsteered margin": np.where(is_read(work.store.mass.numpy()), margin, np.nan)}
+    if work.options.dial:
+        ease = dial_order(SweepRun.open(work.options.dial))
+        orders = {"dial": ease.reindex(list(work.prompts.question_ids)).to_numpy(float), **orders}
+    texts = [question.text for question in work.inputs.questions]
+    embedding = sentence_embeddings(texts, work.options.embedding) if work.options.embedding else None
+    table, by_target = replacement_table(
+        panel.answers,
+        list(panel.respondents["model"]),
+        texts,
+        folds.fold,
+        folds.topic,
+        orders,
+        embedding,
+        n_bootstrap=work.options.bootstrap,
+        seed=work.options.seed,
+    )
+    work.run.write_table("replacement.csv", table)
+    work.run.write_table("replacement_targets.csv", by_target)
+
+
 def lens_stage(work: Work) -> None:
     """What each layer would answer, what its answer says of each label, and which tokens the directions point at."""
     import numpy as np
     import pandas as pd
 
-    from open_models import lens_of, tokens_along
-    from probes import Concordance, TopicFolds
+    from open_models import lens_of
+    from probes import Concordance, TopicFolds, direct_effects
 
     if work.options.position != "last" or work.model.n_layers - 1 not in work.store.layers:
         say("lens: left out, since it needs the last position and the last layer")
@@ -547,12 +658,28 @@ def lens_stage(work: Work) -> None:
     probes = {label: work.probes_at(layer)[method][label].direction for label in work.main_labels}
     if work.facts_are_there:
         probes |= {label: probe.direction for label, probe in work.facts_probes_at(layer)[method].items()}
-    pointed = tokens_along(work.model, list(probes.values()))
-    tokens = [
+    work.run.write_table("tokens.csv", pd.DataFrame(tokens_table(work, probes, layer)))
+    each: list[dict[str, Any]] = []
+    for place in spread_layers(work.store.layers, MAPPED_LAYERS):
+        own = work.probes_at(place)[method]
+        each += tokens_table(work, {label: own[label].direction for label in work.main_labels}, place)
+    work.run.write_table("tokens_by_layer.csv", pd.DataFrame(each))
+    norm = float(work.store.read(layer).norm(dim=-1).median())
+    direct = direct_effects(work.model, work.store, work.prompts, probes, norm)
+    work.run.write_table(
+        "direct.csv", pd.DataFrame({"label": list(direct), "direct": list(direct.values()), "layer": layer})
+    )
+
+
+def tokens_table(work: Work, directions: "dict[str, Any]", layer: int) -> list[dict[str, Any]]:
+    """The tokens that each direction of a layer raises and lowers most."""
+    from open_models import tokens_along
+
+    pointed = tokens_along(work.model, list(directions.values()))
+    return [
         {"label": label, "layer": layer, "raised": " ".join(map(repr, up)), "lowered": " ".join(map(repr, down))}
-        for label, (up, down) in zip(probes, pointed, strict=True)
+        for label, (up, down) in zip(directions, pointed, strict=True)
     ]
-    work.run.write_table("tokens.csv", pd.DataFrame(tokens))
 
 
 STAGES = {
@@ -562,6 +689,8 @@ STAGES = {
     "directions": directions_stage,
     "use": use_stage,
     "own": own_stage,
+    "where": where_stage,
+    "replacement": replacement_stage,
     "lens": lens_stage,
 }
 """Name to what is done, in order; a stage that is done is not done again."""
@@ -609,6 +738,10 @@ def check_comparison(options: argparse.Namespace, layers: Sequence[int]) -> None
         raise InputError(f"--compare-at {options.compare_at} is none of the layers {layers}; choose one of them")
     if not options.step > 0:
         raise InputError(f"--step is {options.step}, but a push needs a step above 0; 0.05 is the default")
+    if options.dial:
+        from matching import SweepRun, dial_order
+
+        dial_order(SweepRun.open(options.dial))
     if options.facts:
         load_facts(options.facts)
         if options.facts < 2 * LEAST_OF_A_KIND:
@@ -668,6 +801,9 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     group.add_argument("--n-pushed", type=positive, default=120, help="questions that are pushed (%(default)s)")
     group.add_argument("--n-random", type=natural, default=20, help="random pushes of either kind (%(default)s)")
     group.add_argument("--step", type=float, default=0.05, help="of a push, in residual norms (%(default)s)")
+    group.add_argument("--n-mapped", type=natural, default=90, help="questions read at each token (%(default)s)")
+    group.add_argument("--dial", help="folder of a finished steer_sweep run, which the words are to replace")
+    group.add_argument("--embedding", help="a sentence-transformers model, for words that see sentences too")
     group.add_argument("--stages", type=several(STAGES), default=list(STAGES), help=f"all of {', '.join(STAGES)}")
     group.add_argument("--store", help="folder of the activations (in the user's cache)")
     add_run_options(parser)

@@ -12,6 +12,7 @@ from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
 from matching.path import DialPath, dial_path
 from matching.prospects import Prospects, prospects_of
+from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
 from matching.splits import SPLITS, assign_splits
 from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
@@ -28,9 +29,9 @@ __all__ = [
     "MIN_TEST",
     "PROFILE_COLUMNS",
     "PUSHES",
+    "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
-    "Prospects",
     "ControlDial",
     "Dial",
     "DialPath",
@@ -38,6 +39,7 @@ __all__ = [
     "ExperimentInputs",
     "FactsResult",
     "Judgement",
+    "Prospects",
     "SweepGrid",
     "SweepRun",
     "SweepTables",
@@ -47,6 +49,7 @@ __all__ = [
     "control_table",
     "dial_of_crossings",
     "dial_of_grid",
+    "dial_order",
     "dial_path",
     "dose_response",
     "facts_result",
@@ -54,7 +57,8 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
-    "prospects_of",
     "profile_of",
+    "prospects_of",
+    "replacement_table",
     "sweep_grid",
 ]

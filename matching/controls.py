@@ -80,7 +80,8 @@ def dial_numbers(matches: TargetMatches, dial: Dial) -> dict[str, float]:
     ease = np.where(np.isnan(evidence.ease), np.nan, dial.ease[evidence.ordered])
     given = evidence.given[:, judged]
     margin = auc(np.where(np.isnan(ease), np.nan, evidence.unsteered), given)
-    forwards, backwards = auc(ease, given) - margin, auc(-ease, given) - margin
+    own = auc(ease, given)
+    forwards, backwards = own - margin, (1 - own) - margin
     return {
         "signal": _signal(matches, dial, judged, models),
         "order_gain": float(max(average_within_models(each, models) for each in (forwards, backwards))),

@@ -73,10 +73,16 @@ class Dial:
 
     def answers_at(self, magnitudes: np.ndarray) -> np.ndarray:
         """Question x magnitude: 1 yes, 0 no, nan never read."""
+        turned = np.zeros((len(self.questions), len(magnitudes) + 1), dtype=int)
+        order = np.argsort(magnitudes, kind="stable")
+        read = np.array([turns is not None for turns in self.crossings], dtype=bool)
+        known = [turns for turns in self.crossings if turns is not None]
+        if known:  # a turn counts at every magnitude beyond it
+            rows = np.repeat(np.flatnonzero(read), [len(turns) for turns in known])
+            np.add.at(turned, (rows, np.searchsorted(magnitudes[order], np.concatenate(known), side="right")), 1)
         answers = np.full((len(self.questions), len(magnitudes)), np.nan)
-        for row, (turns, yes) in enumerate(zip(self.crossings, self.yes_at_low, strict=True)):
-            if turns is not None:
-                answers[row] = (np.searchsorted(turns, magnitudes, side="left") + yes) % 2
+        answers[:, order] = (turned.cumsum(axis=1)[:, :-1] + self.yes_at_low[:, None]) % 2
+        answers[~read] = np.nan
         return answers
 
     def push(self, rows: np.ndarray) -> float:

@@ -22,6 +22,7 @@ from open_models.gradients import margin_gradients
 from open_models.identity import ModelIdentity
 from open_models.lens import Lens, lens_of, tokens_along
 from open_models.model import DEFAULT_MODEL, DTYPES, OpenModel, load_model
+from open_models.patching import patched_margins
 from open_models.prefill import TOKENS_AT_ONCE
 from open_models.processes import (
     gather,
@@ -90,6 +91,7 @@ __all__ = [
     "own_device",
     "own_share",
     "pad_batch",
+    "patched_margins",
     "plainly_edited",
     "process_count",
     "process_index",

@@ -56,6 +56,7 @@ from probes.reading import FAR, Surroundings, read_elsewhere, read_with_distance
 from probes.solvers import METHODS, PENALISED, Training
 from probes.statement_streams import StatementStores
 from probes.text import sentence_embeddings, words_of
+from probes.where import MAP_COLUMNS, MappedQuestions, direct_effects, position_map
 
 __all__ = [
     "CONTRASTS",
@@ -67,6 +68,7 @@ __all__ = [
     "FAR",
     "LEAST_OF_A_KIND",
     "MAIN_LABELS",
+    "MAP_COLUMNS",
     "METHODS",
     "OWN_COLUMNS",
     "OWN_CORRECT",
@@ -82,6 +84,7 @@ __all__ = [
     "CrossFitted",
     "Eraser",
     "LayerReading",
+    "MappedQuestions",
     "Probe",
     "ProbeLabels",
     "ProbeTask",
@@ -100,6 +103,7 @@ __all__ = [
     "cross_evaluation",
     "cross_fit",
     "difference_interval",
+    "direct_effects",
     "direction_table",
     "distraction_table",
     "erasure_table",
@@ -114,6 +118,7 @@ __all__ = [
     "own_or_shared",
     "platt",
     "polar_gap",
+    "position_map",
     "principal_angles",
     "probe_layers",
     "read_elsewhere",

@@ -5,6 +5,14 @@ a factor have a positive sum. Functions take arrays, DataFrames and anything wit
 with 1 = yes, 0 = no, nan = missing.
 """
 
+from psychometrics.abstention import (
+    Unknowable,
+    break_even,
+    coverage_curve,
+    distributional_correctness,
+    selective_auc,
+    unknowable_discrimination,
+)
 from psychometrics.analysis_tables import analysis_summary, analysis_tables
 from psychometrics.answers import PsychometricsWarning
 from psychometrics.calibration import (
@@ -41,11 +49,38 @@ from psychometrics.quadratic import QuadraticFit, quadratic_fit
 from psychometrics.quadratic_null import quadratic_fit_test
 from psychometrics.question_bootstrap import QuestionBootstrap, bootstrap_questions
 from psychometrics.question_invariance import QuestionInvariance, question_invariance
+from psychometrics.questionnaires import (
+    IntraclassCorrelation,
+    cronbach_alpha,
+    identical_share,
+    intraclass_correlation,
+    rating_model,
+    revisions,
+)
 from psychometrics.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
+from psychometrics.relative_confidence import (
+    PairedScores,
+    bradley_terry,
+    circular_triads,
+    elo,
+    paired_design,
+    paired_scores,
+)
 from psychometrics.reliability import Reliability, difficulty_reliability
 from psychometrics.replicates import p_value
 from psychometrics.residual_correlations import ResidualCorrelations, residual_correlations
 from psychometrics.respondent_invariance import RespondentInvariance, respondent_invariance
+from psychometrics.revision import (
+    STATES,
+    Changes,
+    SelfCorrection,
+    debate_excess,
+    honesty,
+    mended_and_broken,
+    parrot_states,
+    self_correction,
+    state_counts,
+)
 from psychometrics.roc import roc_area
 from psychometrics.rotation import RotatedLoadings, rotate
 from psychometrics.scale_distribution import ScaleDistribution, scale_distribution
@@ -65,8 +100,32 @@ from psychometrics.simulation import Simulated
 from psychometrics.smoothing import SmoothedCorrelation, smooth_correlation
 from psychometrics.tetrachoric import TetrachoricResult, tetrachoric
 from psychometrics.thresholds import threshold_table
+from psychometrics.whose_knowledge import WhoseKnowledge, whose_knowledge
 
 __all__ = [
+    "Unknowable",
+    "break_even",
+    "coverage_curve",
+    "distributional_correctness",
+    "selective_auc",
+    "unknowable_discrimination",
+    "PairedScores",
+    "bradley_terry",
+    "circular_triads",
+    "elo",
+    "paired_design",
+    "paired_scores",
+    "STATES",
+    "Changes",
+    "SelfCorrection",
+    "debate_excess",
+    "honesty",
+    "mended_and_broken",
+    "parrot_states",
+    "self_correction",
+    "state_counts",
+    "WhoseKnowledge",
+    "whose_knowledge",
     "ClusterStructure",
     "ConfidenceAccuracy",
     "CorrelationIntervals",
@@ -77,6 +136,7 @@ __all__ = [
     "FactorModel",
     "GradedModel",
     "Hierarchy",
+    "IntraclassCorrelation",
     "IrtModel",
     "Line",
     "MetaD",
@@ -112,6 +172,7 @@ __all__ = [
     "cluster_structure",
     "confidence_accuracy_regression",
     "correlation_intervals",
+    "cronbach_alpha",
     "cross_prediction",
     "cut_confidence",
     "difficulty_reliability",
@@ -123,6 +184,8 @@ __all__ = [
     "factor_scores",
     "fit_factor_model",
     "graded_response_model",
+    "identical_share",
+    "intraclass_correlation",
     "measured_ranks",
     "meta_d_prime",
     "metacognition_sentences",
@@ -141,11 +204,13 @@ __all__ = [
     "quadratic_fit_test",
     "question_invariance",
     "rasch_proportions",
+    "rating_model",
     "rasch_test",
     "residual_correlations",
     "respondent_invariance",
     "restriction_scores",
     "revised_parallel_analysis",
+    "revisions",
     "roc_area",
     "rotate",
     "scale_distribution",

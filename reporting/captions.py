@@ -10,6 +10,8 @@ TITLES = {
     "kappa": "Kappa per target",
     "layer_map": "Where the dial works",
     "dial_path": "The dial's path through the factor",
+    "rivals": "What does as well without steering?",
+    "controls": "Would any push do?",
 }
 
 CAPTIONS = {
@@ -71,5 +73,17 @@ CAPTIONS = {
         "moves the threshold runs level; where it falls, its answers follow the shared difficulty less. A target "
         "above or below the path follows that difficulty more or less closely than the dial does at the same "
         "threshold."
+    ),
+    "rivals": (
+        "Every account that puts the questions in an order without steering, cut at each target's yes rate and scored "
+        "as the dial is (shaded: the dial's 95% interval). Filled: one order for all targets, like a dial; the best of "
+        "these says how far one order can get. Hollow: an order for each target, learnt from its own answers, which "
+        "may know more than any one dial can. Intervals are over questions; paired differences stand in the table."
+    ),
+    "controls": (
+        "Directions that were not made from yes and no, each as long as the vector (star) and with a range of its own. "
+        "Left: turned by a small push; right of the line: never from a yes rate of .1 to one of .9. High: an order "
+        "that fits the targets better than the subject's unsteered margin. Where the dial is a moved cut, only the "
+        "push tells directions apart. A control beside the star would have done as well."
     ),
 }

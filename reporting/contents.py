@@ -10,7 +10,7 @@ import pandas as pd
 from safetensors import SafetensorError, safe_open
 
 from common import InputError
-from matching import SweepGrid, SweepRun, sweep_grid
+from matching import DialPath, SweepGrid, SweepRun, sweep_grid
 from psychometrics import FactorModel
 from run_store import Manifest
 
@@ -46,6 +46,11 @@ class Contents:
     def controls(self) -> pd.DataFrame | None:
         """controls.csv, index intervention_id; None where none was swept."""
         return self.run.controls()
+
+    @cached_property
+    def path(self) -> DialPath | None:
+        """The dial's path through the factor; None where the panel has none."""
+        return self.run.dial_path()
 
     @cached_property
     def knowing(self) -> pd.DataFrame | None:

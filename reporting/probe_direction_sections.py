@@ -265,6 +265,69 @@ def own_or_shared(contents: ProbeContents) -> Section | None:
     return Section("Its own ability, or what is hard for all?", blocks)
 
 
+def where(contents: ProbeContents) -> Section | None:
+    """Layer by position, and patches of the last token."""
+    table = contents.table("patching")
+    blocks = contents.figures("where", "patching")
+    if table is None or not blocks:
+        return None
+    words = (
+        "The stream of the last token after each layer is taken from another question: of the easiest for all into the "
+        "hardest, and the other way round. recovered: the share of the way from the receiver's margin to the donor's; "
+        "where most of it is reached, what decides between the two has come to the last token."
+    )
+    lines = []
+    for kind, own in table.groupby("kind", sort=False):
+        half = own[own["recovered"] >= 0.5]
+        lines.append(
+            TableRow(
+                str(kind),
+                [
+                    number(own["margin"].iloc[0], 2, signed=True),
+                    number(own["donor_margin"].iloc[0], 2, signed=True),
+                    f"{half['layer'].iloc[0]:.0f}" if len(half) else NOTHING,
+                    f"{own['n'].iloc[0]:.0f}",
+                ],
+            )
+        )
+    columns = ("margin of the receivers", "of the donors", "half recovered from layer", "pairs")
+    return Section("Where in the prompt?", [*blocks, page.text(words), page.table("Patches", "kind", columns, lines)])
+
+
+def replacement(contents: ProbeContents) -> Section | None:
+    """The words alone in the place of a dial."""
+    table = contents.table("replacement")
+    if table is None:
+        return None
+    words = (
+        "If targets share one difficulty and only draw the line elsewhere, then words that tell difficulty and one "
+        "threshold per target do what a dial does. The text is trained on the difficulty that the other base models "
+        "share, on other topics, and cut at the target's yes rate there; other orders of the questions are cut in the "
+        "same way. Mean over targets, base models counted alike, 95% over topics. The majority answer has a kappa of 0 "
+        "by definition; where most targets nearly always say the same, its agreement is hard to reach. shared "
+        "difficulty needs other models' answers to the very question and replaces nothing: a perfect reader of "
+        "difficulty would do as well."
+    )
+    columns = ("kappa", "agreement", "kappa over text", "targets", "missing answers")
+    lines = [
+        TableRow(
+            str(row["order"]),
+            [
+                f"{number(row['kappa'], 2)} {interval(row['low'], row['high'], 2)}",
+                f"{number(row['agreement'], 2)} {interval(row['agreement_low'], row['agreement_high'], 2)}",
+                f"{number(row['over_text'], 2, signed=True)} "
+                f"{interval(row['over_text_low'], row['over_text_high'], 2, signed=True)}",
+                f"{row['n_targets']:.0f}",
+                f"{row['n_missing']:.0f}",
+            ],
+            faint=row["order"] in ("majority", "shared difficulty"),
+        )
+        for _, row in table.iterrows()
+    ]
+    blocks = [page.text(words), page.table("Replacement", "order of the questions", columns, lines)]
+    return Section("Would the words do?", blocks + contents.figures("replacement"))
+
+
 def lens(contents: ProbeContents) -> Section | None:
     """What each layer would answer, and where the directions point."""
     blocks = contents.figures("lens_curves")
@@ -277,6 +340,40 @@ def lens(contents: ProbeContents) -> Section | None:
                 "straight to the unembedding."
             ),
             page.table("Tokens", "direction", ("raised", "lowered"), lines),
+        ]
+    direct = contents.table("direct")
+    if direct is not None:
+        effects = contents.table("effects")
+        whole: dict[str, float] = {}
+        if effects is not None:
+            own = effects[effects["method"] == effects["method"].iloc[0]].drop_duplicates("label")
+            whole = dict(zip(own["label"], own["effect"], strict=True))
+        lines = [
+            TableRow(
+                str(row["label"]),
+                [
+                    number(row["direct"], 2, signed=True),
+                    number(whole.get(str(row["label"]), float("nan")), 2, signed=True),
+                ],
+            )
+            for _, row in direct.iterrows()
+        ]
+        blocks += [
+            page.text(
+                "Direct: what a push along the direction does to the margin by the unembedding alone, per residual "
+                "norm. Beside it the whole effect of a push; what lies between is made by the layers above."
+            ),
+            page.table("Direct effects", "direction", ("direct", "whole"), lines),
+        ]
+    each = contents.table("tokens_by_layer")
+    if each is not None:
+        lines = [
+            TableRow(f"{row['label']}, L{row['layer']:.0f}", [str(row["raised"]), str(row["lowered"])])
+            for _, row in each.sort_values(["label", "layer"], kind="stable").iterrows()
+        ]
+        blocks += [
+            page.text("The same for the probes of other layers, each through the unembedding."),
+            page.table("Tokens by layer", "direction", ("raised", "lowered"), lines),
         ]
     return Section("What each layer would answer", blocks) if blocks else None
 

@@ -1,9 +1,13 @@
 """More figures of what can be read off activations, each from the saved tables alone.
 
 without_labels   truth of statements found without labels, layer by layer, beside the control with nonsense
+where            layer by position: where labels read, and where their directions are written
+patching         how much of another question's answer the last token holds after each layer
+replacement      how well words alone, a dial and others agree with each target
 distraction      what the same methods read once a feature is planted that has nothing to do with truth
 """
 
+import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
@@ -74,5 +78,95 @@ def distraction(table: pd.DataFrame) -> Drawing:
         f"A coin is planted in the streams of layer {table['layer'].iloc[0]:.0f}, which yes and no carry with opposite "
         "signs; its strength is in standard deviations of the streams' most prominent difference. Methods without "
         "labels read whatever stands out, and turn from truth to the coin; the dashed line had the labels of truth."
+    )
+    return Drawing(figure, title, caption)
+
+
+@styled
+def replacement(table: pd.DataFrame) -> Drawing:
+    """Kappa of each target with each order of the questions, targets by their yes rate.
+
+    Args:
+        table: columns order, target, yes_rate, kappa.
+    """
+    shown = [name for name in dict.fromkeys(table["order"]) if name != "majority"]
+    figure = new_figure(4.0)
+    axes = figure.subplots()
+    for place, name in enumerate(shown):
+        own = table[table["order"] == name]
+        axes.plot(
+            own["yes_rate"], own["kappa"], linestyle="", color=COLOURS[place], marker=MARKERS[place], markersize=5,
+            alpha=0.8, markerfacecolor="none" if name == "shared difficulty" else COLOURS[place], label=name,
+        )  # fmt: skip
+    axes.axhline(0, color=INK, linewidth=0.7)
+    axes.set_xlabel("yes rate of the target")
+    axes.set_ylabel("kappa, topics not seen")
+    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower left", ncols=2)
+    title = "Would the words do?"
+    set_title(axes, title, "each mark a target; 0 is the majority answer")
+    caption = (
+        "Agreement beyond chance of each target with orders of the questions that were cut at its yes rate on other "
+        "topics. Text is trained on what is hard for the other base models; it has seen neither the topic nor the "
+        "target. Empty marks: the shared difficulty itself, which a perfect reader of difficulty would reach. Where "
+        "other marks lie no higher than the text's, the text replaces them."
+    )
+    return Drawing(figure, title, caption)
+
+
+@styled
+def where(table: pd.DataFrame) -> Drawing:
+    """For each label, the map of AUROC and that of what is written, layers upwards, positions to the right."""
+    labels = list(dict.fromkeys(table["label"]))
+    figure = new_figure(1.2 + 1.9 * len(labels))
+    panels = figure.subplots(len(labels), 2, sharex=True, sharey=True, squeeze=False)
+    names = table.drop_duplicates("position").sort_values("position")["token"].tolist()
+    most = float(table["written"].abs().max())
+    for (left, right), label in zip(panels, labels, strict=True):
+        own = table[table["label"] == label]
+        for axes, column, style in (
+            (left, "auroc", {"cmap": "RdBu_r", "vmin": 0.0, "vmax": 1.0}),
+            (right, "written", {"cmap": "PuOr", "vmin": -most, "vmax": most}),
+        ):
+            wide = own.pivot(index="layer", columns="position", values=column).sort_index()
+            mesh = axes.pcolormesh(wide.to_numpy(dtype=float), **style)
+            axes.set_yticks(np.arange(len(wide)) + 0.5, [str(layer) for layer in wide.index], fontsize=6)
+            axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90, fontsize=5)
+            axes.tick_params(length=0)
+            axes.grid(False)
+            figure.colorbar(mesh, ax=axes, fraction=0.06, pad=0.02).ax.tick_params(labelsize=6)
+        set_title(left, label, "AUROC")
+        set_title(right, "", "written along its direction")
+        left.set_ylabel("layer")
+    caption = (
+        "At the left how well the probe of each layer, fitted at the last token on other topics, reads the label at "
+        f"each of the last {len(names)} tokens of {table['n'].max():.0f} questions; .5 is chance. At the right what "
+        "the blocks write there along the label's direction, label 1 minus label 0, in residual norms: what is summed "
+        "up to the last row is how far the two kinds lie apart. Columns at the left end are words of the questions, "
+        "other ones in each of them."
+    )
+    return Drawing(figure, "Layer by position", caption)
+
+
+@styled
+def patching(table: pd.DataFrame) -> Drawing:
+    """Share of the way to the donor's margin over the layers of the patch."""
+    figure = new_figure(3.6)
+    axes = figure.subplots()
+    for place, (kind, own) in enumerate(table.groupby("kind", sort=False)):
+        x, middle, low, high = (own[name].to_numpy(float) for name in ("layer", "recovered", "low", "high"))
+        axes.fill_between(x, low, high, color=COLOURS[place], alpha=0.15, linewidth=0)
+        axes.plot(x, middle, color=COLOURS[place], marker=MARKERS[place], markersize=3, label=str(kind))
+    for level in (0, 1):
+        axes.axhline(level, color=INK, linewidth=0.7)
+    axes.set_ylim(-0.3, 1.4)
+    axes.set_xlabel("layer of the patch")
+    axes.set_ylabel("share of the way to the donor")
+    axes.legend(loc="upper left")
+    title = "When does the last token decide?"
+    set_title(axes, title, f"{table['n'].iloc[0]:.0f} pairs; 95% over pairs")
+    caption = (
+        "The last token's stream after one layer is taken from another question, and the answer is read. At 0 the "
+        "receiver answers as ever: what tells the questions apart still stands at its words. At 1 it answers as the "
+        "donor does: from here on the last token holds all of it. After the last layer it is 1 by construction."
     )
     return Drawing(figure, title, caption)

@@ -43,6 +43,12 @@ def write_probe_figures(run: Run) -> None:
         drawings["reading_and_use"] = draw.reading_and_use(run.read_table("effects.csv"))
     if run.has("own.csv"):
         drawings["own_and_shared"] = draw.own_and_shared(run.read_table("own.csv"))
+    if run.has("where.csv"):
+        drawings["where"] = more.where(run.read_table("where.csv"))
+    if run.has("patching.csv"):
+        drawings["patching"] = more.patching(run.read_table("patching.csv"))
+    if run.has("replacement_targets.csv"):
+        drawings["replacement"] = more.replacement(run.read_table("replacement_targets.csv"))
     if run.has("lens.csv"):
         drawings["lens_curves"] = draw.lens_curves(run.read_table("lens.csv"), MAIN_LABELS)
     save_results(run, {}, drawings)

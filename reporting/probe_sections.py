@@ -136,6 +136,8 @@ PROBE_SECTIONS: dict[str, Callable[[ProbeContents], Section | None]] = {
     "erasure": more.erasure,
     "used": more.used,
     "own or shared": more.own_or_shared,
+    "where": more.where,
+    "replacement": more.replacement,
     "lens": more.lens,
     "methods": methods,
     "angles": more.angles,

@@ -3,6 +3,8 @@
 from matching import SweepRun, sweep_grid
 from reporting import dial_figures, factor_figures, figures
 from reporting.figure_style import Drawing, save_figure
+from reporting.path_figure import dial_path_figure
+from reporting.rival_figures import controls_figure, rivals_figure
 
 CAPTIONS = "figures/captions.json"
 
@@ -26,6 +28,12 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
         own = run.interventions().set_index("intervention_id").loc[run.under_test()]
         ends = (min(own["magnitudes"]), max(own["magnitudes"]))
         drawings["layer_map"] = figures.layer_map(scan, unit, own["layers"], ends)
+    if (rivals := run.rivals()) is not None:
+        drawings["rivals"] = rivals_figure(rivals, verdict["signal"])
+    if (path := run.dial_path()) is not None and path.settings["threshold_se"].notna().any():
+        drawings["dial_path"] = dial_path_figure(path)
+    if (controls := run.controls()) is not None and len(controls):
+        drawings["controls"] = controls_figure(controls, verdict["direction"]["own"])
     drawings |= _of_questions(run, figures.UNITS.get(unit, unit))
     captions = {name: _save(run, name, drawing) for name, drawing in drawings.items()}
     added = {name: words for name, words in read_captions(run).items() if name not in captions}

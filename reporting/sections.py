@@ -16,6 +16,7 @@ from reporting.contents import Contents
 from reporting.explorer import explorer_of
 from reporting.meaning import findings, number
 from reporting.page import Section
+from reporting.path_figure import path_rows
 from reporting.reasons import why_left_out
 
 SCALE_FIGURES = ("loadings", "scree")
@@ -84,6 +85,20 @@ def rivals(contents: Contents) -> Section | None:
             )
         )
     return Section("What does as well without steering?", blocks)
+
+
+def path(contents: Contents) -> Section | None:
+    """Where the dial leads on the panel's own scale."""
+    if contents.path is None:
+        return None
+    words = (
+        "At every magnitude the steered subject is one more respondent on the scale that the panel's answers make: a "
+        "threshold, and a loading that says how closely it follows the shared difficulty. A dial that only moves the "
+        "threshold keeps its loading. Each target is compared by the answers of the other base models. path.csv and "
+        "path_targets.csv hold every place."
+    )
+    rows = path_rows(contents.path, str(contents.run.config.get("unit") or "residual_norm"))
+    return Section("The dial's path through the factor", [page.text(words), page.rows(rows)])
 
 
 def models(contents: Contents) -> Section | None:
@@ -246,6 +261,7 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "rivals": rivals,
     "figures": figures,
     "targets": targets,
+    "dial path": path,
     "models": models,
     "facts": facts,
     "knowing": knowing,

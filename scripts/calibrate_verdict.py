@@ -13,8 +13,10 @@ calibrations:
     S      p <= .05 in at most 7.5% where subject and targets have nothing in common, in at least 80% where they have
     C_A    said to reorder in at most 7.5% where nothing is reordered; said to reorder the wrong way in at most 7.5%
     alike  "a moved cut" in at most 7.5% of dials that truly reorder, by .02 or more of C_A
-    push   p <= .05 in at most 7.5% among controls that are drawn as the vector was, in at least 80% among weak ones
-    95%    intervals hold the truth in at least 92.5%: C_A's in this panel, all three for models like these
+    push   p <= .05 in at most 7.5% where vector and controls are drawn from one urn, of which the targets know nothing;
+           in at least 80% among weak controls, and in one urn where the targets follow the vector's own order
+    95%    intervals hold the truth in at least 92.5%: C_A's in this panel where the dial reorders (under a pure shift
+           the two orders are one, and there is no width to speak of), all three for models like these where they differ
 """
 
 import argparse
@@ -30,8 +32,12 @@ if TYPE_CHECKING:
 ANSWERS = {"reproduced": "Is it reproduced?", "dial": "What is the dial?", "push": "Which push?"}
 NUMBERS = ("signal", "gain", "order")
 NOTHING_SHARED = ("unrelated", "unrelated, by topic", "base rates")
+CLUSTERED = ("unrelated, by topic",)
+"""Where S is also tested by permutations over all questions, for comparison."""
 NOTHING_REORDERED = ("pure shift", "pure shift, weak")
-WITH_CONTROLS = ("pure shift", "towards, much")
+WITH_CONTROLS = ("pure shift", "away", "towards, much")
+FOLLOWED = ("towards, much",)
+"""Of these, where the targets follow the vector's own order, so that it is not one of many among those drawn alike."""
 DRAWN_ANEW = ("models differ",)
 """Scenarios whose base models are another draw in every seed: the others' are the same, and only questions vary."""
 SIZE, POWER, COVERAGE = 0.075, 0.8, 0.925
@@ -70,6 +76,7 @@ def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
     settings = {"rule": RULE, "n_questions": options.n_questions, "n_targets": options.n_targets}
     settings["n_permutations"] = options.n_permutations
     rows: list[dict[str, Any]] = []
+    missing = {"signal_p_over_all": float("nan"), "push": None, "push_p": float("nan"), "push_p_alike": float("nan")}
     if options.table.exists():
         stored = pd.read_csv(options.table)
         if list(settings) != [name for name in settings if name in stored] or (stored[list(settings)] != settings).any(
@@ -81,7 +88,7 @@ def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
     for seed in range(options.seeds):
         for name in SCENARIOS:
             if (name, seed) not in done:
-                rows.append({"scenario": name, "seed": seed, **settings, **one_row(name, seed, options)})
+                rows.append({"scenario": name, "seed": seed, **settings, **missing, **one_row(name, seed, options)})
         with atomic_path(options.table) as path:
             pd.DataFrame(rows).to_csv(path, index=False)
         print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
@@ -100,7 +107,9 @@ def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]
 
     scenario = SCENARIOS[name]
     sweep, panel = scenario.draw(seed, options.n_questions, options.n_targets)
-    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=19, seed=seed)
+    topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
+    options_of_match = {"respondents": framings_of(panel.columns), "n_bootstrap": 19, "seed": seed}
+    matches = match_targets(sweep, panel, topics=topics, **options_of_match)
     tables = {}
     if name in WITH_CONTROLS:
         rng, reordering = np.random.default_rng([seed, 11]), scenario.sweep["reordering"]
@@ -111,9 +120,15 @@ def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]
     row: dict[str, Any] = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
     for number in NUMBERS:
         row |= {f"{number}_{part}": value for part, value in asdict(getattr(verdict, number)).items()}
+    if name in CLUSTERED:
+        blind = judge(match_targets(sweep, panel, **options_of_match), times, 19, seed=seed, line_permutations=19)
+        row["signal_p_over_all"] = blind.signal.p
     if tables:
-        alike = judge(matches, 19, times, tables[True], seed=seed, line_permutations=19)
-        row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": alike.direction.p}
+        by = verdict.direction.by
+        own, others = verdict.direction.own[by], tables[True][by]
+        as_good = (others <= own) if by == "push" else (others >= own)
+        p_alike = (1 + as_good.sum()) / (1 + len(others))
+        row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": p_alike}
     return row
 
 
@@ -132,6 +147,7 @@ def rates_of(table: "pd.DataFrame") -> "pd.DataFrame":
         "C_A": table["order_estimate"],
         "rho": table["order_rho"],
         "S: p <= .05": (table["signal_p"] <= LEVEL).astype(float),
+        "over all": (table["signal_p_over_all"] <= LEVEL).astype(float).where(table["signal_p_over_all"].notna()),
         "G: low > 0": (table["gain_low"] > 0).astype(float),
         "C_A: low > 0": (table["order_low"] > 0).astype(float),
         "towards": (table["dial"] == TOWARDS).astype(float),
@@ -187,9 +203,16 @@ def missed_marks(table: "pd.DataFrame") -> list[str]:
         if abs(rates.loc[scenario, "C_A"]) >= 0.02:
             at_most(scenario, "said to be a moved cut", rates.loc[scenario, "moved cut"])
     for scenario in rates.index.intersection(WITH_CONTROLS):
-        at_most(scenario, "p <= .05 among controls alike", rates.loc[scenario, "push, alike"])
-        at_least(scenario, "p <= .05 among weak controls", rates.loc[scenario, "push"], POWER)
+        alike = rates.loc[scenario, "push, alike"]
+        if scenario in FOLLOWED:
+            at_least(scenario, "p <= .05 among controls alike", alike, POWER)
+        else:
+            at_most(scenario, "p <= .05 among controls alike", alike)
+        if scenario not in reordering or scenario in FOLLOWED:
+            at_least(scenario, "p <= .05 among weak controls", rates.loc[scenario, "push"], POWER)
     for scenario in rates.index:
+        if scenario in NOTHING_REORDERED:
+            continue
         if scenario not in DRAWN_ANEW:
             at_least(scenario, "the truth by C_A's interval", held.loc[scenario, "order, panel"], COVERAGE)
         else:

@@ -301,7 +301,7 @@ def test_a_folder_that_is_taken_is_refused_in_one_sentence(panel, folder, tmp_pa
         ("models: [a]\nframing: [neutral]", "must hold the key `models`"),
         ("models: a", "gives models as 'a'; write a list"),
         ("models: [a]\nframings: []", "write a list with at least one entry"),
-        ("models: [a]\nframings: [rude]", "the prompt 'rude' is no file and none of neutral"),
+        ("models: [a]\nframings: [rude]", "the prompt 'rude' is neither a framing nor a file"),
         ("models: [a, x/a]", "lists the model 'a' more than once"),
         ("models: [a]\nframings: [child, child]", "lists the framing 'child' more than once"),
         ("models:\n  - model: a\n    colour: red", "lists the model"),

@@ -15,7 +15,7 @@ def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     found = write_experiment(folder, n=160, n_targets=4)
     few = {"bootstrap": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "n_random": 3}
-    few["statement_layers"] = 1
+    few |= {"statement_layers": 1, "n_mapped": 30}
     return found | {"store": folder / "store"} | few
 
 
@@ -99,6 +99,33 @@ def test_statements_are_read_without_labels_beside_their_controls(finished):
     assert crc[2.0] > 0.9 > crc[0.0]  # a random model knows no truth, yet the planted feature is found
 
 
+def test_maps_of_layer_by_position_and_patches_stand_in_the_report(finished):
+    where, patching, tokens, direct = (
+        pd.read_csv(finished / f"{name}.csv") for name in ("where", "patching", "tokens_by_layer", "direct")
+    )
+    main = set(pd.read_csv(finished / "directions.csv")["label"]) | set(
+        pd.read_csv(finished / "directions.csv")["other"]
+    )
+    assert set(where["label"]) == main <= set(direct["label"])
+    assert set(where["layer"]) == set(tokens["layer"]) == set(range(5))
+    assert set(where["position"]) == set(range(-16, 0))
+    last = patching[patching["layer"] == 4]
+    assert last["recovered"].tolist() == pytest.approx([1, 1], abs=1e-3)
+    assert (patching["n"] == 10).all()
+    page = (finished / "report.html").read_text()
+    assert "Where in the prompt?" in page
+    assert "Tokens by layer" in page
+
+
+def test_the_words_alone_are_held_against_every_target(finished):
+    table, by_target = (pd.read_csv(finished / f"{name}.csv") for name in ("replacement", "replacement_targets"))
+    assert list(table["order"]) == ["text", "unsteered margin", "shared difficulty", "majority"]
+    assert (table["n_targets"] == 4).all()
+    assert table.set_index("order").loc["text", "low"] < 0.1  # the panel's answers are random numbers
+    assert len(by_target) == 16
+    assert "Would the words do?" in (finished / "report.html").read_text()
+
+
 def test_a_difficulty_that_no_model_knows_of_does_not_read(finished):
     """The panel's answers are random numbers; only chance lies between them and the stream."""
     chosen = pd.read_csv(finished / "chosen.csv").set_index("label")
@@ -159,6 +186,7 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
         ({"facts": 101}, "101 facts requested; give an even number"),
         ({"compare_at": 9}, "--compare-at 9 is none of the layers"),
         ({"step": 0}, "a push needs a step above 0"),
+        ({"dial": "nowhere"}, "nowhere"),
         ({"stages": "use"}, "--stages use rests on the probes"),
         ({"statement_layers": 0}, "--statement-layers"),
         ({"folds": 2}, "give at least three folds"),

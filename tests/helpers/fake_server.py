@@ -55,6 +55,7 @@ class FakeServer:
         self.key, self.seconds, self.keep = key, seconds, keep
         self.asked: list[dict[str, Any]] = []
         self.n_asked = 0
+        self.gone = False
         self._lock = threading.Lock()
         outer = self
 
@@ -66,6 +67,9 @@ class FakeServer:
                 pass
 
             def do_POST(self) -> None:
+                if outer.gone:  # connections that are kept open would be answered on
+                    self.close_connection = True
+                    return
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # who asked has gone
                     self._send(*outer.reply(body, self.headers.get("Authorization", "")))
@@ -132,6 +136,7 @@ class FakeServer:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self.gone = True
         self._server.shutdown()
         self._server.server_close()
 

@@ -13,11 +13,13 @@ from reporting_run import make_run
 from reporting import figures
 from reporting.figure_style import family_styles, save_figure
 from reporting.labels import shortened, target_labels
+from reporting.rival_figures import controls_figure, rivals_figure
 from reporting.run_figures import add_figure, read_captions, write_figures
 
 OWN = ["magnitude_threshold", "dose_response", "agreement", "kappa"]
 OF_QUESTIONS = ["question_map", "margin_histogram", "rates_by_group", "loadings", "scree"]
-NAMES = [*OWN, "layer_map", *OF_QUESTIONS]
+BESIDE = ["rivals", "dial_path"]
+NAMES = [*OWN, "layer_map", *BESIDE, *OF_QUESTIONS]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,43 @@ def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
 def test_without_a_layer_scan_there_is_no_map_of_layers(tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "layer_scan.csv").unlink()
-    assert list(write_figures(run)) == [*OWN, *OF_QUESTIONS]
+    assert list(write_figures(run)) == [name for name in NAMES if name != "layer_map"]
+
+
+def test_old_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_their_figures(tmp_path):
+    run = make_run(tmp_path / "run")
+    for file in ("rivals.csv", "path.csv", "path_targets.csv", "path.json"):
+        (run.path / file).unlink()
+    assert list(write_figures(run)) == [name for name in NAMES if name not in BESIDE]
+
+
+def test_rivals_stand_in_the_order_of_their_signal_with_steering_among_them(run):
+    rivals = run.rivals().assign(n_targets=lambda table: table["n_targets"].where(table.index != "surface", 0))
+    drawing = rivals_figure(rivals, {"estimate": 0.2, "low": 0.1, "high": None})
+    (axes,) = drawing.figure.axes
+    said = [label.get_text() for label in axes.get_yticklabels()]
+    assert set(said) == {"steering", *rivals.index} - {"surface"}
+    signal = rivals["signal"].to_dict() | {"steering": 0.2}
+    assert [signal[name] for name in said] == sorted(signal[name] for name in said)
+
+
+def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(tmp_path):
+    controls = pd.DataFrame(
+        {
+            "role": ["random", "random", "politeness"],
+            "push": [0.5, np.nan, 3.0],
+            "order_gain": [-0.1, -0.2, 0.01],
+        },
+        index=["r1", "r2", "polite"],
+    )
+    drawing = controls_figure(controls, {"push": 0.1, "order_gain": 0.03})
+    (axes,) = drawing.figure.axes
+    places = {round(float(y), 3): float(x) for points in axes.collections for x, y in points.get_offsets()}
+    assert places[-0.1] == 0.5
+    assert places[-0.2] > 3.0
+    assert places[0.03] == 0.1
+    assert "politeness" in {text.get_text() for text in axes.texts}
+    controls_figure(controls.assign(push=np.inf), {"push": None, "order_gain": None})
 
 
 def test_the_same_tables_give_the_same_bytes(run, tmp_path):

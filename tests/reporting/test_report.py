@@ -15,6 +15,7 @@ from common import InputError
 from matching import ANSWERS, DIALS, FLAGS, PUSHES, RULE, SweepRun
 from matching.verdict import ANY_PUSH, AWAY, MOVED_CUT, OPEN, THIS_DIRECTION, TOWARDS, UNTESTED, sentence_of
 from reporting.meaning import findings, headline, interval, number
+from reporting.path_figure import path_rows
 from reporting.report import write_report
 from reporting.report_tables import missing_rows
 from run_store import Run
@@ -93,6 +94,8 @@ def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
     for value in (verdict["agreement"], verdict["majority"], verdict["moved_cut"], verdict["gain"]["detectable"]):
         assert number(value) in page.text
     assert str(run.rivals().index[0]) in page.text
+    for words, value in path_rows(run.dial_path(), "residual_norm"):
+        assert f"{words} {value}" in page.text
     assert f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged" in page.text
 
 

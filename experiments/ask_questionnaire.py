@@ -1,0 +1,205 @@
+"""How sure are models of themselves, is that one scale, does it stay, and does it go with what they can do?
+
+    python experiments/ask_questionnaire.py                                        # embedded model, IPIP self-efficacy
+    python experiments/ask_questionnaire.py --models MODEL,MODEL --questionnaire my_scale.csv
+    python experiments/ask_questionnaire.py --administrations 2 --follow-ups none  # a quick look
+
+Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social reasoning,
+summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting and an encouraging
+sentence; then the tasks themselves, graded. Writes ratings/ and tasks/ (every answer), scores.csv, revisions.csv,
+conditions.csv (mixed model), accuracy.csv. A scale of your own is a CSV file with the columns text and keyed (1, -1).
+A run that was broken off goes on with --resume and the same options.
+"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from common import InputError, positive, program_parser, run_command, say
+from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PROGRAM = "ask_questionnaire"
+MODEL = "smollm2-135m-instruct"
+KEY = ["model", "condition", "administration", "presentation", "follow_up", "item"]
+
+
+def main() -> None:
+    options = parse_options()
+    notes = Notes()
+    with notes.collected():
+        ask_questionnaire(options, notes)
+
+
+def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
+    from elicitation import FOLLOW_UPS, load_questionnaire
+
+    questionnaire = load_questionnaire(options.questionnaire)
+    follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
+    models = [name.strip() for name in options.models.split(",") if name.strip()]
+    if not models or len(set(models)) < len(models):
+        raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
+    Run.check(configuration_of(options), options.out, options.resume)
+    from open_models import LocalRespondent, choose_threads, load_model, quiet_libraries
+
+    quiet_libraries()
+    choose_threads()
+    first = load_model(models[0])  # so that a name that does not exist leaves no folder behind
+    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "questionnaire") as run:
+        notes.keep_in(run)
+        for name in models:
+            model = first if name == models[0] else load_model(name)
+            with run.stage(name):
+                ask_model(run, name, LocalRespondent(model), questionnaire, follow_ups, options)
+        finish(run, options)
+
+
+def ask_model(
+    run: Run,
+    name: str,
+    respondent: object,
+    questionnaire: object,
+    follow_ups: tuple[str, ...],
+    options: argparse.Namespace,
+) -> None:
+    """Ask what is not on disk yet, administration by administration."""
+    from elicitation import (
+        CLOSED_BOOK,
+        PRESENTATIONS,
+        RATING_COLUMNS,
+        Questionnaire,
+        Respondent,
+        administer,
+        answers_in_order,
+        conditions,
+        efficacy_tasks,
+        grade_answer,
+    )
+    from reporting import progress_bar
+
+    assert isinstance(respondent, Respondent)
+    assert isinstance(questionnaire, Questionnaire)
+    parts = run.parts("ratings", ["model", *RATING_COLUMNS], KEY)
+    done = {key[:4] for key in parts.done_keys()}
+    passes = [
+        (condition, number, presentation)
+        for condition in conditions()
+        for number in range(options.administrations)
+        for presentation in PRESENTATIONS
+    ]
+    with progress_bar(len(passes), name) as advance:
+        for condition, number, presentation in passes:
+            if (name, condition, number, presentation) not in done:
+                rows = administer(respondent, questionnaire, condition, number, presentation, follow_ups, options.seed)
+                parts.append(rows.assign(model=name))
+            advance(1)
+    import pandas as pd
+
+    tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"])
+    if name not in tasks.done("model"):
+        graded: list[list[object]] = []
+        for condition, own in efficacy_tasks().items():
+            answers = answers_in_order(respondent, [CLOSED_BOOK.prompt(task.text) for task in own], CLOSED_BOOK)
+            for task, answer in zip(own, answers, strict=True):
+                grade = grade_answer(task, answer.raw_text)
+                correct = {"right": 1.0, "wrong": 0.0}.get(grade.outcome, float("nan"))
+                graded.append([name, condition, task.id, task.level, correct, answer.raw_text])
+        tasks.append(pd.DataFrame(graded, columns=tasks.columns))
+
+
+def finish(run: Run, options: argparse.Namespace) -> None:
+    """Scores, stability, revision, conditions, and accuracy beside them."""
+    import pandas as pd
+
+    from elicitation import NO_TASK, RATING_COLUMNS
+    from psychometrics import rating_model, revisions
+    from reporting import save_results
+
+    ratings = run.parts("ratings", ["model", *RATING_COLUMNS], KEY).read()
+    tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"]).read()
+    scores = scores_of(ratings)
+    first = ratings[(ratings["follow_up"] == "") & (ratings["presentation"] == "one by one")]
+    tables: dict[str, object] = {
+        "scores": scores.set_index(["model", "condition", "presentation"]),
+        "conditions": rating_model(first, NO_TASK),
+    }
+    if (ratings["follow_up"] != "").any():
+        asked = ratings[ratings["presentation"] == "one by one"]
+        revised = {
+            model: revisions(own, options.replicates, options.seed) for model, own in asked.groupby("model", sort=False)
+        }
+        tables["revisions"] = pd.concat(revised, names=["model"])
+    accuracy = tasks.groupby(["model", "condition"], sort=False)["correct"].agg(right="mean", n="count", asked="size")
+    both = accuracy.join(
+        scores[scores["presentation"] == "one by one"].set_index(["model", "condition"])["mean"].rename("score")
+    )
+    tables["accuracy"] = both
+    save_results(run, tables, {})
+    print(scores.round(3).to_string(index=False))
+    if "revisions" in tables:
+        print(f"\nfollow-ups\n{tables['revisions'].round(3).to_string()}")  # type: ignore[attr-defined]
+    print(f"\nmixed model, against {NO_TASK}\n{tables['conditions'].round(3).to_string()}")  # type: ignore[attr-defined]
+    print(f"\nthe tasks themselves\n{both.round(3).to_string()}")
+    known = both.dropna()
+    if len(known) > 3 and known["score"].nunique() > 1 and known["right"].nunique() > 1:
+        from scipy.stats import spearmanr
+
+        found = spearmanr(known["score"], known["right"])
+        say(
+            f"rank correlation of score and share right over {len(known)} pairs of model and condition: "
+            f"{found.statistic:.2f} (p = {found.pvalue:.2g}); conditions of one model are not independent"
+        )
+    else:
+        say("no rank correlation of score and accuracy: too few pairs of model and condition that differ in both")
+    print(f"\nwritten to {run.path}")
+
+
+def scores_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
+    """Mean, coherence and stability for each model, condition and presentation, with what could not be read."""
+    import pandas as pd
+
+    from psychometrics import cronbach_alpha, identical_share, intraclass_correlation
+
+    rows = []
+    first = ratings[ratings["follow_up"] == ""]
+    for (model, condition, presentation), own in first.groupby(["model", "condition", "presentation"], sort=False):
+        table = own.pivot(index="item", columns="administration", values="rating")
+        icc = intraclass_correlation(table)
+        share, n_items = identical_share(table)
+        n_unread = int(own["rating"].isna().sum())
+        rows.append(
+            {
+                "model": model,
+                "condition": condition,
+                "presentation": presentation,
+                "n": len(own),
+                "n_unread": n_unread,
+                "mean": own["rating"].mean() if n_unread <= len(own) / 2 else float("nan"),
+                "expected": own["expected"].mean() if n_unread <= len(own) / 2 else float("nan"),
+                "alpha": cronbach_alpha(table.T),
+                "icc_a1": icc.single,
+                "icc_low": icc.single_low,
+                "icc_high": icc.single_high,
+                "icc_ak": icc.average,
+                "identical": share,
+                "items_read": n_items,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--questionnaire", default="ipip", help="ipip, or a CSV file with text and keyed (%(default)s)")
+    parser.add_argument("--administrations", type=positive, default=3, help="passes per condition (%(default)s)")
+    parser.add_argument("--follow-ups", choices=("all", "none"), default="all", help="ask again, in three wordings")
+    parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
+    add_run_options(parser, seed="of the orders and resamples")
+    return parse_run_options(parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, resumes=True))

@@ -1,0 +1,293 @@
+"""The verdict's numbers again, from a run's tables by plain code that was written from docs/method.md alone.
+
+Nothing of `matching` computes here: it only finds the files. Two old runs are recomputed (three base models under
+framings, topics, unread answers), and a tiny new one (twelve base models).
+"""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata, t
+from tiny_experiment import finished_run, write_experiment
+
+from elicitation import panel_from_long
+from matching import SweepRun
+
+GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
+B, SEED = 1999, 0
+JUDGED = ("ok", "edge", "not monotone")
+
+
+class Tables:
+    """What a run holds, laid out: questions in the order of their ids, answers 1, 0 or nan."""
+
+    def __init__(self, run):
+        sweep = run.sweep()
+        sweep = sweep[sweep["intervention_id"] == run.under_test()]
+        wide = {name: sweep.pivot(index="question_id", columns="magnitude", values=name) for name in ("margin", "mass")}
+        self.ids = sorted(wide["margin"].index)
+        self.m = wide["margin"].columns.to_numpy(float)
+        self.margin = np.where(wide["mass"].loc[self.ids] < 0.1, np.nan, wide["margin"].loc[self.ids])
+        self.answer = np.where(np.isnan(self.margin), np.nan, self.margin > 0)
+        self.zero = int(np.flatnonzero(self.m == 0)[0])
+        questions = run.questions().set_index("id").loc[self.ids]
+        self.split = questions["split"].to_numpy()
+        self.topic = ["" if topic != topic or topic is None else str(topic) for topic in questions["topic"]]
+        panel = panel_from_long(run.panel())
+        self.targets = list(panel.answers.columns)
+        self.x = panel.answers.reindex(self.ids).to_numpy(float)
+        self.models = panel.respondents["model"].reindex(self.targets).fillna("").to_numpy()
+        self.models = np.array([model or name for model, name in zip(self.models, self.targets, strict=True)])
+        status = run.matches()["status"]
+        self.judged = [number for number, name in enumerate(self.targets) if status[name] in JUDGED]
+        fitting = self.split == "fitting"
+        self.allowed = [
+            k for k in range(len(self.m)) if np.isnan(self.answer[fitting, k]).mean() <= 0.2 or k == self.zero
+        ]
+
+    def mean(self, values):
+        """Over the targets of a base model first, then over base models; values: ... x judged target."""
+        values, models = np.asarray(values), self.models[self.judged]
+        return np.mean([values[..., models == model].mean(axis=-1) for model in sorted(set(models))], axis=0)
+
+    def by_model(self, values):
+        models = self.models[self.judged]
+        return np.array([np.asarray(values)[models == model].mean() for model in sorted(set(models))])
+
+    def strata(self, rows):
+        """Of these questions: names of topics, those with under five of them together under the empty name."""
+        own = [self.topic[row] for row in rows]
+        return np.array([name if own.count(name) >= 5 else "" for name in own])
+
+
+def middle_of_the_best(score, m, allowed):
+    """Place of the chosen magnitude; score: one per magnitude, higher is better."""
+    best = max(score[k] for k in allowed)
+    stretches, last = [], None
+    for k in range(len(m)):
+        if k in allowed and score[k] >= best - 1e-9:
+            stretches = [*stretches[:-1], [*stretches[-1], k]] if last == k - 1 else [*stretches, [k]]
+            last = k
+
+    def middle(stretch):
+        return (m[stretch[0]] + m[stretch[-1]]) / 2
+
+    longest = max(m[stretch[-1]] - m[stretch[0]] for stretch in stretches)
+    stretches = [stretch for stretch in stretches if m[stretch[-1]] - m[stretch[0]] >= longest - 1e-9]
+    chosen = min(stretches, key=lambda stretch: abs(middle(stretch)))
+    nearest = min(abs(m[k] - middle(chosen)) for k in chosen)
+    return min((k for k in chosen if abs(m[k] - middle(chosen)) <= nearest + 1e-9), key=lambda k: (abs(m[k]), k))
+
+
+def kappa(predicted, given, weights):
+    """Of 0/1 answers on both sides, for every row of weights."""
+    n = weights.sum(axis=1)
+    p, r = weights @ predicted / n, weights @ given / n
+    agreement = weights @ (predicted == given) / n
+    chance = p * r + (1 - p) * (1 - r)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((p == 0) | (p == 1) | (r == 0) | (r == 1), 0.0, (agreement - chance) / (1 - chance))
+
+
+def resamples(n):
+    """How often each of n questions is drawn, in each resample."""
+    drawn = np.random.default_rng(SEED).integers(n, size=(B, n))
+    return np.stack([np.bincount(row, minlength=n) for row in drawn]).astype(float)
+
+
+def resampled_topics(names):
+    """The same where whole topics are drawn, numbered by sorted name."""
+    numbers = np.unique(names, return_inverse=True)[1]
+    return resamples(numbers.max() + 1)[:, numbers]
+
+
+def permutations(strata):
+    """Places of the questions, permuted within strata."""
+    rng, places = np.random.default_rng(SEED), np.tile(np.arange(len(strata)), (B, 1))
+    for name in sorted(set(strata)):
+        own = np.flatnonzero(strata == name)
+        places[:, own] = rng.permuted(places[:, own], axis=1)
+    return places
+
+
+def ease(tables):
+    """Share of the range on which each question is answered yes."""
+    low = high = tables.zero
+    while low - 1 in tables.allowed:
+        low -= 1
+    while high + 1 in tables.allowed:
+        high += 1
+    m, shares = tables.m[low : high + 1], []
+    for margin in tables.margin[:, low : high + 1]:
+        read = np.flatnonzero(~np.isnan(margin))
+        if not len(read):
+            shares.append(np.nan)
+            continue
+        yes = margin[read[0]] > 0
+        length, since = 0.0, m[0]
+        for one, other in pairwise(read):
+            if (margin[one] > 0) != (margin[other] > 0):
+                turn = m[one] + margin[one] / (margin[one] - margin[other]) * (m[other] - m[one])
+                length, since, yes = length + (turn - since) * yes, turn, not yes
+        shares.append((length + (m[-1] - since) * yes) / (m[-1] - m[0]))
+    return np.array(shares)
+
+
+def area(order, given, weights):
+    """P(order of a yes above that of a no), ties one half, for every row of weights."""
+    yes, no = np.flatnonzero(given == 1), np.flatnonzero(given == 0)
+    above = (order[yes][:, None] > order[no]) + 0.5 * (order[yes][:, None] == order[no])
+    one, other = weights[:, yes], weights[:, no]
+    return ((one @ above) * other).sum(axis=1) / (one.sum(axis=1) * other.sum(axis=1))
+
+
+def check(found, estimate, drawn, by_topic, tables, parts):
+    """A number of verdict.json against what was recomputed."""
+    assert found["estimate"] == pytest.approx(estimate, abs=1e-9)
+    for name, share in (("low", 0.025), ("high", 0.975), ("low_90", 0.05), ("high_90", 0.95)):
+        assert found[name] == pytest.approx(np.quantile(drawn, share), abs=1e-6), name
+    error = drawn.std(ddof=1)
+    assert found["se"] == pytest.approx(error, abs=1e-6)
+    for name, share in (("low_topics", 0.025), ("high_topics", 0.975)):
+        expected = None if by_topic is None else pytest.approx(np.quantile(by_topic, share), abs=1e-6)
+        assert found[name] == expected, name
+    each = tables.by_model(parts)
+    reach = t.ppf(0.975, len(each) - 1) * np.sqrt(error**2 + each.var(ddof=1) / len(each)) if len(each) >= 5 else None
+    for name, sign in (("low_models", -1), ("high_models", 1)):
+        assert found[name] == (None if reach is None else pytest.approx(estimate + sign * reach, abs=1e-6)), name
+
+
+@pytest.fixture(scope="module", params=["default", "all_positions", pytest.param("tiny", marks=pytest.mark.slow)])
+def case(request, tmp_path_factory):
+    """Tables and stored verdict of a run."""
+    if request.param == "tiny":
+        folder = tmp_path_factory.mktemp("tiny")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("reporting.write_report", lambda run: run.path / "report.html")
+            run = finished_run(write_experiment(folder), folder / "run")
+    else:
+        run = SweepRun.open(GOLDEN / request.param)
+    return Tables(run), json.loads((run.path / "verdict.json").read_text())
+
+
+def test_the_signal_its_p_and_its_intervals_follow_from_the_page(case):
+    tables, verdict = case
+    fitting, test = tables.split == "fitting", tables.split == "test"
+    rows = np.flatnonzero(test)
+    pairs = []
+    for target in tables.judged:
+        answered = ~np.isnan(tables.x[:, target])
+        distance = []
+        for k in range(len(tables.m)):
+            both = fitting & answered & ~np.isnan(tables.answer[:, k])
+            distance.append(
+                abs(tables.answer[both, k].mean() - tables.x[both, target].mean()) if both.any() else np.inf
+            )
+        k = middle_of_the_best(-np.array(distance), tables.m, tables.allowed)
+        pairs.append((tables.answer[test, k], tables.x[test, target]))
+
+    def signal(weights, places=None):
+        values = []
+        for predicted, given in pairs:
+            if places is None:
+                both = ~np.isnan(predicted) & ~np.isnan(given)
+                values.append(kappa(predicted[both], given[both], weights[:, both]))
+            else:
+                moved = given[places]
+                kappas = []
+                for row in moved:
+                    both = ~np.isnan(predicted) & ~np.isnan(row)
+                    kappas.append(kappa(predicted[both], row[both], np.ones((1, both.sum())))[0])
+                values.append(np.array(kappas))
+        return np.stack(values, axis=-1)
+
+    values = signal(np.ones((1, len(rows))))[0]
+    estimate, strata = tables.mean(values), tables.strata(rows)
+    by_topic = tables.mean(signal(resampled_topics(strata))) if len(set(strata)) >= 10 else None
+    check(verdict["signal"], estimate, tables.mean(signal(resamples(len(rows)))), by_topic, tables, values)
+    null = tables.mean(signal(None, permutations(strata)))
+    assert verdict["signal"]["p"] == (1 + (null >= estimate - 1e-12).sum()) / (B + 1)
+    assert verdict["signal"]["null_mean"] == pytest.approx(null.mean(), abs=1e-9)
+
+
+def test_the_gain_and_its_intervals_follow_from_the_page(case):
+    tables, verdict = case
+    fitting, test = tables.split == "fitting", tables.split == "test"
+    rows = np.flatnonzero(test)
+    pairs = []
+    for target in tables.judged:
+        given = tables.x[:, target]
+        agreement = []
+        for k in range(len(tables.m)):
+            both = fitting & ~np.isnan(given) & ~np.isnan(tables.answer[:, k])
+            agreement.append((tables.answer[both, k] == given[both]).mean() if both.any() else -np.inf)
+        k = middle_of_the_best(np.array(agreement), tables.m, tables.allowed)
+        commoner = float(np.nansum(given[fitting]) * 2 >= (~np.isnan(given[fitting])).sum())
+        compared = ~np.isnan(given) & ~np.isnan(tables.answer[:, k]) & ~np.isnan(tables.answer[:, tables.zero])
+        apart = (tables.answer[:, k] == given).astype(float) - (given == commoner)
+        pairs.append((apart[test], compared[test]))
+
+    def gain(weights):
+        return np.stack([weights @ (apart * used) / (weights @ used) for apart, used in pairs], axis=-1)
+
+    values, strata = gain(np.ones((1, len(rows))))[0], tables.strata(rows)
+    by_topic = tables.mean(gain(resampled_topics(strata))) if len(set(strata)) >= 10 else None
+    drawn = tables.mean(gain(resamples(len(rows))))
+    check(verdict["gain"], tables.mean(values), drawn, by_topic, tables, values)
+    assert verdict["gain"]["detectable"] == pytest.approx(2.8016 * drawn.std(ddof=1), abs=1e-5)
+
+
+def test_the_order_and_its_intervals_follow_from_the_page(case):
+    tables, verdict = case
+    rows = np.flatnonzero(tables.split != "extraction")
+    dial, margin = ease(tables)[rows], tables.margin[rows, tables.zero]
+    known = ~np.isnan(dial) & ~np.isnan(margin)
+    found = verdict["order"]
+    assert (found["n_questions"], found["n_unread"]) == (known.sum(), (~known).sum())
+
+    def gains(weights):
+        each = []
+        for target in tables.judged:
+            given = np.where(known, tables.x[rows, target], np.nan)
+            each.append(area(dial, given, weights) - area(margin, given, weights))
+        return np.stack(each, axis=-1)
+
+    values, strata = gains(np.ones((1, len(rows))))[0], tables.strata(rows)
+    by_topic = tables.mean(gains(resampled_topics(strata))) if len(set(strata)) >= 10 else None
+    check(found, tables.mean(values), tables.mean(gains(resamples(len(rows)))), by_topic, tables, values)
+
+    rho = np.corrcoef(rankdata(dial[known]), rankdata(margin[known]))[0, 1]
+    reach = 1.959964 * np.sqrt((1 + rho**2 / 2) / (known.sum() - 3))
+    assert found["rho"] == pytest.approx(rho, abs=1e-9)
+    for name, sign in (("rho_low", -1), ("rho_high", 1)):
+        assert found[name] == pytest.approx(np.tanh(np.arctanh(rho) + sign * reach), abs=1e-6)
+
+
+def test_the_three_answers_follow_from_the_numbers_by_the_tables_of_the_page(case):
+    tables, verdict = case
+    signal, gain, order = (verdict[name] for name in ("signal", "gain", "order"))
+    fitting = tables.split == "fitting"
+    rates = np.nanmean(tables.answer[fitting][:, tables.allowed], axis=0)
+    own = np.nanmean(tables.x[fitting], axis=0)
+    varies = [set(column[~np.isnan(column)]) == {0.0, 1.0} for column in tables.x.T]
+    reach = np.mean((own >= rates.min()) & (own <= rates.max()), where=varies)
+    assert verdict["reach"] == pytest.approx(reach)
+    if len(tables.judged) < 5 or reach < 0.5:
+        reproduced = "cannot be judged"
+    elif signal["p"] > 0.05:
+        reproduced = "not reproduced"
+    else:
+        reproduced = "reproduced" if gain["low"] > 0 else "a shared signal, no better than the majority answer"
+    assert verdict["reproduced"] == reproduced
+    same = order["low_90"] > -0.02 and order["high_90"] < 0.02
+    if order["rho"] >= 0.99 or (signal["p"] <= 0.05 and same):
+        dial = "a moved cut"
+    elif order["low"] > 0:
+        dial = "it reorders questions towards the targets"
+    else:
+        dial = "it reorders questions away from the targets" if order["high"] < 0 else "open"
+    assert verdict["dial"] == dial
+    assert verdict["push"] == "untested"

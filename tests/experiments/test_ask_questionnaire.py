@@ -1,0 +1,53 @@
+"""experiments/ask_questionnaire.py: asks, scores, goes on where it was broken off, and refuses in words."""
+
+import pandas as pd
+import pytest
+from programs import help_without_libraries
+from tiny_experiment import ROOT, call, run_here
+from tiny_models import save_tiny
+
+__all__ = ["call"]
+
+PROGRAM = ROOT / "experiments" / "ask_questionnaire.py"
+QUICK = ("--administrations", "2", "--replicates", "49")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("questionnaire")
+    save_tiny(folder / "model", "llama", max_position_embeddings=8192)
+    (folder / "scale.csv").write_text("text,keyed\nSolve it.,1\nGive up.,-1\n")
+    options = ("--models", folder / "model", "--questionnaire", folder / "scale.csv", *QUICK)
+    assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
+    return folder, options
+
+
+def test_every_condition_presentation_and_administration_is_there(asked):
+    folder, _ = asked
+    scores = pd.read_csv(folder / "run" / "scores.csv")
+    assert len(scores) == 4 * 2
+    assert (scores["n"] == 4).all()
+    accuracy = pd.read_csv(folder / "run" / "accuracy.csv")
+    assert (accuracy["asked"] == 5).all()
+
+
+def test_what_is_missing_is_asked_again_and_ends_alike(asked, call):
+    folder, options = asked
+    before = (folder / "run" / "scores.csv").read_bytes()
+    for part in sorted((folder / "run" / "ratings").glob("*.parquet"))[2:5]:
+        part.unlink()
+    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
+    assert ended.code == 0, ended.err
+    assert (folder / "run" / "scores.csv").read_bytes() == before
+
+
+def test_no_models_and_no_scale_are_refused_before_anything_is_written(call, tmp_path):
+    assert "names no model" in call(PROGRAM, "--models", ",", "--out", tmp_path / "run").err
+    ended = call(PROGRAM, "--questionnaire", tmp_path / "none.csv", "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert "there is no questionnaire" in ended.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_help_needs_no_heavy_library():
+    assert "--administrations" in help_without_libraries(PROGRAM)

@@ -1,0 +1,309 @@
+"""A panel from models behind servers: what is asked, what is kept, what goes on after a fault, what it costs."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from fake_server import FakeServer, Fault, question_of
+from tiny_experiment import alone, run_here
+
+from common import InputError
+from elicitation import Budget, Price, load_panel, load_respondents
+from run_store import Journal, Parts
+
+ROOT = Path(__file__).resolve().parents[2]
+COLLECT = ROOT / "experiments" / "collect_panel.py"
+CANARY = "sk-canary-5d2a9e71c3"
+needs_inspect = pytest.mark.skipif(
+    importlib.util.find_spec("inspect_ai") is None,
+    reason="inspect_ai is an optional extra (requirements-providers.txt)",
+)
+
+
+def write_questions(path, n):
+    rows = [{"id": f"q{i:03d}", "question": f"What is {i} + {i}?", "answers": [str(2 * i)]} for i in range(n)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def write_models(path, *entries, **more):
+    import yaml
+
+    path.write_text(yaml.safe_dump({"models": list(entries), "framings": ["neutral"]} | more))
+    return path
+
+
+def entry(server, name="tiny", **more):
+    return {"model": name, "server": getattr(server, "url", server), "retries": 0, "closed_book": False} | more
+
+
+def collect(folder, who, questions, *more):
+    return run_here(COLLECT, "--respondents", who, "--questions", questions, "--out", folder, *more)
+
+
+def asked_about(server):
+    return [question_of(body) for body in server.asked if "Question: " in body["messages"][-1]["content"]]
+
+
+def even(body):
+    """Yes to even numbers, the sum itself when asked for it, and always the same to a probe question."""
+    if not question_of(body):
+        return "tree"
+    number = int(question_of(body).split()[2])
+    return ("Yes" if number % 2 == 0 else "No") if "Yes or No" in body["messages"][-1]["content"] else str(2 * number)
+
+
+# ---- the file of respondents -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"key": CANARY}, "gives a key that is no name of an environment variable"),
+        ({"key": "AIzaSyCanary51"}, "gives a key that is no name of an environment variable"),
+        ({"api_key": CANARY}, "lists the model with api_key, model, server; give its name"),
+        ({"instrument": "sideways"}, "gives the instrument 'sideways'; write direct, reasoned, closed book"),
+        ({"temperature": -1}, "gives temperature as -1; write a number from 0 on"),
+        ({"samples": 0}, "gives samples as 0; write a whole number"),
+        ({"price": 3}, "gives price as 3; write {input: 0.25, output: 2.0}"),
+        ({"dtype": "float32"}, "which a provider runs; leave it out"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_and_no_key_is_repeated(tmp_path, fields, complaint):
+    who = write_models(tmp_path / "who.yaml", {"model": "m", "server": "http://x/v1"} | fields)
+    with pytest.raises(InputError) as refused:
+        load_respondents(who)
+    assert complaint in str(refused.value)
+    assert CANARY not in str(refused.value)
+    assert "AIza" not in str(refused.value)
+
+
+def test_settings_of_a_provider_are_refused_for_a_model_on_this_machine(tmp_path):
+    with pytest.raises(InputError, match="gives max_tokens for m, which is asked on this machine"):
+        load_respondents(write_models(tmp_path / "who.yaml", {"model": "m", "max_tokens": 5}))
+    with pytest.raises(InputError, match="they would all be the same"):
+        load_respondents(write_models(tmp_path / "who.yaml", {"model": "m", "samples": 5}))
+
+
+def test_one_model_may_be_asked_in_two_ways_under_names_that_differ(tmp_path):
+    base = {"model": "lab/m", "provider": "openai"}
+    who = write_models(tmp_path / "who.yaml", base, base | {"instrument": "reasoned"}, base | {"name": "m hot"})
+    models = load_respondents(who)
+    names = [model.respondent(model.framings[0]) for model in models]
+    assert names == ["m: neutral", "m: neutral, reasoned", "m hot: neutral"]
+    assert {model.short_name for model in models} == {"m"}
+    with pytest.raises(InputError, match="more than once; keep one, or give each a `name`"):
+        load_respondents(write_models(tmp_path / "who.yaml", base, base))
+
+
+# ---- what is kept ----------------------------------------------------------------------------------------------------
+
+
+def test_a_journal_gives_back_every_row_that_a_killed_process_had_written(tmp_path):
+    parts = Parts(tmp_path / "m", ["name", "value"], ["name"])
+    journal = Journal(parts, ("value",))
+    journal.add({"name": "a", "value": 1.0})
+    journal.add({"name": "b", "value": float("nan")})
+    assert parts.files() == []
+    with open(tmp_path / "m" / ".journal.jsonl", "a") as file:
+        file.write('{"name": "c", "val')  # killed while writing
+    Journal(parts, ("value",))
+    table = parts.read()
+    assert table["name"].tolist() == ["a", "b"]
+    assert table["value"].tolist()[0] == 1.0
+    assert table["value"].isna().tolist() == [False, True]
+    # killed after the part was written, and before the journal was removed
+    (tmp_path / "m" / ".journal.jsonl").write_text('{"name": "a", "value": 1.0}\n')
+    Journal(parts, ("value",))
+    assert len(parts.read()) == 2
+
+
+def test_a_budget_sets_aside_what_a_request_may_cost_at_most():
+    budget = Budget(1.0, spent=0.2)
+    assert budget.permits("a", 0.5)
+    assert budget.permits("b", 0.4) is None
+    assert not budget.exhausted
+    budget.settle("a", 0.1)
+    assert budget.spent == pytest.approx(0.3)
+    assert budget.permits("c", 0.4)
+    budget.settle("c", None)
+    assert budget.spent == pytest.approx(0.7)
+    assert budget.permits("d", 0.31) is False
+    assert budget.exhausted
+    assert Price(1.0, 4.0).of(500_000, 250_000) == pytest.approx(1.5)
+
+
+# ---- the program -----------------------------------------------------------------------------------------------------
+
+
+@needs_inspect
+def test_two_servers_become_one_panel_with_grades_samples_and_what_they_cost(tmp_path, capsys):
+    questions = write_questions(tmp_path / "q.jsonl", 6)
+    with FakeServer(even, model="one-v2") as one, FakeServer(lambda body: "Hm.\nAnswer: No") as other:
+        who = write_models(
+            tmp_path / "who.yaml",
+            entry(one, "one", closed_book=True, price={"input": 1.0, "output": 2.0}),
+            entry(other, "other", instrument="reasoned", samples=2, temperature=1.0),
+        )
+        assert collect(tmp_path / "out", who, questions) == 0
+        assert {body.get("temperature") for body in other.asked} == {1.0}
+        n_asked = len(one.asked), len(other.asked)
+    panel = load_panel(tmp_path / "out" / "panel.csv")
+    assert list(panel.answers.columns) == ["one: neutral", "other: neutral, reasoned"]
+    assert panel.answers["one: neutral"].tolist() == [1, 0, 1, 0, 1, 0]
+    assert (panel.answers["other: neutral, reasoned"] == 0).all()
+    assert panel.respondents["model"].tolist() == ["one", "other"]
+    rows = panel.responses
+    assert rows.groupby("respondent").size().to_dict() == {"one: neutral": 6, "other: neutral, reasoned": 12}
+    assert rows.loc[rows["respondent"] == "one: neutral", "answered_correctly"].eq(1).all()
+    assert set(rows.loc[rows["respondent"] == "one: neutral", "served_model"]) == {"one-v2"}
+    assert n_asked == (6 + 6 + 3, 12 + 3)
+    told = capsys.readouterr().out
+    assert "what it did cost" in told
+    assert len(list((tmp_path / "out" / "inspect_logs").glob("*.eval"))) >= 4
+
+
+@needs_inspect
+def test_a_second_start_asks_only_what_failed_or_is_missing_and_notices_another_model(tmp_path, capsys):
+    questions = write_questions(tmp_path / "q.jsonl", 5)
+
+    def at_first(body):
+        return Fault(400) if "3 + 3" in question_of(body) else even(body)
+
+    with FakeServer(at_first, model="tiny-v1", fingerprint="fp_1") as server:
+        who = write_models(tmp_path / "who.yaml", entry(server))
+        assert collect(tmp_path / "out", who, questions) == 0
+        port = server.port
+    first = load_panel(tmp_path / "out" / "panel.csv")
+    assert first.answers["tiny: neutral"].isna().tolist() == [False, False, False, True, False]
+    assert "1 requests failed, the last by 400" in capsys.readouterr().out
+    write_questions(tmp_path / "q.jsonl", 6)
+
+    def later(body):
+        return even(body) if "Question" in str(body) else "a tree"
+
+    with FakeServer(later, model="tiny-v2", fingerprint="fp_2", port=port) as server:
+        assert collect(tmp_path / "out", who, questions, "--resume") == 0
+        assert sorted(asked_about(server)) == ["What is 3 + 3?", "What is 5 + 5?"]
+    told = capsys.readouterr().out
+    assert "tiny may have changed: the server calls it tiny-v1 (" in told
+    assert "tiny may have changed: the server's fingerprint is fp_1 (" in told
+    assert "tiny answers 3 of 3 probe questions otherwise" in told
+    again = load_panel(tmp_path / "out" / "panel.csv").answers["tiny: neutral"]
+    assert again.tolist() == [1, 0, 1, 0, 1, 0]
+    assert "may have changed" in (tmp_path / "out" / "manifest.json").read_text()
+
+
+@needs_inspect
+def test_what_cannot_be_read_is_blank_and_shown_with_its_text(tmp_path, capsys):
+    questions = write_questions(tmp_path / "q.jsonl", 30)
+    with FakeServer(lambda body: "Natürlich, " + question_of(body)) as server:
+        assert collect(tmp_path / "out", write_models(tmp_path / "who.yaml", entry(server)), questions) == 0
+    told = capsys.readouterr().out
+    assert "tiny: neutral: 30 of 30 answers (100%) could not be read" in told
+    assert told.count("'Natürlich, What is") == 10
+    panel = pd.read_csv(tmp_path / "out" / "panel.csv")
+    assert panel["said_yes"].isna().all()
+    assert panel["raw_text"].str.startswith("Natürlich").all()
+
+
+@needs_inspect
+def test_a_dry_run_asks_nobody_and_a_budget_is_never_passed(tmp_path, capsys):
+    questions = write_questions(tmp_path / "q.jsonl", 40)
+    price = {"input": 0.0, "output": 1_000_000.0}  # a unit of money for each token that is written
+    with FakeServer(even) as server:
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
+        assert collect(tmp_path / "out", who, questions, "--dry-run") == 0
+        told = capsys.readouterr().out
+        assert server.n_asked == 0
+        assert not (tmp_path / "out").exists()
+        assert "tiny: neutral" in told
+        assert "40" in told
+        assert collect(tmp_path / "out", who, questions, "--budget", "21.5") == 0
+        capsys.readouterr()
+        costs = pd.read_csv(tmp_path / "out" / "costs.csv")
+        assert 15 < costs["money"].iloc[-1] <= 21.5
+        assert len(pd.read_csv(tmp_path / "out" / "panel.csv")) < 40
+        assert collect(tmp_path / "out", who, questions, "--resume", "--budget", "100") == 0
+    assert len(pd.read_csv(tmp_path / "out" / "panel.csv")) == 40
+    unpriced = write_models(tmp_path / "who.yaml", entry("http://127.0.0.1:1/v1"))
+    assert collect(tmp_path / "other", unpriced, questions, "--budget", "1") == 2
+    assert "--budget needs the price of tiny" in capsys.readouterr().err
+
+
+@needs_inspect
+def test_a_wrong_key_leaves_nothing_behind_and_is_not_repeated(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("ONEDIAL_TEST_KEY", CANARY)
+    questions = write_questions(tmp_path / "q.jsonl", 3)
+    with FakeServer(even, key="another") as server:
+        who = write_models(tmp_path / "who.yaml", entry(server, key="ONEDIAL_TEST_KEY"))
+        assert collect(tmp_path / "out", who, questions) == 2
+    told = capsys.readouterr()
+    assert "tiny: the server refused the key (401" in told.err
+    assert CANARY not in told.err + told.out
+    assert not (tmp_path / "out").exists()
+
+
+@needs_inspect
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
+    questions, out = write_questions(tmp_path / "q.jsonl", 60), tmp_path / "out"
+    n_answered = [0]
+    lock = threading.Lock()
+
+    def counted(body):
+        with lock:
+            n_answered[0] += 1
+        return even(body)
+
+    with FakeServer(counted, seconds=0.1) as server:
+        who = write_models(tmp_path / "who.yaml", entry(server, connections=2))
+        program = [sys.executable, str(COLLECT), "--respondents", str(who), "--questions", str(questions)]
+        program += ["--out", str(out)]
+        running = subprocess.Popen(program, env=alone(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while running.poll() is None and n_answered[0] < 20:
+            time.sleep(0.02)
+        os.kill(running.pid, number)
+        complaint = running.communicate(timeout=60)[1].decode()
+        if number == signal.SIGINT:
+            assert running.returncode == 130
+            assert "goes on from there" in complaint
+        time.sleep(0.5)
+        before = server.n_asked
+        assert before < 60
+        done = subprocess.run([*program, "--resume"], env=alone(), capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        # 60 questions and 3 probes at each start; two were in flight, and as many may just have been answered
+        assert 63 + 3 <= server.n_asked <= 63 + 3 + 4
+    panel = pd.read_csv(out / "panel.csv")
+    assert len(panel) == 60
+    assert panel["said_yes"].tolist() == [1.0, 0.0] * 30
+
+
+@needs_inspect
+@pytest.mark.slow
+def test_a_server_that_goes_away_and_comes_back_is_asked_on(tmp_path):
+    questions = write_questions(tmp_path / "q.jsonl", 40)
+    first = FakeServer(even, seconds=0.05)
+    with first:
+        who = write_models(tmp_path / "who.yaml", entry(first, connections=2, retries=5))
+        ended = []
+        thread = threading.Thread(target=lambda: ended.append(collect(tmp_path / "out", who, questions)))
+        thread.start()
+        while first.n_asked < 10 and thread.is_alive():
+            time.sleep(0.02)
+    time.sleep(1)
+    with FakeServer(even, port=first.port) as second:
+        thread.join(timeout=120)
+        assert second.n_asked > 0
+    assert ended == [0]
+    assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 20
