@@ -3,6 +3,7 @@
 sweep (question x magnitude) + panel (question x target) -> match_targets -> TargetMatches -> judge -> Verdict
 """
 
+from matching.comparison import Comparison, compare_runs, mcnemar, paired_difference
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
 from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
@@ -31,6 +32,7 @@ __all__ = [
     "RULE",
     "SPLITS",
     "Prospects",
+    "Comparison",
     "ControlDial",
     "Dial",
     "DialPath",
@@ -44,6 +46,7 @@ __all__ = [
     "TargetMatches",
     "Verdict",
     "assign_splits",
+    "compare_runs",
     "control_table",
     "dial_of_crossings",
     "dial_of_grid",
@@ -54,6 +57,8 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "mcnemar",
+    "paired_difference",
     "prospects_of",
     "profile_of",
     "sweep_grid",
