@@ -3,6 +3,7 @@
 sweep (question x magnitude) + panel (question x target) -> match_targets -> TargetMatches -> judge -> Verdict
 """
 
+from matching.comparison import Comparison, compare_runs, mcnemar, paired_difference
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
 from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
@@ -32,6 +33,7 @@ __all__ = [
     "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
+    "Comparison",
     "ControlDial",
     "Dial",
     "DialPath",
@@ -46,6 +48,7 @@ __all__ = [
     "TargetMatches",
     "Verdict",
     "assign_splits",
+    "compare_runs",
     "control_table",
     "dial_of_crossings",
     "dial_of_grid",
@@ -57,6 +60,8 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "mcnemar",
+    "paired_difference",
     "profile_of",
     "prospects_of",
     "replacement_table",

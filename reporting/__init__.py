@@ -1,5 +1,6 @@
 """What is shown of a run: figures, report, lines in the terminal, W&B. Reads; computes no result."""
 
+from reporting.comparison_report import write_comparison
 from reporting.figure_style import COLOURS, FAINT, STYLE, Drawing, save_figure
 from reporting.meaning import headline
 from reporting.probe_report import write_probe_figures, write_probe_report
@@ -34,6 +35,7 @@ __all__ = [
     "save_results",
     "wandb_is_installed",
     "wandb_knows_key",
+    "write_comparison",
     "write_probe_figures",
     "write_probe_report",
     "write_profile_report",
