@@ -6,6 +6,7 @@ sweep (question x magnitude) + panel (question x target) -> match_targets -> Tar
 from matching.comparison import Comparison, compare_runs, mcnemar, paired_difference
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.dial_comparison import CUT, DialComparison, compare_dials, reach_at_kl
 from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
 from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
@@ -22,6 +23,7 @@ from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
 
 __all__ = [
     "ANSWERS",
+    "CUT",
     "DIALS",
     "FLAGS",
     "JUDGED",
@@ -36,6 +38,7 @@ __all__ = [
     "Comparison",
     "ControlDial",
     "Dial",
+    "DialComparison",
     "DialPath",
     "DialProfile",
     "ExperimentInputs",
@@ -49,6 +52,7 @@ __all__ = [
     "Verdict",
     "assign_splits",
     "compare_runs",
+    "compare_dials",
     "control_table",
     "dial_of_crossings",
     "dial_of_grid",
@@ -63,6 +67,7 @@ __all__ = [
     "mcnemar",
     "paired_difference",
     "profile_of",
+    "reach_at_kl",
     "prospects_of",
     "replacement_table",
     "sweep_grid",

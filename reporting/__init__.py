@@ -1,12 +1,13 @@
 """What is shown of a run: figures, report, lines in the terminal, W&B. Reads; computes no result."""
 
-from reporting.comparison_report import write_comparison
+from reporting.comparison_figures import draw_dials, draw_direction_cosines
 from reporting.figure_style import COLOURS, FAINT, STYLE, Drawing, save_figure
 from reporting.meaning import headline
 from reporting.probe_report import write_probe_figures, write_probe_report
 from reporting.profile_report import write_profile_report
 from reporting.report import write_report
 from reporting.results import save_results
+from reporting.run_comparison_report import write_comparison
 from reporting.run_figures import add_figure
 from reporting.terminal import print_summary, progress_bar
 from reporting.wandb_log import (
@@ -27,6 +28,8 @@ __all__ = [
     "WandbOptions",
     "add_figure",
     "check_wandb",
+    "draw_dials",
+    "draw_direction_cosines",
     "headline",
     "log_run",
     "print_summary",

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from matching import Comparison
 from reporting import page
-from reporting.comparison_figures import comparison_agreement, comparison_dose, comparison_numbers
 from reporting.meaning import NOTHING, headline, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.results import save_results
+from reporting.run_comparison_figures import comparison_agreement, comparison_dose, comparison_numbers
 from run_store import Run
 
 MOST_QUESTIONS = 200
