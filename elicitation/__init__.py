@@ -98,6 +98,7 @@ from elicitation.questions import (
     questions_frame,
     questions_from_frame,
     sample_questions,
+    stratified_sample,
 )
 from elicitation.respondent_files import RespondentModel, load_respondents
 from elicitation.respondents import (
@@ -281,6 +282,7 @@ __all__ = [
     "samples_of",
     "self_efficacy_items",
     "stated_confidence",
+    "stratified_sample",
     "summarise_panel",
     "truth_of",
     "under_test",

@@ -65,6 +65,30 @@ def sample_questions(questions: Sequence[Question], n: int, seed: int = 0) -> li
     return [question for question in questions if question.id in drawn]
 
 
+def stratified_sample(questions: Sequence[Question], n: int, seed: int = 0) -> list[Question]:
+    """Draw n questions in which every topic and level has its share, in the order in which they came.
+
+    A stratum is a topic at a level. Its questions, ordered by their hash, are spread evenly over 0 to 1 from a start
+    of the stratum's own, and the n lowest are drawn: of each stratum its share, or one more or less. The
+    draw depends on nothing but seed, ids, topics and levels, and a larger n contains the smaller.
+
+    Raises:
+        InputError: as `sample_questions`.
+    """
+    sample_questions(questions, n, seed)  # for what it refuses
+    strata: dict[tuple[str, str], list[Question]] = {}
+    for question in questions:
+        strata.setdefault((str(question.topic), str(question.level)), []).append(question)
+    places = {}
+    for (topic, level), own in strata.items():
+        start = int.from_bytes(_draw(seed, f"stratum:{topic}:{level}")[:8], "big") / 2**64
+        own.sort(key=lambda question: _draw(seed, question.id))
+        places.update({question.id: (rank + start) / len(own) for rank, question in enumerate(own)})
+    by_place = sorted(questions, key=lambda question: (places[question.id], _draw(seed, question.id)))
+    drawn = {question.id for question in by_place[:n]}
+    return [question for question in questions if question.id in drawn]
+
+
 def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]:
     """Keep the first of the questions whose normalised texts are equal, with the accepted answers of all of them.
 

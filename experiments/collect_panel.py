@@ -33,7 +33,7 @@ CHUNK = 64
 """Prompts whose answers are written at once: what a kill can cost."""
 MAY_CHANGE = (
     *("respondents", "questions", "n_questions", "seed", "closed_book", "device", "device_map"),
-    *("budget", "inspect_logs"),
+    *("budget", "inspect_logs", "merge", "shard"),
 )
 """Every answer is saved under what was asked of whom, so a collection may go on with more or other questions."""
 PANEL_COLUMNS = [
@@ -55,12 +55,17 @@ def main() -> None:
 
 
 def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import COLLECTED, COLLECTED_NUMBERS, ROW, load_questions, load_respondents
+    from elicitation import COLLECTED, COLLECTED_NUMBERS, ROW, load_questions, load_respondents, stratified_sample
     from open_models import quiet_libraries
 
     quiet_libraries()
     models = load_respondents(options.respondents)
-    questions = load_questions(options.questions, options.n_questions, options.seed)
+    questions = load_questions(options.questions)
+    if options.n_questions is not None:
+        questions = stratified_sample(questions, options.n_questions, options.seed)
+    if options.shard is not None:
+        this, of = options.shard
+        questions = questions[this - 1 :: of]
     check_what_is_asked_elsewhere(models, options)
     if options.dry_run:
         show_costs(models, questions, options)
@@ -71,6 +76,8 @@ def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
         notes.keep_in(run)
         parts = run.parts("measurements", COLLECTED, ROW)
         journal = Journal(parts, COLLECTED_NUMBERS)
+        for other in options.merge or []:
+            merge(other, parts, notes)
         try:
             with run.stage("asking"):
                 exhausted = ask_elsewhere(models, questions, parts, journal, run, options, notes)
@@ -85,11 +92,44 @@ def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
             save(models, questions, parts, options, run, notes, exhausted)
 
 
+def merge(other: Path, parts: Parts, notes: Notes) -> None:
+    """Take over the answers of another collection that this one has not.
+
+    Raises:
+        InputError: it is no collection, or holds answers of other weights under the same name.
+    """
+    from elicitation import ANSWER, COLLECTED, ROW, answered
+    from run_store import read_table
+
+    Run.open(other)  # refuses what is no run, or of a later version
+    shards = Parts(other / "measurements", COLLECTED, ROW)
+    ours = [read_table(file, [*ANSWER, "error", "model", "model_sha256"]) for file in parts.files()]
+    done = answered(ours)
+    weights = {(m, sha) for table in ours for m, sha in table[["model", "model_sha256"]].drop_duplicates().to_numpy()}
+    n_taken = 0
+    for file in shards.files():
+        rows = read_table(file).reindex(columns=COLLECTED)
+        for model, sha in rows[["model", "model_sha256"]].drop_duplicates().to_numpy():
+            if sha and any(name == model and known not in ("", sha) for name, known in weights):
+                raise InputError(
+                    f"{other} holds answers of other weights of {model} than {parts.folder}; keep them apart"
+                )
+            weights.add((model, sha))
+        fine = rows["error"].fillna("") == ""
+        keys = rows[ANSWER].astype({"sample": int}).itertuples(index=False, name=None)
+        new = rows[[is_fine and key not in done for is_fine, key in zip(fine, keys, strict=True)]]
+        if len(new):
+            parts.append(new)
+            done |= answered([new])
+            n_taken += len(new)
+    notes.tell(f"{n_taken} answers taken over from {other}")
+
+
 def drawn(entry: "RespondentModel", questions: "list[Question]", seed: int) -> "list[Question]":
     """The questions that one model is asked."""
-    from elicitation import sample_questions
+    from elicitation import stratified_sample
 
-    return questions if entry.n_questions is None else sample_questions(questions, entry.n_questions, seed)
+    return questions if entry.n_questions is None else stratified_sample(questions, entry.n_questions, seed)
 
 
 # ---- models of providers and servers ---------------------------------------------------------------------------------
@@ -471,13 +511,23 @@ def money(text: str) -> float:
     return value
 
 
+def shard(text: str) -> tuple[int, int]:
+    """For argparse: which of how many parts, such as 2/3."""
+    this, _, of = text.partition("/")
+    if not (this.isdigit() and of.isdigit() and 1 <= int(this) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no part of a whole such as 2/3")
+    return int(this), int(of)
+
+
 def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument(
         "--respondents", type=Path, required=True, metavar="FILE", help="YAML: who is asked (docs/collecting.md)"
     )
     parser.add_argument("--questions", default="embedded", help="a name or a file (default embedded)")
-    parser.add_argument("--n-questions", type=positive, metavar="N", help="draw N of them")
+    parser.add_argument(
+        "--n-questions", type=positive, metavar="N", help="draw N of them, each topic and level by its share"
+    )
     parser.add_argument(
         "--closed-book",
         action=argparse.BooleanOptionalAction,
@@ -493,6 +543,10 @@ def parse_options() -> argparse.Namespace:
         action=argparse.BooleanOptionalAction,
         default=True,
         help="keep inspect_ai's logs of providers and servers",
+    )
+    parser.add_argument("--shard", type=shard, metavar="I/N", help="ask the I-th of N parts of the questions alone")
+    parser.add_argument(
+        "--merge", type=Path, action="append", metavar="DIR", help="first take over the answers of another collection"
     )
     add_run_options(parser, seed="of the draw")
     return parse_run_options(parser)

@@ -103,7 +103,13 @@ def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptT
     template = load_prompt(options.prompt)
     targets = options.targets and [name.strip() for name in options.targets.split(",")]
     inputs = load_inputs(
-        options.panel, options.questions, options.respondents, targets, options.n_questions, options.seed
+        options.panel,
+        options.questions,
+        options.respondents,
+        targets,
+        options.n_questions,
+        options.seed,
+        hold_out_topics=options.hold_out == "topics",
     )
     if not options.keep_own:
         inputs = inputs.without_own(options.model)
@@ -432,6 +438,13 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--prompt",
         help="a .txt or .yaml file with one {question}, or a framing's name "
         f"({PROMPT}; for the embedded model {PROMPT_OF_EMBEDDED})",
+    )
+    asked.add_argument(
+        "--hold-out",
+        choices=("questions", "topics"),
+        default="questions",
+        help="what is tested on: half of the questions of every topic, or all questions of half of the topics "
+        "(%(default)s)",
     )
     asked.add_argument("--show-prompt", action="store_true", help="print the first rendered prompt and stop")
     add_steering_options(parser)

@@ -17,6 +17,8 @@ cache).
     own          own correctness beyond words and difficulty         own.csv
     where        layer by position; the last token patched           where.csv, patching.csv
     replacement  the words alone in the place of a dial (--dial)     replacement.csv, replacement_targets.csv
+    writing      readings while the model reasons                    writing.csv, tokens_written.parquet
+    elsewhere    far from home: other questions, --other-model       distance.csv, readings.csv, elsewhere.csv
     lens         what each layer would answer                        lens.csv, tokens.csv
 
 The run's folder holds the tables, layers/*.safetensors (probes and held-out scores), figures/ and report.html. A run
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 PROGRAM = "train_probes"
 MODEL = "smollm2-135m-instruct"
 PROMPT, PROMPT_OF_EMBEDDED = "neutral", "examples YN"
-MAY_CHANGE = ("stages", "store")
+MAY_CHANGE = ("stages", "store", "dial", "other_model", "embedding")
 MAPPED_LAYERS = 10
 DISTRACTIONS = (0.0, 0.5, 1.0, 2.0)
 """Strengths of a feature that has nothing to do with truth, see `probes.distraction_table`."""
@@ -84,7 +86,7 @@ def train_probes(options: argparse.Namespace, notes: Notes) -> None:
                 store = store_activations(
                     model, prompts, options.store, layers=layers, positions=[options.position], progress=advance
                 )
-            work = Work(options, run, model, inputs, prompts, store)
+            work = Work(options, run, model, inputs, template, prompts, store)
             work.keep_inputs()
         except InputError:
             run.withdraw()
@@ -132,6 +134,7 @@ class Work:
     run: Run
     model: "OpenModel"
     inputs: "ExperimentInputs"
+    template: "PromptTemplate"
     prompts: "PromptSet"
     store: "ActivationStore"
 
@@ -621,6 +624,88 @@ def replacement_stage(work: Work) -> None:
     work.run.write_table("replacement_targets.csv", by_target)
 
 
+def writing_stage(work: Work) -> None:
+    """The probes of the main labels, token by token while the model reasons."""
+    from elicitation import reasoned
+    from probes import Surroundings, course_of, read_while_writing
+    from reporting import progress_bar
+
+    if not work.options.n_reasoned:
+        return
+    layer, rows = work.one_layer, work.rows(work.one_layer)
+    own = work.probes_at(layer)[work.options.methods[0]]
+    by_id = {question.id: question for question in work.inputs.questions}
+    asked = [by_id[question] for question in work.spread_over_topics(work.options.n_reasoned)]
+    with progress_bar(len(asked), "reasoned answers") as advance:
+        tokens = read_while_writing(
+            work.model,
+            asked,
+            {label: own[label] for label in work.main_labels},
+            layer,
+            rows,
+            Surroundings.of(rows, work.task),
+            reasoned(work.template),
+            progress=advance,
+        )
+    work.run.write_table("tokens_written.parquet", tokens)
+    course = course_of(tokens, n_bootstrap=work.options.bootstrap, seed=work.options.seed)
+    work.run.write_table("writing.csv", course.assign(layer=layer))
+
+
+def elsewhere_stage(work: Work) -> None:
+    """Is a reading worth less far from the training questions? And probes on the facts and another checkpoint."""
+    from probes import Surroundings, distance_table, read_with_distance
+
+    layer, method = work.one_layer, work.options.methods[0]
+    rows, fitted = work.rows(layer), work.by_layer[layer][method]
+    work.run.write_table("distance.csv", distance_table(rows, work.task, fitted, work.main_labels).assign(layer=layer))
+    if work.facts_are_there:
+        import pandas as pd
+
+        asked, around = work.facts, Surroundings.of(rows, work.task)
+        assert asked is not None
+        own, names = work.rows(layer, asked.store), list(asked.store.question_ids)
+        found = [
+            read_with_distance(work.probes_at(layer)[method][label], around, own, names).assign(label=label)
+            for label in work.main_labels
+        ]
+        work.run.write_table("readings.csv", pd.concat(found).rename_axis("question_id"), index=True)
+    if work.options.other_model:
+        table = read_on_other_model(work, layer)
+        work.run.write_table("elsewhere.csv", table)
+
+
+def read_on_other_model(work: Work, layer: int) -> "pd.DataFrame":
+    """The probes of one layer on the same layer of another checkpoint, whose own answers are its own labels there."""
+    import numpy as np
+
+    from elicitation import is_read
+    from open_models import PromptSet, load_model, store_activations
+    from probes import OWN_MARGIN, OWN_YES, read_elsewhere
+    from reporting import progress_bar
+
+    options = work.options
+    other = load_model(options.other_model, dtype=options.dtype, device_map=options.device_map)
+    prompts = PromptSet.build(other, work.inputs.questions, work.template)
+    with progress_bar(len(prompts), f"activations of {options.other_model}") as advance:
+        store = store_activations(
+            other,
+            prompts,
+            f"{options.store}-other" if options.store else None,
+            layers=[layer],
+            positions=[options.position],
+            progress=advance,
+        )
+    margin, truth = store.margin.double().numpy(), work.task.values.copy()
+    read = is_read(store.mass.numpy())
+    for label in {OWN_YES, OWN_MARGIN} & set(work.task.labels):
+        cut = 0.0 if label == OWN_YES else float(np.median(margin[read]))
+        truth[:, work.task.labels.index(label)] = np.where(read, margin > cut, np.nan)
+    fitted = work.by_layer[layer][options.methods[0]]
+    table = read_elsewhere(work.rows(layer), work.rows(layer, store), work.task, fitted, truth, options.methods[0])
+    return table.assign(model=options.other_model, layer=layer)
+
+
 def lens_stage(work: Work) -> None:
     """What each layer would answer, what its answer says of each label, and which tokens the directions point at."""
     import numpy as np
@@ -691,6 +776,8 @@ STAGES = {
     "own": own_stage,
     "where": where_stage,
     "replacement": replacement_stage,
+    "writing": writing_stage,
+    "elsewhere": elsewhere_stage,
     "lens": lens_stage,
 }
 """Name to what is done, in order; a stage that is done is not done again."""
@@ -801,7 +888,9 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     group.add_argument("--n-pushed", type=positive, default=120, help="questions that are pushed (%(default)s)")
     group.add_argument("--n-random", type=natural, default=20, help="random pushes of either kind (%(default)s)")
     group.add_argument("--step", type=float, default=0.05, help="of a push, in residual norms (%(default)s)")
-    group.add_argument("--n-mapped", type=natural, default=90, help="questions read at each token (%(default)s)")
+    group.add_argument("--n-mapped", type=natural, default=60, help="questions read at each token (%(default)s)")
+    group.add_argument("--n-reasoned", type=natural, default=24, help="questions answered with reasons (%(default)s)")
+    group.add_argument("--other-model", help="a checkpoint of the same width on which the probes are read")
     group.add_argument("--dial", help="folder of a finished steer_sweep run, which the words are to replace")
     group.add_argument("--embedding", help="a sentence-transformers model, for words that see sentences too")
     group.add_argument("--stages", type=several(STAGES), default=list(STAGES), help=f"all of {', '.join(STAGES)}")

@@ -17,7 +17,7 @@ from elicitation import (
     questions_frame,
     sample_questions,
 )
-from matching.splits import assign_splits
+from matching.splits import TEST, assign_splits
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ def load_inputs(
     targets: Sequence[str] | None = None,
     n_questions: int | None = None,
     seed: int = 0,
+    hold_out_topics: bool = False,
 ) -> ExperimentInputs:
     """Load, join (by id, then by text), draw, split; what is left out on the way is noticed.
 
@@ -87,6 +88,7 @@ def load_inputs(
             questions.
         targets: keep these respondents only.
         n_questions: draw this many.
+        hold_out_topics: see `assign_splits`; which topics these are is noticed.
 
     Raises:
         InputError: as the loaders; no question that the panel answers; an unknown target.
@@ -102,8 +104,11 @@ def load_inputs(
         everything = ExperimentInputs(asked, {}, answers)
         asked = sample_questions(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
-    splits = assign_splits(questions_frame(asked), seed)
+    splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
     notice(str(joined))
+    if hold_out_topics:
+        held = sorted({str(question.topic) for question in asked if splits[question.id] == TEST})
+        notice(f"held out: the test questions are those of the topics {', '.join(held)}")
     return ExperimentInputs(
         asked, {str(name): str(split) for name, split in splits.items()}, answers, everything=everything
     )

@@ -7,8 +7,8 @@ chosen magnitude. Intervals are 95% percentile bootstrap intervals over test que
 all three and for all targets; magnitudes and cuts stay as chosen.
 
 The dial's order (`dial`, `ranking`) needs no choice, so fitting and test questions both say how well it puts each
-target's yes above its no, beside the order of the unsteered margin; and where on the dial each target stands
-(`placement`).
+target's yes above its no, beside the order of the unsteered margin (test questions alone, where half of the topics are
+held out); and where on the dial each target stands (`placement`).
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,8 @@ class Evidence:
         majority_answer: target; the one that `majority` holds.
         fitting_rows, test_rows: masks over the sweep's questions.
         strata: test question -> topic, those with few questions together.
-        ordered: the fitting and test questions that the order is judged by, as positions among the sweep's.
+        ordered: the questions that the order is judged by, as positions among the sweep's: fitting and test, or test
+            alone where no topic of one is among the other's.
         given: their answers, ordered question x target.
         ease, unsteered: their place in the dial's order and unsteered margin; nan for both where either is missing.
         topics: ordered question -> topic.
@@ -204,7 +205,7 @@ def _evidence(
     own_topics = np.full(len(grid.questions), "", dtype=object)
     if topics is not None:
         own_topics = topics.reindex(grid.questions).to_numpy(dtype=object)
-    ordered = np.flatnonzero(~grid.rows(EXTRACTION))
+    ordered = np.flatnonzero(test if _held_out(own_topics, fitting, test) else ~grid.rows(EXTRACTION))
     dial, margins = dial_of_grid(grid), grid.margins[ordered, grid.unsteered]
     known = ~np.isnan(dial.ease[ordered]) & ~np.isnan(margins)
     subject, unsteered = grid.answers[test], grid.margins[test, grid.unsteered]
@@ -231,6 +232,11 @@ def _evidence(
         topics=strata_of(own_topics[ordered]),
         dial=dial,
     )
+
+
+def _held_out(topics: np.ndarray, fitting: np.ndarray, test: np.ndarray) -> bool:
+    """Whether the test questions are of other topics than the fitting questions: then they alone are the judges."""
+    return not {str(topic) for topic in topics[fitting]} & {str(topic) for topic in topics[test]}
 
 
 def _statuses(evidence: Evidence, every: np.ndarray, chosen: _Choices, n_fitting: np.ndarray) -> list[str]:

@@ -9,6 +9,10 @@ of four: one extraction, one fitting, two test. So each topic, and the whole, ke
 topics of one or two questions share a round with their neighbours. Which place in the round is which changes from
 round to round, by the hash again, so that no split gets the first of every topic.
 
+With topics held out, extraction and fitting take turns in one half of the topics, and all questions of the other half
+are test questions: whatever the vector knows of a topic is then of no use. Topics go to the halves in the order of
+their hash, each to the half that has fewer questions.
+
 A split depends on the seed and on the set of (id, topic), not on the order of rows.
 """
 
@@ -22,32 +26,62 @@ EXTRACTION, FITTING, TEST = "extraction", "fitting", "test"
 SPLITS = (EXTRACTION, FITTING, TEST)
 
 _ROUND = (EXTRACTION, FITTING, TEST, TEST)
+FEWEST_HELD_OUT = 4
+"""Topics, of which half can be held out."""
 
 
-def assign_splits(questions: pd.DataFrame, seed: int) -> pd.Series:
+def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = False) -> pd.Series:
     """Deal the questions out to extraction, fitting and test, 25 : 25 : 50 within every topic.
 
     Args:
         questions: one row per question, with a column `id` and, if splits are to be stratified, `topic`
             (missing topics count as one topic).
         seed: another seed deals anew.
+        hold_out_topics: test on one half of the topics, and do all else on the other.
 
     Returns:
         Series named `split`, indexed by question id in the order of `questions`.
 
     Raises:
-        InputError: an id is missing or stands there twice, or there are fewer than four questions.
+        InputError: an id is missing or stands there twice, or there are fewer than four questions; fewer than four
+            topics to hold half of them out.
     """
     ids = _checked_ids(questions)
     topics = questions["topic"] if "topic" in questions.columns else pd.Series([None] * len(ids))
     names = ["" if pd.isna(topic) else str(topic) for topic in topics]
     order = sorted(range(len(ids)), key=lambda row: (_hash(seed, "topic", names[row]), _hash(seed, "id", ids[row])))
+    if hold_out_topics:
+        return _series(ids, _held_out([ids[row] for row in order], [names[row] for row in order]))
     split_of = {}
     for start in range(0, len(order), len(_ROUND)):
         dealt = [ids[row] for row in order[start : start + len(_ROUND)]]
         places = sorted(range(len(_ROUND)), key=lambda place: _hash(seed, "place", f"{dealt[0]} {place}"))
         split_of.update({question: _ROUND[place] for question, place in zip(dealt, places, strict=False)})
+    return _series(ids, split_of)
+
+
+def _series(ids: list[str], split_of: dict[str, str]) -> pd.Series:
     return pd.Series([split_of[question] for question in ids], index=pd.Index(ids, name="question_id"), name="split")
+
+
+def _held_out(ids: list[str], topics: list[str]) -> dict[str, str]:
+    """Question id -> split; both lists stand topic by topic in the order of the hashes."""
+    sizes = {topic: topics.count(topic) for topic in dict.fromkeys(topics)}
+    if len(sizes) < FEWEST_HELD_OUT:
+        raise InputError(
+            f"the questions have {len(sizes)} topic(s), and holding out half of them takes {FEWEST_HELD_OUT}; give the "
+            "questions a column topic, or leave --hold-out topics away"
+        )
+    held: set[str] = set()
+    counts = {True: 0, False: 0}
+    for topic, size in sizes.items():
+        out = counts[True] < counts[False]
+        counts[out] += size
+        if out:
+            held.add(topic)
+    learnt = [question for question, topic in zip(ids, topics, strict=True) if topic not in held]
+    split_of = dict.fromkeys(ids, TEST)
+    return split_of | {question: _ROUND[place % 2] for place, question in enumerate(learnt)}
 
 
 def _checked_ids(questions: pd.DataFrame) -> list[str]:

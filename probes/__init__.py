@@ -22,6 +22,7 @@ from probes.contrast import (
 )
 from probes.controls import control_labels, shuffled_within
 from probes.crossfit import LEAST_OF_A_KIND, PENALTIES, CrossFitted, best_penalties, cross_fit, of_rows, platt
+from probes.during import COURSE_COLUMNS, TOKEN_COLUMNS, course_of, read_while_writing
 from probes.erasure import Eraser, erasure_table
 from probes.folds import TopicFolds
 from probes.geometry import (
@@ -52,7 +53,7 @@ from probes.linear import Probe, fit_probe, probe_layers
 from probes.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer
 from probes.nested import Added, added_test, likelihood_ratio, what_is_added
 from probes.own_or_shared import OWN_COLUMNS, own_or_shared
-from probes.reading import FAR, Surroundings, read_elsewhere, read_with_distance
+from probes.reading import FAR, Surroundings, distance_table, held_out_distances, read_elsewhere, read_with_distance
 from probes.solvers import METHODS, PENALISED, Training
 from probes.statement_streams import StatementStores
 from probes.text import sentence_embeddings, words_of
@@ -61,6 +62,7 @@ from probes.where import MAP_COLUMNS, MappedQuestions, direct_effects, position_
 __all__ = [
     "CONTRASTS",
     "CONTRAST_COLUMNS",
+    "COURSE_COLUMNS",
     "EASY",
     "FACT_LABELS",
     "FACT_TRUE",
@@ -77,6 +79,7 @@ __all__ = [
     "PENALISED",
     "PENALTIES",
     "PROBE_COLUMNS",
+    "TOKEN_COLUMNS",
     "Added",
     "Area",
     "ChosenLayer",
@@ -100,15 +103,18 @@ __all__ = [
     "contrast_loss",
     "control_labels",
     "correct_label",
+    "course_of",
     "cross_evaluation",
     "cross_fit",
     "difference_interval",
     "direct_effects",
     "direction_table",
+    "distance_table",
     "distraction_table",
     "erasure_table",
     "fact_labels",
     "fit_probe",
+    "held_out_distances",
     "labels_of",
     "likelihood_ratio",
     "load_layer",
@@ -122,6 +128,7 @@ __all__ = [
     "principal_angles",
     "probe_layers",
     "read_elsewhere",
+    "read_while_writing",
     "read_with_distance",
     "read_without_labels",
     "save_layer",

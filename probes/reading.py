@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from common import InputError
-from probes.concordance import Concordance
+from probes.concordance import Concordance, difference_interval
 from probes.crossfit import CrossFitted
 from probes.linear import Probe
 from probes.measure import ProbeTask
@@ -44,12 +44,7 @@ class Surroundings:
     @classmethod
     def of(cls, rows: Floats, task: ProbeTask) -> "Surroundings":
         """From (question, d_model) activations of the task's questions."""
-        folds = task.folds
-        distances = np.full(len(rows), np.nan)
-        for fold in range(folds.n_folds):
-            own = folds.inside(fold)
-            distances[own] = _shrunk(Training.of(rows[~own])).distance(rows[own])
-        return _shrunk(Training.of(rows), np.sort(distances))
+        return _shrunk(Training.of(rows), np.sort(held_out_distances(rows, task)))
 
     def distance(self, rows: Floats) -> Floats:
         """(row,) Mahalanobis distance per coordinate: about 1 for a question like the training questions."""
@@ -63,6 +58,44 @@ class Surroundings:
         """(row,) share of held-out training questions at least as far off; small = far from home."""
         n = len(self.held_out)
         return (1 + n - np.searchsorted(self.held_out, distance, side="left")) / (1 + n)
+
+
+def held_out_distances(rows: Floats, task: ProbeTask) -> Floats:
+    """(question,) distance of each question from those of the other folds."""
+    distances = np.full(len(rows), np.nan)
+    for fold in range(task.folds.n_folds):
+        own = task.folds.inside(fold)
+        distances[own] = _shrunk(Training.of(rows[~own])).distance(rows[own])
+    return distances
+
+
+def distance_table(rows: Floats, task: ProbeTask, fitted: CrossFitted, labels: Sequence[str]) -> pd.DataFrame:
+    """Is a reading worth less far from the training questions? Held-out AUROC of the nearer and of the farther half.
+
+    Args:
+        rows: (question, d_model) that the scores are of. fitted: held-out scores. labels: which.
+
+    Returns:
+        Columns `label, auroc, near, near_low, near_high, far, far_low, far_high, gap, gap_low, gap_high`; gap: near
+        minus far, both over the same draws of the topics. Where it is about 0, distance tells nothing of the reading.
+    """
+    distance = held_out_distances(rows, task)
+    nearer = distance <= np.median(distance)
+    lines = []
+    for label in labels:
+        at = fitted.labels.index(label)
+        score, truth = fitted.score[:, at], fitted.truth[:, at]
+        whole, near, far = (
+            Concordance.of(score, np.where(kept, truth, np.nan), task.folds)
+            for kept in (np.ones_like(nearer), nearer, ~nearer)
+        )
+        gap = difference_interval(near, far, task.draws)
+        line: dict[str, object] = {"label": label, "auroc": whole.auroc}
+        for name, half in (("near", near), ("far", far)):
+            area = half.area(task.draws)
+            line |= {name: area.auroc, f"{name}_low": area.low, f"{name}_high": area.high}
+        lines.append(line | dict(zip(("gap", "gap_low", "gap_high"), gap, strict=True)))
+    return pd.DataFrame(lines)
 
 
 def read_with_distance(

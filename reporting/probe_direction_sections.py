@@ -328,6 +328,102 @@ def replacement(contents: ProbeContents) -> Section | None:
     return Section("Would the words do?", blocks + contents.figures("replacement"))
 
 
+def writing(contents: ProbeContents) -> Section | None:
+    """Readings while the model reasons."""
+    table = contents.table("writing")
+    if table is None:
+        return None
+    counts = table.groupby("verdict")["n"].max()
+    said = ", ".join(f"{name} {n:.0f}" for name, n in counts.items()) or "none"
+    words = (
+        f"The probes of layer {_layer(table)} while the model reasons before it answers: does the reading tell the "
+        f"verdict before it is written? Questions by verdict: {said} (unread: no verdict could be read). Readings are "
+        "in standard deviations of what the probe reads of ordinary questions. far: share of tokens that lie farther "
+        "off than 95% of questions of other topics; a reading there is no more than a number, since the probe was "
+        "fitted at the end of a prompt and not in written text."
+        if len(table)
+        else "The model wrote nothing that could be read."
+    )
+    lines = []
+    for label, own in table.groupby("label", sort=False):
+        ends = own.sort_values("progress")
+        first, last = (ends[ends["progress"] == at].iloc[0] for at in (ends["progress"].min(), ends["progress"].max()))
+        lines.append(
+            TableRow(
+                str(label),
+                [
+                    *(
+                        f"{number(each['auroc'], 2)} {interval(each['auroc_low'], each['auroc_high'], 2)}"
+                        for each in (first, last)
+                    ),
+                    number(own["far"].mean(), 2),
+                ],
+            )
+        )
+    columns = ("AUROC of the verdict, first tenth", "last tenth", "far")
+    shown = page.table("Writing", "label", columns, lines)
+    return Section("While it writes", [page.text(words), shown, *contents.figures("writing", "writing_one")])
+
+
+def elsewhere(contents: ProbeContents) -> Section | None:
+    """Far from the training questions: distance, other questions, another checkpoint."""
+    table = contents.table("distance")
+    if table is None:
+        return None
+    columns = ("all", "nearer half", "farther half", "nearer minus farther")
+    lines = [
+        TableRow(
+            str(row["label"]),
+            [
+                number(row["auroc"], 2),
+                *(f"{number(row[n], 2)} {interval(row[f'{n}_low'], row[f'{n}_high'], 2)}" for n in ("near", "far")),
+                f"{number(row['gap'], 2, signed=True)} {interval(row['gap_low'], row['gap_high'], 2, signed=True)}",
+            ],
+        )
+        for _, row in table.iterrows()
+    ]
+    blocks = [
+        page.text(
+            f"Layer {_layer(table)}. Each question's distance from the training questions of the other topics: are "
+            "probes worth less on the farther half?"
+        ),
+        page.table("Distance", "label", columns, lines),
+    ]
+    readings = contents.table("readings")
+    if readings is not None:
+        blocks.append(
+            page.text(
+                "On the unrelated facts, put in another prompt, the reader abstains from "
+                f"{readings['reading'].isna().mean():.0%} of its readings: so many lie farther off than 95% of "
+                "held-out questions do."
+            )
+        )
+    other = contents.table("elsewhere")
+    if other is not None:
+        lines = [
+            TableRow(
+                str(row["label"]),
+                [
+                    number(row["at_home"], 2),
+                    f"{number(row['elsewhere'], 2)} {interval(row['elsewhere_low'], row['elsewhere_high'], 2)}",
+                    number(row["recentred"], 2),
+                    number(row["far"], 2),
+                    f"{row['n']:.0f}",
+                ],
+            )
+            for _, row in other.iterrows()
+        ]
+        blocks += [
+            page.text(
+                f"The probes on the same layer of {other['model'].iloc[0]}, topics held out on both sides; its own "
+                "answers are its own labels there. recentred: each checkpoint's mean is taken off first. far: share "
+                "of its questions on which the reader would abstain."
+            ),
+            page.table("Elsewhere", "label", ("at home", "elsewhere", "recentred", "far", "n"), lines),
+        ]
+    return Section("Far from home", blocks)
+
+
 def lens(contents: ProbeContents) -> Section | None:
     """What each layer would answer, and where the directions point."""
     blocks = contents.figures("lens_curves")

@@ -3,6 +3,7 @@
 without_labels   truth of statements found without labels, layer by layer, beside the control with nonsense
 where            layer by position: where labels read, and where their directions are written
 patching         how much of another question's answer the last token holds after each layer
+writing          readings while the model reasons, averaged by verdict; writing_one: one question, token by token
 replacement      how well words alone, a dial and others agree with each target
 distraction      what the same methods read once a feature is planted that has nothing to do with truth
 """
@@ -168,5 +169,64 @@ def patching(table: pd.DataFrame) -> Drawing:
         "The last token's stream after one layer is taken from another question, and the answer is read. At 0 the "
         "receiver answers as ever: what tells the questions apart still stands at its words. At 1 it answers as the "
         "donor does: from here on the last token holds all of it. After the last layer it is 1 by construction."
+    )
+    return Drawing(figure, title, caption)
+
+
+@styled
+def writing(table: pd.DataFrame) -> Drawing:
+    """For each label, mean readings along the text by verdict, with bands over questions."""
+    labels = list(dict.fromkeys(table["label"]))
+    figure = new_figure(1.0 + 1.7 * len(labels))
+    panels = figure.subplots(len(labels), 1, sharex=True, squeeze=False)[:, 0]
+    colours = {"yes": COLOURS[0], "no": COLOURS[1], "unread": COLOURS[7]}
+    for axes, label in zip(panels, labels, strict=True):
+        for verdict, own in table[table["label"] == label].groupby("verdict", sort=False):
+            x, mean, low, high = (own[name].to_numpy(float) for name in ("progress", "mean", "low", "high"))
+            axes.fill_between(x, low, high, color=colours[str(verdict)], alpha=0.15, linewidth=0)
+            axes.plot(x, mean, color=colours[str(verdict)])
+        set_title(axes, label)
+        axes.set_ylabel("reading, SD")
+        axes.axhline(0, color=INK, linewidth=0.7)
+    panels[-1].set_xlabel("share of the text that is written")
+    counts = table.groupby("verdict")["n"].max()
+    handles = [
+        Line2D([], [], color=colours[name], label=f"{name} ({counts[name]:.0f})") for name in colours if name in counts
+    ]
+    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    caption = (
+        "Mean reading of each probe along the reasoned answer, by the verdict that stands at its end, with 95% over "
+        "questions. Lines that part before the end tell the verdict before it is written. 0 is what the probe reads of "
+        "an ordinary question before its answer; a common shift says only that written text is another place."
+    )
+    return Drawing(figure, "While it writes", caption)
+
+
+@styled
+def writing_one(tokens: pd.DataFrame) -> Drawing:
+    """One question's readings, token by token: the first that ends in a verdict, else the first of all."""
+    read = tokens[tokens["said_yes"].notna()]
+    chosen = (read if len(read) else tokens)["question_id"].iloc[0]
+    own = tokens[tokens["question_id"] == chosen]
+    figure = new_figure(4.2)
+    axes = figure.subplots()
+    for place, (label, each) in enumerate(own.groupby("label", sort=False)):
+        axes.plot(each["place"], each["reading"], color=COLOURS[place], label=str(label), linewidth=1.1)
+    words = own.drop_duplicates("place").sort_values("place")
+    step = max(1, len(words) // 40)
+    shown = words.iloc[::step]
+    axes.set_xticks(
+        shown["place"], [repr(token)[1:-1].replace("$", "") for token in shown["token"]], rotation=90, fontsize=5
+    )
+    axes.axhline(0, color=INK, linewidth=0.7)
+    axes.set_ylabel("reading, SD")
+    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower left", ncols=2)
+    verdict = {1.0: "yes", 0.0: "no"}.get(float(words["said_yes"].iloc[0]), "unread")
+    title = "One reasoned answer"
+    set_title(axes, title, f"question {chosen}; verdict: {verdict}")
+    caption = (
+        "The probes at each token of one reasoned answer. One answer shows what a reading looks like, and proves "
+        "nothing: the means over questions stand in the other figure."
+        + (f" Every {step}th token is named." if step > 1 else "")
     )
     return Drawing(figure, title, caption)

@@ -49,6 +49,11 @@ def write_probe_figures(run: Run) -> None:
         drawings["patching"] = more.patching(run.read_table("patching.csv"))
     if run.has("replacement_targets.csv"):
         drawings["replacement"] = more.replacement(run.read_table("replacement_targets.csv"))
+    if run.has("writing.csv"):
+        course, tokens = run.read_table("writing.csv"), run.read_table("tokens_written.parquet")
+        if len(tokens):
+            drawings["writing_one"] = more.writing_one(tokens)
+            drawings["writing"] = more.writing(course)
     if run.has("lens.csv"):
         drawings["lens_curves"] = draw.lens_curves(run.read_table("lens.csv"), MAIN_LABELS)
     save_results(run, {}, drawings)

@@ -138,6 +138,8 @@ PROBE_SECTIONS: dict[str, Callable[[ProbeContents], Section | None]] = {
     "own or shared": more.own_or_shared,
     "where": more.where,
     "replacement": more.replacement,
+    "writing": more.writing,
+    "elsewhere": more.elsewhere,
     "lens": more.lens,
     "methods": methods,
     "angles": more.angles,

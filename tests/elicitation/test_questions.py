@@ -17,6 +17,7 @@ from elicitation import (
     questions_from_frame,
     read_questions,
     sample_questions,
+    stratified_sample,
 )
 
 ROWS = [
@@ -358,7 +359,7 @@ HOSTILE = [
     ("q.jsonl", b'{"question": "Who?"}\n{"question": "Caf\xe9?"}', "line 2 holds the byte 0xe9, which is no UTF-8"),
     ("q.csv", "question\nWho?\n".encode("utf-16"), "line 1 holds the byte 0xff"),
     ("q.csv", b"question\nW\0ho?\n", "line 2 holds a zero byte"),
-    ("q.csv", b"id,text\n1,Who?\n", "no column 'question'; it holds 'id', 'text'"),
+    ("q.csv", b"id,asked\n1,Who?\n", "no column 'question'; it holds 'id', 'asked'"),
     ("q.csv", b'question,topic\n"Who?\n', "line 2 is no whole CSV record"),
     ("q.csv", b"question,topic\nWho?,x\nWhy, oh why?,y\n", "line 3 has 3 fields, but the header names 2"),
     ("q.csv", b"id,question\n1,Who?\n2\n", "line 3 has 1 fields, but the header names 2"),
@@ -443,3 +444,27 @@ def test_a_damaged_file_is_read_or_refused_and_never_crashes(tmp_path, suffix):
 def test_an_unknown_source_is_refused_with_what_there_is(source):
     with pytest.raises(InputError, match=r"there is no file|there are no questions called"):
         load_questions(source)
+
+
+def test_a_stratified_draw_gives_every_topic_and_level_its_share_and_larger_ones_contain_smaller_ones():
+    shares = {("art", 1): 300, ("art", 5): 100, ("sea", 1): 60, ("sea", None): 40}
+    many = [
+        Question(f"{topic}{level}{i}", f"What {topic} {level} {i}?", topic=topic, level=level)
+        for (topic, level), size in shares.items()
+        for i in range(size)
+    ]
+    smaller: set[str] = set()
+    for n in (10, 50, 200, 499, 500):
+        drawn = stratified_sample(many, n, seed=4)
+        assert len(drawn) == n
+        assert [each for each in many if each in drawn] == drawn
+        for (topic, level), size in shares.items():
+            found = sum((each.topic, each.level) == (topic, level) for each in drawn)
+            assert abs(found - n * size / 500) <= 2
+        assert smaller <= {each.id for each in drawn}
+        smaller = {each.id for each in drawn}
+    backwards = {each.id for each in stratified_sample(many[::-1], 200, seed=4)}
+    assert backwards == {each.id for each in stratified_sample(many, 200, seed=4)}
+    assert backwards != {each.id for each in stratified_sample(many, 200, seed=5)}
+    with pytest.raises(InputError, match="but there are 500"):
+        stratified_sample(many, 501)

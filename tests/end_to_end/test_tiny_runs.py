@@ -68,6 +68,16 @@ def steer(experiment, call, tmp_path, monkeypatch):
 # ---- what a run holds ------------------------------------------------------------------------------------------------
 
 
+def test_held_out_topics_stand_in_the_test_split_and_are_named(steer):
+    run, _ = steer(hold_out="topics", layer=1, magnitudes="-1,1", facts=0)
+    splits = run.questions().groupby("topic")["split"].unique().map(set)
+    held = sorted(topic for topic, own in splits.items() if own == {"test"})
+    assert 2 <= len(held) <= 3
+    assert all(own == {"extraction", "fitting"} for topic, own in splits.items() if topic not in held)
+    noted = json.dumps(json.loads((run.path / "manifest.json").read_text())["notes"])
+    assert f"of the topics {', '.join(held)}" in noted
+
+
 def test_every_file_of_a_run_is_there_and_no_temporary_one(run):
     assert [name for name in WRITTEN if not (run.path / name).is_file()] == []
     assert len(list((run.path / "vectors").glob("*.safetensors"))) == 1

@@ -350,3 +350,23 @@ def test_unread_answers_lower_no_yes_rate_and_unknowable_questions_have_no_level
     assert summary["auroc_level"] == summary["auroc_correct"] == 1.0
     closed = pd.DataFrame({"model": "m", "question_id": ["a", "b", "c"], "correct": [1.0, 0.0, np.nan]})
     assert accuracy_by_level(closed, questions).loc["m"].to_dict() == {1: 1.0, 5: 0.0, "all": 0.5}
+
+
+def test_shards_from_several_machines_merge_into_the_panel_that_one_would_have_made(panel, folder, tmp_path, capsys):
+    for part in ("1/2", "2/2"):
+        assert collect(folder, tmp_path / part[0], "--shard", part) == 0
+    shards = [arguments for part in "12" for arguments in ("--merge", str(tmp_path / part))]
+    capsys.readouterr()
+    assert collect(folder, tmp_path / "whole", *shards) == 0
+    assert "answers taken over from" in capsys.readouterr().out
+    (one, other) = (pd.read_csv(path / "panel.csv") for path in (tmp_path / "whole", panel))
+    numbers = ["margin", "mass"]
+    pd.testing.assert_frame_equal(one.drop(columns=numbers), other.drop(columns=numbers))
+    np.testing.assert_allclose(one[numbers], other[numbers], atol=1e-5)
+    assert len(list((tmp_path / "whole" / "measurements").glob("part-*"))) == len(
+        [file for part in "12" for file in (tmp_path / part / "measurements").glob("part-*")]
+    )
+    with pytest.raises(SystemExit):
+        collect(folder, tmp_path / "third", "--shard", "3/2")
+    assert collect(folder, tmp_path / "fourth", "--merge", str(tmp_path)) == 2
+    assert "holds no run" in capsys.readouterr().err

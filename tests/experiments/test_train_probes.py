@@ -15,7 +15,7 @@ def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     found = write_experiment(folder, n=160, n_targets=4)
     few = {"bootstrap": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "n_random": 3}
-    few |= {"statement_layers": 1, "n_mapped": 30}
+    few |= {"statement_layers": 1, "n_mapped": 30, "n_reasoned": 4}
     return found | {"store": folder / "store"} | few
 
 
@@ -115,6 +115,36 @@ def test_maps_of_layer_by_position_and_patches_stand_in_the_report(finished):
     page = (finished / "report.html").read_text()
     assert "Where in the prompt?" in page
     assert "Tokens by layer" in page
+
+
+def test_readings_while_it_writes_and_far_from_home_stand_in_the_report(finished):
+    course, distance, readings = (pd.read_csv(finished / f"{name}.csv") for name in ("writing", "distance", "readings"))
+    tokens = pd.read_parquet(finished / "tokens_written.parquet")
+    assert set(tokens["label"]) == set(distance["label"]) == set(readings["label"])
+    assert tokens["question_id"].nunique() == 4
+    assert set(course["verdict"]) <= {"yes", "no", "unread"}
+    assert (readings["reading"].isna() == (readings["as_far"] < 0.05)).all()
+    page = (finished / "report.html").read_text()
+    assert "While it writes" in page
+    assert "Far from home" in page
+
+
+def test_probes_are_read_on_another_checkpoint(finished, options, tmp_path, call):  # noqa: F811
+    import shutil
+
+    from tiny_models import save_outspoken
+
+    save_outspoken(tmp_path / "other", "llama", 1)  # the same weights under another name
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    manifest = run / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"stage": "elsewhere"', '"stage": "gone"'))
+    given = options | {"out": run, "resume": True, "other_model": tmp_path / "other", "store": options["store"]}
+    assert call(TRAIN_PROBES, *as_arguments(given)).code == 0
+    table = pd.read_csv(run / "elsewhere.csv").set_index("label")
+    own = table.loc["easy for all"]
+    assert own["elsewhere"] == pytest.approx(own["at_home"], abs=1e-6)
+    assert own["far"] < 0.1
 
 
 def test_the_words_alone_are_held_against_every_target(finished):

@@ -240,3 +240,13 @@ def test_tables_that_do_not_fit_are_refused_in_one_sentence(change, words):
     sweep, panel = change(*simulated(n_targets=3, n_questions=80))
     with pytest.raises(InputError, match=words):
         match_targets(sweep, panel, n_bootstrap=19)
+
+
+def test_where_topics_are_held_out_the_order_is_judged_by_test_questions_alone():
+    sweep, panel = simulated()
+    own = sweep.drop_duplicates("question_id").set_index("question_id")
+    both = match_targets(sweep, panel, topics=own["topic"], n_bootstrap=19).evidence
+    assert len(both.ordered) == (own["split"] != "extraction").sum()
+    other = own["topic"].where(own["split"] != "test", "another " + own["topic"])
+    alone = match_targets(sweep, panel, topics=other, n_bootstrap=19).evidence
+    assert len(alone.ordered) == (own["split"] == "test").sum()

@@ -65,3 +65,21 @@ def test_a_topic_of_two_questions_falls_into_each_split_as_often_as_it_should():
 def test_unusable_questions_are_refused_in_one_sentence(frame, words):
     with pytest.raises(InputError, match=words):
         assign_splits(frame, seed=0)
+
+
+def test_held_out_topics_are_tested_on_and_nothing_else_is_done_with_them():
+    frame = questions([40, 30, 25, 20, 20, 12, 9, 4])
+    for seed in range(5):
+        split = assign_splits(frame, seed, hold_out_topics=True)
+        of_topic = split.groupby(frame.set_index("id")["topic"]).unique().map(set)
+        assert all(own == {"test"} or "test" not in own for own in of_topic)
+        counts = split.value_counts()
+        assert abs(counts["extraction"] - counts["fitting"]) <= 1
+        assert 0.3 < counts["test"] / len(frame) < 0.7
+        shuffled = assign_splits(frame.sample(frac=1, random_state=1), seed, hold_out_topics=True)
+        pd.testing.assert_series_equal(split, shuffled[split.index])
+
+
+def test_three_topics_are_too_few_to_hold_half_of_them_out():
+    with pytest.raises(InputError, match=r"3 topic\(s\).*takes 4"):
+        assign_splits(questions([20, 20, 20]), 0, hold_out_topics=True)

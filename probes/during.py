@@ -1,0 +1,159 @@
+"""What a probe reads while the model writes: token by token of a reasoned answer, up to the yes or no.
+
+    reading     (w . h - mean) / sd, h the stream at the token, w the probe's direction; mean and standard deviation
+                over the streams that the probe was fitted to, so that 0 is an ordinary question before its answer
+    as_far      share of held-out training questions at least as far off as this token (`probes.reading`): the probe was
+                fitted at the end of a prompt, and text that the model writes is another place
+    progress    0 at the first token that is written, 1 at the last: the verdict, where one stands
+
+The question that this answers: does the reading tell the verdict before it is written? `auroc` of a stretch is how well
+the mean reading there ranks the questions that end in yes above those that end in no.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from common import InputError
+from elicitation import REASONED, Instrument, Question, TextReader, response_from_text
+from open_models import OpenModel, check_room, encode, generate, pad_batch
+from probes.concordance import auroc_by_column
+from probes.linear import Probe
+from probes.reading import Surroundings
+
+Floats = NDArray[np.float64]
+
+N_STRETCHES = 10
+TOKEN_COLUMNS = ("question_id", "place", "n_tokens", "progress", "token", "label", "reading", "as_far", "said_yes")
+COURSE_COLUMNS = ("label", "verdict", "progress", "mean", "low", "high", "n", "auroc", "auroc_low", "auroc_high", "far")
+_AT_ONCE = 16
+
+
+@torch.inference_mode()
+def read_while_writing(
+    model: OpenModel,
+    questions: Sequence[Question],
+    probes: Mapping[str, Probe],
+    layer: int,
+    streams: Floats,
+    surroundings: Surroundings,
+    instrument: Instrument = REASONED,
+    max_new_tokens: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> pd.DataFrame:
+    """Every probe at every token that the model writes in answer to each question.
+
+    Args:
+        probes: label -> probe of this layer. streams: (question, d_model) that they were fitted to; give the scale.
+        surroundings: of the same streams. instrument: one whose answer is text.
+        max_new_tokens: by default the instrument's.
+        progress: is told how many questions were done.
+
+    Returns:
+        One row per question, token and label, `TOKEN_COLUMNS`; said_yes is 1, 0, or nan where no verdict could be read.
+
+    Raises:
+        InputError: an instrument that is read by its logits; no room for the text.
+    """
+    reader = instrument.reader
+    if not isinstance(reader, TextReader):
+        raise InputError(f"the instrument {instrument.name!r} writes nothing; choose one that is read as text")
+    prompts = [instrument.prompt(question.text) for question in questions]
+    sequences, most = model.token_ids(prompts), max_new_tokens or reader.max_new_tokens
+    check_room(model, sequences, most)
+    units = np.stack([probe.direction.double().numpy() for probe in probes.values()], axis=1)
+    before = streams @ units
+    mean, spread = before.mean(axis=0), before.std(axis=0)
+    lines: list[pd.DataFrame] = []
+    order = sorted(range(len(questions)), key=lambda place: len(sequences[place]))
+    for first in range(0, len(order), _AT_ONCE):
+        chosen = order[first : first + _AT_ONCE]
+        written = generate(model, [sequences[place] for place in chosen], most, stop=reader.stop)
+        for place, text in zip(chosen, written, strict=True):
+            whole = encode(model.tokenizer, model.render(prompts[place]) + text.text)
+            start = _begins(sequences[place], whole)
+            if start >= len(whole):
+                continue
+            rows = model.read_residual(pad_batch([whole], model.stack.pad_id).to(model.device), [layer], "all")
+            own = rows[0, 0, start:].double().cpu().numpy()
+            said_yes = response_from_text(instrument.scale, reader, text.text, text.finished).said_yes
+            said = np.nan if said_yes is None else float(said_yes)
+            readings, far = (own @ units - mean) / spread, surroundings.as_far(surroundings.distance(own))
+            n = len(own)
+            for at, label in enumerate(probes):
+                lines.append(
+                    pd.DataFrame(
+                        {
+                            "question_id": questions[place].id, "place": np.arange(n), "n_tokens": n,
+                            "progress": np.arange(n) / max(n - 1, 1),
+                            "token": [model.tokenizer.decode([token]) for token in whole[start:]],
+                            "label": label, "reading": readings[:, at], "as_far": far, "said_yes": said,
+                        }
+                    )
+                )  # fmt: skip
+        if progress:
+            progress(len(chosen))
+    if not lines:
+        return pd.DataFrame(columns=list(TOKEN_COLUMNS))
+    return pd.concat(lines, ignore_index=True)[list(TOKEN_COLUMNS)]
+
+
+def course_of(
+    tokens: pd.DataFrame, n_stretches: int = N_STRETCHES, n_bootstrap: int = 999, seed: int = 0
+) -> pd.DataFrame:
+    """Means over questions along the text, by verdict, and how well each stretch tells the verdict.
+
+    Args:
+        tokens: as `read_while_writing` gives them.
+
+    Returns:
+        One row per label, verdict ("yes", "no", "unread") and stretch, `COURSE_COLUMNS`: progress is the stretch's
+        middle; mean of the questions' means with a 95% interval over questions; n questions; auroc of yes against no in
+        that stretch, with its interval (nan where either kind has fewer than 5); far: share of tokens that lie farther
+        off than 95% of held-out training questions.
+    """
+    stretch = np.minimum((tokens["progress"].to_numpy() * n_stretches).astype(int), n_stretches - 1)
+    kind = tokens["said_yes"].map({1.0: "yes", 0.0: "no"}).fillna("unread")
+    marked = tokens.assign(stretch=stretch, verdict=kind, far=tokens["as_far"] < 0.05)
+    means = marked.groupby(["label", "stretch", "question_id"], sort=False).agg(
+        reading=("reading", "mean"), verdict=("verdict", "first"), far=("far", "mean")
+    )
+    rng, lines = np.random.default_rng(seed), []
+    for (label, at), own in means.groupby(level=["label", "stretch"], sort=True):
+        values = {name: part["reading"].to_numpy() for name, part in own.groupby("verdict")}
+        told = _told(values.get("yes", np.empty(0)), values.get("no", np.empty(0)), n_bootstrap, rng)
+        for name, given in values.items():
+            drawn = rng.choice(given, (n_bootstrap, len(given))).mean(axis=1) if len(given) > 1 else np.full(2, np.nan)
+            low, high = np.quantile(drawn, [0.025, 0.975])
+            lines.append(
+                {
+                    "label": label, "verdict": name, "progress": (float(str(at)) + 0.5) / n_stretches,
+                    "mean": given.mean(),
+                    "low": low, "high": high, "n": len(given), "auroc": told[0], "auroc_low": told[1],
+                    "auroc_high": told[2], "far": own.loc[own["verdict"] == name, "far"].mean(),
+                }
+            )  # fmt: skip
+    return pd.DataFrame(lines, columns=list(COURSE_COLUMNS))
+
+
+def _told(yes: Floats, no: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    if min(len(yes), len(no)) < 5:
+        return (float("nan"),) * 3
+    places = [rng.integers(len(side), size=(len(side), n_bootstrap)) for side in (yes, no)]
+    score = np.vstack([yes[places[0]], no[places[1]]])
+    truth = np.vstack([np.ones((len(yes), n_bootstrap)), np.zeros((len(no), n_bootstrap))])
+    one = np.zeros(len(score), dtype=np.intp)
+    low, high = np.quantile(auroc_by_column(score, truth, one), [0.025, 0.975])
+    own = auroc_by_column(np.r_[yes, no][:, None], truth[:, :1], one)[0]
+    return float(own), float(low), float(high)
+
+
+def _begins(prompt: Sequence[int], whole: Sequence[int]) -> int:
+    """The first place at which the whole text is not the prompt any more; a last letter may join what follows."""
+    n = 0
+    while n < min(len(prompt), len(whole)) and prompt[n] == whole[n]:
+        n += 1
+    return n
