@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: sweep test test-fast lint notebooks clean
+.PHONY: sweep test test-fast lint notebooks docs clean
 
 sweep: $(VENV)/installed
 	$(BIN)/python experiments/steer_sweep.py $(ARGS)
@@ -27,6 +27,10 @@ lint: $(VENV)/installed-dev
 notebooks: $(VENV)/installed-dev
 	$(BIN)/python scripts/run_notebooks.py $(ARGS)
 
+# Into site/, without a network once the requirements are there; a link that leads nowhere is an error.
+docs: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet $(ARGS)
+
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; pass PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +41,10 @@ $(VENV)/installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	touch $@
+
+$(VENV)/installed-docs: requirements-docs.txt $(VENV)/installed
+	$(BIN)/python -m pip install --quiet -r requirements-docs.txt
 	touch $@
 
 clean:

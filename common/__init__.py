@@ -1,5 +1,6 @@
 """What every other package may lean on: errors that a user can act on, files that are never half written, parsers."""
 
+from common.cards import html_card
 from common.command_line import KeysOf, natural, positive, program_parser, run_command
 from common.errors import InputError
 from common.files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
@@ -15,6 +16,7 @@ __all__ = [
     "atomic_path",
     "cache_dir",
     "did_you_mean",
+    "html_card",
     "is_first_process",
     "natural",
     "nearest",

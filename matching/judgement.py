@@ -20,6 +20,9 @@ from matching.tables import SweepGrid, panel_answers, sweep_grid
 from matching.verdict import Verdict, judge
 from psychometrics import FactorModel, fit_factor_model
 
+FACTOR_PERMUTATIONS = 99
+"""For the null of the first eigenvalue; `experiments/fit_factor.py` asks more of the scale."""
+
 
 @dataclass(frozen=True)
 class SweepTables:
@@ -153,7 +156,7 @@ def _facts(tables: SweepTables, grid: SweepGrid, own: str, seed: int) -> FactsRe
 
 def _fit_factor(panel: ResponseMatrix, seed: int) -> FactorModel | None:
     try:
-        return fit_factor_model(panel, seed=seed)
+        return fit_factor_model(panel, n_permutations=FACTOR_PERMUTATIONS, seed=seed)
     except InputError as reason:
         notice(f"no factor model: {reason}")
         return None

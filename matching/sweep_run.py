@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from common import InputError, plain, sha256_of_text
+from common import InputError, html_card, plain, sha256_of_text
 from elicitation import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
@@ -56,6 +56,26 @@ class SweepRun:
     def open(cls, path: Path | str, *, write: bool = False) -> "SweepRun":
         """An existing run; see `Run.open`."""
         return cls(Run.open(path, write=write))
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: what was run, how far it came, and what it says."""
+        manifest = self.run.manifest
+        table = (
+            self.matches()[["status", "yes_rate", "magnitude", "agreement", "majority", "kappa"]]
+            if (self.is_finished)
+            else None
+        )
+        return html_card(
+            f"run {self.path.name}",
+            {
+                "subject": manifest.facts.get("model", {}).get("name"),
+                "questions": len(self.questions()),
+                "begun": manifest.started,
+                "verdict": self.verdict()["sentence"] if self.is_finished else "not finished: go on with --resume",
+                "report": self.path / "report.html" if self.run.has("report.html") else None,
+            },
+            "" if table is None else table.round(2).to_html(),
+        )
 
     @property
     def path(self) -> Path:

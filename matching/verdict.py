@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import InputError, plain
+from common import InputError, html_card, plain
 from matching.agreement import count, count_resampled
 from matching.controls import ORTHOGONAL, dial_numbers
 from matching.facts import MOSTLY_BIAS, FactsResult
@@ -176,6 +176,23 @@ class Verdict:
     majority: float
     moved_cut: float
     seed: int
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: the sentence, the three answers and their numbers."""
+
+        def shown(number: Number) -> str:
+            return f"{number.estimate:.3f} [{number.low:.3f}, {number.high:.3f}]"
+
+        return html_card(
+            self.sentence,
+            {
+                "is it reproduced?": f"{self.reproduced}: S {shown(self.signal)}, G {shown(self.gain)}",
+                "what is the dial?": f"{self.dial}: C {shown(self.order)}",
+                "which push?": f"{self.push}: rank {self.direction.rank} among {self.direction.n_controls} controls",
+                "flags": ", ".join(self.flags) or "none",
+                "targets": f"{self.n_eligible} of {self.n_targets} judged",
+            },
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""

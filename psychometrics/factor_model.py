@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
-from common import InputError
+from common import InputError, html_card
 from psychometrics import factor_file
 from psychometrics.answers import as_answers, names, warn
 from psychometrics.arrays import Booleans, Floats
@@ -65,6 +65,22 @@ class FactorModel:
     tetrachoric: TetrachoricResult
     extraction: Extraction
     null: EigenvalueNull | None = None
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: how much one factor explains, and each respondent's loadings and threshold."""
+        first = self.eigenvalues.iloc[0]
+        shown = self.loadings.assign(threshold=self.thresholds).round(2)
+        return html_card(
+            f"factor model of {len(self.loadings)} respondents and {len(self.difficulty)} questions",
+            {
+                "eigenvalues": ", ".join(f"{value:.2f}" for value in self.eigenvalues.iloc[:4]) + ", ...",
+                "first eigenvalue": f"{first / self.eigenvalues.clip(lower=0).sum():.0%} of the total variance",
+                "residual correlations": f"root mean square {self.residual_rms:.3f}",
+                "parabola of loadings on thresholds": f"R^2 {self.quadratic_fit.r2:.2f}",
+                "at their bound": ", ".join(map(str, self.heywood)) or None,
+            },
+            shown.to_html(),
+        )
 
     def save(self, path: Path | str) -> None:
         """Write everything as JSON (the simulated eigenvalues of the null included), all or nothing."""

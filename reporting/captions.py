@@ -1,6 +1,9 @@
 """What each figure is called, and what a reader should look at in it. `{...}` is filled in by the figure."""
 
 TITLES = {
+    "question_map": "Every question along the dial",
+    "rates_by_group": "Yes rate by level and topic",
+    "margin_histogram": "Margins at three settings",
     "magnitude_threshold": "Magnitude against threshold",
     "dose_response": "Dose-response",
     "agreement": "Agreement per target",
@@ -12,6 +15,25 @@ TITLES = {
 }
 
 CAPTIONS = {
+    "question_map": (
+        "Each row is a question, each column a setting of the dial: purple where the subject says yes, orange where it "
+        "says no, stronger the larger its margin, grey where it could not be read. If the dial moved a cut on the "
+        "difficulty that the panel shares, the border between the colours would be one clean curve from top left to "
+        "bottom right; a ragged border says how much of the subject's order is its own. The dotted line marks the "
+        "subject without steering."
+    ),
+    "rates_by_group": (
+        "The share of yes among the questions of each level and of each topic, over all questions of the run that "
+        "could be read. Curves side by side: the dial treats them alike but for their difficulty. A curve that "
+        "crosses the others marks questions that the dial moves for another reason. Levels and topics of under "
+        "{fewest} questions have none; of many topics the highest and the lowest are named, the others say their name "
+        "when pointed at."
+    ),
+    "margin_histogram": (
+        "The margins of the test questions at the settings whose yes rates are nearest to .1, .5 and .9 (largest and "
+        "smallest margins are gathered in the outer bars). A dial that moves a cut shifts the whole heap; one that "
+        "changes its shape or pulls it together reorders questions or leaves the subject undecided between them."
+    ),
     "magnitude_threshold": (
         "Each point is a target: how often it says yes (its threshold, with the standard error) against the magnitude "
         "at which the steered subject agrees with it best on the fitting questions (bar: the range of magnitudes that "
@@ -41,7 +63,8 @@ CAPTIONS = {
     "layer_map": (
         "Share of yes on the fitting questions for each layer and magnitude. A layer that can serve as a dial goes "
         "from dark to light in one direction, within a short stretch and without crosses (cells where more than "
-        "{limit} of the answers could not be read). No target was looked at to choose the layer."
+        "{limit} of the answers could not be read). The axis is logarithmic but for its middle. Framed: the layer that "
+        "was chosen, over the range that was then swept. No target was looked at to choose it."
     ),
     "dial_path": (
         "The steered subject as one more respondent on the panel's shared scale: its threshold and its loading at "

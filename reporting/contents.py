@@ -1,11 +1,15 @@
 """What the sections of a report are written from: the tables of one run, each read once."""
 
+import json
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from safetensors import SafetensorError, safe_open
 
+from common import InputError
 from matching import DialPath, SweepGrid, SweepRun, sweep_grid
 from psychometrics import FactorModel
 from run_store import Manifest
@@ -79,6 +83,18 @@ class Contents:
         return sweep_grid(self.run.sweep(), self.run.splits(), self.run.under_test())
 
     @cached_property
+    def own(self) -> dict[str, Any]:
+        """The entry of the intervention under test in interventions.json."""
+        table = self.run.interventions().set_index("intervention_id")
+        return dict(table.loc[self.run.under_test()])
+
+    @cached_property
+    def vectors(self) -> list[dict[str, Any]]:
+        """What the files of its vectors say of themselves; those that are not there are left out."""
+        files = [self.run.path / self.run.vector_file(str(name)) for name in self.own["vectors"]]
+        return [vector_facts(file) for file in files if file.is_file()]
+
+    @cached_property
     def manifest(self) -> Manifest:
         """manifest.json as it stood when it was first asked for."""
         return self.run.run.manifest
@@ -97,3 +113,17 @@ class Contents:
     def n_test(self) -> int:
         """How many questions are in the test split."""
         return int((self.questions["split"] == "test").sum())
+
+
+def vector_facts(file: Path) -> dict[str, Any]:
+    """The metadata of a vector's file.
+
+    Raises:
+        InputError: the file is not one of vectors.
+    """
+    try:
+        with safe_open(file, framework="np") as opened:
+            metadata = dict(opened.metadata() or {})
+        return {name: json.loads(value) for name, value in metadata.items() if name != "format"}
+    except (SafetensorError, json.JSONDecodeError) as error:
+        raise InputError(f"{file} is no steering vector ({error}); restore it, or make the run again") from error

@@ -130,7 +130,7 @@ def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
         with atomic_path(png) as temporary:
             figure.savefig(temporary, dpi=200, format="png", metadata={"Software": None})
         with atomic_path(svg) as temporary:
-            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
+            figure.savefig(temporary, dpi=200, format="svg", metadata={"Date": None, "Creator": None})
             drawn = temporary.read_text("utf-8").replace("'DejaVu Sans'", _FONTS)
             temporary.write_text(
                 re.sub(rf'<g id="{_NAMED}([^"]*)">', r'<g class="named"><title>\1</title>', drawn), "utf-8"

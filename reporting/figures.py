@@ -15,6 +15,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullLocator
 from matplotlib.transforms import blended_transform_factory
 
 from elicitation import MASS_FLOOR
@@ -75,12 +77,16 @@ def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], 
         named(
             drawn_point[0], f"{target}: threshold {number(row['threshold'], 2)}, magnitude {number(row['magnitude'])}"
         )
-    if line.get("slope") is not None and not drawn.empty:
-        ends = np.array([drawn["threshold"].min(), drawn["threshold"].max()])
+    # Where all magnitudes tie there is a slope of 0 and no R²: then nothing is drawn, as the remark says.
+    if line.get("slope") is not None and line.get("r2") is not None and (drawn["status"] == "ok").any():
+        in_line = drawn.loc[drawn["status"] == "ok", "threshold"]
+        ends = np.array([in_line.min(), in_line.max()])
         axes.plot(ends, line["intercept"] + line["slope"] * ends, color=INK, linewidth=1.2, zorder=2)
     axes.set_xlabel("target's threshold (higher = more often yes)")
     axes.set_ylabel(f"best magnitude\n({UNITS.get(unit, unit)})")
-    fit = "no line fitted: too few targets with status ok"
+    fit = "no line: fewer than three targets with status ok"
+    if line.get("slope") is not None:
+        fit = "no line: the best magnitudes of all targets with status ok are the same"
     if line.get("r2") is not None:
         chance = number(line["r2_null_95"], 2)
         fit = f"R² {number(line['r2'], 2)} over {line['n']} targets; by chance 95% of R² stay under {chance}"
@@ -194,12 +200,15 @@ def kappa_per_target(matches: pd.DataFrame, excluded: Collection[str] = ()) -> D
 
 
 @styled
-def layer_map(scan: pd.DataFrame, unit: str) -> Drawing:
+def layer_map(
+    scan: pd.DataFrame, unit: str, chosen: Collection[int] = (), swept: tuple[float, float] | None = None
+) -> Drawing:
     """Yes rate over layer and magnitude; cells with more than 5% unread answers are crossed out.
 
     Args:
         scan: columns layer, magnitude, yes_rate, unread (share); each layer may have magnitudes of its own.
         unit: residual_norm or raw.
+        chosen: layers that were then swept, which are framed over the range `swept`.
     """
     layers = sorted(scan["layer"].unique())
     figure = new_figure(1.6 + 0.27 * len(layers))
@@ -212,8 +221,16 @@ def layer_map(scan: pd.DataFrame, unit: str) -> Drawing:
         mesh = axes.pcolormesh(edges, [height - 0.5, height + 0.5], cells, cmap="cividis", vmin=0, vmax=1)
         bad = strip[strip["unread"] > UNREADABLE]
         axes.scatter(bad["magnitude"], np.full(len(bad), height), marker="x", s=16, color=MAJORITY, linewidth=1.2)
+    low, high = swept if swept is not None else (scan["magnitude"].min(), scan["magnitude"].max())
+    for height, layer in enumerate(layers):
+        if layer in chosen:
+            frame = Rectangle((low, height - 0.5), high - low, 1, fill=False, edgecolor=MAJORITY, linewidth=2, zorder=5)
+            axes.add_patch(frame)
+    _logarithmic_but_for_its_middle(axes, scan["magnitude"])
     axes.grid(False)
     axes.set_yticks(range(len(layers)), [str(layer) for layer in layers])
+    for layer, label in zip(layers, axes.get_yticklabels(), strict=True):
+        label.set_fontweight("bold" if layer in chosen else "normal")
     axes.set_ylabel("layer")
     axes.set_xlabel(f"magnitude ({UNITS.get(unit, unit)})")
     set_title(axes, TITLES["layer_map"], f"crosses: over {UNREADABLE:.0%} of answers unread")
@@ -260,6 +277,20 @@ def _bars(middle: float, low: float, high: float) -> np.ndarray | None:
     if pd.isna(low) or pd.isna(high):
         return None
     return np.array([[max(middle - low, 0.0)], [max(high - middle, 0.0)]])
+
+
+def _logarithmic_but_for_its_middle(axes: Axes, magnitudes: pd.Series) -> None:
+    """An x-axis on which both the sweep's small magnitudes and the scan's large ones can be seen."""
+    sizes = magnitudes.abs()
+    if not (sizes > 0).any():
+        return
+    least, most = float(sizes[sizes > 0].min()), float(sizes.max())
+    axes.set_xscale("symlog", linthresh=least, linscale=0.5)
+    decades = 10.0 ** np.arange(np.ceil(np.log10(least) - 1e-9), np.floor(np.log10(most) + 1e-9) + 1)
+    decades = decades[-3:]
+    shown = [*-decades[::-1], 0.0, *decades]
+    axes.set_xticks(shown, [f"{value:g}".replace("-", "\N{MINUS SIGN}") for value in shown])
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:

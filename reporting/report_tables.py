@@ -215,6 +215,69 @@ def factor_rows(factor: FactorModel) -> Rows:
     ]
 
 
+def vector_rows(
+    own: Mapping[str, Any], vectors: Sequence[Mapping[str, Any]], found: Mapping[str, Any] | None, n_layers: Any
+) -> Rows:
+    """Name, place, making, reliability and length of what was swept.
+
+    Args:
+        own: entry of interventions.json. vectors: what their files say. found: the manifest's `vector`, the reliability
+            by halves; None where it was not measured. n_layers: of the subject.
+    """
+    layers = ", ".join(str(layer) for layer in own["layers"])
+    ends = min(own["magnitudes"]), max(own["magnitudes"])
+    rows = [
+        ("name", ", ".join(map(str, own["vectors"]))),
+        ("layer", f"{layers} of {n_layers} (counted from 0)" if n_layers is not None else layers),
+        ("done", f"{own['operator']} at positions {own['positions']}"),
+        ("swept", f"{len(own['magnitudes'])} magnitudes from {number(ends[0])} to {number(ends[1])}"),
+    ]
+    for facts in vectors:
+        where = f", layer {facts['layer']}" if len(vectors) > 1 else ""
+        rows += [
+            (
+                f"made of{where}",
+                f"{facts['n_yes']} questions on the side of yes and {facts['n_no']} on that of no "
+                f"({facts['n_unread']} unread), by {str(facts['method']).replace('_', ' ')}",
+            ),
+            (
+                f"length{where}",
+                f"{number(facts['raw_norm'], 2)} as extracted, {number(facts['raw_norm'] / facts['residual_norm'])} of "
+                f"the median residual norm {number(facts['residual_norm'], 1)}",
+            ),
+        ]
+    if found is None:
+        return [*rows, ("reliability", "not measured")]
+    thirds = "; outer thirds of the margins, since one side had too few" if found.get("by_thirds") else ""
+    return [
+        *rows,
+        ("unsteered answers behind it", f"{found['n_said_yes']} yes, {found['n_said_no']} no{thirds}"),
+        (
+            "reliability by halves",
+            f"{number(found['reliability'], 2)} (cosine of the halves {number(found['half_cosine'], 2)} "
+            f"{interval(found['low'], found['high'], 2)})",
+        ),
+    ]
+
+
+def scale_sentence(factor: FactorModel) -> str:
+    """Whether one scale stands out, in words, with what chance gives where that was simulated."""
+    eigenvalues = factor.eigenvalues.to_numpy(float)
+    size = len(eigenvalues)
+    first, second = eigenvalues[0] / size, (eigenvalues[1] / size if size > 1 else float("nan"))
+    said = f"The first eigenvalue holds {first:.0%} of the panel's variance, the second {second:.0%}"
+    if factor.null is not None:
+        upper = float(factor.null.upper[0])
+        if eigenvalues[0] > upper:
+            said += f"; shuffled answers stay under {upper / size:.0%}, so the targets do share a scale"
+        else:
+            said += f"; shuffled answers reach {upper / size:.0%}, so no shared scale shows"
+    return (
+        f"{said}. Whether one is enough, and whether the parabola is more than its correction makes, "
+        "experiments/fit_factor.py tests."
+    )
+
+
 def flat_rows(values: Mapping[str, Any]) -> Rows:
     """Nested values as (dotted name, text)."""
     return [

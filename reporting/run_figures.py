@@ -1,7 +1,7 @@
 """Draw a run's figures from its tables into its folder, with their captions beside them in figures/captions.json."""
 
-from matching import SweepRun
-from reporting import figures
+from matching import SweepRun, sweep_grid
+from reporting import dial_figures, factor_figures, figures
 from reporting.figure_style import Drawing, save_figure
 from reporting.path_figure import dial_path_figure
 from reporting.rival_figures import controls_figure, rivals_figure
@@ -25,17 +25,35 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
         "kappa": figures.kappa_per_target(matches, excluded),
     }
     if scan is not None:
-        drawings["layer_map"] = figures.layer_map(scan, unit)
+        own = run.interventions().set_index("intervention_id").loc[run.under_test()]
+        ends = (min(own["magnitudes"]), max(own["magnitudes"]))
+        drawings["layer_map"] = figures.layer_map(scan, unit, own["layers"], ends)
     if (rivals := run.rivals()) is not None:
         drawings["rivals"] = rivals_figure(rivals, verdict["signal"])
     if (path := run.dial_path()) is not None and path.settings["threshold_se"].notna().any():
         drawings["dial_path"] = dial_path_figure(path)
     if (controls := run.controls()) is not None and len(controls):
         drawings["controls"] = controls_figure(controls, verdict["direction"]["own"])
+    drawings |= _of_questions(run, figures.UNITS.get(unit, unit))
     captions = {name: _save(run, name, drawing) for name, drawing in drawings.items()}
     added = {name: words for name, words in read_captions(run).items() if name not in captions}
     run.run.write_json(CAPTIONS, captions | added)
     return captions | added
+
+
+def _of_questions(run: SweepRun, unit: str) -> dict[str, Drawing]:
+    """What the dial does to each question, and the scale that the panel shares."""
+    grid, factor = sweep_grid(run.sweep(), run.splits(), run.under_test()), run.factor()
+    drawings = {
+        "question_map": dial_figures.question_map(grid, None if factor is None else factor.difficulty),
+        "margin_histogram": dial_figures.margin_histogram(grid),
+    }
+    if dial_figures.grouped_by(questions := run.questions()):
+        drawings["rates_by_group"] = dial_figures.rates_by_group(grid, questions, unit)
+    if factor is not None:
+        drawings["loadings"] = factor_figures.loadings_against_threshold(factor)
+        drawings["scree"] = factor_figures.scree(factor, factor.null)
+    return drawings
 
 
 def add_figure(run: SweepRun, name: str, drawing: Drawing) -> None:

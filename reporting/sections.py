@@ -19,6 +19,8 @@ from reporting.page import Section
 from reporting.path_figure import path_rows
 from reporting.reasons import why_left_out
 
+SCALE_FIGURES = ("loadings", "scree")
+
 
 def numbers(contents: Contents) -> Section:
     """The verdict's four numbers."""
@@ -42,6 +44,18 @@ def targets(contents: Contents) -> Section:
         blocks.append(page.text("Why these are left out, or taken with care:"))
         blocks.append(page.items([f"{target}: {why_left_out(row)}" for target, row in odd.iterrows()]))
     return Section("Targets", blocks)
+
+
+def vector(contents: Contents) -> Section:
+    """What was turned."""
+    model = contents.model
+    rows = report_tables.vector_rows(
+        contents.own,
+        contents.vectors,
+        contents.manifest.facts.get("vector"),
+        model.get("n_layers", model.get("layers")),
+    )
+    return Section("The vector", [page.rows(rows)])
 
 
 def explorer(contents: Contents) -> Section:
@@ -157,8 +171,9 @@ def assumptions(contents: Contents) -> Section:
 
 
 def figures(contents: Contents) -> Section:
-    """Every figure of the run."""
-    return Section("Figures", [page.figures(contents.run.path / "figures", contents.captions)])
+    """Every figure of the run but those of the panel's scale, which stand beside its numbers."""
+    drawn = {name: words for name, words in contents.captions.items() if name not in SCALE_FIGURES}
+    return Section("Figures", [page.figures(contents.run.path / "figures", drawn)])
 
 
 def missing(contents: Contents) -> Section:
@@ -170,7 +185,11 @@ def missing(contents: Contents) -> Section:
 
 def notes(contents: Contents) -> Section | None:
     """What the run came upon."""
-    return Section("Notes of the run", [page.items(contents.manifest.notes)]) if contents.manifest.notes else None
+    return (
+        Section("Warnings and notes of the run", [page.items(contents.manifest.notes)])
+        if contents.manifest.notes
+        else None
+    )
 
 
 def factor(contents: Contents) -> Section | None:
@@ -178,7 +197,11 @@ def factor(contents: Contents) -> Section | None:
     if contents.factor is None:
         return None
     words = "The factor model of the panel: how much of what the targets answer a single scale of difficulty explains."
-    return Section("One shared difficulty?", [page.text(words), page.rows(report_tables.factor_rows(contents.factor))])
+    blocks = [page.text(words), page.text(report_tables.scale_sentence(contents.factor))]
+    drawn = {name: contents.captions[name] for name in SCALE_FIGURES if name in contents.captions}
+    if drawn:
+        blocks.append(page.figures(contents.run.path / "figures", drawn))
+    return Section("One shared difficulty?", [*blocks, page.rows(report_tables.factor_rows(contents.factor))])
 
 
 def limits(contents: Contents) -> Section:
@@ -232,6 +255,8 @@ def stages(contents: Contents) -> Section:
 
 SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "numbers": numbers,
+    "notes": notes,
+    "vector": vector,
     "explorer": explorer,
     "rivals": rivals,
     "figures": figures,
@@ -242,7 +267,6 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "knowing": knowing,
     "controls": controls,
     "missing": missing,
-    "notes": notes,
     "factor": factor,
     "limits": limits,
     "assumptions": assumptions,

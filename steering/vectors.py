@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from common import InputError, atomic_path
+from common import InputError, atomic_path, html_card
 from elicitation import METACOGNITIVE, PromptTemplate, Question
 from open_models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from steering.contrasts import CONTRASTS, Contrast, Progress
@@ -77,6 +77,21 @@ class SteeringVector:
         drawn = "" if self.seed is None else f"-{self.seed}"
         made = f"{self.method}{drawn}" if self.contrast == "none" else f"{self.contrast}-{self.method}"
         return f"L{self.layer}-{made}"
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: what it is, and what it was made of."""
+        made = self.contrast != "none"
+        sides = f"{self.n_yes} on the side of yes, {self.n_no} on that of no, {self.n_unread} unread"
+        return html_card(
+            f"steering vector {self.vector_id}",
+            {
+                "model": f"{self.model.name} ({self.model.n_layers} layers)",
+                "added": f"after layer {self.layer}; positive is towards yes" if made else f"after layer {self.layer}",
+                "questions": sides if made else None,
+                "length as extracted": f"{self.raw_norm / self.residual_norm:.3g} residual norms",
+                "a residual norm": f"{self.residual_norm:.4g}",
+            },
+        )
 
     def length(self, unit: str) -> float:
         """What a magnitude of 1 is worth in the stream's own units; `unit` is one of `UNITS`."""

@@ -1,5 +1,6 @@
 """The runner says which notebook failed, and saves whole runs only."""
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.slow  # a kernel takes seconds to start
+a_kernel = pytest.mark.slow  # it takes seconds to start
 
 
 def write_notebook(path, *sources):
@@ -21,6 +22,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@a_kernel
 def test_a_notebook_that_runs_is_saved_with_its_outputs_and_one_that_fails_is_left_alone(tmp_path):
     good, bad = tmp_path / "good.ipynb", tmp_path / "bad.ipynb"
     write_notebook(good, "from pathlib import Path\nprint(Path.cwd())")
@@ -36,6 +38,7 @@ def test_a_notebook_that_runs_is_saved_with_its_outputs_and_one_that_fails_is_le
     assert "language_info" not in saved.metadata
 
 
+@a_kernel
 def test_without_save_nothing_is_written(tmp_path):
     notebook = tmp_path / "good.ipynb"
     write_notebook(notebook, "print(1)")
@@ -45,6 +48,7 @@ def test_without_save_nothing_is_written(tmp_path):
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", "{}", '{"nbformat": 4}'])
+@a_kernel
 def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path, content):
     path = tmp_path / "broken.ipynb"
     if content is not None:
@@ -53,3 +57,36 @@ def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path, content):
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+# ---- the notebooks of the project, as they are stored --------------------------------------------------------------
+
+STORED = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def test_the_notebooks_are_the_six_that_the_documentation_names():
+    assert [path.stem for path in STORED] == [
+        "01_residual_directions",
+        "02_one_dial",
+        "03_shared_difficulty",
+        "04_does_it_hold",
+        "05_open_a_run",
+        "06_your_model_your_panel",
+    ]
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_a_stored_notebook_was_run_whole_and_says_something_after_every_cell(path):
+    cells = nbformat.read(path, as_version=4).cells
+    assert cells[0].cell_type == "markdown"
+    assert cells[0].source.startswith("# ")
+    assert cells[0].source.splitlines()[0].endswith("?")
+    for cell, after in itertools.pairwise(cells):
+        if cell.cell_type == "code":
+            assert cell.execution_count is not None
+            assert cell.outputs
+            assert not [
+                output for output in cell.outputs if output.output_type == "error" or "stderr" in output.values()
+            ]
+            assert after.cell_type == "markdown"
+    assert cells[-1].cell_type == "markdown"

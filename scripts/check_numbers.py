@@ -1,0 +1,134 @@
+"""Are the numbers in README and docs/ those of the stored results that they are said to come from?
+
+    python scripts/check_numbers.py                    # README.md and all of docs/
+    python scripts/check_numbers.py README.md --count  # also how many numbers name no result
+
+A number names its result in a comment behind it, which no reader of the page sees:
+
+    mean kappa .15<!-- = tests/reference/golden/default/verdict.json signal.estimate -->
+    yes rate .74<!-- = tests/reference/golden/default/matches.csv target=somebody yes_rate -->
+
+The file is a path from the repository's root, or RUN/FILE of one of the stored runs (`golden/verdict.json`). In JSON
+the key is a path with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it
+is the stored one rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from common import InputError, program_parser, run_command
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = {"golden": ROOT / "tests" / "reference" / "golden" / "default"}
+NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
+CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number on a page, and where it is said to come from."""
+
+    page: str
+    line: int
+    text: str
+    is_share: bool
+    file: str
+    key: str
+
+    def complaint(self) -> str | None:
+        """What is wrong with it, if anything."""
+        value = float(self.text.replace("\u2212", "-").replace(",", ""))
+        digits = len(self.text.partition(".")[2])
+        stored = stored_value(self.file, self.key) * (100 if self.is_share else 1)
+        if round(stored, digits) == value or abs(stored - value) <= 0.5 * 10**-digits * (1 + 1e-9):
+            return None
+        return f"{self.page}, line {self.line}: {self.text} is said, but {self.file} holds {stored:.6g} for {self.key}"
+
+
+def main() -> int:
+    options = parse_options()
+    pages = options.pages or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    claims = [claim for page in pages for claim in claims_of(page)]
+    wrong = [complaint for claim in claims if (complaint := claim.complaint())]
+    for complaint in wrong:
+        print(complaint)
+    if options.count:
+        for page in pages:
+            text = re.sub(r"<!--.*?-->|```.*?```|`[^`]*`|\]\([^)]*\)", "", page.read_text(encoding="utf-8"), flags=re.S)
+            n_named, n_all = sum(1 for _ in claims_of(page)), len(re.findall(NUMBER, text))
+            print(f"{page.name}: {n_named} of {n_all} numbers name a result")
+    print(f"{len(claims) - len(wrong)} of {len(claims)} numbers are those of their results")
+    return 1 if wrong else 0
+
+
+def claims_of(page: Path) -> Iterator[Claim]:
+    """Every number of a page that names its result.
+
+    Raises:
+        InputError: no such page.
+    """
+    if not page.is_file():
+        raise InputError(f"there is no page {page}; check the path")
+    text = page.read_text(encoding="utf-8")
+    for found in CLAIM.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield Claim(page.name, line, found["number"], bool(found["percent"]), found["file"], found["key"])
+
+
+def stored_value(file: str, key: str) -> float:
+    """The number under a key of a stored result.
+
+    Raises:
+        InputError: no such file, no such key, or no number there.
+    """
+    first, _, rest = file.partition("/")
+    path = RUNS[first] / rest if first in RUNS else ROOT / file
+    if not path.is_file():
+        raise InputError(f"there is no stored result {file}; name a file from the repository's root")
+    value = _from_table(path, key) if path.suffix == ".csv" else _from_json(path, key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{file} holds {value!r} for {key}, which is no number")
+    return float(value)
+
+
+def _from_json(path: Path, key: str) -> Any:
+    value = json.loads(path.read_text(encoding="utf-8"))
+    for part in key.split("."):
+        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        elif isinstance(value, dict) and part in value:
+            value = value[part]
+        else:
+            raise InputError(f"{path} has no {key!r}: {part!r} is not there")
+    return value
+
+
+def _from_table(path: Path, key: str) -> Any:
+    import pandas as pd
+
+    chosen, _, column = key.rpartition(" ")
+    name, _, wanted = chosen.partition("=")
+    table = pd.read_csv(path)
+    if name not in table or column not in table:
+        raise InputError(f"{path} has no column {column!r} or {name!r}; write COLUMN=VALUE and a column")
+    rows = table[table[name].astype(str) == wanted]
+    if len(rows) != 1:
+        raise InputError(f"{path} has {len(rows)} rows with {chosen}; it takes exactly one")
+    return rows[column].item()
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("pages", nargs="*", type=Path, help="which (README.md and docs/)")
+    parser.add_argument("--count", action="store_true", help="say how many numbers of each page name a result")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,103 @@
+"""Two torchrun agents, as on two machines, meet over loopback; one is killed, and the same command goes on."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from tiny_experiment import ROOT, STEER_SWEEP, alone, as_arguments, finished_run, write_experiment
+
+from matching import SweepRun
+
+TORCHRUN = Path(sys.executable).parent / "torchrun"
+PATIENCE = 300
+pytestmark = pytest.mark.slow  # each agent loads torch, and so does each of its workers
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    return write_experiment(folder, n=160) | {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "facts": 12}
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def agents(options, log, nodes=2, **environment):
+    """One torchrun for each node."""
+    port = free_port()
+    rendezvous = ["--rdzv_backend=c10d", f"--rdzv_endpoint=127.0.0.1:{port}", f"--rdzv_id=job{port}"]
+    command = [TORCHRUN, f"--nnodes={nodes}", "--nproc_per_node=1", *rendezvous, STEER_SWEEP, *as_arguments(options)]
+    with open(log, "w") as file:
+        return [
+            subprocess.Popen(
+                list(map(str, command)),
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=alone(**environment),
+            )
+            for _ in range(nodes)
+        ]
+
+
+def end_node(agent):
+    """Kill an agent and all that it has started, as a machine that loses its power does."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        started = psutil.Process(agent.pid).children(recursive=True)  # workers have sessions of their own
+        agent.kill()
+        for each in started:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+    agent.wait(timeout=PATIENCE)
+
+
+def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_had_been(options, tmp_path):
+    out, log = tmp_path / "run", tmp_path / "log.txt"
+    given = options | {"out": out, "resume": True}
+    running = agents(given, log)
+    try:
+        give_up = time.monotonic() + PATIENCE
+        while not list((out / "sweep").glob("part-*.parquet")):
+            assert time.monotonic() < give_up, log.read_text()
+            assert all(each.poll() is None for each in running), log.read_text()
+            time.sleep(0.02)
+        end_node(running[1])  # the machine is gone, without a word
+        running[0].wait(timeout=PATIENCE)
+    finally:
+        for each in running:
+            end_node(each)
+    assert not (out / "verdict.json").exists(), "the run had ended before a node was lost"
+
+    again = agents(given, tmp_path / "again.txt")
+    codes = [each.wait(timeout=PATIENCE) for each in again]
+    assert codes == [0, 0], (tmp_path / "again.txt").read_text()
+    two, one = SweepRun.open(out), finished_run(options, tmp_path / "alone")
+    assert two.run.manifest.facts["processes"] == 2
+    assert len(two.run.manifest.resumed) == 1
+    names = {file.name[:7] for file in (out / "sweep").glob("part-*.parquet")}
+    assert names == {"part-p1", "part-00"}
+    np.testing.assert_allclose(two.sweep()["margin"], one.sweep()["margin"], rtol=0, atol=1e-5)
+    assert two.verdict()["sentence"] == one.verdict()["sentence"]
+
+
+def test_the_slurm_script_is_one_command_for_beginning_and_going_on(options, tmp_path):
+    """Without Slurm it is torchrun on this machine alone."""
+    given = as_arguments(options | {"n_questions": 100})
+    environment = alone(PATH=os.pathsep.join([str(TORCHRUN.parent), os.environ["PATH"]]))
+    environment |= {"PROCESSES_PER_NODE": "1", "RENDEZVOUS_PORT": str(free_port())}
+    command = ["bash", str(ROOT / "scripts" / "slurm_sweep.sh"), str(tmp_path / "run"), *given]
+    for _ in range(2):
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+        assert done.returncode == 0, done.stderr
+    assert len(SweepRun.open(tmp_path / "run").run.manifest.resumed) == 1

@@ -1,0 +1,140 @@
+"""README and docs/: Python is run, commands are given to their programs' parsers, and what is neither says so."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny_experiment import main_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"(?P<before>[^\n]*)\n+```(?P<language>[^\n]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
+NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
+FOLLOWED_ELSEWHERE = ["architecture.md"]  # tests/test_recipes.py does what it says
+PLAIN = ("text", "csv", "json", "yaml")
+
+
+def blocks():
+    """(page, number, language, text, what stands on the line before) of every fenced block."""
+    for page in PAGES:
+        text = "\n" + page.read_text(encoding="utf-8")
+        for number, found in enumerate(BLOCK.finditer(text), start=1):
+            yield page, number, found["language"].strip(), found["text"], found["before"].strip()
+
+
+def named(*languages):
+    return [
+        pytest.param(text, id=f"{page.relative_to(ROOT)}:{number}")
+        for page, number, language, text, before in blocks()
+        if language in languages and page.name not in FOLLOWED_ELSEWHERE and not NOT_RUN.fullmatch(before)
+    ]
+
+
+def commands_of(text):
+    """Each command on a line of its own, continued lines joined and remarks left out."""
+    joined = re.sub(r"\\\n\s*", " ", text)
+    return [words for line in joined.splitlines() if (words := shlex.split(line, comments=True))]
+
+
+def test_every_block_says_what_it_is():
+    for page, number, language, _, before in blocks():
+        known = language in ("", "python", "console", "bash", *PLAIN) or NOT_RUN.fullmatch(before)
+        assert known, f"{page.name}, block {number} is {language!r}: mark it as text, or as not run with a reason"
+
+
+@pytest.mark.parametrize("text", named("", "console", "bash"))
+def test_every_command_is_one_that_its_program_understands(text, monkeypatch):
+    for words in commands_of(text):
+        check_command(words, monkeypatch)
+
+
+def check_command(words, monkeypatch):
+    tool = Path(words[0]).name
+    if tool == "make":
+        targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+        assert {word for word in words[1:] if "=" not in word} <= set(targets), words
+    elif tool == "sbatch":
+        script = next(word for word in words if word.endswith(".sh"))
+        place = words.index(script)
+        check_program(ROOT / "experiments" / "steer_sweep.py", words[place + 2 :], monkeypatch)
+    elif tool in ("python", "accelerate", "torchrun"):
+        place = next(index for index, word in enumerate(words) if word.endswith(".py") or word == "-m")
+        if words[place] == "-m":
+            parts = words[place + 1].split(".")
+            assert parts[0] == "pytest" or ROOT.joinpath(*parts).with_suffix(".py").is_file(), words
+        else:
+            check_program(ROOT / words[place], words[place + 1 :], monkeypatch)
+    else:
+        assert tool in ("source", "grep", "pip", "wandb", "tail", "hf", "export", "cd"), f"{words}: mark it as text"
+
+
+def check_program(program, arguments, monkeypatch):
+    """Its own parser takes the arguments; three dots stand for anything."""
+    assert program.is_file(), program
+    given = [
+        "1" if word in ("...", "…") else word
+        for place, word in enumerate(arguments)
+        if word not in ("...", "…") or (0 < place < len(arguments) - 1 and arguments[place - 1].startswith("--"))
+    ]
+    module = sys.modules[main_of(program).__module__] if program.parent.name == "experiments" else None
+    parse = getattr(module, "parse_options", None)
+    if parse is not None:
+        monkeypatch.setattr(sys, "argv", [str(program), *given])
+        try:
+            parse()
+        except SystemExit as ended:
+            pytest.fail(f"{program.name} refuses {given} ({ended})")
+
+
+@pytest.mark.slow
+@pytest.mark.embedded_model
+@pytest.mark.parametrize(
+    "page", sorted({page for page, _, language, _, _ in blocks() if language == "python"}), ids=lambda page: page.name
+)
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    """About half a minute a page, since most load the embedded model."""
+    if page.name in FOLLOWED_ELSEWHERE:
+        return
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page"}
+    for own, number, language, text, before in blocks():
+        if own == page and language == "python" and not NOT_RUN.fullmatch(before):
+            exec(compile(text, f"{page.name}, block {number}", "exec"), namespace)
+
+
+def test_numbers_that_name_a_result_are_those_of_the_result():
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "check_numbers.py"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    right, of = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1])[:2])
+    assert right == of > 0
+
+
+def test_a_number_that_is_not_that_of_its_result_is_told(tmp_path):
+    result, page = tmp_path / "r.json", tmp_path / "page.md"
+    result.write_text('{"signal": {"estimate": 0.1514, "share": 0.29}}')
+    page.write_text(
+        f"kappa .15<!-- = {result} signal.estimate --> of 29%<!-- = {result} signal.share -->\n"
+        f"and .16<!-- = {result} signal.estimate -->\n"
+    )
+    script = ROOT / "scripts" / "check_numbers.py"
+    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "page.md, line 2: .16 is said" in done.stdout
+    assert done.stdout.splitlines()[-1] == "2 of 3 numbers are those of their results"
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
+    pytest.importorskip("mkdocstrings")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for page in (tmp_path / "site").rglob("*.html"):
+        asked = re.findall(r"""<(?:script|link|img|iframe)[^>]*?(?:src|href)=["'](https?://[^"']+)""", page.read_text())
+        assert not asked, f"{page.name} asks for {asked}"
+    assert "critical_magnitudes" in (tmp_path / "site" / "api" / "steering.html").read_text()
