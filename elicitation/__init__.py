@@ -111,6 +111,7 @@ from elicitation.respondents import (
     response_from_logits,
     response_from_text,
 )
+from elicitation.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
 from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.sweep_tables import (
@@ -213,6 +214,10 @@ __all__ = [
     "actual_costs",
     "answered",
     "answers_in_order",
+    "ask_association",
+    "ask_difficulty",
+    "ask_restriction",
+    "association_words",
     "answers_side_by_side",
     "ask_providers",
     "base_model_means",

@@ -5,6 +5,7 @@ sweep (question x magnitude) + panel (question x target) -> match_targets -> Tar
 
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.dial_comparison import CUT, DialComparison, compare_dials, reach_at_kl
 from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
 from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
@@ -21,6 +22,7 @@ from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
 
 __all__ = [
     "ANSWERS",
+    "CUT",
     "DIALS",
     "FLAGS",
     "JUDGED",
@@ -34,6 +36,7 @@ __all__ = [
     "SPLITS",
     "ControlDial",
     "Dial",
+    "DialComparison",
     "DialPath",
     "DialProfile",
     "ExperimentInputs",
@@ -46,6 +49,7 @@ __all__ = [
     "TargetMatches",
     "Verdict",
     "assign_splits",
+    "compare_dials",
     "control_table",
     "dial_of_crossings",
     "dial_of_grid",
@@ -58,6 +62,7 @@ __all__ = [
     "load_inputs",
     "match_targets",
     "profile_of",
+    "reach_at_kl",
     "prospects_of",
     "replacement_table",
     "sweep_grid",

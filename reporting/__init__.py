@@ -1,5 +1,6 @@
 """What is shown of a run: figures, report, lines in the terminal, W&B. Reads; computes no result."""
 
+from reporting.comparison_figures import draw_dials, draw_direction_cosines
 from reporting.figure_style import COLOURS, FAINT, STYLE, Drawing, save_figure
 from reporting.meaning import headline
 from reporting.probe_report import write_probe_figures, write_probe_report
@@ -26,6 +27,8 @@ __all__ = [
     "WandbOptions",
     "add_figure",
     "check_wandb",
+    "draw_dials",
+    "draw_direction_cosines",
     "headline",
     "log_run",
     "print_summary",

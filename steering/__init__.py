@@ -2,7 +2,7 @@
 
 from steering.apply import steered
 from steering.asking import ASKED_COLUMNS, ask_settings
-from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions
+from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions, share_by_effect
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
 from steering.cost import CostPrediction, ModelSize, predict_cost
@@ -22,9 +22,10 @@ from steering.dials import (
 )
 from steering.directions import DIRECTIONS
 from steering.effects import EFFECT_COLUMNS, effects_of
+from steering.exporting import CONVENTIONS, export_gguf, export_lm_eval, export_tensors, import_vectors
 from steering.forecast import RunForecast, forecast_run, measure_and_forecast
 from steering.interventions import POSITIONS, ROLES, Intervention
-from steering.layers import LayerScan, candidate_layers
+from steering.layers import LayerScan, candidate_layers, scan_layers
 from steering.magnitudes import read_magnitudes, yes_rates
 from steering.operators import OPERATORS
 from steering.plan import SweepPlan, make_plan
@@ -46,6 +47,7 @@ __all__ = [
     "ASKED_COLUMNS",
     "CONTRASTS",
     "CONTROLS",
+    "CONVENTIONS",
     "DIAL_COLUMNS",
     "DIRECTIONS",
     "DIRECTION_COLUMNS",
@@ -87,11 +89,15 @@ __all__ = [
     "crossings_along",
     "effects_of",
     "effects_on_text",
+    "export_gguf",
+    "export_lm_eval",
+    "export_tensors",
     "extract_vector",
     "extract_vectors",
     "fact_effects",
     "forecast_run",
     "generate_steered",
+    "import_vectors",
     "instructed_threshold",
     "make_plan",
     "measure_and_forecast",
@@ -102,6 +108,8 @@ __all__ = [
     "random_vector",
     "read_magnitudes",
     "reliability_of",
+    "scan_layers",
+    "share_by_effect",
     "steered",
     "sweep",
     "yes_rates",

@@ -16,12 +16,13 @@ Intervals are 95% percentiles of a bootstrap over topics, or over questions wher
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import torch
 
+from common import InputError
 from elicitation import is_read
 from open_models import OpenModel, PromptSet, margin_gradients, read_activations
 from probes import topic_draws
@@ -109,6 +110,30 @@ def compare_directions(
             )
         )  # fmt: skip
     return DirectionComparison(pd.DataFrame(rows, columns=DIRECTION_COLUMNS), _cosines(vectors), vectors)
+
+
+def share_by_effect(vectors: Sequence[SteeringVector], effects: Sequence[float]) -> list[SteeringVector]:
+    """Vectors of several layers whose magnitude, in `raw` units, is shared so that each moves the margin as far.
+
+    A layer whose push moves the margin twice as far per residual norm gets half the length; together a magnitude of 1
+    moves it, to first order, as far as one residual norm at a layer of harmonic mean effect.
+
+    Args:
+        effects: of each vector, margin per residual norm (`compare_directions`).
+
+    Raises:
+        InputError: an effect that is not above 0: that layer pulls the other way.
+    """
+    if len(effects) != len(vectors) or not all(effect > 0 for effect in effects):
+        raise InputError(
+            f"effects of {', '.join(f'{each:.3g}' for each in effects)} for {len(vectors)} layers; magnitudes are "
+            "shared among layers that all move the margin towards yes"
+        )
+    mean = len(effects) / sum(1 / effect for effect in effects)
+    return [
+        replace(vector, raw_norm=vector.residual_norm * mean / (effect * len(vectors)))
+        for vector, effect in zip(vectors, effects, strict=True)
+    ]
 
 
 def _slopes(

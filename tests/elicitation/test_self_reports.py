@@ -46,7 +46,7 @@ def test_words_stand_for_numbers_from_none_to_full():
     assert mean == 1.0
 
 
-@pytest.mark.parametrize("name", ["P(True)", "P(IK)", "will answer"])
+@pytest.mark.parametrize("name", ["P(True)", "P(IK)", "will answer", "stands by it, doubted"])
 def test_lettered_forms_cross_order_and_letter_and_yes_is_always_the_affirmative(name):
     report = SELF_REPORTS[name]
     assert list(report.forms) == ["A first", "A second", "B first", "B second"]

@@ -70,7 +70,9 @@ def test_what_is_unread_has_no_value_and_a_value_lies_on_the_scale(instrument, r
                 assert (response.confidence > 0.5) == response.said_yes
         elif response.value is not None:
             assert response.said_yes is None
-            assert response.value in range(len(instrument.scale.options))
+            places = range(len(instrument.scale.options))
+            assert response.value in (instrument.scale.values if instrument.scale.kind == "probability" else places)
+            assert (response.confidence is not None) == (instrument.scale.kind == "probability")
 
 
 def test_tokens_are_counted(instrument, responses):

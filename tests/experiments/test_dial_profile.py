@@ -31,7 +31,7 @@ def profiled(swept, tmp_path_factory):
 
 def test_every_instrument_is_asked_at_every_setting_beside_random_directions(profiled):
     answers = pd.concat(pd.read_parquet(file) for file in sorted((profiled / "answers").glob("*.parquet")))
-    assert answers["report"].nunique() == 8
+    assert answers["report"].nunique() == 11
     own = answers[answers["role"] == "vector"]
     assert own["magnitude"].nunique() == 3
     assert set(answers.loc[answers["role"] == "random", "intervention_id"].unique()) != {"vector"}

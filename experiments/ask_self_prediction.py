@@ -1,0 +1,94 @@
+"""Ask models what they would answer, and then let them answer: the Self-Execution study's tests on local models.
+
+    python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
+    python experiments/ask_self_prediction.py --models MODEL,MODEL,MODEL --items 120 --out asked
+    python experiments/score_self_prediction.py asked                    # published metrics, who predicts whom
+
+Writes association.csv, restriction.csv and difficulty.csv, as score_self_prediction.py reads them, and every answer
+into parts/. Words are our own list of 120 with four options each; requests are those of `--panel frontier`;
+questions the embedded ones. A run that was broken off goes on with --resume and the same options.
+"""
+
+import argparse
+import sys
+
+from common import InputError, positive, program_parser, run_command
+from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+
+PROGRAM = "ask_self_prediction"
+MODEL = "smollm2-135m-instruct"
+COLUMNS = {
+    "association": ["model", "word", "option", "predicted", "listed", "text"],
+    "restriction": ["model", "prompt_id", "predicted", "perceived", "text"],
+    "difficulty": ["model", "group_id", "question_id", "correct", "tokens", "predicted_rank", "text"],
+}
+KEYS = {
+    "association": ["model", "word", "option"],
+    "restriction": ["model", "prompt_id"],
+    "difficulty": ["model", "group_id", "question_id"],
+}
+
+
+def main() -> None:
+    options = parse_options()
+    notes = Notes()
+    with notes.collected():
+        ask_self_prediction(options, notes)
+
+
+def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
+    models = [name.strip() for name in options.models.split(",") if name.strip()]
+    if not models or len(set(models)) < len(models):
+        raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
+    Run.check(configuration_of(options), options.out, options.resume)
+    from elicitation import (
+        ask_association,
+        ask_difficulty,
+        ask_restriction,
+        association_words,
+        load_questions,
+        sample_questions,
+    )
+    from open_models import LocalRespondent, choose_threads, load_model, quiet_libraries
+    from reporting import progress_bar
+
+    quiet_libraries()
+    choose_threads()
+    n, seed = options.items, options.seed
+    words = list(association_words())[:n]
+    requests, questions = load_questions("frontier"), load_questions("embedded")
+    asked = {
+        "association": (ask_association, words),
+        "restriction": (ask_restriction, sample_questions(requests, min(n, len(requests)), seed)),
+        "difficulty": (ask_difficulty, sample_questions(questions, min(n, len(questions)), seed)),
+    }
+    first = load_model(models[0])
+    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "self-prediction") as run:
+        notes.keep_in(run)
+        for name in models:
+            model = first if name == models[0] else load_model(name)
+            with run.stage(name), progress_bar(len(asked), name) as advance:
+                for test, (ask, items) in asked.items():
+                    parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
+                    if name not in parts.done("model"):
+                        rows = ask(LocalRespondent(model), items)  # type: ignore[operator]
+                        parts.append(rows.assign(model=name))
+                    advance(1)
+        for test in asked:
+            table = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read()
+            run.write_table(f"{test}.csv", table.drop(columns="text"))
+            unread = table.drop(columns=["text", "tokens"], errors="ignore").replace("other", None).isna().any(axis=1)
+            print(f"{test}: {len(table)} rows, {int(unread.sum())} of which something could not be read")
+    print(f"\nwritten to {run.path}; now: python experiments/score_self_prediction.py {run.path}")
+
+
+def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--items", type=positive, default=40, help="words, requests, questions (%(default)s)")
+    add_run_options(parser, seed="of the draw of requests and questions")
+    return parse_run_options(parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, resumes=True))

@@ -1,0 +1,89 @@
+"""Dials compared from the command line, broken off and gone on with."""
+
+import json
+
+import pandas as pd
+import pytest
+from tiny_experiment import ROOT, as_arguments, call, run_here, write_experiment  # noqa: F401
+
+PROGRAM = ROOT / "experiments" / "compare_dials.py"
+QUICK = {
+    "layer": "1,3",
+    "methods": "mean_difference,gradient,random",
+    "operators": "add,rotate",
+    "dials": "interventions,cut,threshold,temperature",
+    "facts": 20,
+    "together": 2,
+}
+DIALS = [
+    "mean_difference, add", "gradient, add", "random, add", "mean_difference, rotate", "moved cut",
+    "instructed threshold", "temperature",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    return write_experiment(tmp_path_factory.mktemp("compared"), n=120) | QUICK
+
+
+@pytest.fixture(scope="module")
+def run(options, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "run"
+    assert run_here(PROGRAM, *as_arguments(options | {"out": folder})) == 0
+    return folder
+
+
+def test_one_table_one_figure_one_sentence(run):
+    table = pd.read_csv(run / "dials.csv").set_index("dial")
+    assert set(DIALS) <= set(table.index)
+    assert table.loc["moved cut", "order_gain"] == 0
+    assert table.loc["temperature", "n_rates"] <= 1
+    for name in ("signal", "order_gain"):
+        known = table[name].notna()
+        assert (table.loc[known, f"{name}_low"] <= table.loc[known, name] + 1e-9).all()
+        assert (table.loc[known, name] <= table.loc[known, f"{name}_high"] + 1e-9).all()
+    assert table["chosen"].sum() == 1
+    assert (run / "figures" / "dials.svg").is_file()
+    assert (run / "figures" / "direction_cosines.png").is_file()
+    said = json.loads((run / "comparison.json").read_text())
+    assert said["sentence"].startswith("At equal yes rates")
+    directions = pd.read_csv(run / "directions.csv")
+    assert len(directions) == 6
+    rates = pd.read_csv(run / "rates.csv")
+    there = rates[rates["reached"]]
+    assert there[["kl", "accuracy", "negative_flips", "seconds_per_answer"]].notna().all().all()
+    prompts = there[there["dial"] == "instructed threshold"]
+    assert (prompts["kl"] < 1e-6).all()
+
+
+def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_path):
+    """What a kill after the answers leaves behind: no results, and one batch of the side effects missing."""
+    import shutil
+
+    broken = tmp_path / "broken"
+    shutil.copytree(run, broken)
+    for name in ("dials.csv", "targets.csv", "rates.csv", "kl.csv", "comparison.json", "texts/moved-cut.csv"):
+        (broken / name).unlink()
+    max((broken / "answers-interventions").glob("part-*.parquet")).unlink()
+    for file in (broken / "facts-others").glob("part-*.parquet"):
+        file.unlink()
+    assert run_here(PROGRAM, *as_arguments(options | {"out": broken, "resume": True})) == 0
+    one, other = (pd.read_csv(folder / "dials.csv").drop(columns="seconds_per_answer") for folder in (run, broken))
+    pd.testing.assert_frame_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"methods": "pca9"}, "--methods 'pca9' is not known; choose among mean_difference"),
+        ({"dials": "prayer"}, "--dials 'prayer' is not known; choose among interventions"),
+        ({"layer": "1+3"}, "names layers at once"),
+        ({"facts": 7}, "--facts 7: give an even number"),
+        ({"limit": 3}, "--limit 3.0: give a share"),
+    ],
+)
+def test_a_bad_option_is_said_before_anything_slow(call, options, change, said, tmp_path):  # noqa: F811
+    ended = call(PROGRAM, *as_arguments(options | change | {"out": tmp_path / "out"}))
+    assert ended.code == 2
+    assert said in ended.err
+    assert not (tmp_path / "out").exists()
