@@ -52,6 +52,7 @@ from elicitation.instruments import (
     reasoned,
 )
 from elicitation.joining import JoinReport, drop_own, join_questions_and_panel, same_model
+from elicitation.judging import JUDGE, JUDGED, agreement, answers_to_judge, judge_prompt
 from elicitation.kinship import Kinship, kinship_of
 from elicitation.measurements import (
     MEASUREMENT_COLUMNS,
@@ -100,7 +101,7 @@ from elicitation.questions import (
     sample_questions,
     stratified_sample,
 )
-from elicitation.respondent_files import RespondentModel, load_respondents
+from elicitation.respondent_files import RespondentModel, load_judge, load_respondents
 from elicitation.respondents import (
     Identity,
     RecordedRespondent,
@@ -148,6 +149,8 @@ __all__ = [
     "GRADERS",
     "IMPORTERS",
     "INSTRUMENTS",
+    "JUDGE",
+    "JUDGED",
     "MANY_UNREAD",
     "MASS_FLOOR",
     "MASS_STOPS",
@@ -161,8 +164,8 @@ __all__ = [
     "NONSENSE",
     "NO_TASK",
     "NO_VARIANTS",
-    "PRESENTATIONS",
     "OPENINGS",
+    "PRESENTATIONS",
     "PROBABILITY",
     "RATING_COLUMNS",
     "REASONED",
@@ -210,8 +213,9 @@ __all__ = [
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
-    "administer",
     "actual_costs",
+    "administer",
+    "agreement",
     "answered",
     "answers_in_order",
     "ask_association",
@@ -219,6 +223,7 @@ __all__ = [
     "ask_restriction",
     "association_words",
     "answers_side_by_side",
+    "answers_to_judge",
     "ask_providers",
     "base_model_means",
     "changes_of_model",
@@ -239,12 +244,14 @@ __all__ = [
     "interventions_table",
     "is_read",
     "join_questions_and_panel",
+    "judge_prompt",
     "key_of",
     "kinship_of",
     "known_secrets",
     "latest",
     "lettered",
     "load_facts",
+    "load_judge",
     "load_panel",
     "load_passages",
     "load_prompt",

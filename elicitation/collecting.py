@@ -29,8 +29,8 @@ ANSWER = ["respondent", "question_id", "asked", "sample"]
 """What tells one answer from another."""
 ROW = [*ANSWER, "answered_at"]
 """What tells one row from another: a request that failed is made again, and both stand."""
-ROUND = 1000
-"""Questions of one respondent that are asked together, as one log of inspect_ai."""
+ROUND = 2000
+"""Questions that are asked together, of all respondents: inspect_ai holds them in memory until all are answered."""
 _EARLY = 50
 _MANY_UNREAD_EARLY = 0.5
 
@@ -152,9 +152,10 @@ def ask_providers(
     """
     watch = _Watch()
     queues: dict[str, list[Pending]] = {}
+    size = max(1, ROUND // max(1, len({each.entry.label for each in pending})))
     for each in pending:
-        for start in range(0, len(each.questions), ROUND):
-            chunk = Pending(each.entry, each.instrument, each.sample, each.questions[start : start + ROUND])
+        for start in range(0, len(each.questions), size):
+            chunk = Pending(each.entry, each.instrument, each.sample, each.questions[start : start + size])
             queues.setdefault(each.entry.label, []).append(chunk)
     while any(queues.values()) and not (budget and budget.exhausted):
         chunks = [queue.pop(0) for queue in queues.values() if queue]

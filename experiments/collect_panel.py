@@ -33,7 +33,7 @@ CHUNK = 64
 """Prompts whose answers are written at once: what a kill can cost."""
 MAY_CHANGE = (
     *("respondents", "questions", "n_questions", "seed", "closed_book", "device", "device_map"),
-    *("budget", "inspect_logs", "merge", "shard"),
+    *("budget", "inspect_logs", "merge", "shard", "judge"),
 )
 """Every answer is saved under what was asked of whom, so a collection may go on with more or other questions."""
 PANEL_COLUMNS = [
@@ -43,6 +43,7 @@ PANEL_COLUMNS = [
 FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "error"]
 """Columns that a panel has besides where some of its models were asked elsewhere."""
 INSPECT_LOGS = "inspect_logs"
+SAMPLE_JUDGED = 200
 N_SHOWN = 10
 """Texts that could not be read, and are shown."""
 
@@ -136,12 +137,12 @@ def drawn(entry: "RespondentModel", questions: "list[Question]", seed: int) -> "
 
 
 def check_what_is_asked_elsewhere(models: "list[RespondentModel]", options: argparse.Namespace) -> None:
-    """Before anything is asked: libraries, keys, and prices where there is a budget.
+    """Before anything is asked: libraries, keys, the judge, and prices where there is a budget.
 
     Raises:
         InputError: one of them is missing.
     """
-    from elicitation import ProviderRespondent
+    from elicitation import ProviderRespondent, load_judge
 
     elsewhere = [(model, model.provider) for model in models if model.provider is not None]
     for model, provider in elsewhere:
@@ -149,6 +150,14 @@ def check_what_is_asked_elsewhere(models: "list[RespondentModel]", options: argp
             raise InputError(f"--budget needs the price of {model.label}; give it in {options.respondents}")
         if not options.dry_run:
             ProviderRespondent(provider)
+    if options.judge is not None:
+        entry = load_judge(options.respondents)
+        if entry is None or entry.provider is None:
+            raise InputError(f"--judge needs a model under the key `judge` of {options.respondents}")
+        if options.budget is not None:
+            raise InputError("--budget does not count the judge; collect with it first, and judge with --resume after")
+        if not options.dry_run:
+            ProviderRespondent(entry.provider)
     if options.budget is not None and not elsewhere:
         raise InputError(f"--budget was given, but {options.respondents} names no model that costs money")
 
@@ -380,7 +389,7 @@ def save(
     is_closed = rows["instrument"] == CLOSED_BOOK.name
     said = rows[~is_closed].assign(answered_correctly=float("nan")).reset_index(drop=True)
     if is_closed.any():
-        said["answered_correctly"] = grade(rows[is_closed], said, questions, run)
+        said["answered_correctly"] = grade(rows[is_closed], said, questions, run, options)
     elsewhere = {model.label for model in models if model.provider is not None}
     panel = said[[*PANEL_COLUMNS, *(FROM_PROVIDERS if elsewhere else [])]]
     write_csv(panel, run.file("panel.csv"))
@@ -398,7 +407,13 @@ def save(
     print(f"\npanel: {run.path / 'panel.csv'}")
 
 
-def grade(closed_rows: "pd.DataFrame", said: "pd.DataFrame", questions: "list[Question]", run: Run) -> Any:
+def grade(
+    closed_rows: "pd.DataFrame",
+    said: "pd.DataFrame",
+    questions: "list[Question]",
+    run: Run,
+    options: argparse.Namespace,
+) -> Any:
     """Write closed_book.csv and print what it says; whether each row of `said` comes from who answered correctly."""
     import pandas as pd
 
@@ -411,7 +426,45 @@ def grade(closed_rows: "pd.DataFrame", said: "pd.DataFrame", questions: "list[Qu
     print(f"share of closed-book answers that are no answer, by level:\n{unanswered.round(3).to_string()}")
     print(f"\nshare of the others that is correct, by level:\n{accuracy.round(3).to_string()}\n")
     correct = closed.set_index(["model", "question_id"])["correct"]
+    if options.judge is not None:
+        judged = judge(closed, questions, run, options).set_index(["model", "question_id"])["judged_right"]
+        correct = judged.reindex(correct.index) if options.judge == "all" else correct
     return correct.reindex(pd.MultiIndex.from_frame(said[["label", "question_id"]])).to_numpy()
+
+
+def judge(closed: "pd.DataFrame", questions: "list[Question]", run: Run, options: argparse.Namespace) -> "pd.DataFrame":
+    """Put closed-book answers before the file's judge, those that it has not judged; write and print what it says."""
+    import pandas as pd
+
+    from elicitation import JUDGE, JUDGED, ProviderRespondent, agreement, answers_to_judge, judge_prompt, load_judge
+    from reporting import progress_bar
+
+    entry = load_judge(options.respondents)
+    assert entry is not None
+    assert entry.provider is not None
+    by_id = {question.id: question for question in questions}
+    rows = answers_to_judge(closed, questions, SAMPLE_JUDGED if options.judge == "sample" else None)
+    said = Journal(run.parts("judged", JUDGED, JUDGED[:3]), ("correct", "judged_right"))
+    known = run.parts("judged", JUDGED, JUDGED[:3]).done_keys()
+    pending = [row for row in rows[JUDGED[:4]].to_dict("records") if tuple(row[k] for k in JUDGED[:3]) not in known]
+    prompts = [judge_prompt(by_id[row["question_id"]], row["text"]) for row in pending]
+    respondent = ProviderRespondent(entry.provider, logs=run.path / INSPECT_LOGS if options.inspect_logs else None)
+    try:
+        with progress_bar(len(pending), f"judge {entry.label}") as advance:
+            for response in respondent.answer(prompts, JUDGE):
+                if not response.error:  # what failed is put before it again by --resume
+                    verdict = {"judged_right": response.value, "error": ""}
+                    said.add({str(name): value for name, value in pending[response.place].items()} | verdict)
+                advance(1)
+    finally:
+        said.fold()
+    judged = run.parts("judged", JUDGED, JUDGED[:3]).read()
+    judged = rows[JUDGED[:4]].merge(judged.drop(columns="correct"), on=JUDGED[:3], how="left")
+    table = pd.DataFrame([agreement(judged)], index=[entry.label])
+    write_csv(judged.drop(columns="error"), run.file("judged.csv"))
+    write_csv(table.rename_axis("judge").reset_index(), run.file("judge_agreement.csv"))
+    print(f"judge and grader on {len(rows)} closed-book answers:\n{table.round(3).to_string()}\n")
+    return judged
 
 
 def tell_what_is_missing(said: "pd.DataFrame", notes: Notes) -> None:
@@ -543,6 +596,11 @@ def parse_options() -> argparse.Namespace:
         action=argparse.BooleanOptionalAction,
         default=True,
         help="keep inspect_ai's logs of providers and servers",
+    )
+    parser.add_argument(
+        "--judge",
+        choices=("sample", "all"),
+        help=f"let the file's judge grade {SAMPLE_JUDGED} closed-book answers, to compare; or all, and take its grades",
     )
     parser.add_argument("--shard", type=shard, metavar="I/N", help="ask the I-th of N parts of the questions alone")
     parser.add_argument(

@@ -16,7 +16,7 @@ from fake_server import FakeServer, Fault, question_of
 from tiny_experiment import alone, run_here
 
 from common import InputError
-from elicitation import Budget, Price, load_panel, load_respondents
+from elicitation import Budget, Price, agreement, answers_side_by_side, collecting, load_panel, load_respondents
 from run_store import Journal, Parts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -307,3 +307,63 @@ def test_a_server_that_goes_away_and_comes_back_is_asked_on(tmp_path):
         assert second.n_asked > 0
     assert ended == [0]
     assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 20
+
+
+@needs_inspect
+def test_a_judge_is_compared_with_the_grader_and_its_grades_are_taken_where_it_judges_all(tmp_path, capsys):
+    questions = write_questions(tmp_path / "q.jsonl", 8)
+
+    def judging(body):
+        text = body["messages"][-1]["content"]
+        return "No" if "Answer: 0" in text else "Yes"  # differs from the grader on the first question alone
+
+    with FakeServer(even) as server, FakeServer(judging) as other:
+        who = write_models(
+            tmp_path / "who.yaml", entry(server, closed_book=True), judge=entry(other, "judge-model", closed_book=True)
+        )
+        assert collect(tmp_path / "out", who, questions, "--judge", "sample") == 0
+        agreed = pd.read_csv(tmp_path / "out" / "judge_agreement.csv").iloc[0]
+        assert (agreed["judge"], agreed["n"], agreed["n_unread"]) == ("judge-model", 8, 0)
+        assert agreed["share"] == pytest.approx(7 / 8)
+        assert (agreed["grader_right"], agreed["judge_right"]) == (1.0, 0.875)
+        panel = pd.read_csv(tmp_path / "out" / "panel.csv")
+        assert panel["answered_correctly"].tolist() == [1.0] * 8
+        assert other.n_asked == 8
+        assert collect(tmp_path / "out", who, questions, "--judge", "all", "--resume") == 0
+        assert other.n_asked == 8  # nothing is judged twice
+    panel = pd.read_csv(tmp_path / "out" / "panel.csv")
+    assert panel["answered_correctly"].tolist() == [0.0] + [1.0] * 7
+    assert "judge and grader on 8 closed-book answers" in capsys.readouterr().out
+    assert collect(tmp_path / "none", write_models(tmp_path / "w.yaml", "a"), questions, "--judge", "all") == 2
+    assert "--judge needs a model under the key `judge`" in capsys.readouterr().err
+
+
+def test_agreement_is_kappa_by_its_formula_and_counts_what_was_not_judged():
+    nan = float("nan")
+    table = pd.DataFrame({"correct": [1, 1, 1, 0, 0, 0, 0, nan, 1], "judged_right": [1, 1, 0, 0, 0, 0, 1, 1, nan]})
+    found = agreement(table)
+    share, chance = 5 / 7, (3 * 3 + 4 * 4) / 49
+    assert (found["n"], found["n_unread"]) == (7, 1)
+    assert found["kappa"] == pytest.approx((share - chance) / (1 - chance))
+    assert found["kappa_low"] < found["kappa"] < found["kappa_high"]
+    assert agreement(table.iloc[:0])["n"] == 0
+
+
+@needs_inspect
+def test_rounds_hold_so_many_questions_of_all_respondents_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(collecting, "ROUND", 6)
+    sizes = []
+
+    def noted(work, *more):
+        sizes.append([len(asking.prompts) for asking in work])
+        return answers_side_by_side(work, *more)
+
+    monkeypatch.setattr(collecting, "answers_side_by_side", noted)
+    questions = write_questions(tmp_path / "q.jsonl", 4)
+    with FakeServer(even) as server:
+        who = write_models(tmp_path / "who.yaml", *(entry(server, f"m{i}") for i in range(3)))
+        assert collect(tmp_path / "out", who, questions, "--no-inspect-logs") == 0
+    assert max(sum(size) for size in sizes) <= 6
+    assert sum(sum(size) for size in sizes) == 3 * (4 + 3)
+    assert not (tmp_path / "out" / "inspect_logs").exists()
+    assert load_panel(tmp_path / "out" / "panel.csv").answers.shape == (4, 3)
