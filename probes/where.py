@@ -3,8 +3,8 @@
     position    counted from the end of the prompt: -1 is the last token, at which the answer is read
     auroc       of the probe of a layer, fitted at the last position on other topics, read at this layer and position
     written     what the blocks since the layer before write along the label's direction at this position: mean over the
-                questions of label 1 minus mean over those of label 0, in units of the median residual norm; summed
-                over layers it is how far the two kinds lie apart at the deepest of them
+                questions of label 1 minus mean over those of label 0, in standard deviations of what the last token
+                holds along it at the deepest layer; summed over layers it is how far the two kinds lie apart there
 
 Where all questions go on alike (the words after the question), each position is one token. Before, positions of
 several questions hold different words, and a map reads what stands so far from the end.
@@ -90,7 +90,7 @@ def position_map(
     truth = task.values[mapped.rows][:, columns]
     units = np.stack([(d / d.norm()).double().numpy() for d in directions.values()], axis=1)
     names = [_name_at(mapped.prompts, model, back) for back in range(n_positions, 0, -1)]
-    norm = float(np.median(np.linalg.norm(whole.read(layers[-1]).double().numpy(), axis=1)))
+    spread = (whole.read(layers[-1]).double().numpy() @ units).std(axis=0)
     lines, before = [], None
     for layer in layers:
         ends = mapped.ends(layer, n_positions)
@@ -107,7 +107,7 @@ def position_map(
                 lines.append(
                     {
                         "label": label, "layer": layer, "position": place - n_positions, "token": names[place],
-                        "auroc": area.auroc, "low": area.low, "high": area.high, "written": float(apart / norm),
+                        "auroc": area.auroc, "low": area.low, "high": area.high, "written": float(apart / spread[at]),
                         "n": int((here & np.isfinite(truth[:, at])).sum()),
                     }
                 )  # fmt: skip

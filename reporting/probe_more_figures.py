@@ -22,10 +22,10 @@ def without_labels(table: pd.DataFrame) -> Drawing:
     Args:
         table: columns layer, method, marker, auroc, low, high.
     """
-    methods = list(dict.fromkeys(table["method"]))
+    methods = sorted(set(table["method"]))
     figure = new_figure(4.4)
     sides = figure.subplots(1, 2, sharey=True)
-    for axes, (marker, name) in zip(sides, (("negation", "not"), ("nonsense", "a word of nonsense")), strict=True):
+    for axes, (marker, name) in zip(sides, (("negation", "not"), ("nonsense", "nonsense")), strict=True):
         for place, method in enumerate(methods):
             own = table[(table["method"] == method) & (table["marker"] == marker)].sort_values("layer")
             x = own["layer"].to_numpy(float) + 0.25 * (place - len(methods) / 2)
@@ -61,7 +61,7 @@ def distraction(table: pd.DataFrame) -> Drawing:
     """
     figure = new_figure(4.2)
     sides = figure.subplots(1, 2, sharey=True)
-    methods = list(dict.fromkeys(table["method"]))
+    methods = sorted(set(table["method"]))
     for axes, (end, name) in zip(sides, (("", "truth"), ("_distraction", "the planted feature")), strict=True):
         for place, method in enumerate(methods):
             own = table[table["method"] == method].sort_values("distraction")
@@ -141,9 +141,9 @@ def where(table: pd.DataFrame) -> Drawing:
     caption = (
         "At the left how well the probe of each layer, fitted at the last token on other topics, reads the label at "
         f"each of the last {len(names)} tokens of {table['n'].max():.0f} questions; .5 is chance. At the right what "
-        "the blocks write there along the label's direction, label 1 minus label 0, in residual norms: what is summed "
-        "up to the last row is how far the two kinds lie apart. Columns at the left end are words of the questions, "
-        "other ones in each of them."
+        "the blocks write there along the label's direction, label 1 minus label 0, in standard deviations: what is "
+        "summed up to the last row is how far the two kinds lie apart. Columns at the left end are words of the "
+        "questions, other ones in each of them."
     )
     return Drawing(figure, "Layer by position", caption)
 
