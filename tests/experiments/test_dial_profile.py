@@ -10,6 +10,7 @@ from tiny_experiment import call, files_of, finished_run, write_experiment
 __all__ = ["call"]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "dial_profile.py"
+pytestmark = pytest.mark.slow  # a sweep and two profiles, of a tiny model
 QUICK = ("--items", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
 
 
