@@ -177,7 +177,8 @@ def make_dials(work: Work, vectors: "dict[tuple[int, str], SteeringVector]", lay
     dials: list[Any] = []
     if "interventions" in options.dials:
         for method in options.methods:
-            dials.append(InterventionDial(Intervention.of(vectors[layer, method], **how), f"{method}, add"))
+            kind = "control" if method == "random" else "intervention"
+            dials.append(InterventionDial(Intervention.of(vectors[layer, method], **how), f"{method}, add", kind))
         first = options.methods[0]
         for operator in options.operators:
             if operator != "add":

@@ -33,8 +33,9 @@ def draw_dials(table: pd.DataFrame, rates: pd.DataFrame) -> Drawing:
     ]
     upper.set_yticks(places, names)
     upper.set_ylim(-0.7, len(shown) - 0.3)
-    upper.set_xlabel("area gained over a moved cut, at equal yes rates")
-    set_title(upper, "Which dial orders the questions as the targets do?", "ring: chosen on the fitting split")
+    upper.set_xlabel("area gained over a moved cut")
+    upper.locator_params(axis="x", nbins=4)
+    set_title(upper, "Whose order is the targets'?", "ring: chosen on fitting questions")
     drawn = shown.index[::-1][:MOST_LINES]
     for place, name in enumerate([*drawn, CUT] if CUT in table.index else drawn):
         own = rates[(rates["dial"] == name) & rates["reached"].astype(bool)].sort_values("rate")
@@ -47,7 +48,7 @@ def draw_dials(table: pd.DataFrame, rates: pd.DataFrame) -> Drawing:
     lower.set_xlim(0.05, 0.95)
     lower.set_xlabel("yes rate on the fitting questions")
     lower.set_ylabel("KL, nats")
-    set_title(lower, "What it does to neutral text", "crosses: facts suffer more than the limit")
+    set_title(lower, "What it does to neutral text", "crosses: facts suffer too much")
     figure.legend(*lower.get_legend_handles_labels(), loc="outside lower left", ncols=2)
     caption = (
         "Above: each dial's share of yes over the nine rates orders the questions; shown is the area by which that "

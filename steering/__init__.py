@@ -24,6 +24,7 @@ from steering.directions import DIRECTIONS
 from steering.effects import EFFECT_COLUMNS, effects_of
 from steering.exporting import CONVENTIONS, export_gguf, export_lm_eval, export_tensors, import_vectors
 from steering.forecast import RunForecast, forecast_run, measure_and_forecast
+from steering.gate import Expected, Gate, choose_gate, expected_share
 from steering.interventions import POSITIONS, ROLES, Intervention
 from steering.layers import LayerScan, candidate_layers, scan_layers
 from steering.magnitudes import read_magnitudes, yes_rates
@@ -65,6 +66,8 @@ __all__ = [
     "CriticalMagnitudes",
     "Dial",
     "DirectionComparison",
+    "Expected",
+    "Gate",
     "Intervention",
     "InterventionDial",
     "LayerScan",
@@ -84,11 +87,13 @@ __all__ = [
     "ask_together",
     "candidate_layers",
     "check_readability",
+    "choose_gate",
     "compare_directions",
     "critical_magnitudes",
     "crossings_along",
     "effects_of",
     "effects_on_text",
+    "expected_share",
     "export_gguf",
     "export_lm_eval",
     "export_tensors",

@@ -3,7 +3,8 @@
 Each is made on one set of questions and measured on another:
 
     auroc        how often a yes lies further along the direction than a no, on the held-out questions' unsteered
-                 streams and answers at the answer position; .5 = not at all
+                 streams and answers at the answer position; .5 = not at all. Where the subject says nearly always the
+                 same, its upper third of margins against its lower third, as the contrast has it
     half_cosine  of the directions that two halves of the questions give (`steering.reliability`)
     norm         of the direction as extracted; residual_norm: median length of the stream there
     effect       mean of [m(x, +step) - m(x, -step)] / (2 step), the margin's change per residual norm added at the
@@ -27,6 +28,7 @@ from elicitation import is_read
 from open_models import OpenModel, PromptSet, margin_gradients, read_activations
 from probes import topic_draws
 from psychometrics import roc_area
+from steering.contrasts import split_by_response
 from steering.directions import DIRECTIONS
 from steering.interventions import Intervention
 from steering.reliability import reliability_of
@@ -92,12 +94,13 @@ def compare_directions(
     with bar(len(held_out), "held-out streams") as advance:
         read = read_activations(model, held_out, layers, advance)
     weights = _weights(held_out.topics, len(held_out), seed)
+    yes, no = split_by_response(read.margin, read.mass)
+    said_yes = torch.where(yes, 1.0, torch.where(no, 0.0, torch.nan)).numpy()
     slopes = _slopes(model, held_out, vectors, step, bar)
     rows = []
     for (layer, method), vector in vectors.items():
         streams = read.residuals[:, layers.index(layer)]
         score = torch.where(read.read, streams @ vector.direction, torch.nan).numpy()
-        said_yes = (read.margin > 0).float().numpy()
         repeats = reliability_of(found.at_layer(layer), method, seed, N_SPLITS)
         slope = slopes[layer, method]
         known = np.isfinite(slope)

@@ -1,0 +1,119 @@
+"""Yes or no to new questions at a chosen risk attitude, yes rate, or as a target would say it.
+
+    python experiments/gate.py --run runs/MY-SWEEP --beta 0.5 --save my-gate      # choose and save; needs no model
+    python experiments/gate.py --run runs/MY-SWEEP --yes-rate 0.3 --save my-gate
+    python experiments/gate.py --run runs/MY-SWEEP --target "GPT-4 neutral" --save my-gate
+    python experiments/gate.py my-gate "Who wrote Emma?" "What is the capital of Peru?"      # one load
+    echo "Who wrote Emma?" | python experiments/gate.py my-gate -                            # a question per line
+
+A gate is chosen on the fitting split of a finished sweep; precision, recall and yes rate to be expected are counted on
+its test split. As a library: `gate = Gate.load("my-gate"); gate.answer(load_model(gate.model), questions)`.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from common import InputError, program_parser, run_command, say
+
+
+def main() -> None:
+    options = parse_options()
+    if options.run:
+        return choose(options)
+    return answer(options)
+
+
+def choose(options: argparse.Namespace) -> None:
+    from elicitation import load_prompt
+    from matching import SweepRun
+    from steering import Intervention, SteeringVector, choose_gate
+
+    swept = SweepRun.open(options.run)
+    name = swept.under_test()
+    entry = swept.interventions().set_index("intervention_id", drop=False).loc[name].to_dict()
+    vectors = {each: SteeringVector.load(swept.path / swept.vector_file(each)) for each in entry["vectors"]}
+    table = swept.sweep()
+    questions = swept.questions().set_index("id")
+    correct = questions["subject_correct"].astype(float) if "subject_correct" in questions else None
+    rate, words = options.yes_rate, ""
+    if options.target is not None:
+        rate, words = target_rate(swept, options.target)
+    gate = choose_gate(
+        table[table["intervention_id"] == name],
+        swept.splits(),
+        Intervention.from_dict(entry, vectors),
+        load_prompt(swept.config["prompt"]),
+        beta=options.beta,
+        yes_rate=rate,
+        correct=correct,
+        choice=words,
+    )
+    gate.save(options.save)
+    for line in gate.lines():
+        say(line)
+    say(f"saved to {options.save}")
+
+
+def target_rate(swept: "object", target: str) -> tuple[float, str]:
+    """The target's yes rate on the fitting split."""
+    from matching import SweepRun
+
+    assert isinstance(swept, SweepRun)
+    panel = swept.panel()
+    own = panel[panel["respondent"] == target]
+    if own.empty:
+        known = ", ".join(sorted(panel["respondent"].unique())[:6])
+        raise InputError(f"the run's panel has no target {target!r}; some of its targets: {known}")
+    fitting = own["question_id"].map(swept.splits()) == "fitting"
+    rate = float(own.loc[fitting, "said_yes"].mean())
+    if not 0 < rate < 1:
+        raise InputError(f"{target} says the same to every fitting question (yes rate {rate}); choose --yes-rate")
+    return rate, f"chosen for the yes rate of {target}, {rate:.2f}"
+
+
+def answer(options: argparse.Namespace) -> None:
+    from open_models import choose_threads, load_model, quiet_libraries
+    from steering import Gate
+
+    gate = Gate.load(options.gate)
+    given = options.questions
+    questions = [line.strip() for line in sys.stdin if line.strip()] if given == ["-"] else given
+    if not questions:
+        raise InputError("no question was given; write questions after the gate, or - to read one per line")
+    for line in gate.lines():
+        print(line, file=sys.stderr)
+    quiet_libraries()
+    choose_threads()
+    model = load_model(options.model or gate.model)
+    gate.intervention.check_model(model)
+    answers = gate.answer(model, questions)
+    for said, margin, question in answers[["said_yes", "margin", "question"]].to_numpy():
+        word = {1.0: "yes", 0.0: "no"}.get(float(said), "unread")
+        print(f"{word}\t{margin:+.2f}\t{question}")
+
+
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("gate", nargs="?", type=Path, help="folder of a saved gate")
+    parser.add_argument("questions", nargs="*", help="questions to answer; - reads one per line")
+    parser.add_argument("--model", help="where the subject lies now (default: the name it was loaded by)")
+    chosen = parser.add_argument_group("choosing a gate")
+    chosen.add_argument("--run", type=Path, help="a finished run of steer_sweep.py")
+    chosen.add_argument("--beta", type=float, help="risk attitude: 0.5 punishes a wrong yes, 2 a missed one")
+    chosen.add_argument("--yes-rate", type=float, help="share of the questions to say yes to")
+    chosen.add_argument("--target", help="a target of the run's panel, whose yes rate is taken")
+    chosen.add_argument("--save", type=Path, help="folder to save the gate in")
+    options = parser.parse_args(arguments)
+    wanted = [name for name in ("beta", "yes_rate", "target") if getattr(options, name) is not None]
+    if options.run is None:
+        if options.gate is None or wanted or options.save:
+            raise InputError("give a saved gate and questions, or --run with --beta, --yes-rate or --target and --save")
+    elif len(wanted) != 1 or options.save is None or options.gate is not None:
+        raise InputError("with --run give exactly one of --beta, --yes-rate, --target, and --save FOLDER; no questions")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

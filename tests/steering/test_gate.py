@@ -1,0 +1,115 @@
+"""A gate is chosen on one split, counted on another, saved, and answers as the sweep did."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_models import outspoken_model
+
+from common import InputError
+from elicitation import METACOGNITIVE, Prompt, Question
+from open_models import PromptSet
+from steering import Gate, Intervention, choose_gate, expected_share, extract_vectors, sweep
+
+QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(60)]
+SPLITS = pd.Series(["extraction", "fitting", "test"] * 20, index=[question.id for question in QUESTIONS])
+MAGNITUDES = np.linspace(-1, 1, 21)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return outspoken_model()
+
+
+@pytest.fixture(scope="module")
+def swept(model):
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    (vector,) = extract_vectors(model, prompts.subset([q.id for q in QUESTIONS[::3]]), [2])
+    intervention = Intervention.of(vector, positions="last")
+    return intervention, sweep(model, prompts, [intervention], MAGNITUDES.tolist()).table
+
+
+@pytest.fixture(scope="module")
+def correct(swept):
+    """Planted: the subject is right where its unsteered margin is in the upper half."""
+    table = swept[1]
+    plain = table[table["magnitude"] == 0.0].set_index("question_id")["margin"]
+    return (plain > plain.median()).astype(float)
+
+
+def chosen(swept, **how):
+    intervention, table = swept
+    return choose_gate(table, SPLITS, intervention, METACOGNITIVE, **how)
+
+
+def test_low_beta_says_yes_seldom_and_high_beta_often(swept, correct):
+    careful, bold = (chosen(swept, beta=beta, correct=correct) for beta in (0.1, 10.0))
+    assert careful.coverage.share <= bold.coverage.share
+    assert careful.precision.share >= bold.precision.share
+    assert careful.recall.share <= bold.recall.share
+    for gate in (careful, bold):
+        for expected in (gate.coverage, gate.precision, gate.recall):
+            assert expected.low <= expected.share <= expected.high
+        assert gate.coverage.n + gate.n_unread == 20
+
+
+def test_a_yes_rate_is_met_on_the_fitting_split(swept):
+    gate = chosen(swept, yes_rate=0.5)
+    own = swept[1][(swept[1]["magnitude"] == gate.magnitude) & (swept[1]["question_id"].map(SPLITS) == "fitting")]
+    best = swept[1][swept[1]["question_id"].map(SPLITS) == "fitting"]
+    rates = (best["margin"] > 0).groupby(best["magnitude"]).mean()
+    assert abs((own["margin"] > 0).mean() - 0.5) == pytest.approx((rates - 0.5).abs().min())
+    assert gate.precision is None
+    assert "yes rate 0.5" in gate.lines()[0]
+
+
+def test_a_saved_gate_answers_as_the_sweep_did(model, swept, correct, tmp_path):
+    gate = chosen(swept, beta=1.0, correct=correct)
+    gate.save(tmp_path / "gate")
+    back = Gate.load(tmp_path / "gate")
+    assert back.lines() == gate.lines()
+    asked = QUESTIONS[2::3]
+    answers = back.answer(model, asked).set_index("question_id")
+    table = swept[1][swept[1]["magnitude"] == gate.magnitude].set_index("question_id")
+    np.testing.assert_allclose(answers["margin"], table.loc[answers.index, "margin"], atol=1e-4)
+    assert answers["said_yes"].mean() == pytest.approx(gate.coverage.share)
+    assert back.answer(model, ["Who was first?"])["question"].tolist() == ["Who was first?"]
+    assert len(back.write(model, [Prompt("Who was first?")], max_new_tokens=4)) == 1
+    with pytest.raises(InputError, match="holds a gate already"):
+        gate.save(tmp_path / "gate")
+    with pytest.raises(InputError, match="there is no gate in"):
+        Gate.load(tmp_path)
+    with pytest.raises(InputError, match="no question"):
+        back.answer(model, [])
+
+
+@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize("p", [0.03, 0.5, 0.9])
+def test_predictive_intervals_hold_for_what_comes_next(n, p):
+    """Coverage over 400 simulated test sets with the next 100 cases; 95% is promised."""
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(400):
+        expected = expected_share(rng.random(n) < p)
+        inside += expected.low <= rng.binomial(100, p) / 100 <= expected.high
+    assert inside >= 0.93 * 400
+
+
+def test_nothing_seen_is_unknown_and_ends_stay_open():
+    assert str(expected_share(np.array([], dtype=bool))) == "unknown (no case)"
+    assert expected_share(np.ones(30, dtype=bool)).high == 1.0
+    assert expected_share(np.zeros(30, dtype=bool)).low == 0.0
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({}, "give either a risk attitude"),
+        ({"beta": 1.0, "yes_rate": 0.5}, "give either a risk attitude"),
+        ({"beta": -1.0}, "beta is -1.0"),
+        ({"yes_rate": 1.5}, "the yes rate is 1.5"),
+        ({"beta": 1.0}, "which questions the subject answers rightly"),
+    ],
+)
+def test_a_bad_choice_is_said(swept, how, said):
+    with pytest.raises(InputError, match=said):
+        chosen(swept, **how)
