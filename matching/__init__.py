@@ -62,8 +62,8 @@ __all__ = [
     "load_inputs",
     "match_targets",
     "profile_of",
-    "reach_at_kl",
     "prospects_of",
+    "reach_at_kl",
     "replacement_table",
     "sweep_grid",
 ]
