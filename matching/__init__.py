@@ -3,6 +3,7 @@
 sweep (question x magnitude) + panel (question x target) -> match_targets -> TargetMatches -> judge -> Verdict
 """
 
+from matching.comparison import Comparison, compare_runs, mcnemar, paired_difference
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
 from matching.dial_comparison import CUT, DialComparison, compare_dials, reach_at_kl
@@ -34,6 +35,7 @@ __all__ = [
     "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
+    "Comparison",
     "ControlDial",
     "Dial",
     "DialComparison",
@@ -49,6 +51,7 @@ __all__ = [
     "TargetMatches",
     "Verdict",
     "assign_splits",
+    "compare_runs",
     "compare_dials",
     "control_table",
     "dial_of_crossings",
@@ -61,6 +64,8 @@ __all__ = [
     "judge_tables",
     "load_inputs",
     "match_targets",
+    "mcnemar",
+    "paired_difference",
     "profile_of",
     "prospects_of",
     "reach_at_kl",

@@ -7,6 +7,7 @@ from reporting.probe_report import write_probe_figures, write_probe_report
 from reporting.profile_report import write_profile_report
 from reporting.report import write_report
 from reporting.results import save_results
+from reporting.run_comparison_report import write_comparison
 from reporting.run_figures import add_figure
 from reporting.terminal import print_summary, progress_bar
 from reporting.wandb_log import (
@@ -37,6 +38,7 @@ __all__ = [
     "save_results",
     "wandb_is_installed",
     "wandb_knows_key",
+    "write_comparison",
     "write_probe_figures",
     "write_probe_report",
     "write_profile_report",

@@ -1,6 +1,9 @@
 """What each figure is called, and what a reader should look at in it. `{...}` is filled in by the figure."""
 
 TITLES = {
+    "comparison_numbers": "The numbers of each run",
+    "comparison_dose": "Dose-response of each run",
+    "comparison_agreement": "Agreement of each run with each target",
     "question_map": "Every question along the dial",
     "rates_by_group": "Yes rate by level and topic",
     "margin_histogram": "Margins at three settings",
@@ -15,6 +18,20 @@ TITLES = {
 }
 
 CAPTIONS = {
+    "comparison_numbers": (
+        "Each number with its 95% interval over the questions of its own run. Intervals that overlap do not show that "
+        "two runs are equal: the table of pairs compares them question by question, which is sharper."
+    ),
+    "comparison_dose": (
+        "Yes rates over each run's own test questions, against the push in median residual norms of its model, so that "
+        "vectors of different lengths share an axis. A steeper curve needs less push; one that stays away from 0 or 1 "
+        "does not reach targets there. The dotted line marks the unsteered subjects."
+    ),
+    "comparison_agreement": (
+        "Targets that two runs or more have, from rarely yes (top) to nearly always yes (bottom), each at the "
+        "magnitude that the run chose for it, with 95% intervals. Runs over the same questions are compared "
+        "more sharply by the paired test in the table of targets."
+    ),
     "question_map": (
         "Each row is a question, each column a setting of the dial: purple where the subject says yes, orange where it "
         "says no, stronger the larger its margin, grey where it could not be read. If the dial moved a cut on the "

@@ -1,0 +1,79 @@
+"""Several finished runs on one page: what was done differently, what came out differently, and on which questions.
+
+    python experiments/compare_runs.py runs/one runs/another
+    python experiments/compare_runs.py runs/*-smollm2* --out compared
+
+Writes report.html, figures/ and as tables differences, answers, agreement, dose, pairs, targets (McNemar's exact test
+for each) and questions (which turn in one and not in the other). Runs are compared on the questions that both asked;
+they must be finished and judged by the present rule (experiments/judge_run.py judges an older one again). Needs no
+model.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from common import InputError, program_parser, run_command, say
+from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+
+if TYPE_CHECKING:
+    from matching import SweepRun
+
+PROGRAM = "compare_runs"
+
+
+def main() -> None:
+    options = parse_options()
+    notes = Notes()
+    with notes.collected():
+        compare(options, notes)
+
+
+def compare(options: argparse.Namespace, notes: Notes) -> None:
+    from matching import compare_runs
+    from reporting import write_comparison
+
+    comparison = compare_runs(named_runs([Path(folder) for folder in options.runs]))
+    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "comparison") as run:
+        notes.keep_in(run)
+        report = write_comparison(run, comparison)
+    for name, row in comparison.answers.iterrows():
+        say(f"{name}: {row['sentence']}")
+    say(f"report: {report}")
+
+
+def named_runs(folders: list[Path]) -> "dict[str, SweepRun]":
+    """The runs by the names of their folders, with as much of the path as it takes to tell them apart.
+
+    Raises:
+        InputError: one folder twice, or no run of steer_sweep.py.
+    """
+    from matching import SweepRun
+
+    whole = [folder.resolve() for folder in folders]
+    for folder in whole:
+        if whole.count(folder) > 1:
+            raise InputError(f"{folder} was given twice; name different runs")
+    depth = 1
+    while len({folder.parts[-depth:] for folder in whole}) < len(whole):
+        depth += 1
+    runs = {"/".join(folder.parts[-depth:]): SweepRun.open(folder) for folder in whole}
+    for name, run in runs.items():
+        if (program := run.run.manifest.program) != "steer_sweep":
+            raise InputError(f"{name} is a run of {program}; give runs of steer_sweep")
+    return runs
+
+
+def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="folder of a finished run; two or more")
+    add_run_options(parser)
+    options = parse_run_options(parser, arguments)
+    if len(options.runs) < 2:
+        raise InputError(f"a comparison takes two runs or more, and {len(options.runs)} came; name their folders")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,42 @@
+"""The program that sets runs side by side, as a user calls it."""
+
+import pytest
+from browser import errors_of, opened, requests_of
+from reporting_run import make_run
+from tiny_experiment import ROOT, call  # noqa: F401
+
+COMPARE_RUNS = ROOT / "experiments" / "compare_runs.py"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    return [make_run(folder / name, n_targets=6, texts=texts).path for name, texts in (("a", ()), ("b", ["<b>hi</b>"]))]
+
+
+def test_two_runs_stand_on_one_page(folders, call, tmp_path):  # noqa: F811
+    ended = call(COMPARE_RUNS, *folders, "--out", tmp_path / "out")
+    assert ended.code == 0, ended.err
+    html = (tmp_path / "out" / "report.html").read_text("utf-8")
+    for title in ("The verdicts", "What was done differently", "Pair by pair", "Target by target", "Which questions"):
+        assert title in html
+    assert "the runs have the same configuration" in html
+    assert "<b>hi</b>" not in html
+    for name in ("differences", "answers", "agreement", "dose", "pairs", "targets", "questions"):
+        assert (tmp_path / "out" / f"{name}.csv").is_file()
+    with opened(tmp_path / "out" / "report.html", width=400) as chrome:
+        assert errors_of(chrome) == []
+        assert not [address for address in requests_of(chrome) if not address.startswith(("file:", "data:"))]
+        assert chrome.execute_script("return document.documentElement.scrollWidth") <= 400
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["a"], "two runs or more, and 1 came"), (["a", "a"], "given twice"), (["a", "nowhere"], "nowhere")],
+)
+def test_what_cannot_be_compared_is_refused_before_a_folder_is_made(arguments, words, folders, call, tmp_path):  # noqa: F811
+    named = [folders[0].parent / name for name in arguments]
+    ended = call(COMPARE_RUNS, *named, "--out", tmp_path / "out")
+    assert ended.code == 2
+    assert words in ended.err
+    assert not (tmp_path / "out").exists()

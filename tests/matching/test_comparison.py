@@ -1,0 +1,104 @@
+"""Several runs side by side: what differs, and the paired tests."""
+
+import numpy as np
+import pytest
+from reporting_run import make_run
+from scipy import stats
+
+from common import InputError
+from matching import SweepRun, compare_runs, mcnemar, paired_difference
+from matching.comparison import differences
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("comparison") / "one", n_targets=8)
+
+
+@pytest.fixture(scope="module")
+def other(one, tmp_path_factory):
+    """The same questions and panel, with a subject that answers at random."""
+    run = make_run(tmp_path_factory.mktemp("comparison") / "other", n_targets=8)
+    rng = np.random.default_rng(5)
+    sweep = run.sweep()
+    noise = dict(zip(run.questions()["id"], rng.normal(0, 1.5, 240), strict=True))
+    sweep["margin"] = 2.5 * sweep["magnitude"] + sweep["question_id"].map(noise)
+    for part in (run.path / "sweep").iterdir():
+        part.unlink()
+    writable = SweepRun.open(run.path, write=True)
+    with writable.run:
+        writable.parts.append(sweep)
+        writable.write_judgement(writable.judge())
+    return SweepRun.open(run.path)
+
+
+def test_only_what_is_not_the_same_is_a_difference():
+    told = differences({"a": {"layer": 3, "x": {"y": 1}, "z": 0}, "b": {"layer": 4, "x": {"y": 1}}})
+    assert told.to_dict("index") == {"layer": {"a": 3, "b": 4}, "z": {"a": 0, "b": None}}
+
+
+def test_mcnemar_is_the_binomial_test_of_r():
+    assert mcnemar(3, 12) == pytest.approx(0.03515625)  # R: binom.test(3, 15)$p.value
+    assert mcnemar(0, 0) == 1.0
+
+
+def test_a_run_beside_itself_differs_in_nothing(one):
+    found = compare_runs({"a": one, "b": one})
+    assert found.differences.empty
+    (pair,) = found.pairs.to_dict("records")
+    assert (pair["turn_in_first"], pair["turn_in_second"], pair["n_differ_at_half"]) == (0, 0, 0)
+    assert (pair["order"], pair["agreement_difference"], pair["p"]) == (pytest.approx(1), 0, 1)
+    assert set(found.targets["p"]) == {1.0}
+
+
+def test_a_subject_that_follows_the_scale_beats_one_that_answers_at_random(one, other):
+    found = compare_runs({"scale": one, "chance": other})
+    (pair,) = found.pairs.to_dict("records")
+    assert pair["low"] > 0
+    assert pair["p"] < 0.05
+    assert abs(pair["order"]) < 0.2
+    assert found.targets["only_first"].sum() > found.targets["only_second"].sum()
+
+
+def test_agreement_and_counts_of_turning_questions_are_those_of_the_runs(one, other):
+    found = compare_runs({"a": one, "b": other})
+    (pair,) = found.pairs.to_dict("records")
+    turning = [pair[f"turn_in_{which}"] for which in ("both", "first", "second", "neither")]
+    assert sum(turning) == pair["order_n"] <= pair["n_shared"] == 240
+    first = found.questions["first_turns"].notna()
+    assert turning[0] + turning[1] == pytest.approx(first.sum(), abs=240 - pair["order_n"])
+    matches = one.matches()
+    for _, row in found.agreement[found.agreement["run"] == "a"].iterrows():
+        assert row["agreement"] == matches["agreement"][row["target"]]
+
+
+def test_the_paired_difference_is_a_t_test_over_questions_with_base_models_averaged_first():
+    rng = np.random.default_rng(0)
+    first, second = (rng.integers(0, 2, (80, 3)).astype(float) for _ in range(2))
+    apart = first - second
+    values = (apart[:, :2].mean(axis=1) + apart[:, 2]) / 2
+    mean, low, high, p = paired_difference(first, second, ["m", "m", "n"])
+    expected = stats.ttest_1samp(values, 0)
+    interval = expected.confidence_interval()
+    assert (mean, low, high, p) == pytest.approx((values.mean(), interval.low, interval.high, expected.pvalue))
+
+
+def test_the_paired_test_has_its_size_and_finds_a_planted_difference():
+    rng = np.random.default_rng(1)
+
+    def rejects(better):
+        shared = rng.normal(size=(120, 1))
+        first, second = ((shared + rng.normal(size=(120, 6)) < 0.6 + lift).astype(float) for lift in (better, 0.0))
+        return paired_difference(first, second, list("aabbcc"))[3] < 0.05
+
+    assert np.mean([rejects(0.0) for _ in range(400)]) < 0.08
+    assert np.mean([rejects(0.4) for _ in range(100)]) > 0.9
+
+
+def test_a_lone_run_and_an_unfinished_one_are_refused(one, tmp_path):
+    with pytest.raises(InputError, match="two runs or more, and 1 came"):
+        compare_runs({"a": one})
+    run = make_run(tmp_path / "run")
+    (run.path / "verdict.json").unlink()
+    with pytest.raises(InputError, match="is not finished"):
+        compare_runs({"a": one, "b": run})
