@@ -149,7 +149,7 @@ class ProviderRespondent:
             except Exception as error:  # of many kinds: each provider's library has its own
                 reason = self.without_secrets(_plain(str(error)))
                 raise InputError(f"{own.model} cannot be asked: {reason}") from None
-            model.api.generate = _telling_who_answered(model.api.generate, self)
+            model.api.generate = _telling_who_answered(model.api.generate, self)  # type: ignore[method-assign]
             self._models[max_tokens, logprobs] = model
         return self._models[max_tokens, logprobs]
 
