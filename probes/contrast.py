@@ -44,7 +44,7 @@ from probes.solvers import METHODS, NO_PENALTY, Training
 Floats = NDArray[np.float64]
 
 RESTARTS, STEPS, RATE, DECAY = 10, 400, 0.01, 0.01
-"""As in Burns et al., but for the steps: they take 1000, after 400 the restarts rank alike by loss. Fewer where losses rest."""
+"""As in Burns et al., but for the steps: they take 1000; after 400 the restarts rank alike by loss."""
 _REST, _LOOK, _LEAST = 1e-2, 25, 1e-3
 N_RANDOM = 10
 
