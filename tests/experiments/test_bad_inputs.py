@@ -29,7 +29,7 @@ JOURNAL = ("log.txt", "manifest.json")
 def inputs(tmp_path_factory):
     """A folder with everything that a run needs."""
     folder = tmp_path_factory.mktemp("inputs")
-    write_experiment(folder, n=60, n_targets=6)
+    write_experiment(folder, n=80, n_targets=6)
     return folder
 
 
@@ -310,9 +310,9 @@ def panel_without_ids(panel):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (panel_of_other_questions, ["answers none of the 60 questions", "'q000'", "'other q000'"]),
+        (panel_of_other_questions, ["answers none of the 80 questions", "'q000'", "'other q000'"]),
         (panel_with_a_maybe, ["line 2", "'target 1'", "'maybe'", "answers are 1/0, yes/no or true/false"]),
-        (panel_with_a_question_twice, ["repeats the question 'q059'"]),
+        (panel_with_a_question_twice, ["repeats the question 'q079'"]),
         (panel_without_respondents, ["has no respondent"]),
         (panel_without_ids, ["question_id"]),
     ],
@@ -365,7 +365,7 @@ def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
     panel[panel.columns[1:]] = 1
     panel.to_csv(tmp_path / "panel.csv", index=False)
     ended = steer(panel=tmp_path / "panel.csv", out=tmp_path / "run")
-    assert_refused(ended, "says both yes and no to the 60 questions asked")
+    assert_refused(ended, "says both yes and no to the 80 questions asked")
 
 
 def test_layers_are_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch):
@@ -394,8 +394,8 @@ def test_a_panel_of_the_subject_alone_is_refused(steer, inputs, tmp_path):
 
 
 def test_more_questions_than_there_are_are_refused(steer, tmp_path):
-    ended = steer(n_questions=61, out=tmp_path / "run")
-    assert_refused(ended, "61 questions requested, but there are 60; ask for 60 or less")
+    ended = steer(n_questions=81, out=tmp_path / "run")
+    assert_refused(ended, "81 questions requested, but there are 80; ask for 80 or less")
     assert not (tmp_path / "run").exists()
 
 
@@ -463,7 +463,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_space(steer, tmp_
         assert not list(disk.rglob(".*.part*"))
         subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
         assert steer(out=disk / "run", layer=2, magnitudes="-1,1", resume=True).code == 0
-        assert SweepRun.open(disk / "run").sweep()["question_id"].nunique() == 60
+        assert SweepRun.open(disk / "run").sweep()["question_id"].nunique() == 80
     finally:
         subprocess.run(["umount", disk], check=True)
 
@@ -629,7 +629,7 @@ def test_what_cannot_be_judged_is_refused(call, finished, inputs, tmp_path):
         ([tmp_path / "note.txt"], "no run"),
         ([finished, "--panel", tmp_path / "empty.csv"], "is empty"),
         ([finished, "--panel", tmp_path / "maybe.csv"], "'perhaps'"),
-        ([finished, "--panel", tmp_path / "other.csv"], "answers none of the 60 questions"),
+        ([finished, "--panel", tmp_path / "other.csv"], "answers none of the 80 questions"),
         ([finished, "--panel", tmp_path / "gone.csv"], "there is no file"),
         (
             [finished, "--panel", inputs / "panel.csv", "--out", tmp_path / "note.txt"],
