@@ -282,8 +282,9 @@ def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
         assert before < 60
         done = subprocess.run([*program, "--resume"], env=alone(), capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        # 60 questions and 3 probes at each start; two were in flight, and as many may just have been answered
-        assert 63 + 3 <= server.n_asked <= 63 + 3 + 4
+        # 60 questions and 3 probes at each start; two were in flight, as many may just have been answered, and as many
+        # sent while the signal was on its way
+        assert 63 + 3 <= server.n_asked <= 63 + 3 + 6
     panel = pd.read_csv(out / "panel.csv")
     assert len(panel) == 60
     assert panel["said_yes"].tolist() == [1.0, 0.0] * 30
