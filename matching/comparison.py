@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from safetensors import SafetensorError, safe_open
 from scipy import stats
 
 from common import InputError
@@ -294,8 +295,6 @@ def _cosine(one: SweepRun, other: SweepRun) -> dict[str, Any]:
 
 def _directions(run: SweepRun) -> tuple[dict[int, np.ndarray], str]:
     """Layer -> direction of the intervention under test, and the model it was read from; empty without its files."""
-    from safetensors import SafetensorError, safe_open  # judging tables, which imports this module, needs it nowhere
-
     table = run.interventions().set_index("intervention_id")
     names = list(dict(table.loc[run.under_test()])["vectors"])
     directions, model = {}, ""

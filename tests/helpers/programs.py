@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-MODEL_LIBRARIES = ("torch", "transformers", "transformer_lens", "safetensors")
-HEAVY_LIBRARIES = (*MODEL_LIBRARIES, "scipy", "sklearn", "matplotlib", "wandb", "datasets")
+MODEL_LIBRARIES = ("torch", "transformers", "transformer_lens")
+HEAVY_LIBRARIES = (*MODEL_LIBRARIES, "safetensors", "scipy", "sklearn", "matplotlib", "wandb", "datasets")
 
 _WITHOUT = """
 import importlib.abc, runpy, sys
