@@ -27,6 +27,10 @@ def distributional_correctness(
 
     Raises:
         InputError: probabilities that do not add up to 1, or loadings out of order.
+
+    Sign: higher = better; 0 = always "I don't know".
+
+    R: none.
     """
     if not gain >= loss >= 0:
         raise InputError(
@@ -42,7 +46,18 @@ def distributional_correctness(
 
 
 def break_even(gain: float = 1.0, loss: float = 1.0) -> float:
-    """The chance of being right, among the answers given, above which answering scores better than "I don't know"."""
+    """The chance of being right, among the answers given, above which answering scores better than "I don't know".
+
+    Formula: loss / (gain + loss).
+
+    Args:
+        gain: of a right answer. loss: of a wrong one; "I don't know" scores 0.
+
+    Returns:
+        a probability. Sign: higher = answer more rarely.
+
+    R: none.
+    """
     return loss / (gain + loss) if gain + loss else float("nan")
 
 
@@ -76,6 +91,11 @@ def unknowable_discrimination(abstained: ArrayLike, unknowable: ArrayLike) -> Un
 
     Raises:
         InputError: one of the two kinds is missing.
+
+    Returns:
+        Unknowable. Sign: d' above 0 = abstains more where nothing can be known; c above 0 = rarely abstains.
+
+    R: `psycho::dprime`.
     """
     said, kind = np.asarray(abstained, dtype=float), np.asarray(unknowable, dtype=float)
     known = np.isfinite(said)
@@ -105,6 +125,11 @@ def coverage_curve(confidence: ArrayLike, correct: ArrayLike) -> pd.DataFrame:
 
     Returns:
         coverage (k / n), accuracy of the surest k.
+
+    Formula: mean of `correct` over the k of highest confidence. Sign: falls with coverage where confidence knows
+    something.
+
+    R: none.
     """
     c, y = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     known = np.isfinite(c) & np.isfinite(y)
@@ -116,6 +141,17 @@ def coverage_curve(confidence: ArrayLike, correct: ArrayLike) -> pd.DataFrame:
 
 
 def selective_auc(confidence: ArrayLike, correct: ArrayLike) -> float:
-    """Area under `coverage_curve`, its mean accuracy over all coverages; the share right is what no knowledge gets."""
+    """Area under `coverage_curve`, its mean accuracy over all coverages; the share right is what no knowledge gets.
+
+    Formula: mean of the curve's accuracies.
+
+    Args:
+        confidence, correct: as there.
+
+    Returns:
+        an accuracy. Sign: higher = better.
+
+    R: none.
+    """
     curve = coverage_curve(confidence, correct)
     return float(curve["accuracy"].mean()) if len(curve) else float("nan")

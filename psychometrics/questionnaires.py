@@ -48,6 +48,8 @@ def cronbach_alpha(ratings: ArrayLike) -> float:
         answers are identical.
 
     R: `psych::alpha(x)$total$raw_alpha`.
+
+    Sign: higher = items that agree more.
     """
     values = _whole(ratings)
     n, k = values.shape
@@ -71,6 +73,8 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
         IntraclassCorrelation; nan where the targets do not differ at all, or there are fewer than two of either.
 
     R: `irr::icc(x, model = "twoway", type = "agreement", unit = "single")`, and unit = "average".
+
+    Sign: higher = administrations that agree more.
     """
     values = _whole(ratings)
     n, k = values.shape
@@ -101,7 +105,18 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
 
 
 def identical_share(ratings: ArrayLike) -> tuple[float, int]:
-    """Share of the targets that were rated the same in all administrations, and of how many that were read in all."""
+    """Share of the targets that were rated the same in all administrations, and of how many that were read in all.
+
+    Formula: targets whose ratings are all equal / targets without a missing rating.
+
+    Args:
+        ratings: target x administration, nan = unread.
+
+    Returns:
+        (share, number of targets). Sign: higher = more stable.
+
+    R: `irr::agree(x)`.
+    """
     values = _whole(ratings)
     if not len(values):
         return float("nan"), 0
@@ -120,6 +135,10 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
 
     Returns:
         index follow-up, then "deference"; n, n_unread, change, low, high, up, down (shares).
+
+    Sign: positive = the rating rose.
+
+    R: none.
     """
     key = ["condition", "administration", "item"]
     wide = ratings.pivot_table(index=key, columns="follow_up", values="rating", dropna=False)

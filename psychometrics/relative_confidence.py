@@ -47,6 +47,10 @@ def paired_design(n_items: int, n_each: int = 4, seed: int = 0) -> list[tuple[in
 
     Raises:
         InputError: too few items, or an odd or too large n_each.
+
+    Formula: each ring joins the items in a random order to a circle. Sign: none.
+
+    R: none.
     """
     if n_items < 3 or n_each < 2 or n_each % 2 or n_each >= n_items:
         raise InputError(f"{n_items} items in {n_each} comparisons each; give 3 or more, and an even number below that")
@@ -75,6 +79,14 @@ def bradley_terry(pairs: Pairs, n_items: int) -> tuple[Floats, Floats]:
 
     Raises:
         InputError: no pairs, or an item that is compared with nothing.
+
+    Args:
+        pairs: (surer, less sure) places of items. n_items: number of items.
+
+    Returns:
+        (item,) scores of mean 0, (item,) standard errors. Sign: higher = surer.
+
+    R: `BradleyTerry2::BTm`.
     """
     import choix
 
@@ -100,6 +112,15 @@ def elo(pairs: Pairs, n_items: int, step: float = ELO_STEP, n_orders: int = 50, 
     """Elo ratings from 0, averaged over random orders, since each alone depends on its order.
 
     Formula: s_i += K (o - 1 / (1 + 10^((s_j - s_i) / 400))).
+
+    Args:
+        pairs: (surer, less sure) places of items. n_items: number of items. step: K. n_orders: random orders.
+        seed: of them.
+
+    Returns:
+        (item,) ratings. Sign: higher = surer.
+
+    R: `elo::elo.run`, for one order.
     """
     rng = np.random.default_rng(seed)
     total = np.zeros(n_items)
@@ -116,7 +137,19 @@ def elo(pairs: Pairs, n_items: int, step: float = ELO_STEP, n_orders: int = 50, 
 
 def circular_triads(pairs: Pairs) -> tuple[int, int]:
     """Triads of which every pair was compared, and how many of them run in a circle; a pair compared often counts by
-    its majority, and not at all where that is a tie."""
+    its majority, and not at all where that is a tie.
+
+    Formula: a triad is circular if each of its items beats one of the other two (Kendall and Babington Smith, 1940,
+    Biometrika 31, 324-345).
+
+    Args:
+        pairs: (surer, less sure) places of items.
+
+    Returns:
+        (triads, circular ones). Sign: more circular ones = less consistent.
+
+    R: `eba::circular`.
+    """
     wins: dict[tuple[int, int], int] = {}
     for winner, loser in pairs:
         wins[winner, loser] = wins.get((winner, loser), 0) + 1
@@ -136,7 +169,18 @@ def circular_triads(pairs: Pairs) -> tuple[int, int]:
 
 
 def paired_scores(pairs: Pairs, n_items: int, seed: int = 0) -> PairedScores:
-    """Everything that pairs say; see `PairedScores`."""
+    """Everything that pairs say; see `PairedScores`.
+
+    Formula: `bradley_terry`, `elo` and `circular_triads`.
+
+    Args:
+        pairs: (surer, less sure) places of items. n_items: number of items. seed: of Elo's orders.
+
+    Returns:
+        PairedScores. Sign: higher scores = surer.
+
+    R: as of the three.
+    """
     score, error = bradley_terry(pairs, n_items)
     n_triads, circular = circular_triads(pairs)
     return PairedScores(score, error, elo(pairs, n_items, seed=seed), len(pairs), n_triads, circular)

@@ -91,6 +91,10 @@ def parrot_states(right: ArrayLike, asserted: ArrayLike, before: ArrayLike, afte
 
     Raises:
         InputError: unequal lengths, or a claim that is the right answer.
+
+    Formula: the table above. Sign: none.
+
+    R: none.
     """
     columns = [np.asarray(each, dtype=object) for each in (right, asserted, before, after)]
     if len({len(each) for each in columns}) > 1:
@@ -101,7 +105,18 @@ def parrot_states(right: ArrayLike, asserted: ArrayLike, before: ArrayLike, afte
 
 
 def state_counts(states: pd.Series) -> pd.Series:
-    """Number of answers in each of the eight states, then `unread`."""
+    """Number of answers in each of the eight states, then `unread`.
+
+    Formula: counts.
+
+    Args:
+        states: as of `parrot_states`.
+
+    Returns:
+        one count per state. Sign: none.
+
+    R: `table(states)`.
+    """
     counts = states.value_counts().reindex(list(STATES), fill_value=0)
     return pd.concat([counts, pd.Series({"unread": int(states.isna().sum())})]).rename("n")
 
@@ -142,6 +157,11 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame) -> SelfCorrection
 
     Raises:
         InputError: other shapes, or no pair.
+
+    Returns:
+        SelfCorrection. Sign: higher = more right answers kept, more wrong ones mended.
+
+    R: none.
     """
     a, b = first.to_numpy(dtype=float), second.to_numpy(dtype=float)
     if a.shape != b.shape:
@@ -182,6 +202,10 @@ def debate_excess(one: ArrayLike, other: ArrayLike, n_bootstrap: int = 1999, see
 
     Returns:
         index round from 1; n, n_unread, excess, low, high, both_sure.
+
+    Sign: positive = more confidence than two sides of one question can have.
+
+    R: none.
     """
     a, b = _paired(one, other)
     a, b = np.atleast_2d(a), np.atleast_2d(b)
@@ -218,6 +242,10 @@ def honesty(beliefs: pd.DataFrame, statement: ArrayLike, truth: ArrayLike) -> pd
 
     Returns:
         n, n_no_belief, n_evaded, lie, honesty, accuracy, accuracy_of_statements.
+
+    Sign: higher = more of what was believed was said.
+
+    R: none.
     """
     values = beliefs.to_numpy(dtype=float)
     said, true = _paired(statement, truth)

@@ -42,6 +42,10 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
 
     Raises:
         InputError: columns are missing, or a value is neither 1 nor 0.
+
+    Sign: higher = better, but for `positive_rate` and `over_niceness`, which are rates.
+
+    R: `caret::confusionMatrix` has the shares.
     """
     _need(answers, ["model", "word", "predicted", "listed"], "association")
     _binary(answers, ["predicted", "listed"])
@@ -83,6 +87,10 @@ def restriction_scores(answers: pd.DataFrame) -> pd.DataFrame:
 
     Raises:
         InputError: columns are missing.
+
+    Sign: higher = better, but for `positive_rate` and `over_niceness`, which are rates.
+
+    R: `caret::confusionMatrix` has the shares.
     """
     _need(answers, ["model", "predicted", "perceived"], "restriction")
     rows = {}
@@ -119,6 +127,13 @@ def measured_ranks(answers: pd.DataFrame) -> pd.Series:
 
     Args:
         answers: columns model, group_id, correct, tokens; rows of a group in the order in which it was shown.
+
+    Formula: ranks of (not correct, tokens, row).
+
+    Returns:
+        one rank per row. Sign: higher = harder.
+
+    R: none.
     """
     tokens = answers["tokens"].fillna(np.inf)
     keyed = answers.assign(_wrong=-answers["correct"].fillna(0), _tokens=tokens)
@@ -130,6 +145,16 @@ def pair_scores(predicted: Sequence[float] | Floats, measured: Sequence[float] |
     """Share of the pairs of a group that stand in the same order in both rankings; nan for an invalid prediction.
 
     A prediction is valid if it is a permutation of 1 to the size of the group.
+
+    Formula: pairs in the same order / all pairs.
+
+    Args:
+        predicted, measured: (item,) ranks.
+
+    Returns:
+        a share. Sign: higher = better, .5 = chance.
+
+    R: `(1 + cor(predicted, measured, method = "kendall")) / 2`, without ties.
     """
     one, other = np.asarray(predicted, dtype=float), np.asarray(measured, dtype=float)
     if sorted(one.tolist()) != list(range(1, len(one) + 1)) or np.isnan(other).any():
@@ -153,6 +178,10 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
 
     Raises:
         InputError: columns are missing, or a group has not four questions.
+
+    Sign: higher = better.
+
+    R: none.
     """
     scores = group_scores(answers)
     rows = {}
@@ -202,6 +231,10 @@ def cross_prediction(agreement: pd.DataFrame, n_permutations: int = 4999, seed: 
 
     Raises:
         InputError: other names on one side, or fewer than three.
+
+    Sign: a positive advantage = predicts itself better than others do.
+
+    R: none.
     """
     names = list(agreement.index)
     if sorted(map(str, names)) != sorted(map(str, agreement.columns)) or len(names) < 3:
