@@ -3,3 +3,8 @@
 from jaxtyping import install_import_hook
 
 install_import_hook(["open_models", "probes", "steering"], "beartype.beartype")
+
+
+def pytest_collection_modifyitems(items):
+    """The longest test begins first, so that no core waits for it at the end."""
+    items.sort(key=lambda item: "test_all_recipes_can_be_followed" not in item.nodeid)
