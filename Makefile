@@ -17,7 +17,7 @@ test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 $(ARGS)
 
 test-fast: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "not slow and not embedded_model" 		--ignore tests/end_to_end $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "not slow and not embedded_model" --ignore tests/end_to_end $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -39,7 +39,7 @@ $(VENV)/installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+$(VENV)/installed-dev: requirements-dev.txt requirements-providers.txt $(VENV)/installed
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@
 

