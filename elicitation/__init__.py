@@ -1,30 +1,51 @@
 """What is asked and what was answered: questions, instruments, respondents, measurements, panels, grades."""
 
+from elicitation.answer_span import answer_label, answer_spans
 from elicitation.answer_tokens import first_tokens
+from elicitation.choices import (
+    CONTROLS,
+    DONT_KNOW,
+    N_OPTIONS,
+    PRESSURES,
+    ChoiceItem,
+    ask_choices,
+    ask_pressure,
+    choice_instrument,
+    choice_items,
+)
 from elicitation.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
+from elicitation.collected_panel import (
+    failures,
+    often_unread,
+    panel_table,
+    respondents_table,
+    where_it_comes_from,
+)
 from elicitation.collecting import (
-    ANSWER,
     COLLECTED,
     COLLECTED_NUMBERS,
     ROW,
     Pending,
-    answered,
     ask_providers,
-    instruments_of,
     key_of,
-    latest,
-    pending_of,
     probes_for,
-    samples_of,
 )
-from elicitation.costs import WRITTEN, Budget, Price, actual_costs, expected_costs
+from elicitation.collection import Collection
+from elicitation.contexts import (
+    PASSAGES,
+    ask_beliefs,
+    ask_beside_passages,
+    ask_honesty,
+    ask_unknowable,
+    unknowable_twins,
+)
+from elicitation.costs import WRITTEN, Budget, Price, expected_costs
 from elicitation.exporting import EXPORT_VALUES, EXPORTERS
 from elicitation.facts import load_facts, truth_of
 from elicitation.graders import GRADERS, grade_answer
 from elicitation.grading import Grade, grade
 from elicitation.importing import (
     IMPORTERS,
-    MANY_UNREAD,
     ImportedPanel,
     LogChoices,
     LogRecord,
@@ -52,17 +73,31 @@ from elicitation.instruments import (
     reasoned,
 )
 from elicitation.joining import JoinReport, drop_own, join_questions_and_panel, same_model
-from elicitation.judging import JUDGE, JUDGED, agreement, answers_to_judge, judge_prompt
+from elicitation.judging import JUDGE, JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers
 from elicitation.kinship import Kinship, kinship_of
 from elicitation.measurements import (
+    MANY_UNREAD,
     MEASUREMENT_COLUMNS,
     MEASUREMENT_KEY,
     majority_of_samples,
     matrix_of,
     measurements,
 )
-from elicitation.model_changes import changes_of_model
 from elicitation.named_data import NAMED_PANELS, NAMED_QUESTIONS, unknown_name
+from elicitation.own_answers import (
+    CONFIDENCE_WAYS,
+    HEDGES,
+    PROPERTIES,
+    ask_confidence_ways,
+    ask_correction,
+    ask_failing,
+    ask_hedges,
+    ask_properties,
+    count_hedges,
+    language_of,
+    language_requests,
+)
+from elicitation.pairs import SURER_OF, ask_pairs, winners
 from elicitation.panel_files import load_panel
 from elicitation.panel_scores import (
     Confidence,
@@ -73,7 +108,9 @@ from elicitation.panel_scores import (
 )
 from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
+from elicitation.paraphrases import paraphrases
 from elicitation.passages import load_passages
+from elicitation.poles import METACOGNITIVE_POLES, POLES, openings_of
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
 from elicitation.prompts import FRAMINGS, METACOGNITIVE, OPENINGS, Prompt, PromptTemplate, load_prompt, with_opening
 from elicitation.provider_reading import response_of
@@ -113,13 +150,16 @@ from elicitation.respondents import (
     response_from_text,
 )
 from elicitation.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
-from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, lettered, self_efficacy_items
+from elicitation.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
 from elicitation.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from elicitation.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
     DRAWN_ROLES,
     FACTS_COLUMNS,
+    INSTRUCTED_COLUMNS,
+    INSTRUCTED_KEY,
+    REASONED_COLUMNS,
     SWEEP_COLUMNS,
     SWEEP_KEY,
     VECTOR,
@@ -130,15 +170,17 @@ from elicitation.sweep_tables import (
 from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
 
 __all__ = [
-    "ANSWER",
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
     "COLLECTED",
     "COLLECTED_NUMBERS",
     "CONFIDENCE_IN_NUMBERS",
     "CONFIDENCE_IN_WORDS",
+    "CONFIDENCE_WAYS",
+    "CONTROLS",
     "CROSSING_COLUMNS",
     "CROSSING_KEY",
+    "DONT_KNOW",
     "DRAWN_ROLES",
     "EXPORTERS",
     "EXPORT_VALUES",
@@ -147,10 +189,14 @@ __all__ = [
     "FOLLOW_UPS",
     "FRAMINGS",
     "GRADERS",
+    "HEDGES",
     "IMPORTERS",
+    "INSTRUCTED_COLUMNS",
+    "INSTRUCTED_KEY",
     "INSTRUMENTS",
     "JUDGE",
     "JUDGED",
+    "JUDGED_KEY",
     "MANY_UNREAD",
     "MASS_FLOOR",
     "MASS_STOPS",
@@ -158,20 +204,28 @@ __all__ = [
     "MEASUREMENT_COLUMNS",
     "MEASUREMENT_KEY",
     "METACOGNITIVE",
+    "METACOGNITIVE_POLES",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
     "NEGATION",
     "NONSENSE",
     "NO_TASK",
     "NO_VARIANTS",
+    "N_OPTIONS",
     "OPENINGS",
+    "PASSAGES",
+    "POLES",
     "PRESENTATIONS",
+    "PRESSURES",
     "PROBABILITY",
+    "PROPERTIES",
     "RATING_COLUMNS",
     "REASONED",
+    "REASONED_COLUMNS",
     "ROW",
     "SELF_REPORTS",
     "STATEMENT_PROMPT",
+    "SURER_OF",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -182,6 +236,8 @@ __all__ = [
     "YES_VARIANTS",
     "Asking",
     "Budget",
+    "ChoiceItem",
+    "Collection",
     "Confidence",
     "Finding",
     "Grade",
@@ -213,48 +269,65 @@ __all__ = [
     "TextReader",
     "TokenReader",
     "accuracy_by_level",
-    "actual_costs",
     "administer",
     "agreement",
-    "answered",
+    "answer_label",
+    "answer_spans",
     "answers_in_order",
     "answers_side_by_side",
     "answers_to_judge",
     "ask_association",
+    "ask_beliefs",
+    "ask_beside_passages",
+    "ask_choices",
+    "ask_confidence_ways",
+    "ask_correction",
     "ask_difficulty",
+    "ask_failing",
+    "ask_hedges",
+    "ask_honesty",
+    "ask_pairs",
+    "ask_pressure",
+    "ask_properties",
     "ask_providers",
     "ask_restriction",
+    "ask_self_report",
+    "ask_unknowable",
     "association_words",
     "base_model_means",
-    "changes_of_model",
     "check_answer_tokens",
     "check_mass",
+    "choice_instrument",
+    "choice_items",
     "conditions",
     "controls_of",
     "correctness_of",
+    "count_hedges",
     "drop_own",
     "efficacy_tasks",
     "expected_costs",
+    "failures",
     "findings_table",
     "first_tokens",
     "grade",
     "grade_answer",
     "grade_closed_book",
-    "instruments_of",
     "interventions_table",
     "is_read",
     "join_questions_and_panel",
-    "judge_prompt",
+    "judge_answers",
     "key_of",
     "kinship_of",
     "known_secrets",
-    "latest",
+    "language_of",
+    "language_requests",
     "lettered",
     "load_facts",
     "load_judge",
     "load_panel",
     "load_passages",
     "load_prompt",
+    "openings_of",
     "load_questionnaire",
     "load_questions",
     "load_respondents",
@@ -264,13 +337,15 @@ __all__ = [
     "measurements",
     "non_answers_by_level",
     "normalised_text",
+    "often_unread",
     "outcome_counts",
     "panel_from_logs",
     "panel_from_long",
     "panel_long",
+    "panel_table",
+    "paraphrases",
     "parse_direct_yes_no",
     "parse_yes_no",
-    "pending_of",
     "probes_for",
     "prompt_key",
     "question_id",
@@ -281,19 +356,22 @@ __all__ = [
     "read_questions",
     "reasoned",
     "require_inspect",
+    "respondents_table",
     "response_from_logits",
     "response_from_text",
     "response_of",
     "same_model",
     "sample_questions",
-    "samples_of",
     "self_efficacy_items",
     "stated_confidence",
     "stratified_sample",
     "summarise_panel",
     "truth_of",
     "under_test",
+    "unknowable_twins",
     "unknown_name",
+    "where_it_comes_from",
+    "winners",
     "with_opening",
     "without_secrets",
     "write_imported",

@@ -5,7 +5,7 @@ the wording, the model or its settings changes the hash, so that a collection ma
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pandas as pd
 from common import notice, sha256_of_text
 from elicitation.costs import Budget, tokens_of
 from elicitation.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, Instrument, reasoned
-from elicitation.measurements import MEASUREMENT_COLUMNS, NUMBERS, measurements
+from elicitation.measurements import MEASUREMENT_COLUMNS, NUMBERS, measurement_row
 from elicitation.model_changes import PROBE, PROBES
 from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side
 from elicitation.questions import Question
@@ -199,11 +199,10 @@ def _row(chunk: Pending, response: Response) -> dict[str, Any]:
     assert chunk.entry.provider is not None
     identity = ProviderRespondent.identity_of(chunk.entry.provider, chunk.entry.short_name)
     names = (chunk.instrument.name, chunk.instrument.template.name)
-    alone = [replace(response, place=0)]
-    table = measurements(chunk.respondent, identity, *names, [question.id], alone, chunk.sample)
+    row = measurement_row(chunk.respondent, identity, *names, question.id, response, chunk.sample)
     about = {"source": chunk.entry.provider.inspect_name, "revision": "", "dtype": ""}
     about["asked"] = key_of(chunk.entry, chunk.instrument, question)[2]
-    return {str(name): value for name, value in table.to_dict("records")[0].items()} | about
+    return row | about
 
 
 class _Watch:

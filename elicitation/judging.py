@@ -6,13 +6,17 @@ right.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from elicitation.instruments import CAN_YOU_ANSWER, Instrument
 from elicitation.prompts import Prompt, PromptTemplate
+from elicitation.providers import ProviderRespondent
 from elicitation.questions import Question, question_id
+from elicitation.respondent_files import RespondentModel
+from run_store import Journal, Parts
 
 JUDGE = Instrument(
     "judge",
@@ -27,7 +31,8 @@ JUDGE = Instrument(
     CAN_YOU_ANSWER.scale,
     CAN_YOU_ANSWER.reader,
 )
-JUDGED = ["model", "question_id", "text", "correct", "judged_right", "error"]
+JUDGED_KEY = ["model", "question_id", "text"]
+JUDGED = [*JUDGED_KEY, "correct", "judged_right", "error"]
 
 
 def answers_to_judge(closed: pd.DataFrame, questions: Sequence[Question], n: int | None = None) -> pd.DataFrame:
@@ -50,6 +55,47 @@ def answers_to_judge(closed: pd.DataFrame, questions: Sequence[Question], n: int
 def judge_prompt(question: Question, text: str) -> Prompt:
     """What the judge is asked about one answer."""
     return JUDGE.prompt(question.text, accepted=" | ".join(question.answers), answer=text)
+
+
+def judge_answers(
+    rows: pd.DataFrame,
+    questions: Sequence[Question],
+    entry: RespondentModel,
+    parts: Parts,
+    *,
+    logs: Path | None = None,
+    advance: Callable[[int], None] = lambda n: None,
+) -> pd.DataFrame:
+    """Put the answers before the judge that it has not judged; what it says is on disk as soon as it has come.
+
+    Args:
+        rows: model, question_id, text, correct (`answers_to_judge`).
+        entry: the judge, a model behind a provider or server (`load_judge`).
+        parts: what it has said (`JUDGED`, keyed by `JUDGED_KEY`).
+        logs: folder for inspect_ai's logs.
+        advance: is told how many answers have been judged, earlier starts included.
+
+    Returns:
+        `JUDGED`, one row for each of `rows`; judged_right is nan where the judge could not be read, or its request
+        failed: then it is asked again the next time.
+    """
+    assert entry.provider is not None
+    by_id = {question.id: question for question in questions}
+    known = parts.done_keys()
+    pending = [row for row in rows[JUDGED[:4]].to_dict("records") if tuple(row[k] for k in JUDGED_KEY) not in known]
+    prompts = [judge_prompt(by_id[row["question_id"]], row["text"]) for row in pending]
+    journal = Journal(parts, ("correct", "judged_right"))
+    advance(len(rows) - len(pending))
+    try:
+        for response in ProviderRespondent(entry.provider, logs=logs).answer(prompts, JUDGE):
+            if not response.error:
+                said = {"judged_right": response.value, "error": ""}
+                journal.add({str(name): value for name, value in pending[response.place].items()} | said)
+            advance(1)
+    finally:
+        journal.fold()
+    judged = parts.read().drop(columns="correct")
+    return rows[JUDGED[:4]].merge(judged, on=JUDGED_KEY, how="left")
 
 
 def agreement(judged: pd.DataFrame) -> dict[str, float]:

@@ -34,6 +34,8 @@ NUMBERS = [
     *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
     *("tokens_in", "tokens_out", "seconds"),
 ]
+MANY_UNREAD = 0.05
+"""Above this share of unread answers, a respondent is named."""
 
 
 def measurements(
@@ -50,36 +52,48 @@ def measurements(
     Args:
         question_ids: of the prompts that were asked together; `Response.place` points into them.
     """
-    rows: list[dict[str, Any]] = []
-    for response in responses:
-        rows.append(
-            {
-                "respondent": respondent,
-                "model": identity.model,
-                "setting": identity.setting,
-                "model_sha256": identity.fingerprint,
-                "framing": framing,
-                "instrument": instrument,
-                "question_id": question_ids[response.place],
-                "sample": sample,
-                "value": response.value,
-                "said_yes": response.said_yes,
-                "margin": response.margin,
-                "mass": response.mass,
-                "confidence": response.confidence,
-                "answered_correctly": None,
-                "raw_text": response.raw_text,
-                "prompt_hash": response.prompt_hash,
-                "tokens_in": response.tokens_in,
-                "tokens_out": response.tokens_out,
-                "error": response.error,
-                "served_model": response.served_model,
-                "served_fingerprint": response.served_fingerprint,
-                "answered_at": response.answered_at,
-                "seconds": response.seconds,
-            }
-        )
+    rows = [
+        measurement_row(respondent, identity, instrument, framing, question_ids[response.place], response, sample)
+        for response in responses
+    ]
     return pd.DataFrame(rows, columns=MEASUREMENT_COLUMNS).astype(dict.fromkeys(NUMBERS, "float64"))
+
+
+def measurement_row(
+    respondent: str,
+    identity: Identity,
+    instrument: str,
+    framing: str,
+    question_id: str,
+    response: Response,
+    sample: int = 0,
+) -> dict[str, Any]:
+    """One response as a row; what is not known is None or nan."""
+    return {
+        "respondent": respondent,
+        "model": identity.model,
+        "setting": identity.setting,
+        "model_sha256": identity.fingerprint,
+        "framing": framing,
+        "instrument": instrument,
+        "question_id": question_id,
+        "sample": sample,
+        "value": response.value,
+        "said_yes": None if response.said_yes is None else float(response.said_yes),
+        "margin": response.margin,
+        "mass": response.mass,
+        "confidence": response.confidence,
+        "answered_correctly": None,
+        "raw_text": response.raw_text,
+        "prompt_hash": response.prompt_hash,
+        "tokens_in": response.tokens_in,
+        "tokens_out": response.tokens_out,
+        "error": response.error,
+        "served_model": response.served_model,
+        "served_fingerprint": response.served_fingerprint,
+        "answered_at": response.answered_at,
+        "seconds": response.seconds,
+    }
 
 
 def majority_of_samples(rows: pd.DataFrame, value: str) -> pd.Series:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from elicitation.instruments import Instrument, Scale, TextReader, TokenReader
-from elicitation.respondents import Response, response_from_text
+from elicitation.respondents import Response, as_read, response_from_text
 from elicitation.yes_no import is_read, parse_direct_yes_no
 
 _MARKS = " \t\n*_\"'`#>:-."
@@ -34,14 +34,10 @@ def response_of(
     if isinstance(instrument.reader, TextReader):
         return response_from_text(instrument.scale, instrument.reader, text, finished, **rest)
     option = _option_said(instrument.scale, instrument.reader, text)
-    first = _first_that_says(shown)
-    if option is None or first is None:
-        said_yes = None if option is None or instrument.scale.kind != "yes/no" else option == 0
-        return Response(value=_value(instrument.scale, option), said_yes=said_yes, raw_text=text, **rest)
-    logs = _logs(instrument.reader, first)
+    value, first = _value(instrument.scale, option), _first_that_says(shown)
+    logs = None if option is None or first is None else _logs(instrument.reader, first)
     if logs is None:
-        said_yes = option == 0 if instrument.scale.kind == "yes/no" else None
-        return Response(value=_value(instrument.scale, option), said_yes=said_yes, raw_text=text, **rest)
+        return Response(**as_read(instrument.scale, value), raw_text=text, **rest)
     known, floored = logs
     mass = min(1.0, sum(map(math.exp, known)))
     total = sum(map(math.exp, floored))
@@ -49,7 +45,7 @@ def response_of(
     is_binary = instrument.scale.kind == "yes/no"
     probabilities = tuple(math.exp(value) / total for value in floored)
     return Response(
-        value=_value(instrument.scale, option) if read else None,
+        value=value if read else None,
         said_yes=option == 0 if read and is_binary else None,
         margin=floored[0] - floored[1] if is_binary else math.nan,
         mass=mass,

@@ -283,12 +283,14 @@ def _ask_all(
         )
 
     tasks = [task(place, asking) for place, asking in enumerate(work) if asking.prompts]
+    logs = work[0].respondent.logs
     with TemporaryDirectory() as folder:
         evaluate(
             tasks,
             display="none",
             log_level="error",
-            log_dir=str(work[0].respondent.logs or folder),
+            log_dir=str(logs or folder),
+            log_samples=logs is not None,
             log_model_api=False,
             log_realtime=False,
             fail_on_error=False,

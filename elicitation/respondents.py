@@ -38,7 +38,8 @@ class Response:
             nan where the respondent shows no logits.
         mass: probability of all tokens that are an answer, 0 to 1; nan where the respondent shows none.
         probabilities: of each option of the scale, given that one of them is said; empty where none are shown.
-        stated: expected value of the stated probability over all tokens that state one; nan on other scales.
+        stated: the probability that it stated, as an expected value over all tokens that state one, or as written; nan
+            on other scales.
         raw_text: what it wrote, as it stands; "" where only logits were read.
         prompt_hash: SHA-256 of the rendered prompt, so that two runs can be told to have asked the same.
         tokens_in, tokens_out: how many were read and written; None where nobody knows.
@@ -70,8 +71,6 @@ class Response:
         """Probability that it would say yes, or the probability that it stated."""
         if not math.isnan(self.stated):
             return self.stated
-        if self.said_yes is None and self.value is not None and 0 <= self.value <= 1 and not self.probabilities:
-            return self.value
         return self.probabilities[0] if self.said_yes is not None and self.probabilities else None
 
 
@@ -125,6 +124,16 @@ def response_from_logits(
     )
 
 
+def as_read(scale: Scale, value: float | None) -> dict[str, Any]:
+    """Value, said_yes and stated of an answer of which only the value is known."""
+    known = value is not None
+    return {
+        "value": value,
+        "said_yes": value == 1.0 if known and scale.kind == "yes/no" else None,
+        "stated": value if known and scale.kind == "probability" else math.nan,
+    }
+
+
 def response_from_text(scale: Scale, reader: TextReader, text: str, finished: bool, **rest: Any) -> Response:
     """What a written text says.
 
@@ -133,8 +142,7 @@ def response_from_text(scale: Scale, reader: TextReader, text: str, finished: bo
         rest: other fields of the response.
     """
     value = reader.parse(text) if finished or not reader.must_finish else None
-    said_yes = None if value is None or scale.kind != "yes/no" else value > 0.5
-    return Response(value=value, said_yes=said_yes, raw_text=reader.trim(text), **rest)
+    return Response(**as_read(scale, value), raw_text=reader.trim(text), **rest)
 
 
 def prompt_key(prompt: Prompt, instrument: Instrument) -> str:

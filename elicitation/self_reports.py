@@ -38,6 +38,7 @@ from elicitation.instruments import (
     TokenReader,
 )
 from elicitation.prompts import Prompt, PromptTemplate, Turns
+from elicitation.respondents import Respondent, answers_in_order
 from elicitation.yes_no import is_read
 
 ABOUT = ("questions", "answers", "requests", "statements", "facts")
@@ -218,6 +219,36 @@ SELF_REPORTS: dict[str, SelfReport] = {
         SelfReport("unrelated facts", {"plain": FACT}, "facts"),
     )
 }
+
+
+def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[Item]) -> pd.DataFrame:
+    """Put one self-report to a respondent, in all of its forms.
+
+    Returns:
+        index item_id; one column per form with its score, nan where unread, and `score`, their mean, nan where a form
+        is unread.
+
+    Raises:
+        InputError: as `Respondent.answer`, such as a tokenizer under which the answers cannot be told apart.
+    """
+    ids = [item.item_id for item in items]
+    scores = pd.DataFrame(index=pd.Index(ids, name="item_id"))
+    for form, instrument in report.forms.items():
+        given = answers_in_order(respondent, [report.prompt(form, item) for item in items], instrument)
+        expected = [
+            instrument.scale.expectation(answer.probabilities)[0] if answer.probabilities else float("nan")
+            for answer in given
+        ]
+        asked = pd.DataFrame(
+            {
+                "question_id": ids,
+                "margin": [answer.margin for answer in given],
+                "expected": expected,
+                "mass": [answer.mass for answer in given],
+            }
+        )
+        scores[form] = report.scores(form, asked, items).to_numpy()
+    return scores.assign(score=scores.mean(axis=1, skipna=False))
 
 
 def self_efficacy_items() -> list[Item]:

@@ -3,7 +3,9 @@
 sweep          one row per question, intervention and magnitude: the steered subject's answer
 crossings      one row per question, intervention and magnitude at which the answer turns; one with magnitude nan where
                it never does. Controls are swept like this: where an answer turns is all that is asked of them
+reasoned       as sweep, of answers that were written after a reasoning: what was said, and the whole text
 facts          as sweep, of yes/no facts that have nothing to do with ability, with their truth
+instructed     one row per question and level: the unsteered subject told to say yes only if it is at least so sure
 interventions  one row per intervention: what was done to the residual stream, and at which magnitudes
 """
 
@@ -17,7 +19,12 @@ SWEEP_KEY = ["intervention_id", "question_id", "magnitude"]
 
 CROSSING_COLUMNS = ["question_id", "intervention_id", "magnitude", "yes_at_low"]
 CROSSING_KEY = ["intervention_id", "question_id", "magnitude"]
+INSTRUCTED_COLUMNS = ["question_id", "level", "margin", "mass"]
+INSTRUCTED_KEY = ["question_id", "level"]
 FACTS_COLUMNS = [*SWEEP_COLUMNS, "truth"]
+
+REASONED_COLUMNS = [*SWEEP_KEY, "said_yes", "tokens_out", "text"]
+"""said_yes: 1, 0, nan where the text holds no clear yes or no, or was cut off."""
 
 INTERVENTION_COLUMNS = [
     *("intervention_id", "role", "operator", "positions", "unit", "layers", "vectors", "magnitudes"),

@@ -17,16 +17,18 @@ import argparse
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from common import InputError, positive, program_parser, run_command
-from run_store import Journal, Notes, Parts, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Journal, Notes, Run, add_run_options, configuration_of, parse_run_options
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
-    from elicitation import Pending, Question, RespondentModel
+    from elicitation import Collection, Pending, Question, RespondentModel
     from open_models import OpenModel
+    from run_store import Parts
 
 PROGRAM = "collect_panel"
 CHUNK = 64
@@ -36,12 +38,6 @@ MAY_CHANGE = (
     *("budget", "inspect_logs", "merge", "shard", "judge"),
 )
 """Every answer is saved under what was asked of whom, so a collection may go on with more or other questions."""
-PANEL_COLUMNS = [
-    *("question_id", "respondent", "said_yes", "margin", "mass"),
-    *("sample", "prompt_hash", "answered_correctly", "raw_text"),
-]
-FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "error"]
-"""Columns that a panel has besides where some of its models were asked elsewhere."""
 INSPECT_LOGS = "inspect_logs"
 SAMPLE_JUDGED = 200
 N_SHOWN = 10
@@ -56,8 +52,9 @@ def main() -> None:
 
 
 def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import COLLECTED, COLLECTED_NUMBERS, ROW, load_questions, load_respondents, stratified_sample
+    from elicitation import COLLECTED, ROW, Collection, load_questions, load_respondents, stratified_sample
     from open_models import quiet_libraries
+    from run_store import Parts
 
     quiet_libraries()
     models = load_respondents(options.respondents)
@@ -68,69 +65,42 @@ def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
         this, of = options.shard
         questions = questions[this - 1 :: of]
     check_what_is_asked_elsewhere(models, options)
+
+    def collection_in(parts: Parts) -> Collection:
+        return Collection(models, questions, parts, options.seed, options.closed_book)
+
     if options.dry_run:
-        show_costs(models, questions, options)
+        folder = Path(options.out) if options.out and options.resume else Path("nowhere")
+        show_costs(collection_in(Parts(folder / "measurements", COLLECTED, ROW)))
         return
     label = f"panel-{Path(options.respondents).stem}"
     run = Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, label, MAY_CHANGE)
     with run:
         notes.keep_in(run)
-        parts = run.parts("measurements", COLLECTED, ROW)
-        journal = Journal(parts, COLLECTED_NUMBERS)
-        for other in options.merge or []:
-            merge(other, parts, notes)
+        collection = collection_in(run.parts("measurements", COLLECTED, ROW))
         try:
             with run.stage("asking"):
-                exhausted = ask_elsewhere(models, questions, parts, journal, run, options, notes)
-                for model in models:
-                    ask(model, drawn(model, questions, options.seed), parts, options)
+                exhausted = ask_everybody(collection, run, options, notes)
         except InputError:
-            if not parts.files():
+            if not collection.parts.files():
                 shutil.rmtree(run.path / INSPECT_LOGS, ignore_errors=True)
                 run.withdraw()
             raise
         with run.stage("panel"):
-            save(models, questions, parts, options, run, notes, exhausted)
+            save(collection, run, options, notes, may_lack=exhausted)
 
 
-def merge(other: Path, parts: Parts, notes: Notes) -> None:
-    """Take over the answers of another collection that this one has not.
+def ask_everybody(collection: "Collection", run: Run, options: argparse.Namespace, notes: Notes) -> bool:
+    """Take over what other collections have, and ask what is missing; True where the budget ended it."""
+    from elicitation import COLLECTED_NUMBERS
 
-    Raises:
-        InputError: it is no collection, or holds answers of other weights under the same name.
-    """
-    from elicitation import ANSWER, COLLECTED, ROW, answered
-    from run_store import read_table
-
-    Run.open(other)  # refuses what is no run, or of a later version
-    shards = Parts(other / "measurements", COLLECTED, ROW)
-    ours = [read_table(file, [*ANSWER, "error", "model", "model_sha256"]) for file in parts.files()]
-    done = answered(ours)
-    weights = {(m, sha) for table in ours for m, sha in table[["model", "model_sha256"]].drop_duplicates().to_numpy()}
-    n_taken = 0
-    for file in shards.files():
-        rows = read_table(file).reindex(columns=COLLECTED)
-        for model, sha in rows[["model", "model_sha256"]].drop_duplicates().to_numpy():
-            if sha and any(name == model and known not in ("", sha) for name, known in weights):
-                raise InputError(
-                    f"{other} holds answers of other weights of {model} than {parts.folder}; keep them apart"
-                )
-            weights.add((model, sha))
-        fine = rows["error"].fillna("") == ""
-        keys = rows[ANSWER].astype({"sample": int}).itertuples(index=False, name=None)
-        new = rows[[is_fine and key not in done for is_fine, key in zip(fine, keys, strict=True)]]
-        if len(new):
-            parts.append(new)
-            done |= answered([new])
-            n_taken += len(new)
-    notes.tell(f"{n_taken} answers taken over from {other}")
-
-
-def drawn(entry: "RespondentModel", questions: "list[Question]", seed: int) -> "list[Question]":
-    """The questions that one model is asked."""
-    from elicitation import stratified_sample
-
-    return questions if entry.n_questions is None else stratified_sample(questions, entry.n_questions, seed)
+    journal = Journal(collection.parts, COLLECTED_NUMBERS)
+    for other in options.merge or []:
+        notes.tell(f"{collection.take_over(other)} answers taken over from {other}")
+    exhausted = ask_elsewhere(collection, journal, run, options, notes)
+    for model in collection.models:
+        ask(model, collection, options)
+    return exhausted
 
 
 # ---- models of providers and servers ---------------------------------------------------------------------------------
@@ -163,33 +133,26 @@ def check_what_is_asked_elsewhere(models: "list[RespondentModel]", options: argp
 
 
 def ask_elsewhere(
-    models: "list[RespondentModel]",
-    questions: "list[Question]",
-    parts: Parts,
-    journal: Journal,
-    run: Run,
-    options: argparse.Namespace,
-    notes: Notes,
+    collection: "Collection", journal: Journal, run: Run, options: argparse.Namespace, notes: Notes
 ) -> bool:
     """Ask all models of providers and servers at once; True where the budget ended it."""
     from elicitation import Budget, ask_providers, probes_for
     from reporting import progress_bar
 
-    pending = [each for each in missing(models, questions, parts, options) if each.entry.provider is not None]
+    pending = collection.missing([model for model in collection.models if model.provider is not None])
     if not pending:
         return False
-    budget = None if options.budget is None else Budget(options.budget, spent(models, parts))
+    budget = None if options.budget is None else Budget(options.budget, collection.spent())
     start = len(run.manifest.resumed)
     asked = [*probes_for([each.entry for each in pending], start), *pending]
-    logs = run.path / INSPECT_LOGS if options.inspect_logs else None
     try:
         with progress_bar(sum(len(each.questions) for each in asked), "providers") as advance:
-            ask_providers(asked, journal.add, logs=logs, budget=budget, advance=advance)
+            ask_providers(asked, journal.add, logs=logs_of(run, options), budget=budget, advance=advance)
     finally:
         journal.fold()
     if budget is None or not budget.exhausted:
         return False
-    left = sum(len(each.questions) for each in missing(models, questions, parts, options))
+    left = sum(len(each.questions) for each in collection.missing())
     notes.tell(
         f"the budget of {options.budget:g} would have been passed: {budget.spent:.4g} is spent, {left} questions are "
         "not asked; a larger --budget with --resume goes on"
@@ -197,44 +160,16 @@ def ask_elsewhere(
     return True
 
 
-def missing(
-    models: "list[RespondentModel]", questions: "list[Question]", parts: Parts, options: argparse.Namespace
-) -> "list[Pending]":
-    """What is to be asked and has no answer yet."""
-    from elicitation import ANSWER, answered, pending_of
-    from run_store import read_table
-
-    done = answered(read_table(file, [*ANSWER, "error"]) for file in parts.files())
-    entries = [(model, drawn(model, questions, options.seed)) for model in models]
-    return pending_of(entries, options.closed_book, done)
+def logs_of(run: Run, options: argparse.Namespace) -> Path | None:
+    return run.path / INSPECT_LOGS if options.inspect_logs else None
 
 
-def spent(models: "list[RespondentModel]", parts: Parts) -> float:
-    """Money that the answers so far have cost."""
-    costs = costs_so_far(models, parts)
-    return 0.0 if costs is None else float(costs["money"].iloc[-1])
-
-
-def costs_so_far(models: "list[RespondentModel]", parts: Parts) -> "pd.DataFrame | None":
-    """What the models of providers were asked, and what it cost."""
-    from elicitation import actual_costs
-
-    prices = {model.label: model.price for model in models if model.provider is not None}
-    rows = parts.read()
-    label = rows["respondent"].str.rpartition(": ")[0] if len(rows) else rows["respondent"]
-    own = rows.assign(respondent=label)
-    own = own[own["respondent"].isin(prices)]
-    return actual_costs(own, prices) if len(own) else None
-
-
-def show_costs(models: "list[RespondentModel]", questions: "list[Question]", options: argparse.Namespace) -> None:
+def show_costs(collection: "Collection") -> None:
     """Print what is still to be asked of whom, in calls, tokens and money; nothing is written."""
-    from elicitation import COLLECTED, ROW, WRITTEN, expected_costs
+    from elicitation import WRITTEN, expected_costs
 
-    folder = Path(options.out) if options.out and options.resume else None
-    parts = Parts((folder or Path("nowhere")) / "measurements", COLLECTED, ROW)
     calls = []
-    for each in missing(models, questions, parts, options):
+    for each in collection.missing():
         kind = "closed book" if each.instrument.name == "closed book" else each.entry.instrument
         settings = each.entry.provider
         calls.append(
@@ -249,21 +184,22 @@ def show_costs(models: "list[RespondentModel]", questions: "list[Question]", opt
         )
     print(expected_costs(calls).groupby(level=[0, 1], sort=False).sum(min_count=1).round(4).to_string())
     print("tokens are estimated, at four characters each; money is in the currency of the file's prices")
-    if any(model.provider is not None and model.provider.reasoning_effort for model in models):
+    if any(model.provider is not None and model.provider.reasoning_effort for model in collection.models):
         print("what a model thinks to itself comes on top: money_at_most counts all that it may write")
 
 
 # ---- models on this machine ------------------------------------------------------------------------------------------
 
 
-def ask(entry: "RespondentModel", questions: "list[Question]", parts: Parts, options: argparse.Namespace) -> None:
+def ask(entry: "RespondentModel", collection: "Collection", options: argparse.Namespace) -> None:
     """Ask one model on this machine whatever it has not answered yet; it is loaded only if there is something."""
     from elicitation import CAN_YOU_ANSWER
     from open_models import load_model
 
-    pending = [] if entry.provider is not None else missing([entry], questions, parts, options)
+    pending = [] if entry.provider is not None else collection.missing([entry])
     if not pending:
         return
+    parts = collection.parts
     model = load_model(
         entry.model, revision=entry.revision, dtype=entry.dtype, device=options.device, device_map=options.device_map
     )
@@ -308,7 +244,7 @@ def check_framings(entry: "RespondentModel", model: "OpenModel", pending: "dict[
             raise InputError(f"{respondent} cannot be asked: {error}") from error
 
 
-def ask_with(pending: "Pending", model: "OpenModel", parts: Parts) -> None:
+def ask_with(pending: "Pending", model: "OpenModel", parts: "Parts") -> None:
     """Ask the questions with one instrument, chunk by chunk; each chunk is saved before the next is asked."""
     from dataclasses import replace
 
@@ -341,69 +277,43 @@ def ask_with(pending: "Pending", model: "OpenModel", parts: Parts) -> None:
 # ---- the panel -------------------------------------------------------------------------------------------------------
 
 
-def wanted(
-    models: "list[RespondentModel]",
-    questions: "list[Question]",
-    parts: Parts,
-    options: argparse.Namespace,
-    may_lack: bool,
-) -> "pd.DataFrame":
-    """The rows of what is asked now, in its order, with `label`; what was asked in another wording is left out.
-
-    Raises:
-        InputError: some were not answered yet.
-    """
-    import pandas as pd
-
-    from elicitation import ANSWER, instruments_of, key_of, latest, samples_of
-
-    keys = {
-        key_of(entry, instrument, question, sample): entry.label
-        for entry in models
-        for instrument in instruments_of(entry, options.closed_book)
-        for sample in samples_of(entry, instrument)
-        for question in drawn(entry, questions, options.seed)
-    }
-    index = pd.MultiIndex.from_tuples(list(keys), names=ANSWER)
-    rows = latest(parts.read()).astype({"sample": int}).set_index(ANSWER)
-    here = index.isin(rows.index)
-    if not here.all() and not may_lack:
-        raise InputError(f"{parts.folder} lacks {(~here).sum()} of {len(index)} answers; go on with --resume")
-    found = rows.loc[index[here]].reset_index()
-    return found.assign(label=[label for label, is_here in zip(keys.values(), here, strict=True) if is_here])
-
-
-def save(
-    models: "list[RespondentModel]",
-    questions: "list[Question]",
-    parts: Parts,
-    options: argparse.Namespace,
-    run: Run,
-    notes: Notes,
-    exhausted: bool,
-) -> None:
+def save(collection: "Collection", run: Run, options: argparse.Namespace, notes: Notes, *, may_lack: bool) -> None:
     """Put the parts together, grade the closed-book answers, write the files, and show how the respondents answer."""
-    from elicitation import CLOSED_BOOK, check_mass, findings_table, summarise_panel
+    from elicitation import (
+        CLOSED_BOOK,
+        check_mass,
+        failures,
+        findings_table,
+        often_unread,
+        panel_table,
+        respondents_table,
+        summarise_panel,
+        where_it_comes_from,
+    )
 
-    rows = wanted(models, questions, parts, options, may_lack=exhausted)
+    rows = collection.rows(may_lack=may_lack)
     is_closed = rows["instrument"] == CLOSED_BOOK.name
     said = rows[~is_closed].assign(answered_correctly=float("nan")).reset_index(drop=True)
     if is_closed.any():
-        said["answered_correctly"] = grade(rows[is_closed], said, questions, run, options)
-    elsewhere = {model.label for model in models if model.provider is not None}
-    panel = said[[*PANEL_COLUMNS, *(FROM_PROVIDERS if elsewhere else [])]]
+        said["answered_correctly"] = grade(rows[is_closed], said, collection.questions, run, options)
+    panel = panel_table(collection, said)
     write_csv(panel, run.file("panel.csv"))
-    write_csv(respondents_table(models, said), run.file("respondents.csv"))
-    run.record(**where_it_comes_from(models, questions, rows, options))
+    write_csv(respondents_table(collection, said), run.file("respondents.csv"))
+    run.record(**where_it_comes_from(collection, rows, str(options.questions)))
     if len(panel):
-        print(summarise_panel(panel, questions).round(3).to_string())
+        print(summarise_panel(panel, collection.questions).round(3).to_string())
     masses = panel.groupby("respondent", sort=False)["mass"]
     faint = [f for name, own in masses if own.notna().any() for f in check_mass(str(name), own.dropna().tolist())]
     if faint:
         print(f"\n{findings_table(faint)}")
-    tell_what_is_missing(said, notes)
-    if elsewhere:
-        tell_about_providers(models, parts, run, notes)
+    for sentence in failures(said):
+        notes.tell(sentence)
+    for sentence, unread in often_unread(said).items():
+        notes.tell(sentence)
+        for question, text in unread.head(N_SHOWN).to_numpy():
+            print(f"  {question}: {' '.join(str(text).split())[:160]!r}")
+    if any(model.provider is not None for model in collection.models):
+        tell_about_providers(collection, run, notes)
     print(f"\npanel: {run.path / 'panel.csv'}")
 
 
@@ -413,7 +323,7 @@ def grade(
     questions: "list[Question]",
     run: Run,
     options: argparse.Namespace,
-) -> Any:
+) -> "np.ndarray":
     """Write closed_book.csv and print what it says; whether each row of `said` comes from who answered correctly."""
     import pandas as pd
 
@@ -436,30 +346,15 @@ def judge(closed: "pd.DataFrame", questions: "list[Question]", run: Run, options
     """Put closed-book answers before the file's judge, those that it has not judged; write and print what it says."""
     import pandas as pd
 
-    from elicitation import JUDGE, JUDGED, ProviderRespondent, agreement, answers_to_judge, judge_prompt, load_judge
+    from elicitation import JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers, load_judge
     from reporting import progress_bar
 
     entry = load_judge(options.respondents)
     assert entry is not None
-    assert entry.provider is not None
-    by_id = {question.id: question for question in questions}
     rows = answers_to_judge(closed, questions, SAMPLE_JUDGED if options.judge == "sample" else None)
-    said = Journal(run.parts("judged", JUDGED, JUDGED[:3]), ("correct", "judged_right"))
-    known = run.parts("judged", JUDGED, JUDGED[:3]).done_keys()
-    pending = [row for row in rows[JUDGED[:4]].to_dict("records") if tuple(row[k] for k in JUDGED[:3]) not in known]
-    prompts = [judge_prompt(by_id[row["question_id"]], row["text"]) for row in pending]
-    respondent = ProviderRespondent(entry.provider, logs=run.path / INSPECT_LOGS if options.inspect_logs else None)
-    try:
-        with progress_bar(len(pending), f"judge {entry.label}") as advance:
-            for response in respondent.answer(prompts, JUDGE):
-                if not response.error:  # what failed is put before it again by --resume
-                    verdict = {"judged_right": response.value, "error": ""}
-                    said.add({str(name): value for name, value in pending[response.place].items()} | verdict)
-                advance(1)
-    finally:
-        said.fold()
-    judged = run.parts("judged", JUDGED, JUDGED[:3]).read()
-    judged = rows[JUDGED[:4]].merge(judged.drop(columns="correct"), on=JUDGED[:3], how="left")
+    parts = run.parts("judged", JUDGED, JUDGED_KEY)
+    with progress_bar(len(rows), f"judge {entry.label}") as advance:
+        judged = judge_answers(rows, questions, entry, parts, logs=logs_of(run, options), advance=advance)
     table = pd.DataFrame([agreement(judged)], index=[entry.label])
     write_csv(judged.drop(columns="error"), run.file("judged.csv"))
     write_csv(table.rename_axis("judge").reset_index(), run.file("judge_agreement.csv"))
@@ -467,84 +362,14 @@ def judge(closed: "pd.DataFrame", questions: "list[Question]", run: Run, options
     return judged
 
 
-def tell_what_is_missing(said: "pd.DataFrame", notes: Notes) -> None:
-    """Say which respondents failed, and which could often not be read; of those, show texts."""
-    from elicitation import MANY_UNREAD
-
-    failed = said["error"].fillna("") != ""
-    for name, own in said[failed].groupby("respondent", sort=False):
-        last = own["error"].iloc[-1]
-        notes.tell(f"{name}: {len(own)} requests failed, the last by {last}; they are blank, and --resume asks again")
-    for name, own in said[~failed].groupby("respondent", sort=False):
-        unread = own[own["said_yes"].isna() & own["mass"].isna()]
-        if len(unread) <= MANY_UNREAD * len(own):
-            continue
-        notes.tell(f"{name}: {len(unread)} of {len(own)} answers ({len(unread) / len(own):.0%}) could not be read")
-        for question, text in unread[["question_id", "raw_text"]].head(N_SHOWN).to_numpy():
-            print(f"  {question}: {' '.join(str(text).split())[:160]!r}")
-
-
-def tell_about_providers(models: "list[RespondentModel]", parts: Parts, run: Run, notes: Notes) -> None:
+def tell_about_providers(collection: "Collection", run: Run, notes: Notes) -> None:
     """Say what was spent, and which models may have changed on the way."""
-    from elicitation import changes_of_model
-
-    costs = costs_so_far(models, parts)
+    costs = collection.costs()
     if costs is not None:
         print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
         write_csv(costs.rename_axis(["respondent", "instrument"]).reset_index(), run.file("costs.csv"))
-    rows = parts.read()
-    names = {model.short_name for model in models if model.provider is not None}
-    for sentence in changes_of_model(rows[rows["model"].isin(names)]):
+    for sentence in collection.changed_models():
         notes.tell(sentence)
-
-
-def respondents_table(models: "list[RespondentModel]", rows: "pd.DataFrame") -> "pd.DataFrame":
-    """respondent, model, framing, family, model_sha256 (the fingerprint of its weights, where they are here)."""
-    import pandas as pd
-
-    fingerprints = rows.drop_duplicates("respondent").set_index("respondent")["model_sha256"]
-    table = [
-        {
-            "respondent": entry.respondent(template),
-            "model": entry.short_name,
-            "framing": template.name + (", reasoned" if entry.instrument == "reasoned" else ""),
-            "family": entry.family,
-            "model_sha256": fingerprints.get(entry.respondent(template), ""),
-        }
-        for entry in models
-        for template in entry.framings
-        if entry.instrument != "closed book"
-    ]
-    return pd.DataFrame(table, columns=["respondent", "model", "framing", "family", "model_sha256"])
-
-
-def where_it_comes_from(
-    models: "list[RespondentModel]", questions: "list[Question]", rows: "pd.DataFrame", options: argparse.Namespace
-) -> dict[str, Any]:
-    """What the manifest says of the panel, beside what every run's does."""
-    from common import sha256_of_text
-    from elicitation import instruments_of
-
-    said = rows.drop_duplicates("label").set_index("label")
-    about = ["source", "revision", "model_sha256", "dtype", "setting"]
-    asked = {
-        f"{each.template.name}, reasoned" if each.name == "reasoned" else each.template.name: each.template
-        for entry in models
-        for each in instruments_of(entry, options.closed_book)
-    }
-    return {
-        "questions": {
-            "source": str(options.questions),
-            "n": len(questions),
-            "sha256": sha256_of_text("\n".join(f"{question.id} {question.text}" for question in questions)),
-        },
-        "models": {
-            entry.label: (said.loc[entry.label, about].to_dict() if entry.label in said.index else {})
-            | {"n_questions": entry.n_questions or len(questions)}
-            for entry in models
-        },
-        "prompts": {name: {"user": t.user, "assistant_prefix": t.assistant_prefix} for name, t in asked.items()},
-    }
 
 
 def write_csv(table: "pd.DataFrame", path: Path) -> None:

@@ -4,12 +4,10 @@ from elicitation.importing.asked import Asked
 from elicitation.importing.formats import IMPORTERS, Importer, read_logs
 from elicitation.importing.panel import ImportedPanel, panel_from_logs
 from elicitation.importing.records import LogChoices, LogRecord, LogRun
-from elicitation.importing.report import MANY_UNREAD
 from elicitation.importing.writing import write_imported
 
 __all__ = [
     "IMPORTERS",
-    "MANY_UNREAD",
     "Asked",
     "ImportedPanel",
     "Importer",

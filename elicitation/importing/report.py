@@ -10,7 +10,6 @@ from elicitation.importing.asked import AskedRun
 
 UNREAD = "unread"
 """Why an answer is blank that came back, but is neither yes nor no."""
-MANY_UNREAD = 0.05
 _N_EXAMPLES = 10
 
 

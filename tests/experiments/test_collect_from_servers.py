@@ -1,5 +1,6 @@
 """A panel from models behind servers: what is asked, what is kept, what goes on after a fault, what it costs."""
 
+import errno
 import importlib.util
 import json
 import os
@@ -368,3 +369,45 @@ def test_rounds_hold_so_many_questions_of_all_respondents_together(tmp_path, mon
     assert sum(sum(size) for size in sizes) == 3 * (4 + 3)
     assert not (tmp_path / "out" / "inspect_logs").exists()
     assert load_panel(tmp_path / "out" / "panel.csv").answers.shape == (4, 3)
+
+
+class FullDisk:
+    """Opens files of a disk that has room for so many more lines; the last is cut off in the middle."""
+
+    def __init__(self, n_lines):
+        self.left = n_lines
+
+    def __call__(self, *arguments, **options):
+        file = open(*arguments, **options)  # noqa: SIM115
+        whole = file.write
+
+        def write(text):
+            if self.left == 0:
+                whole(text[: len(text) // 2])
+                file.flush()
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file.name)
+            self.left -= 1
+            return whole(text)
+
+        file.write = write
+        return file
+
+
+@needs_inspect
+def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(tmp_path, capsys, monkeypatch):
+    questions = write_questions(tmp_path / "q.jsonl", 10)
+    n_probes = 3
+    with FakeServer(even) as server:
+        who = write_models(tmp_path / "who.yaml", entry(server, connections=1))
+        with monkeypatch.context() as full:
+            full.setattr("run_store.journal.open", FullDisk(n_probes + 4), raising=False)
+            assert collect(tmp_path / "out", who, questions) == 2
+        said = capsys.readouterr().err.splitlines()  # the server complains there too, of whoever has gone
+        (error,) = [line for line in said if line.startswith("error: ")]
+        assert "No space left on device" in error
+        assert error.endswith("free some space or choose another folder with --out")
+        asked_before = asked_about(server)
+        assert collect(tmp_path / "out", who, questions, "--resume") == 0
+        again = asked_about(server)[len(asked_before) :]
+    assert len(again) == 6  # of ten questions four had been kept
+    assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 5

@@ -1,11 +1,17 @@
 """Every kind of respondent, for the contract that all of them keep: a name, and what makes one."""
 
+import functools
+import importlib.util
+
+from fake_server import FakeServer
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
 from elicitation import (
     INSTRUMENTS,
     Instrument,
     PromptTemplate,
+    ProviderModel,
+    ProviderRespondent,
     RecordedRespondent,
     Scale,
     TokenReader,
@@ -44,4 +50,22 @@ def recorded():
     return RecordedRespondent(responses, source.identity)
 
 
+@functools.cache
+def server():
+    """Says something else to each question, as long as the process lives: the options of every instrument by turns."""
+    texts = ["Yes", "No", "70", "I cannot say.", "likely"]
+
+    def answer(body):
+        asked = body["messages"][-1]["content"]
+        return texts[next(i for i, question in enumerate(QUESTIONS) if question in asked)]
+
+    return FakeServer(answer).__enter__()
+
+
+def behind_a_server():
+    return ProviderRespondent(ProviderModel("tiny", server=server().url, retries=0))
+
+
 KINDS = {"local": local, "steered": steered, "hybrid": hybrid, "recorded": recorded}
+if importlib.util.find_spec("inspect_ai") is not None:
+    KINDS["behind a server"] = behind_a_server

@@ -1,0 +1,59 @@
+"""Which of two questions are you surer of? Asked of pairs in both orders, so that the place of a question cancels."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from elicitation.instruments import YES_NO, Instrument, TokenReader
+from elicitation.prompts import PromptTemplate
+from elicitation.questions import Question
+from elicitation.respondents import Respondent, answers_in_order
+from elicitation.yes_no import is_read
+
+SURER_OF = Instrument(
+    "surer of",
+    PromptTemplate(
+        "Here are two questions.\n\nA) {one}\nB) {two}\n\nWhich of them are you surer to answer correctly? Reply with "
+        "the letter.",
+        "Answer:",
+        "surer of",
+        ("one", "two"),
+    ),
+    YES_NO,
+    TokenReader({"yes": (" A", "A"), "no": (" B", "B")}),
+)
+"""Says yes for the question behind A."""
+
+
+def ask_pairs(respondent: Respondent, questions: Sequence[Question], pairs: Sequence[tuple[int, int]]) -> pd.DataFrame:
+    """Put pairs of questions side by side, each in both orders.
+
+    Args:
+        pairs: places among the questions, such as `psychometrics.paired_design` gives.
+
+    Returns:
+        first, second (places), first_id, second_id; first_as_a, first_as_b: log-odds in favour of the first question
+        when it stood behind A and behind B, nan where unread; surer: their mean, position: half their difference,
+        positive = A is favoured whatever stands there.
+    """
+    orders = [(one, other) for one, other in pairs] + [(other, one) for one, other in pairs]
+    prompts = [SURER_OF.prompt(one=questions[one].text, two=questions[other].text) for one, other in orders]
+    given = answers_in_order(respondent, prompts, SURER_OF)
+    margins = [answer.margin if is_read(answer.mass) else float("nan") for answer in given]
+    as_a, as_b = margins[: len(pairs)], [-margin for margin in margins[len(pairs) :]]
+    table = pd.DataFrame(pairs, columns=["first", "second"]).assign(
+        first_id=[questions[one].id for one, _ in pairs],
+        second_id=[questions[other].id for _, other in pairs],
+        first_as_a=as_a,
+        first_as_b=as_b,
+    )
+    return table.assign(
+        surer=(table["first_as_a"] + table["first_as_b"]) / 2, position=(table["first_as_a"] - table["first_as_b"]) / 2
+    )
+
+
+def winners(asked: pd.DataFrame) -> list[tuple[int, int]]:
+    """(surer, less sure) places of each pair that was read; a tie has no winner."""
+    read = asked[asked["surer"].notna() & (asked["surer"] != 0)]
+    ordered = read[["first", "second", "surer"]].to_numpy()
+    return [(int(one), int(other)) if surer > 0 else (int(other), int(one)) for one, other, surer in ordered]
