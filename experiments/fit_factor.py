@@ -5,7 +5,7 @@
     python experiments/fit_factor.py PANEL --out factor --zero-cells none --thresholds global
     python experiments/fit_factor.py PANEL --replicates 0       # no nulls and no intervals: seconds
 
-Writes factor.json (psychometrics.FactorModel), summary.json (the page and every number on it), figures/, and as tables
+Writes report.html, factor.json (psychometrics.FactorModel), summary.json (every number on it), figures/, and as tables
 respondents, questions, eigenvalues, correlations with intervals, missingness, scale, residuals, sensitivity; with base
 models in the table of respondents clusters; with known groups respondents_by_* and questions_by_*; with several factors
 factors and factor_names. What the respondents' confidence is worth, where the panel
@@ -40,7 +40,7 @@ def main() -> None:
 
 def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
     from elicitation import load_panel
-    from reporting import save_results
+    from reporting import save_results, write_factor_report
 
     panel = load_panel(options.panel, options.respondents)
     run = Run.begin(
@@ -55,7 +55,8 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
             run.withdraw()
             raise
         save_results(run, tables, figures)
-    print(f"written to {run.path}; what confidence is worth: python experiments/score_confidence.py {options.panel}")
+        report = write_factor_report(run)
+    print(f"report: {report}; what confidence is worth: python experiments/score_confidence.py {options.panel}")
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -9,7 +9,7 @@ what is missing), and where the panel says what was answered correctly (a long p
 and attitudes.csv (the best respondent for each attitude to error), confidence_accuracy.csv (the line between base
 models), calibration.csv and metacognition.csv (where there is numeric confidence: stated, or by margins), pairwise.csv,
 pairwise_pooled.csv, within_respondents.csv, whose_knowledge.csv with its matrix (does confidence know of oneself, or of
-what is hard for all?), summary.json and figures/. Framings of one base model are no further
+what is hard for all?), summary.json, figures/ and report.html. Framings of one base model are no further
 models: where models are compared, they are averaged first. Needs no model and no GPU.
 """
 
@@ -49,7 +49,7 @@ def main() -> None:
 
 def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
     from elicitation import correctness_of, load_panel
-    from reporting import save_results
+    from reporting import save_results, write_confidence_report
 
     panel = load_panel(options.panel, options.respondents)
     label = f"confidence-{Path(options.panel).stem}"
@@ -68,7 +68,8 @@ def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
             tables |= more_tables
             figures |= more_figures
         save_results(run, tables, figures)
-    print(f"\nwritten to {run.path}")
+        report = write_confidence_report(run)
+    print(f"\nreport: {report}")
 
 
 def rate_tables(

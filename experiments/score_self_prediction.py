@@ -94,10 +94,9 @@ def read_answers(folder: Path, name: str) -> "pd.DataFrame | None":
 
 def who_predicts_whom(test: str, answers: "pd.DataFrame") -> "pd.DataFrame":
     """Predictor x target: balanced accuracy of one model's predictions against another's outcomes on the same items."""
-    import numpy as np
     import pandas as pd
 
-    from psychometrics import measured_ranks, pair_scores
+    from psychometrics import measured_ranks, pair_scores, prediction_matrix
 
     names = list(dict.fromkeys(answers["model"]))
     if test == "difficulty":
@@ -125,16 +124,8 @@ def who_predicts_whom(test: str, answers: "pd.DataFrame") -> "pd.DataFrame":
     else:
         index, said, did, coded = ["word", "option"], "predicted", "listed", answers
     coded = coded.drop_duplicates(["model", *index])
-    predicted = coded.pivot(index=index, columns="model", values=said)[names].to_numpy(float)
-    outcome = coded.pivot(index=index, columns="model", values=did)[names].to_numpy(float)
-    values = np.full((len(names), len(names)), np.nan)
-    for one in range(len(names)):
-        for other in range(len(names)):
-            p, y = predicted[:, one], outcome[:, other]
-            known = np.isfinite(p) & np.isfinite(y)
-            if (y[known] == 1).any() and (y[known] == 0).any():
-                values[one, other] = (p[known & (y == 1)].mean() + 1 - p[known & (y == 0)].mean()) / 2
-    return pd.DataFrame(values, index=names, columns=names)
+    predicted, outcome = (coded.pivot(index=index, columns="model", values=each)[names] for each in (said, did))
+    return prediction_matrix(predicted, outcome)
 
 
 def mean_of_three(scores: "dict[str, pd.DataFrame]", ability: "pd.DataFrame | None") -> "pd.DataFrame":

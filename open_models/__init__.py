@@ -44,6 +44,7 @@ from open_models.store_filling import key_of, store_activations
 from open_models.threads import choose_threads
 from open_models.tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
 from open_models.writing import Generated, check_room, generate
+from open_models.written_scores import WrittenTokens, read_written
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -72,6 +73,7 @@ __all__ = [
     "StoreKey",
     "StreamEdit",
     "TokenBatch",
+    "WrittenTokens",
     "batches_by_length",
     "check_room",
     "choose_threads",
@@ -98,6 +100,7 @@ __all__ = [
     "questions_per_batch",
     "quiet_libraries",
     "read_activations",
+    "read_written",
     "render",
     "resolve_weights",
     "start_processes",

@@ -14,7 +14,7 @@ from elicitation import YES_NO_TOKENS, Prompt, TokenReader
 from open_models.decoder import Decoder
 from open_models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from open_models.readout import AnswerTokens, Readout, find_answer_tokens
-from open_models.residual import Edit, EditCount, edited, only_layers_up_to, reading, take_positions
+from open_models.residual import Edit, EditCount, edited, only_layers_above, only_layers_up_to, reading, take_positions
 from open_models.runner import FastPaths, Runner, check_fast_paths, make_runner
 from open_models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 
@@ -156,6 +156,20 @@ class OpenModel:
         self.check_layers([layer])
         with edited(self.stack.layers[layer], edit) as count:
             yield count
+
+    @contextlib.contextmanager
+    def resumed_after(self, layer: int, stream: Float[Tensor, "row pos d_model"]) -> Iterator[None]:
+        """While the context lasts, forwards of the same rows start with `stream` as the output of `layer`.
+
+        The layers below cost nothing then. Where this model is right by plain forwards alone (`fast_paths`), they are
+        run as ever.
+        """
+        self.check_layers([layer])
+        if "all" not in self.fast_paths.allowed:
+            yield
+            return
+        with only_layers_above(self.stack.module, layer, stream):
+            yield
 
     @torch.inference_mode()
     def runner(self, sequences: Sequence[Sequence[int]], layers: Sequence[int] = (), at: str = "last") -> Runner:

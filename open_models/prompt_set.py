@@ -25,6 +25,7 @@ class PromptSet:
         question_ends: place in each sequence of the token that holds the question's last letter; empty where the
             tokenizer cannot say (one that is not a fast tokenizer).
         topics: of each question, "" where it has none; empty where they are not known.
+        prompts: before any chat template; empty where the sequences are no longer theirs.
     """
 
     question_ids: tuple[str, ...]
@@ -34,6 +35,7 @@ class PromptSet:
     example: str
     question_ends: tuple[int, ...] = ()
     topics: tuple[str, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
 
     @classmethod
     def of(cls, model: OpenModel, questions: "PromptSet | Sequence[Question]") -> "PromptSet":
@@ -68,6 +70,7 @@ class PromptSet:
             example=model.render(prompts[0]),
             question_ends=question_ends(model, blank, [model.render(prompt) for prompt in prompts], texts),
             topics=tuple(question.topic or "" for question in questions),
+            prompts=tuple(prompts),
         )
 
     def __len__(self) -> int:
@@ -85,6 +88,7 @@ class PromptSet:
             self.example,
             tuple(self.question_ends[index] for index in chosen) if self.question_ends else (),
             tuple(self.topics[index] for index in chosen) if self.topics else (),
+            tuple(self.prompts[index] for index in chosen) if self.prompts else (),
         )
 
     def continued(self, token: int) -> "PromptSet":
@@ -93,6 +97,39 @@ class PromptSet:
             self,
             sequences=tuple((*sequence, token) for sequence in self.sequences),
             prompt_hash=sha256_of_text(f"{self.prompt_hash} {token}"),
+            prompts=(),
+        )
+
+    def opened(self, model: OpenModel, openings: Sequence[str]) -> "PromptSet":
+        """The same questions, each with a paragraph of its own before the user's turn.
+
+        Raises:
+            InputError: the prompts are not known, or one grows longer than the model's context.
+        """
+        if len(self.prompts) != len(self.question_ids):
+            raise InputError(
+                "these prompts were continued or made without their texts, so nothing can stand before them"
+            )
+        prompts = [
+            replace(prompt, user=f"{opening}\n\n{prompt.user}")
+            for prompt, opening in zip(self.prompts, openings, strict=True)
+        ]
+        sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
+        longest = max(map(len, sequences))
+        if model.max_tokens and longest + 1 > model.max_tokens:
+            raise InputError(
+                f"with its opening a prompt has {longest} tokens, but the model reads {model.max_tokens} at most; "
+                "shorten the question or the prompt"
+            )
+        digest = sha256_of_text("\x1f".join([self.prompt_hash, *dict.fromkeys(openings)]))
+        example = model.render(prompts[0])
+        return replace(
+            self,
+            sequences=sequences,
+            prompt_hash=digest,
+            example=example,
+            question_ends=(),
+            prompts=tuple(prompts),
         )
 
     def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:

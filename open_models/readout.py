@@ -92,12 +92,17 @@ class Readout:
         self._unembedding = unembedding
         self._softcap = softcap
 
+    @property
+    def _norm_device(self) -> torch.device:
+        """Where the norm computes; one without weights, as OLMo's, computes where the unembedding is."""
+        return next(self._norm.parameters(), self._unembedding.weight).device
+
     def logits(
         self, final: Float[Tensor, "*row d_model"], tokens: Sequence[int] | slice
     ) -> Float[Tensor, "*row token"]:
         """Float32 logits of some tokens from the last layer's residual stream."""
         weight = self._unembedding.weight
-        normed = self._norm(final.to(next(self._norm.parameters()).device).float()).to(weight.device)
+        normed = self._norm(final.to(self._norm_device).float()).to(weight.device)
         return self._project(normed, tokens)
 
     def answer_direction(self, tokens: AnswerTokens) -> Float[Tensor, " d_model"]:
@@ -108,7 +113,7 @@ class Readout:
         yes, no = (self._unembedding.weight[list(side)].float().mean(dim=0).cpu() for side in (tokens.yes, tokens.no))
         signs = torch.ones(len(yes))
         signs[::2] = -1.0  # mean 0 and root mean square 1, so that any norm gives back its own scale
-        device = next(self._norm.parameters()).device
+        device = self._norm_device
         with torch.no_grad():
             scale = (self._norm(signs.to(device)) - self._norm(-signs.to(device))).cpu() / 2 * signs
         return scale * (yes - no)
@@ -129,7 +134,7 @@ class Readout:
     ) -> tuple[Float[Tensor, "*row answer"], Float[Tensor, "*row"]]:
         """Logsumexp over the tokens of each answer, and the probability of all of them together."""
         weight = self._unembedding.weight
-        normed = self._norm(final.to(next(self._norm.parameters()).device).float()).to(weight.device)
+        normed = self._norm(final.to(self._norm_device).float()).to(weight.device)
         answers = self._project(normed, tokens.every)
         total = torch.full(normed.shape[:-1], -torch.inf, device=normed.device)
         for start in range(0, weight.shape[0], VOCABULARY_CHUNK):

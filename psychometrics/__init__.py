@@ -15,6 +15,7 @@ from psychometrics.abstention import (
 )
 from psychometrics.analysis_tables import analysis_summary, analysis_tables
 from psychometrics.answers import PsychometricsWarning
+from psychometrics.battery import BATTERY, battery_scores
 from psychometrics.calibration import (
     Estimate,
     auroc,
@@ -25,6 +26,7 @@ from psychometrics.calibration import (
 )
 from psychometrics.clusters import ClusterStructure, cluster_structure
 from psychometrics.confidence_accuracy import ConfidenceAccuracy, Line, confidence_accuracy_regression
+from psychometrics.conformal import AnsweringThreshold, OptionSets, answering_threshold, option_sets
 from psychometrics.correlation_intervals import CorrelationIntervals, correlation_intervals
 from psychometrics.eigenvalue_null import EigenvalueNull
 from psychometrics.external import PlacedRespondents, QuestionScale
@@ -45,6 +47,7 @@ from psychometrics.pairwise import PairwiseCalibration, pairwise_calibration
 from psychometrics.panel_analysis import PanelAnalysis, analyse_panel
 from psychometrics.permutation import permutation_null
 from psychometrics.polychoric import PolychoricResult, polychoric, polyserial
+from psychometrics.pressure import pressure_scores, standardised_shifts
 from psychometrics.quadratic import QuadraticFit, quadratic_fit
 from psychometrics.quadratic_null import quadratic_fit_test
 from psychometrics.question_bootstrap import QuestionBootstrap, bootstrap_questions
@@ -59,8 +62,10 @@ from psychometrics.questionnaires import (
 )
 from psychometrics.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
 from psychometrics.relative_confidence import (
+    CircularNull,
     PairedScores,
     bradley_terry,
+    circular_null,
     circular_triads,
     elo,
     paired_design,
@@ -83,6 +88,14 @@ from psychometrics.revision import (
 )
 from psychometrics.roc import roc_area
 from psychometrics.rotation import RotatedLoadings, rotate
+from psychometrics.sample_agreement import (
+    ZONES,
+    Agreement,
+    certainty_zones,
+    habits,
+    sample_agreement,
+    samples_until_sure,
+)
 from psychometrics.scale_distribution import ScaleDistribution, scale_distribution
 from psychometrics.scores import factor_scores
 from psychometrics.self_prediction import (
@@ -91,20 +104,36 @@ from psychometrics.self_prediction import (
     difficulty_scores,
     measured_ranks,
     pair_scores,
+    prediction_matrix,
     restriction_scores,
 )
 from psychometrics.sensitivity import sensitivity_table
 from psychometrics.sensitivity_summary import summarise_sensitivity
 from psychometrics.shares import wilson_interval
+from psychometrics.signals import signal_table
 from psychometrics.simulation import Simulated
 from psychometrics.smoothing import SmoothedCorrelation, smooth_correlation
 from psychometrics.tetrachoric import TetrachoricResult, tetrachoric
 from psychometrics.thresholds import threshold_table
+from psychometrics.token_scores import (
+    SURER,
+    TokenStatistics,
+    question_lift,
+    shown_lift,
+    token_scores,
+    token_statistics,
+)
 from psychometrics.whose_knowledge import WhoseKnowledge, whose_knowledge
 
 __all__ = [
+    "BATTERY",
     "STATES",
+    "SURER",
+    "ZONES",
+    "Agreement",
+    "AnsweringThreshold",
     "Changes",
+    "CircularNull",
     "ClusterStructure",
     "ConfidenceAccuracy",
     "CorrelationIntervals",
@@ -120,6 +149,7 @@ __all__ = [
     "Line",
     "MetaD",
     "OneFactorBootstrap",
+    "OptionSets",
     "PairedScores",
     "PairwiseCalibration",
     "PanelAnalysis",
@@ -141,19 +171,24 @@ __all__ = [
     "Simulated",
     "SmoothedCorrelation",
     "TetrachoricResult",
+    "TokenStatistics",
     "Unknowable",
     "WhoseKnowledge",
     "analyse_panel",
     "analysis_summary",
     "analysis_tables",
+    "answering_threshold",
     "association_scores",
     "auroc",
+    "battery_scores",
     "bootstrap_questions",
     "bradley_terry",
     "break_even",
     "brier_score",
     "brier_skill",
     "calibration_table",
+    "certainty_zones",
+    "circular_null",
     "circular_triads",
     "cluster_structure",
     "confidence_accuracy_regression",
@@ -174,6 +209,7 @@ __all__ = [
     "factor_scores",
     "fit_factor_model",
     "graded_response_model",
+    "habits",
     "honesty",
     "identical_share",
     "intraclass_correlation",
@@ -186,6 +222,7 @@ __all__ = [
     "name_factors",
     "one_factor_bootstrap",
     "one_page",
+    "option_sets",
     "p_value",
     "pair_scores",
     "paired_design",
@@ -195,9 +232,12 @@ __all__ = [
     "permutation_null",
     "polychoric",
     "polyserial",
+    "prediction_matrix",
+    "pressure_scores",
     "quadratic_fit",
     "quadratic_fit_test",
     "question_invariance",
+    "question_lift",
     "rasch_proportions",
     "rasch_test",
     "rating_model",
@@ -208,16 +248,23 @@ __all__ = [
     "revisions",
     "roc_area",
     "rotate",
+    "sample_agreement",
+    "samples_until_sure",
     "scale_distribution",
     "schmid_leiman",
     "selective_auc",
     "self_correction",
     "sensitivity_table",
+    "shown_lift",
+    "signal_table",
     "smooth_correlation",
+    "standardised_shifts",
     "state_counts",
     "summarise_sensitivity",
     "tetrachoric",
     "threshold_table",
+    "token_scores",
+    "token_statistics",
     "two_parameter_irt",
     "unknowable_discrimination",
     "whose_knowledge",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from psychometrics.one_page import one_page
+from psychometrics.one_page import one_page, page_sections, verdict
 from psychometrics.panel_analysis import PanelAnalysis
 from psychometrics.sensitivity_summary import summarise_sensitivity
 
@@ -83,6 +83,8 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
     model = analysis.model
     summary: dict[str, Any] = {
         "page": one_page(analysis).split("\n"),
+        "verdict": verdict(analysis),
+        "sections": page_sections(analysis),
         "explained": {str(name): share.to_dict() for name, share in model.explained.items()},
         "quadratic_fit": model.quadratic_fit.to_dict(),
         "n_zero_cell_pairs": model.tetrachoric.n_zero_cell_pairs,

@@ -35,13 +35,17 @@ def one_page(analysis: PanelAnalysis) -> str:
     R: none.
     """
     lines = [*_wrapped(verdict(analysis), "")]
-    for title, tell in _SECTIONS.items():
-        sentences = [sentence for sentence in tell(analysis) if sentence]
-        if sentences:
-            lines += ["", title]
-            for sentence in sentences:
-                lines += _wrapped(sentence, "- ")
+    for title, sentences in page_sections(analysis).items():
+        lines += ["", title]
+        for sentence in sentences:
+            lines += _wrapped(sentence, "- ")
     return "\n".join(lines)
+
+
+def page_sections(analysis: PanelAnalysis) -> dict[str, list[str]]:
+    """The sentences below the verdict, by the question that they answer; questions without a sentence are left out."""
+    told = {title: [sentence for sentence in tell(analysis) if sentence] for title, tell in _SECTIONS.items()}
+    return {title: sentences for title, sentences in told.items() if sentences}
 
 
 def verdict(analysis: PanelAnalysis) -> str:

@@ -184,3 +184,63 @@ def paired_scores(pairs: Pairs, n_items: int, seed: int = 0) -> PairedScores:
     score, error = bradley_terry(pairs, n_items)
     n_triads, circular = circular_triads(pairs)
     return PairedScores(score, error, elo(pairs, n_items, seed=seed), len(pairs), n_triads, circular)
+
+
+@dataclass(frozen=True)
+class CircularNull:
+    """How many triads run in a circle, and how many would by chance and on one scale.
+
+    Attributes:
+        n_triads, circular: that were observed.
+        by_chance: expected where every pair is a coin flip. p_chance: share of such draws with as few circles or fewer.
+        on_one_scale: expected where the fitted Bradley-Terry scores are all there is. p_scale: share of such draws with
+            as many circles or more.
+    """
+
+    n_triads: int
+    circular: int
+    by_chance: float
+    p_chance: float
+    on_one_scale: float
+    p_scale: float
+
+
+def circular_null(pairs: Pairs, n_items: int, n_replicates: int = 999, seed: int = 0) -> CircularNull:
+    """Is there any order in the pairs, and is there more disorder than one scale with its noise has?
+
+    Formula: the same pairs are decided anew, by coin flips and by P(i beats j) = 1 / (1 + exp(-(s_i - s_j))) with the
+    fitted scores; circles are counted in each draw; p = (1 + draws at least as extreme) / (1 + draws).
+
+    Args:
+        pairs: (surer, less sure) places of items. n_items: number of items. n_replicates: draws of each kind. seed: of
+            them.
+
+    Returns:
+        CircularNull. Sign: a small p_chance = there is an order; a small p_scale = one scale is not all of it.
+
+    Raises:
+        InputError: as in `bradley_terry`.
+
+    R: none.
+    """
+    scores, _ = bradley_terry(pairs, n_items)
+    n_triads, circular = circular_triads(pairs)
+    winner, loser = np.asarray(pairs).T
+    on_scale = 1 / (1 + np.exp(scores[loser] - scores[winner]))
+    rng = np.random.default_rng(seed)
+    drawn = {}
+    for name, chance in (("coin", np.full(len(winner), 0.5)), ("scale", on_scale)):
+        counts = []
+        for _ in range(n_replicates):
+            stays = rng.random(len(winner)) < chance
+            turned = zip(np.where(stays, winner, loser).tolist(), np.where(stays, loser, winner).tolist(), strict=True)
+            counts.append(circular_triads(list(turned))[1])
+        drawn[name] = np.array(counts)
+    return CircularNull(
+        n_triads,
+        circular,
+        float(drawn["coin"].mean()),
+        (1 + int((drawn["coin"] <= circular).sum())) / (1 + n_replicates),
+        float(drawn["scale"].mean()),
+        (1 + int((drawn["scale"] >= circular).sum())) / (1 + n_replicates),
+    )

@@ -263,6 +263,31 @@ def cross_prediction(agreement: pd.DataFrame, n_permutations: int = 4999, seed: 
     return table.rename_axis("target")
 
 
+def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataFrame:
+    """Predictor x target: how well one respondent's predictions fit another's behaviour on the same items.
+
+    Formula: balanced accuracy, (share foretold of what happened + share foretold of what did not) / 2.
+
+    Args:
+        predicted, actual: item x respondent, 1 / 0 / nan, the same names and items.
+
+    Returns:
+        predictor x target; nan where a target did the same throughout. Sign: higher = better, .5 = nothing foretold.
+
+    R: none.
+    """
+    names = list(predicted.columns)
+    said, did = predicted[names].to_numpy(dtype=float), actual.loc[predicted.index, names].to_numpy(dtype=float)
+    values = np.full((len(names), len(names)), np.nan)
+    for one in range(len(names)):
+        for other in range(len(names)):
+            p, y = said[:, one], did[:, other]
+            known = np.isfinite(p) & np.isfinite(y)
+            if (y[known] == 1).any() and (y[known] == 0).any():
+                values[one, other] = (p[known & (y == 1)].mean() + 1 - p[known & (y == 0)].mean()) / 2
+    return pd.DataFrame(values, index=names, columns=names)
+
+
 def _without_means(values: Floats) -> Floats:
     """Cells less row and column effects, both estimated off the diagonal (additive fit by alternating means)."""
     off = np.where(np.eye(len(values), dtype=bool), np.nan, values)
@@ -311,6 +336,8 @@ def _of_table(cells: Floats) -> list[dict[str, float]]:
 
 
 def _intervals(by_word: Floats, n_bootstrap: int, seed: int) -> dict[str, float]:
+    if not len(by_word):
+        return {f"{name}_{end}": float("nan") for name in ("accuracy", "balanced_accuracy") for end in ("low", "high")}
     rng = np.random.default_rng(seed)
     draws = rng.multinomial(len(by_word), np.full(len(by_word), 1 / len(by_word)), size=n_bootstrap)
     table = pd.DataFrame(_of_table(draws @ by_word))

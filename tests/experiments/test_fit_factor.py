@@ -1,6 +1,8 @@
 """experiments/fit_factor.py from a panel file to tables and figures."""
 
+import html
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +67,17 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
     assert (respondents["loading_low"] <= respondents["loading_high"]).all()
     np.testing.assert_allclose(respondents["loading"], model.loadings["factor_1"], rtol=1e-6)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    page = " ".join(html.unescape((tmp_path / "out" / "report.html").read_text()).split())
+    assert summary["verdict"].partition(". ")[0] in page
+    for title, sentences in summary["sections"].items():
+        assert title in page
+        assert all(sentence in page for sentence in sentences)
+    first = respondents["threshold"].idxmin()
+    cells = re.search(rf'<th scope="row">{re.escape(str(first))}</th>(.*?)</tr>', page).group(1)
+    row = respondents.loc[first]
+    blank = len(panel) - int(row["n_answers"])
+    assert f"<td>{row['loading']:.2f}</td>".replace("-", "\N{MINUS SIGN}") in cells
+    assert cells.endswith(f"<td>{row['n_answers']:.0f}</td><td>{blank}</td>")
     assert summary["n_zero_cell_pairs"] == model.tetrachoric.n_zero_cell_pairs
     captions = json.loads((tmp_path / "out" / "figures" / "captions.json").read_text())
     assert set(captions) == {"correlations", "loadings", "scale", "scree"}

@@ -1,5 +1,6 @@
 """experiments/score_confidence.py: what it prints and writes is what the statistics say, and it refuses in words."""
 
+import html
 import json
 import re
 import subprocess
@@ -49,6 +50,11 @@ def matrices(table):
     return (
         table.pivot(index="question_id", columns="respondent", values=v) for v in ("said_yes", "answered_correctly")
     )
+
+
+def page_of(folder):
+    """The report's text, entities and line breaks resolved."""
+    return " ".join(html.unescape((folder / "report.html").read_text()).split())
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +140,23 @@ def test_missing_answers_stand_beside_every_rate(scored):
     assert re.search(r"m0: f0\s+0\.\d\d \(0\.\d\d to 0\.\d\d\)\s+\d+", printed)
 
 
+def test_the_report_says_for_how_many_confidence_is_worth_something_and_shows_every_number(scored):
+    _, out, _ = scored
+    page, summary = page_of(out), json.loads((out / "summary.json").read_text())
+    calibration = pd.read_csv(out / "calibration.csv", index_col=0)
+    told = (calibration["auroc_low"] > 0.5).sum()
+    assert f"Confidence tells right from wrong for {told} of {len(calibration)} respondents" in page
+    p = pd.read_csv(out / "pairwise_pooled.csv").loc[0, "p"]
+    assert f"a yes says {'more' if p <= 0.05 else 'no more'} than what is hard for all (p = " in page
+    assert summary["line_between_models"][1:] in page
+    assert all(sentence in page for sentence in summary["metacognition"])
+    for name, row in calibration.iterrows():
+        assert re.search(
+            rf'<th scope="row">{name}</th><td>{row["n"]:.0f}</td><td>{row["mean_confidence"]:.2f}</td>', page
+        )
+    assert page.count("<figure>") == len(json.loads((out / "figures" / "captions.json").read_text()))
+
+
 def test_every_figure_is_drawn_with_a_caption(scored):
     _, out, _ = scored
     captions = json.loads((out / "figures" / "captions.json").read_text())
@@ -158,6 +181,7 @@ def test_without_replicates_no_interval_and_no_test_is_claimed(tmp_path):
     assert "p" not in pd.read_csv(tmp_path / "out" / "pairwise_pooled.csv").columns
     assert "m_ratio_low" not in pd.read_csv(tmp_path / "out" / "metacognition.csv").columns
     assert "brier_low" not in pd.read_csv(tmp_path / "out" / "calibration.csv").columns
+    assert "whether it is of oneself was not tested (--replicates 0)" in page_of(tmp_path / "out")
 
 
 def test_stated_confidence_goes_before_margins_and_without_either_it_is_said(tmp_path):
@@ -170,6 +194,7 @@ def test_stated_confidence_goes_before_margins_and_without_either_it_is_said(tmp
     done = run(tmp_path / "plain.csv", "--out", tmp_path / "b", "--replicates", "0")
     assert "no calibration: the panel holds yes and no, but neither stated confidence nor margins" in done.stdout
     assert not (tmp_path / "b" / "calibration.csv").exists()
+    assert "The panel holds yes and no without numeric confidence" in page_of(tmp_path / "b")
 
 
 def test_a_panel_without_grades_gives_rates_alone(tmp_path):
@@ -178,10 +203,12 @@ def test_a_panel_without_grades_gives_rates_alone(tmp_path):
     assert "450 questions, 18 respondents of 18 base models" in done.stdout
     assert "does not say which answers were correct" in done.stdout
     assert "about refusal, not ability" in done.stdout
+    assert "does not say which answers were correct" in page_of(tmp_path / "out")
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
         "respondents.csv",
         "figures",
         "config.yaml",
+        "report.html",
         "manifest.json",
         "log.txt",
     }

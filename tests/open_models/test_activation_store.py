@@ -76,10 +76,10 @@ def test_every_site_and_position_is_that_of_a_plain_forward(architecture, tmp_pa
             last, question = store.read(layer, kind), store.read(layer, kind, "question")
             for place in (0, 1, 7):
                 plain = streams(model, prompts.sequences[place], Site(kind, layer))
-                scale = plain.abs().max()
-                assert (last[place] - plain[-1]).abs().max() < 1e-4 * scale
-                assert (question[place] - plain[prompts.question_ends[place]]).abs().max() < 1e-4 * scale
-                assert (tokens[place] - plain[-len(tokens[place]) :]).abs().max() < 1e-4 * scale
+                near = 2e-4 * plain.abs().max()
+                assert (last[place] - plain[-1]).abs().max() < near
+                assert (question[place] - plain[prompts.question_ends[place]]).abs().max() < near
+                assert (tokens[place] - plain[-len(tokens[place]) :]).abs().max() < near
 
 
 def test_own_tokens_begin_where_the_prompts_differ(model, tmp_path):

@@ -1,0 +1,358 @@
+"""What tells right answers from wrong ones: token probabilities, agreement of samples, or what is said when asked?
+
+    python experiments/score_written.py                                # embedded model, 200 questions, 5 samples each
+    python experiments/score_written.py --models MODEL,MODEL --n-questions 533 --samples 10
+    python experiments/score_written.py --n-questions 40 --samples 2 --reports none     # a quick look
+
+Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
+question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/ and
+asked/ (all of it), measurements.csv (every score of every answer under the one schema), signals.csv (AUROC of each
+score for being right, with intervals over topics), votes.csv, zones.csv and a figure. Local models only. A run that
+was broken off goes on with --resume and the same options.
+"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from common import InputError, natural, positive, program_parser, run_command
+from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from elicitation import Question
+    from open_models import OpenModel
+
+PROGRAM = "score_written"
+MODEL = "smollm2-135m-instruct"
+WRITTEN = (["model", "question_id", "sample", "text", "outcome", "correct"], ["model", "question_id", "sample"])
+STATISTICS = ["log_p", "entropy", "self_certainty", "margin"]
+TOKENS = (
+    ["model", "question_id", "prompt", "token", "start", "end", *STATISTICS],
+    ["model", "question_id", "prompt", "token"],
+)
+ASKED = (["model", "report", "question_id", "score"], ["model", "report", "question_id"])
+REPORTS = "can you answer,confidence in numbers,P(IK),P(True)"
+PROMPTS = ("question", "without", "shown")
+
+
+def main() -> None:
+    options = parse_options()
+    notes = Notes()
+    with notes.collected():
+        score_written(options, notes)
+
+
+def score_written(options: argparse.Namespace, notes: Notes) -> None:
+    from elicitation import load_questions, stratified_sample
+
+    reports = chosen_reports(options.reports)
+    models = [name.strip() for name in options.models.split(",") if name.strip()]
+    if not models or len(set(models)) < len(models):
+        raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
+    Run.check(configuration_of(options), options.out, options.resume)
+    answerable = [each for each in load_questions(options.questions) if each.answers]
+    if not answerable:
+        raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
+    questions = stratified_sample(answerable, min(options.n_questions, len(answerable)), options.seed)
+    from open_models import choose_threads, load_model, quiet_libraries
+
+    quiet_libraries()
+    choose_threads()
+    first = load_model(models[0])
+    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "written") as run:
+        notes.keep_in(run)
+        for name in models:
+            model = first if name == models[0] else load_model(name)
+            with run.stage(name):
+                answer(run, name, model, questions, options)
+                read(run, name, model, questions)
+                ask(run, name, model, questions, reports, notes)
+        finish(run, models, questions, options)
+
+
+def chosen_reports(names: str) -> list[str]:
+    """Names of the self-reports to ask; their items are questions, or answers to them."""
+    from elicitation import SELF_REPORTS
+
+    wanted = [] if names == "none" else [name.strip() for name in names.split(",")]
+    known = [name for name, report in SELF_REPORTS.items() if report.about in ("questions", "answers")]
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"--reports names {name!r}, which is none of {', '.join(known)}; check it, or give none")
+    return wanted
+
+
+# ---- asking and reading ----------------------------------------------------------------------------------------------
+
+
+def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]", options: argparse.Namespace) -> None:
+    """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded."""
+    from dataclasses import replace
+
+    from elicitation import CLOSED_BOOK, TextReader, answers_in_order, grade_closed_book
+    from open_models import LocalRespondent
+    from reporting import progress_bar
+
+    parts = run.parts("written", *WRITTEN)
+    done = {(model_name, sample) for model_name, _, sample in parts.done_keys() if model_name == name}
+    prompts = [CLOSED_BOOK.prompt(question.text) for question in questions]
+    reader = CLOSED_BOOK.reader
+    assert isinstance(reader, TextReader)
+    drawn = replace(CLOSED_BOOK, reader=replace(reader, temperature=1.0))
+    with progress_bar(options.samples + 1, f"{name}: answers") as advance:
+        for sample in range(options.samples + 1):
+            if (name, sample) not in done:
+                respondent = LocalRespondent(model, seed=options.seed * 1000 + sample)
+                given = answers_in_order(respondent, prompts, drawn if sample else CLOSED_BOOK)
+                table = run_table(
+                    {
+                        "model": name,
+                        "question_id": [question.id for question in questions],
+                        "sample": sample,
+                        "text": [each.raw_text.strip() for each in given],
+                    }
+                )
+                graded = grade_closed_book(table, questions)
+                parts.append(table.assign(outcome=graded["outcome"], correct=graded["correct"].astype(float)))
+            advance(1)
+
+
+def read(run: Run, name: str, model: "OpenModel", questions: "list[Question]") -> None:
+    """Token statistics of each likeliest answer: after its question, without it, and after being shown the answer."""
+    import pandas as pd
+
+    from elicitation import CLOSED_BOOK, PromptTemplate
+    from open_models import read_written
+    from reporting import progress_bar
+
+    parts = run.parts("tokens", *TOKENS)
+    done = {prompt for model_name, _, prompt, _ in parts.done_keys() if model_name == name}
+    texts = first_answers(run, name)
+    asked = [question for question in questions if texts.get(question.id)]
+    template = CLOSED_BOOK.template
+    shown = PromptTemplate(
+        f"Somebody else answered the question below like this: {{answer}}\n\n{template.user}",
+        template.assistant_prefix,
+        "answer shown",
+        ("question", "answer"),
+    )
+    ways = {
+        "question": lambda each: CLOSED_BOOK.prompt(each.text),
+        "without": lambda each: CLOSED_BOOK.prompt("..."),
+        "shown": lambda each: shown.fill(each.text, answer=texts[each.id]),
+    }
+    with progress_bar(len(ways), f"{name}: tokens") as advance:
+        for way, prompt in ways.items():
+            if way not in done and asked:
+                found = read_written(model, [prompt(each) for each in asked], [texts[each.id] for each in asked])
+                rows = [
+                    [name, each.id, way, place, start, end, *numbers]
+                    for each, written in zip(asked, found, strict=True)
+                    for place, (start, end, *numbers) in enumerate(
+                        zip(
+                            written.starts,
+                            written.ends,
+                            *(getattr(written.statistics, column) for column in STATISTICS),
+                            strict=True,
+                        )
+                    )
+                ]
+                parts.append(pd.DataFrame(rows, columns=TOKENS[0]))
+            advance(1)
+
+
+def ask(run: Run, name: str, model: "OpenModel", questions: "list[Question]", reports: list[str], notes: Notes) -> None:
+    """Self-reports about the same questions and answers."""
+    from elicitation import SELF_REPORTS, Item, ask_self_report
+    from open_models import LocalRespondent
+    from reporting import progress_bar
+
+    parts = run.parts("asked", *ASKED)
+    done = {report for model_name, report, _ in parts.done_keys() if model_name == name}
+    texts = first_answers(run, name)
+    with progress_bar(len(reports), f"{name}: asked") as advance:
+        for report in reports:
+            about = SELF_REPORTS[report].about
+            items = [
+                Item(each.id, {"question": each.text} | ({"answer": texts[each.id]} if about == "answers" else {}))
+                for each in questions
+                if about == "questions" or texts.get(each.id)
+            ]
+            if report not in done and items:
+                try:
+                    scores = ask_self_report(LocalRespondent(model), SELF_REPORTS[report], items)
+                except InputError as error:
+                    notes.tell(f"{report} is left out for {name}: {error}")
+                else:
+                    rows = {"model": name, "report": report, "question_id": scores.index, "score": scores["score"]}
+                    parts.append(run_table(rows))
+            advance(1)
+
+
+def first_answers(run: Run, name: str) -> dict[str, str]:
+    """Question id -> the likeliest answer; blank ones are left out."""
+    table = run.parts("written", *WRITTEN).read()
+    own = table[(table["model"] == name) & (table["sample"] == 0)]
+    return {row["question_id"]: row["text"] for _, row in own.iterrows() if row["text"]}
+
+
+def run_table(columns: dict[str, Any]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame({key: list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+                         for key, value in columns.items()})  # fmt: skip
+
+
+# ---- what comes out --------------------------------------------------------------------------------------------------
+
+
+def finish(run: Run, models: list[str], questions: "list[Question]", options: argparse.Namespace) -> None:
+    """Scores, their worth, votes and zones; tables and figure."""
+    import pandas as pd
+
+    from elicitation import MEASUREMENT_COLUMNS
+    from psychometrics import signal_table
+    from reporting import save_results, signals_figure
+
+    written = run.parts("written", *WRITTEN).read()
+    tokens, asked = run.parts("tokens", *TOKENS).read(), run.parts("asked", *ASKED).read()
+    topics = pd.Series({question.id: str(question.topic) for question in questions})
+    signals, votes, zones, rows = {}, {}, {}, []
+    for name in models:
+        own = written[written["model"] == name]
+        first = own[own["sample"] == 0].set_index("question_id").reindex(topics.index)
+        scores, told = scores_of_tokens(tokens[tokens["model"] == name], first, questions)
+        agreed, votes[name] = agreement_of_samples(own, questions)
+        said = asked[asked["model"] == name].pivot(index="question_id", columns="report", values="score")
+        said = said.reindex(index=topics.index, columns=list(dict.fromkeys(asked["report"])))
+        signals[name] = signal_table(
+            pd.concat([scores, agreed, said], axis=1), first["correct"], topics, None, options.replicates, options.seed
+        )
+        zones[name] = zones_of(said, agreed, first)
+        rows.append(as_measurements(name, pd.concat([told, agreed, said], axis=1), first))
+    table = pd.concat(signals, names=["model"])
+    tables = {
+        "signals": table,
+        "votes": pd.DataFrame.from_dict(votes, orient="index").rename_axis("model"),
+        "zones": pd.concat(zones, names=["model"]),
+        "measurements": pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS].set_index("respondent"),
+    }
+    save_results(run, tables, {"signals": signals_figure.signals(table)})
+    for name in models:
+        graded = int(written[(written["model"] == name) & (written["sample"] == 0)]["correct"].notna().sum())
+        print(f"\n{name}: {graded} of {len(questions)} answers could be graded; AUROC of each sign of being right")
+        print(signals[name].round(3).to_string())
+    print(f"\nvotes of {options.samples} samples against the likeliest answer\n{tables['votes'].round(3).to_string()}")
+    print(f"\nsure and consistent?\n{tables['zones'].round(3).to_string()}")
+    print(f"\nwritten to {run.path}")
+
+
+def scores_of_tokens(
+    tokens: "pd.DataFrame", first: "pd.DataFrame", questions: "list[Question]"
+) -> "tuple[pd.DataFrame, pd.DataFrame]":
+    """Question x score: turned so that higher = surer, and as they are."""
+    import pandas as pd
+
+    from elicitation import answer_spans
+    from psychometrics import SURER, TokenStatistics, question_lift, shown_lift, token_scores
+
+    texts = {question.id: question.text for question in questions}
+    answers = first["text"].to_dict()
+    rows = {}
+    for question_id, own in tokens.groupby("question_id", sort=False):
+        by = {way: own[own["prompt"] == way].sort_values("token") for way in PROMPTS}
+        read = {way: TokenStatistics(*(part[column].to_numpy() for column in STATISTICS)) for way, part in by.items()}
+        spans = answer_spans(str(answers[question_id]), texts[str(question_id)])
+        marks = [
+            any(start < stop and end > begin for begin, stop in spans)
+            for start, end in by["question"][["start", "end"]].to_numpy()
+        ]
+        rows[question_id] = (
+            token_scores(read["question"], marks)
+            | question_lift(read["question"], read["without"])
+            | {"stays when shown": shown_lift(read["question"], read["shown"])}
+        )
+    told = pd.DataFrame.from_dict(rows, orient="index").reindex(index=first.index, columns=list(SURER))
+    return told * pd.Series(SURER), told
+
+
+def agreement_of_samples(own: "pd.DataFrame", questions: "list[Question]") -> "tuple[pd.DataFrame, dict[str, float]]":
+    """Agreement of the samples (of the likeliest answer with them, too), and what voting mends and breaks."""
+    from dataclasses import asdict
+
+    import numpy as np
+    import pandas as pd
+
+    from elicitation import answer_label
+    from psychometrics import habits, mended_and_broken, sample_agreement, samples_until_sure
+
+    texts = {question.id: question.text for question in questions}
+    labels: pd.DataFrame = own.assign(
+        label=[answer_label(text, texts[key]) or "" for text, key in own[["text", "question_id"]].to_numpy()]
+    )
+    drawn = labels[labels["sample"] > 0].sort_values(["question_id", "sample"])
+    columns = ["sample agreement", "beyond chance", "agrees with the likeliest"]
+    if drawn.empty:
+        return pd.DataFrame(np.nan, index=list(texts), columns=columns), {"samples": 0}
+    by = {key: part for key, part in drawn.groupby("question_id", sort=False)}
+    samples = [[str(each) if each else None for each in by[key]["label"]] for key in texts]
+    first = labels[labels["sample"] == 0].set_index("question_id")
+    likeliest, right = first["label"].to_dict(), first["correct"].astype(float).to_dict()
+    rows, before, after, until = {}, [], [], []
+    for key, said, habit in zip(texts, samples, habits(samples), strict=True):
+        found = sample_agreement(said, habit=habit)
+        same = sum(each == likeliest[key] for each in said) / len(said) if likeliest[key] else float("nan")
+        rows[key] = [found.agreement, found.beyond_chance, same]
+        voted = by[key].loc[by[key]["label"] == found.answer, "correct"]
+        before.append(right[key])
+        after.append(float(voted.iloc[0]) if len(voted) else float("nan"))
+        until.append(samples_until_sure(said))
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    votes = {"samples": len(samples[0]), "drawn_until_sure": float(np.mean(until))}
+    known = np.isfinite(before) & np.isfinite(after)
+    return table, votes | (asdict(mended_and_broken(before, after)) if known.any() else {})
+
+
+def zones_of(said: "pd.DataFrame", agreed: "pd.DataFrame", first: "pd.DataFrame") -> "pd.DataFrame":
+    """Number of answers and share right in each zone of certainty (of P(True)) and consistency (of samples)."""
+    import numpy as np
+    import pandas as pd
+
+    from psychometrics import ZONES, certainty_zones
+
+    if "P(True)" not in said:
+        return pd.DataFrame({"n": 0, "right": float("nan")}, index=pd.Index(ZONES, name="zone"))
+    certainty = np.tanh(said["P(True)"].abs() / 2)  # |p - (1 - p)| for log-odds
+    zones = certainty_zones(certainty, agreed["sample agreement"])
+    grouped = first["correct"].groupby(zones)
+    return pd.DataFrame({"n": grouped.count(), "right": grouped.mean()}).reindex(list(ZONES)).rename_axis("zone")
+
+
+def as_measurements(name: str, scores: "pd.DataFrame", first: "pd.DataFrame") -> "pd.DataFrame":
+    """Every score as a measurement: the instrument is the score's name, its value stands as it is."""
+    from elicitation import MEASUREMENT_COLUMNS
+
+    wide = scores.rename_axis(index="question_id").reset_index()
+    long = wide.melt("question_id", var_name="instrument", value_name="value").dropna(subset=["value"])
+    long = long.assign(respondent=name, model=name, setting="", framing="closed book", sample=0)
+    long["answered_correctly"] = long["question_id"].map(first["correct"])
+    long["raw_text"] = long["question_id"].map(first["text"])
+    return long.reindex(columns=MEASUREMENT_COLUMNS)
+
+
+def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--questions", default="embedded", help="a name or a file with accepted answers (%(default)s)")
+    parser.add_argument("--n-questions", type=positive, default=200, help="drawn by topic and level (%(default)s)")
+    parser.add_argument("--samples", type=natural, default=5, help="of each answer at temperature 1 (%(default)s)")
+    parser.add_argument("--reports", default=REPORTS, help="self-reports to set beside them, or none (%(default)s)")
+    parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
+    add_run_options(parser, seed="of questions, samples and resamples")
+    return parse_run_options(parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, resumes=True))

@@ -1,0 +1,144 @@
+"""How likely a model finds a text after a prompt, token by token, from one forward over both.
+
+The text need not be its own: what another model wrote, or the same text after another prompt, is read in the same way.
+Logits are taken in float32 from the final residual stream (`open_models.readout`), a few positions at a time, so that
+no table of position x vocabulary is ever held whole.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from common import InputError
+from elicitation import Prompt
+from open_models.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
+from open_models.model import OpenModel
+from open_models.tokens import pad_batch
+from psychometrics import TokenStatistics
+
+LOGITS_AT_ONCE = 16_000_000
+"""So many float32 numbers of a distribution over the vocabulary at a time: 64 MB, and as much again for its
+logarithm."""
+
+
+@dataclass(frozen=True)
+class WrittenTokens:
+    """One text after one prompt.
+
+    Attributes:
+        statistics: of each of its tokens.
+        token_ids: of the text. starts, ends: (token,) where each token stands in the text, in characters; a blank that
+            a token begins with is its own.
+    """
+
+    statistics: TokenStatistics
+    token_ids: tuple[int, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def covering(self, spans: Sequence[tuple[int, int]]) -> np.ndarray:
+        """(token,) True for each token that shares a character with one of these (start, end) of the text."""
+        return np.array(
+            [
+                any(start < stop and end > begin for begin, stop in spans)
+                for start, end in zip(self.starts, self.ends, strict=True)
+            ],
+            dtype=bool,
+        )
+
+
+def read_written(
+    model: OpenModel,
+    prompts: Sequence[Prompt],
+    texts: Sequence[str],
+    *,
+    batch_size: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[WrittenTokens]:
+    """Token statistics of each text after its prompt, in their order.
+
+    Prompt and text are tokenised together, as the model would read them; a text joins its prompt by a blank unless one
+    stands there. The end token is not part of it. An empty text has no tokens.
+
+    Args:
+        prompts, texts: one text for each prompt. batch_size: by default what memory holds. progress: is told after each
+            batch how many texts were read.
+
+    Raises:
+        InputError: other numbers of texts, a tokenizer that does not say where its tokens stand, or a prompt and text
+            that exceed the model's context.
+    """
+    if len(prompts) != len(texts):
+        raise InputError(f"{len(texts)} texts for {len(prompts)} prompts; give one for each")
+    if not getattr(model.tokenizer, "is_fast", False):
+        raise InputError(f"the tokenizer of {model.identity.name} does not say where its tokens stand; use a fast one")
+    pieces = [_tokenised(model, model.render(prompt), text) for prompt, text in zip(prompts, texts, strict=True)]
+    longest = max((len(ids) for ids, *_ in pieces), default=0)
+    if model.max_tokens and longest > model.max_tokens:
+        raise InputError(
+            f"a prompt and its text have {longest} tokens, but the model reads {model.max_tokens} at most; shorten them"
+        )
+    done: dict[int, TokenStatistics] = {}
+
+    @torch.inference_mode()
+    def work(batch: list[int]) -> list[int]:
+        tokens = pad_batch([pieces[index][0] for index in batch], model.stack.pad_id).to(model.device)
+        final = model.final_residuals(tokens)
+        width = final.shape[1]
+        for row, index in enumerate(batch):
+            ids, n = pieces[index][0], len(pieces[index][1])
+            # Left-padded: the text's tokens are the last n columns, and each is foretold by the column before it.
+            done[index] = _statistics(model, final[row, width - n - 1 : width - 1], ids[len(ids) - n :])
+        return batch
+
+    size = batch_size or questions_per_batch(model.stack, longest)
+    order = [index for index, piece in enumerate(pieces) if piece[1]]
+    for batch in batches_by_length([len(pieces[index][0]) for index in order], size):
+        for part in halving_on_out_of_memory(work, [order[place] for place in batch]):
+            if progress:
+                progress(len(part))
+    nothing = TokenStatistics(*(np.empty(0) for _ in range(4)))
+    return [
+        WrittenTokens(
+            done.get(index, nothing),
+            tuple(ids[len(ids) - len(places) :]) if places else (),
+            tuple(start for start, _ in places),
+            tuple(end for _, end in places),
+        )
+        for index, (ids, places) in enumerate(pieces)
+    ]
+
+
+def _tokenised(model: OpenModel, prompt: str, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    """Token ids of prompt and text, and (start, end) in the text of each token of the text."""
+    joint = "" if not text or prompt[-1:].isspace() or text[:1].isspace() else " "
+    found = model.tokenizer(prompt + joint + text, add_special_tokens=False, return_offsets_mapping=True)
+    begin = len(prompt) + len(joint)
+    if not text.strip():
+        return list(found["input_ids"]), []
+    # The blank that joins them belongs to the text, whether it is a token or part of one.
+    places = [(start - begin, end - begin) for start, end in found["offset_mapping"] if end > len(prompt)]
+    return list(found["input_ids"]), [(max(start, 0), end) for start, end in places]
+
+
+def _statistics(model: OpenModel, final: Tensor, written: Sequence[int]) -> TokenStatistics:
+    vocabulary = model.hf.get_output_embeddings().weight.shape[0]
+    rows = max(1, LOGITS_AT_ONCE // vocabulary)
+    parts: list[list[Tensor]] = []
+    for start in range(0, len(written), rows):
+        log_p = model.readout.logits(final[start : start + rows], slice(None)).log_softmax(dim=-1)
+        own = torch.tensor(list(written[start : start + rows]), device=log_p.device)
+        top = log_p.topk(2, dim=-1).values
+        parts.append(
+            [
+                log_p.gather(1, own[:, None])[:, 0],
+                -(log_p.exp() * log_p.clamp(min=torch.finfo(log_p.dtype).min)).sum(dim=-1),
+                -np.log(vocabulary) - log_p.mean(dim=-1),
+                top[:, 0] - top[:, 1],
+            ]
+        )
+    columns = [torch.cat(column).double().cpu().numpy() for column in zip(*parts, strict=True)]
+    return TokenStatistics(*columns)

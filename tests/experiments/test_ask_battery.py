@@ -1,0 +1,83 @@
+"""experiments/ask_battery.py: every test of every respondent leaves its answers and scores; a steered subject is one
+too."""
+
+import pandas as pd
+import pytest
+from programs import help_without_libraries
+from tiny_experiment import ROOT, call, run_here
+from tiny_models import outspoken_model, save_outspoken, vectors_at
+
+__all__ = ["call"]
+
+PROGRAM = ROOT / "experiments" / "ask_battery.py"
+QUICK = ("--items", "8", "--n-each", "4", "--samples", "1", "--replicates", "19")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("battery")
+    save_outspoken(folder / "model")
+    options = ("--models", str(folder / "model"), "--tests", "pairs,pressure,correction,beliefs,hedges,critics", *QUICK)
+    assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
+    return folder, options
+
+
+def test_every_test_leaves_its_answers_and_its_scores(asked):
+    folder, _ = asked
+    for name in ("pairs", "pairs_signals", "pressure", "parrot", "correction", "beliefs", "hedges", "critics"):
+        table = pd.read_csv(folder / "run" / f"{name}.csv")
+        assert len(table), name
+        assert table.columns[0] == "respondent"
+    assert len(list((folder / "run" / "answers" / "pressure").glob("*.parquet"))) == 1
+    assert (folder / "run" / "figures" / "pressure.png").exists()
+
+
+def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(asked):
+    folder, _ = asked
+    table = pd.read_csv(folder / "run" / "pressure.csv")
+    assert (table["n_unread"] == 8).all()
+    assert table["to_wrong"].isna().all()
+
+
+def test_a_missing_test_is_asked_again_alone(asked, call):
+    folder, options = asked
+    before = (folder / "run" / "beliefs.csv").read_bytes()
+    kept = next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns
+    next((folder / "run" / "answers" / "beliefs").glob("*.parquet")).unlink()
+    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
+    assert ended.code == 0, ended.err
+    assert (folder / "run" / "beliefs.csv").read_bytes() == before
+    assert next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns == kept
+
+
+def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path):
+    folder, _ = asked
+    (vector,) = vectors_at(outspoken_model(), [2])
+    vector.save(tmp_path / "v.safetensors")
+    options = ("--models", str(folder / "model"), "--vector", str(tmp_path / "v.safetensors"), "--magnitudes=-1,0,1")
+    ended = call(PROGRAM, *options, "--tests", "beliefs", *QUICK, "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    table = pd.read_csv(tmp_path / "run" / "beliefs.csv")
+    assert table["respondent"].nunique() == 3
+    assert table.groupby("respondent")["margin"].mean().nunique() == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--tests", "charm"), "none of choices"),
+        (("--vector", "v.safetensors"), "go together"),
+        (("--n-each", "3"), "an even number"),
+        (("--models", ","), "names no model"),
+        (("--vector", "v", "--magnitudes", "1,1"), "no list of different numbers"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_a_model_is_loaded(call, tmp_path, options, said):
+    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert said in ended.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_help_is_instant():
+    assert "--n-each" in help_without_libraries(PROGRAM)

@@ -1,0 +1,56 @@
+"""experiments/score_written.py: every score of every answer is on disk, judged, and asked again only where it is
+missing."""
+
+import pandas as pd
+import pytest
+from programs import help_without_libraries
+from tiny_experiment import ROOT, call, run_here
+from tiny_models import save_outspoken
+
+from elicitation import MEASUREMENT_COLUMNS
+from psychometrics import SURER
+
+__all__ = ["call"]
+
+PROGRAM = ROOT / "experiments" / "score_written.py"
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written")
+    save_outspoken(folder / "model")
+    options = ("--models", str(folder / "model"), "--n-questions", "6", "--samples", "1", "--reports", "P(True)")
+    options += ("--replicates", "19")
+    assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
+    return folder, options
+
+
+def test_every_score_is_a_measurement_and_every_signal_is_judged_with_its_counts(scored):
+    folder, _ = scored
+    table = pd.read_csv(folder / "run" / "measurements.csv")
+    assert set(table.columns) == set(MEASUREMENT_COLUMNS)
+    assert {"mean log-probability", "self-certainty", "question lift"} <= set(table["instrument"])
+    assert not table.duplicated(["instrument", "question_id"]).any()
+    signals = pd.read_csv(folder / "run" / "signals.csv").set_index("signal")
+    assert set(SURER) | {"P(True)", "sample agreement"} <= set(signals.index)
+    assert (signals["n"] + signals["n_unread"]).nunique() == 1
+    assert (folder / "run" / "figures" / "signals.png").stat().st_size > 5000
+
+
+def test_a_missing_part_is_read_again_alone_and_the_tables_come_out_the_same(scored, call):
+    folder, options = scored
+    before = (folder / "run" / "signals.csv").read_bytes()
+    written = sorted((folder / "run" / "written").glob("*.parquet"))[0].stat().st_mtime_ns
+    sorted((folder / "run" / "tokens").glob("*.parquet"))[1].unlink()
+    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
+    assert ended.code == 0, ended.err
+    assert (folder / "run" / "signals.csv").read_bytes() == before
+    assert sorted((folder / "run" / "written").glob("*.parquet"))[0].stat().st_mtime_ns == written
+
+
+def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):
+    ended = call(PROGRAM, "--reports", "P(false)", "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert "none of" in ended.err
+    assert not (tmp_path / "run").exists()
+    assert "--samples" in help_without_libraries(PROGRAM)
