@@ -1,5 +1,6 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
+from steering.adapters import Adapter, LoraDial, adapted, train_adapter
 from steering.apply import steered
 from steering.asking import ASKED_COLUMNS, ask_settings
 from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions, share_by_effect
@@ -10,6 +11,7 @@ from steering.critical import CriticalMagnitudes, critical_magnitudes, crossings
 from steering.dials import (
     DIAL_COLUMNS,
     RATES,
+    SURENESS,
     Dial,
     InterventionDial,
     MovedCut,
@@ -23,14 +25,15 @@ from steering.dials import (
 from steering.directions import DIRECTIONS
 from steering.effects import EFFECT_COLUMNS, effects_of
 from steering.exporting import CONVENTIONS, export_gguf, export_lm_eval, export_tensors, import_vectors
-from steering.forecast import RunForecast, forecast_run, measure_and_forecast
+from steering.forecast import RunForecast, forecast_multiverse, forecast_run, measure_and_forecast
 from steering.gate import Expected, Gate, choose_gate, expected_share
 from steering.interventions import POSITIONS, ROLES, Intervention
 from steering.layers import LayerScan, candidate_layers, scan_layers
 from steering.magnitudes import read_magnitudes, yes_rates
 from steering.operators import OPERATORS
-from steering.plan import SweepPlan, make_plan
+from steering.plan import SweepPlan, make_plan, ranges_along
 from steering.readability import check_readability
+from steering.reasoned import reasoned_instrument, reasoned_sweep, short_grid
 from steering.reliability import Reliability, reliability_of
 from steering.respondent import SteeredRespondent, ask_along, generate_steered
 from steering.side_effects import (
@@ -39,10 +42,20 @@ from steering.side_effects import (
     TEXT_COLUMNS,
     effects_on_text,
     fact_effects,
+    kl_on_text,
 )
 from steering.speed import measure_speed
 from steering.sweep import SweepResult, sweep
-from steering.vectors import UNITS, SteeringVector, as_control, extract_vector, extract_vectors, random_vector
+from steering.vectors import (
+    UNITS,
+    SteeringVector,
+    as_control,
+    contrast_of,
+    extract_vector,
+    extract_vectors,
+    random_vector,
+    vectors_of,
+)
 
 __all__ = [
     "ASKED_COLUMNS",
@@ -59,8 +72,10 @@ __all__ = [
     "POSITIONS",
     "RATES",
     "ROLES",
+    "SURENESS",
     "TEXT_COLUMNS",
     "UNITS",
+    "Adapter",
     "Contrast",
     "CostPrediction",
     "CriticalMagnitudes",
@@ -71,6 +86,7 @@ __all__ = [
     "Intervention",
     "InterventionDial",
     "LayerScan",
+    "LoraDial",
     "ModelSize",
     "MovedCut",
     "PromptDial",
@@ -81,6 +97,7 @@ __all__ = [
     "SweepPlan",
     "SweepResult",
     "Temperature",
+    "adapted",
     "as_control",
     "ask_along",
     "ask_settings",
@@ -89,6 +106,7 @@ __all__ = [
     "check_readability",
     "choose_gate",
     "compare_directions",
+    "contrast_of",
     "critical_magnitudes",
     "crossings_along",
     "effects_of",
@@ -100,10 +118,12 @@ __all__ = [
     "extract_vector",
     "extract_vectors",
     "fact_effects",
+    "forecast_multiverse",
     "forecast_run",
     "generate_steered",
     "import_vectors",
     "instructed_threshold",
+    "kl_on_text",
     "make_plan",
     "measure_and_forecast",
     "measure_speed",
@@ -111,11 +131,17 @@ __all__ = [
     "place_settings",
     "predict_cost",
     "random_vector",
+    "ranges_along",
     "read_magnitudes",
+    "reasoned_instrument",
+    "reasoned_sweep",
     "reliability_of",
     "scan_layers",
     "share_by_effect",
+    "short_grid",
     "steered",
     "sweep",
+    "train_adapter",
+    "vectors_of",
     "yes_rates",
 ]

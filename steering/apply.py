@@ -7,6 +7,8 @@ of it a forward sees: with a key-value cache a step of `generate` sees one new p
     prompt   every token of the prompt
     all      every token, generated ones included
     generated   what is generated, and nothing of the prompt
+    uncertain   what is generated in doubt: a token t whose distribution had the entropy H_t > mean of H_1 ... H_t of
+                its own row. It is steered as it is read, so that what follows a doubt is written under the push
 
 Padding is never touched. At magnitude 0 the logits are those of the unsteered model, bit for bit.
 """
@@ -78,7 +80,7 @@ def steered(model: OpenModel, intervention: Intervention | SteeringVector, magni
             hooks.enter_context(model.edit_residual(layer, functools.partial(edit, change)))
         hooks.enter_context(watch.following(model))
         yield count
-    if count.firings == 0:
+    if count.firings == 0 and not (intervention.positions == "uncertain" and watch.ran):  # there may be no doubt
         raise InputError(
             "the intervention acted nowhere: no forward of this model ran inside the context, or none that holds the "
             f"positions {intervention.positions!r}; run model.hf or model.hf.generate inside it"
@@ -93,19 +95,24 @@ class _Watch:
         self._generating = False
         self._prompt_mask: Bool[Tensor, "row prompt_pos"] | None = None
         self._prompt_width: int | None = None
-        self._start = 0
+        self._start = self._end = 0
         self._mask: Tensor | None = None
+        self._doubt = _Doubt()
+        self.ran = False
 
     @contextlib.contextmanager
     def following(self, model: OpenModel) -> Iterator[None]:
         """Watch the decoder's forwards, and the calls of `generate` that they belong to."""
         generate = model.hf.generate
         model.hf.generate = self._watched(generate)
-        handle = model.stack.module.register_forward_pre_hook(self._before_forward, with_kwargs=True)
+        handles = [model.stack.module.register_forward_pre_hook(self._before_forward, with_kwargs=True)]
+        if self._positions == "uncertain":
+            handles.append(model.hf.register_forward_hook(self._after_forward))
         try:
             yield
         finally:
-            handle.remove()
+            for handle in handles:
+                handle.remove()
             del model.hf.generate
             if getattr(model.hf, "generate", None) != generate:  # someone else's wrapper stood there before
                 model.hf.generate = generate
@@ -115,7 +122,7 @@ class _Watch:
         def watched(*args: Any, **kwargs: Any) -> Any:
             given = [*args[:1], *(kwargs.get(name) for name in ("inputs", "input_ids", "inputs_embeds"))]
             widths = [tensor.shape[1] for tensor in given if isinstance(tensor, Tensor) and tensor.dim() > 1]
-            self._generating, self._prompt_mask = True, None
+            self._generating, self._prompt_mask, self._doubt = True, None, _Doubt()
             self._prompt_width = max(widths) if widths else None
             try:
                 return generate(*args, **kwargs)
@@ -131,11 +138,18 @@ class _Watch:
         self._mask = mask if isinstance(mask, Tensor) and mask.dim() == 2 else None
         if self._start == 0 and not self._generating:
             self._prompt_mask = self._prompt_width = None
+            self._doubt = _Doubt()
+        self.ran = True
+
+    def _after_forward(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
+        """The logits at the last column are those that the token after it is drawn from."""
+        if self._prompt_mask is not None and self._end >= (self._prompt_width or self._prompt_mask.shape[1]):
+            self._doubt.see(self._end, output.logits[:, -1])
 
     def chosen(self, stream: Float[Tensor, "row pos d_model"]) -> Bool[Tensor, "row pos"]:
         """Which positions of this forward are edited."""
         rows, width = stream.shape[:2]
-        end = self._start + width
+        end = self._end = self._start + width
         columns = torch.arange(self._start, end, device=stream.device)
         real = self._real_columns(rows, end, stream.device)
         prompt = self._prompt_mask
@@ -143,8 +157,10 @@ class _Watch:
             prompt = self._prompt_mask = real[:, : self._prompt_width]
         if self._positions == "all":
             return real[:, self._start :]
-        if self._positions in ("prompt", "generated"):
+        if self._positions in ("prompt", "generated", "uncertain"):
             in_prompt = columns < (self._prompt_width or prompt.shape[1])
+            if self._positions == "uncertain":
+                return real[:, self._start :] & ~in_prompt & self._doubt.at(columns, rows)
             return real[:, self._start :] & (in_prompt if self._positions == "prompt" else ~in_prompt)
         if prompt.shape[1] < (self._prompt_width or 0):
             return torch.zeros_like(real[:, self._start :])
@@ -159,6 +175,35 @@ class _Watch:
             known = known[:, : end - offset].to(device=device, dtype=torch.bool)
             real[:, offset : offset + known.shape[1]] = known
         return real
+
+
+def in_doubt(entropy: Float[Tensor, " row"], mean_so_far: Float[Tensor, " row"]) -> Bool[Tensor, " row"]:
+    """Whether a token was drawn in doubt: at more entropy than its row's tokens so far, itself included, on average."""
+    return entropy > mean_so_far
+
+
+class _Doubt:
+    """Which generated columns were drawn in doubt, row by row; what was found stays, however often a column is run."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, Bool[Tensor, " row"]] = {}
+        self._entropies: list[Float[Tensor, " row"]] = []
+
+    def see(self, column: int, logits: Float[Tensor, "row vocabulary"]) -> None:
+        """The token of this column is drawn from these logits."""
+        if column in self._found:
+            return
+        log_p = logits.float().log_softmax(dim=-1)
+        self._entropies.append(-torch.where(log_p > -torch.inf, log_p.exp() * log_p, 0.0).sum(dim=-1))
+        mean = torch.stack(self._entropies).mean(dim=0)
+        # One bit of the last place apart is no doubt: the mean of equals rounds.
+        self._found[column] = in_doubt(self._entropies[-1] - 1e-6, mean)
+
+    def at(self, columns: Int[Tensor, " pos"], rows: int) -> Bool[Tensor, "row pos"]:
+        """Columns that nothing is known of were not drawn in doubt."""
+        nothing = torch.zeros(rows, dtype=torch.bool, device=columns.device)
+        found = [self._found.get(column, nothing).to(columns.device) for column in columns.tolist()]
+        return torch.stack(found, dim=1)
 
 
 def _last_true(mask: Bool[Tensor, "row pos"]) -> Int[Tensor, " row"]:

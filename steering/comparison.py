@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from common import InputError
+from common import InputError, notice
 from elicitation import is_read
 from open_models import OpenModel, PromptSet, margin_gradients, read_activations
 from probes import topic_draws
@@ -71,6 +71,7 @@ def compare_directions(
     *,
     methods: Sequence[str] = tuple(DIRECTIONS),
     contrast: str = "response",
+    framings: Sequence[str] = (),
     step: float = STEP,
     seed: int = 0,
 ) -> DirectionComparison:
@@ -78,7 +79,10 @@ def compare_directions(
 
     Args:
         made_on: questions that directions are made of. held_out: on which they are measured.
-        methods: keys of `DIRECTIONS`. step: in residual norms.
+        methods: keys of `DIRECTIONS`; all but the first are left out, with a notice, where these questions do not hold
+            what they need. step: in residual norms.
+        framings: keys of `elicitation.POLES`: the mean difference between the poles of each is one more direction,
+            which stands under that name.
 
     Raises:
         InputError: as `contrast_of` and the directions themselves.
@@ -89,7 +93,21 @@ def compare_directions(
     if "gradient" in methods and found.gradients is None:
         with bar(len(made_on), "gradients") as advance:
             found = found.with_gradients(margin_gradients(model, made_on, layers, advance))
-    made = {method: vectors_of(model.identity, found, method, made_on.prompt_hash) for method in methods}
+    made, of_contrast = {}, {}
+    for method in methods:
+        try:
+            made[method] = vectors_of(model.identity, found, method, made_on.prompt_hash)
+        except InputError as reason:
+            if method == methods[0]:  # the layer is chosen by it
+                raise
+            notice(f"{method} is left out: {reason}")
+            continue
+        of_contrast[method] = (found, method)
+    for framing in framings:
+        with bar(len(made_on), f"{framing}: two framings") as advance:
+            own = contrast_of(model, made_on, layers, framing, advance, seed=seed)
+        made[framing] = vectors_of(model.identity, own, "mean_difference", made_on.prompt_hash)
+        of_contrast[framing] = (own, "mean_difference")
     vectors = {(vector.layer, method): vector for method, own in made.items() for vector in own}
     with bar(len(held_out), "held-out streams") as advance:
         read = read_activations(model, held_out, layers, advance)
@@ -101,7 +119,8 @@ def compare_directions(
     for (layer, method), vector in vectors.items():
         streams = read.residuals[:, layers.index(layer)]
         score = torch.where(read.read, streams @ vector.direction, torch.nan).numpy()
-        repeats = reliability_of(found.at_layer(layer), method, seed, N_SPLITS)
+        own, recipe = of_contrast[method]
+        repeats = reliability_of(own.at_layer(layer), recipe, seed, N_SPLITS)
         slope = slopes[layer, method]
         known = np.isfinite(slope)
         wrong = np.where(known, (slope < 0).astype(float), np.nan)

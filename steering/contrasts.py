@@ -2,6 +2,9 @@
 
     response   questions answered yes against questions answered no, at the last token of the prompt
     answer     each question with a yes token appended against itself with a no token appended, at that token
+    persona, capability, risk, effort, audience, evaluation, intentionality
+               each question under one opening against itself under its opposite (`elicitation.POLES`), at the last
+               token of the prompt. The pole under which the margins are higher stands on the side of yes
 
 Where a subject says nearly always the same (under 20% or under 5 questions on one side), the sign of its margin splits
 badly; the response contrast then takes the top against the bottom third of the margins. Questions whose answer cannot
@@ -10,13 +13,14 @@ be read stand on neither side of either contrast.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from common import InputError
-from elicitation import is_read
+from elicitation import POLES, is_read, openings_of
 from open_models import Activations, OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share, read_activations
 
 SMALLER_SIDE = 0.2
@@ -65,7 +69,7 @@ class Contrast:
     @property
     def paired(self) -> bool:
         """Whether each row of `yes` stands against the same row of `no`."""
-        return self.name == "answer"
+        return self.name != "response"
 
     @property
     def asked(self) -> Int[Tensor, " asked"]:
@@ -99,6 +103,41 @@ class Contrast:
         """Some rows of either side."""
         rows = None if self.rows is None else (self.rows[0][yes], self.rows[1][no])
         return replace(self, yes=self.yes[yes], no=self.no[no], rows=rows)
+
+    def resampled(self, seed: int) -> "Contrast":
+        """The same from questions drawn anew with replacement, as many, their sides found again among those drawn.
+
+        Raises:
+            InputError: as `split_by_response`, where too few of those drawn are left on one side.
+        """
+        activations, generator = self.activations, torch.Generator().manual_seed(seed % 2**63)
+        drawn = torch.randint(len(activations.question_ids), (len(activations.question_ids),), generator=generator)
+        chosen = replace(
+            activations,
+            question_ids=tuple(activations.question_ids[place] for place in drawn.tolist()),
+            margin=activations.margin[drawn],
+            mass=activations.mass[drawn],
+            residuals=activations.residuals[drawn],
+        )
+        own = replace(
+            self,
+            activations=chosen,
+            topics=tuple(self.topics[place] for place in drawn.tolist()) if self.topics else (),
+            gradients=None if self.gradients is None else self.gradients[drawn],
+        )
+        if not self.paired:
+            return own._sides_by(*split_by_response(chosen.margin, chosen.mass))
+        places = chosen.read.nonzero().flatten()
+        row_of = torch.zeros(len(activations.question_ids), dtype=torch.long)
+        row_of[activations.read] = torch.arange(len(self.yes))
+        rows = row_of[drawn[places]]
+        return replace(own, yes=self.yes[rows], no=self.no[rows], rows=(places, places))
+
+    def _sides_by(self, yes: Bool[Tensor, " question"], no: Bool[Tensor, " question"]) -> "Contrast":
+        residuals = self.activations.residuals
+        return replace(
+            self, yes=residuals[yes], no=residuals[no], rows=(yes.nonzero().flatten(), no.nonzero().flatten())
+        )
 
     def shuffled(self, seed: int) -> "Contrast":
         """The same with its labels shuffled: what a direction makes of it knows nothing of yes and no.
@@ -218,4 +257,39 @@ def answer_contrast(
     )
 
 
-CONTRASTS: dict[str, Callable[..., Contrast]] = {"response": response_contrast, "answer": answer_contrast}
+def framing_contrast(
+    name: str,
+    model: OpenModel,
+    prompts: PromptSet,
+    layers: Sequence[int],
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Contrast:
+    """See the module's text.
+
+    Raises:
+        InputError: no answer could be read, or a prompt grows too long.
+    """
+    plain = read_activations(model, prompts, layers)
+    if not plain.read.any():
+        raise InputError(
+            f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"
+        )
+    sides = [
+        read_activations(model, prompts.opened(model, openings), layers, progress if last else None)
+        for openings, last in zip(openings_of(name, len(prompts)), (False, True), strict=True)
+    ]
+    # A dial is turned up towards yes, whichever pole that is in this subject.
+    if (sides[0].margin[plain.read] - sides[1].margin[plain.read]).mean() < 0:
+        sides.reverse()
+    places = plain.read.nonzero().flatten()
+    yes, no = (side.residuals[places] for side in sides)
+    axis = model.readout.answer_direction(prompts.tokens)
+    return Contrast(name, tuple(layers), yes, no, plain, seed, (places, places), prompts.topics, answer_axis=axis)
+
+
+CONTRASTS: dict[str, Callable[..., Contrast]] = {
+    "response": response_contrast,
+    "answer": answer_contrast,
+    **{name: partial(framing_contrast, name) for name in POLES},
+}

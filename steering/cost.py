@@ -13,7 +13,7 @@ is in the measured rates.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -21,7 +21,7 @@ from torch import nn
 
 from common import InputError
 from open_models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, VOCABULARY_CHUNK, batches_by_length
-from steering.interventions import POSITIONS
+from steering.interventions import POSITIONS, WRITTEN_ONLY
 from steering.sweep import ROWS_PER_QUESTION
 
 STAGES = ("prefill", "rows", "whole", "readout")
@@ -157,7 +157,7 @@ def predict_cost(
     Raises:
         InputError: no questions, lengths or magnitudes, an unknown choice of positions, or a layer that is not there.
     """
-    read = [name for name in POSITIONS if name != "generated"]
+    read = [name for name in POSITIONS if name not in WRITTEN_ONLY]
     if positions not in read:
         raise InputError(
             f"--positions {positions!r} is none that an answer is read at; choose one of {', '.join(read)}"
@@ -206,6 +206,50 @@ def predict_cost(
             for above, count in passes or [(0, 1)]
         ),
         seconds=seconds,
+    )
+
+
+def with_more_readout(cost: CostPrediction, times: int, rates: Mapping[str, float] | None = None) -> CostPrediction:
+    """The same where `times` positions of each row are unembedded instead of one."""
+    more = (times - 1) * cost.flops["readout"]
+    seconds = None if rates is None or cost.seconds is None else cost.seconds + more / rates["readout"]
+    return replace(cost, flops={**cost.flops, "readout": cost.flops["readout"] + more}, seconds=seconds)
+
+
+def predict_writing(
+    config: Any,
+    prompt_lengths: Sequence[int],
+    n_settings: int,
+    n_new: int,
+    dtype: torch.dtype = torch.float32,
+    rates: Mapping[str, float] | None = None,
+    device: str = "cpu",
+) -> CostPrediction:
+    """Predict the most that writing costs: every prompt whole at every setting, then `n_new` tokens one by one.
+
+    Each token is a row through all layers and one of the whole unembedding. Texts that end sooner cost less; what the
+    generating library adds for each token is not counted.
+
+    Args:
+        prompt_lengths: tokens of each prompt. n_settings: of the dial, each of which writes anew.
+    """
+    size, n = ModelSize.of(config), len(prompt_lengths) * n_settings
+    context = sum(prompt_lengths) / max(len(prompt_lengths), 1)
+    tokens = n_settings * sum(prompt_lengths)
+    flops = dict.fromkeys(STAGES, 0.0)
+    flops["prefill"] = size.prompt_flops(tokens, context, size.n_layers)
+    flops["rows"] = size.rows_flops(n * n_new, context + n_new / 2, size.n_layers)
+    flops["readout"] = 2.0 * n * n_new * math.prod(size.unembedding)
+    per_batch = QUESTIONS_PER_BATCH.get(device, 16)
+    kept = per_batch * (max(prompt_lengths, default=0) + n_new) * 2 * size.key_width * size.n_layers
+    return CostPrediction(
+        n_prefills=n,
+        n_rows=n * n_new,
+        n_tokens=tokens + n * n_new,
+        flops=flops,
+        weight_bytes=size.n_parameters * dtype.itemsize,
+        working_bytes=(kept + per_batch * size.unembedding[0]) * dtype.itemsize,
+        seconds=None if rates is None else sum(flops[stage] / rates[stage] for stage in STAGES if flops[stage]),
     )
 
 

@@ -171,7 +171,8 @@ def crossings_along(
 
     Args:
         ranges: intervention_id -> (low, high), in its unit; a crossing is found to 1/400 of that.
-        sink: is given each finished batch's table, with the columns `elicitation.CROSSING_COLUMNS`.
+        sink: is given each finished batch's table, with the columns `elicitation.CROSSING_COLUMNS`, and the unsteered
+            `margin` and `mass` of the row's question.
         done: question ids that need not be asked again.
         progress: is told how many questions were finished.
 
@@ -200,6 +201,9 @@ def crossings_along(
 
     def work(batch: list[int]) -> list[pd.DataFrame]:
         started = {at: runner.start([prompts.sequences[index] for index in batch]) for at, runner in runners.items()}
+        final = next(iter(started.values())).final
+        margin, mass = (each.double().cpu().numpy() for each in model.readout.margin_and_mass(final, prompts.tokens))
+        unsteered = pd.DataFrame({"margin": margin, "mass": mass}, index=[names[index] for index in batch])
         tables = []
         for name, (search, first) in searches.items():
             curves, spent = search.batch(batch, [first] * len(batch), started[search.intervention.at])
@@ -208,7 +212,7 @@ def crossings_along(
                 for index, curve, rows in zip(batch, curves, spent, strict=True)
             ]
             tables.append(_table(prompts, found).assign(intervention_id=name)[CROSSING_COLUMNS])
-        return [pd.concat(tables, ignore_index=True)]
+        return [pd.concat(tables, ignore_index=True).join(unsteered, on="question_id")]
 
     for batch in own_share(todo):
         for part in halving_on_out_of_memory(work, batch):

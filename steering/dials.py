@@ -70,8 +70,10 @@ class Dial(Protocol):
         """The answers: one row per question and setting, `DIAL_COLUMNS`; positive margin = yes."""
         ...
 
-    def on_text(self, model: OpenModel, settings: Sequence[float]) -> pd.DataFrame:
-        """What each setting does to neutral text; see `effects_on_text`."""
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """What each setting does to neutral text, by default all passages in the box; see `effects_on_text`."""
         ...
 
 
@@ -102,8 +104,10 @@ class InterventionDial:
         table = sweep(model, prompts, [self.intervention], list(settings), progress=progress).table
         return table.rename(columns={"magnitude": "setting"})[DIAL_COLUMNS]
 
-    def on_text(self, model: OpenModel, settings: Sequence[float]) -> pd.DataFrame:
-        return effects_on_text(model, settings, self.intervention)
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        return effects_on_text(model, settings, self.intervention, passages=passages)
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,9 @@ class MovedCut:
     ) -> pd.DataFrame:
         return _reread(model, questions, template, settings, lambda margin, setting: margin + setting, progress)
 
-    def on_text(self, model: OpenModel, settings: Sequence[float]) -> pd.DataFrame:
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
         """As a bias on the yes tokens, which text holds now and then."""
         example = PromptSet.build(model, [Question("", "Who?")], PromptTemplate("{question}", "Answer:"))
         yes = list(example.tokens.yes)
@@ -137,7 +143,7 @@ class MovedCut:
             changed[:, yes] += setting
             return changed
 
-        return effects_on_text(model, settings, change=raised)
+        return effects_on_text(model, settings, change=raised, passages=passages)
 
 
 @dataclass(frozen=True)
@@ -164,8 +170,12 @@ class Temperature:
 
         return _reread(model, questions, template, settings, cooled, progress)
 
-    def on_text(self, model: OpenModel, settings: Sequence[float]) -> pd.DataFrame:
-        return effects_on_text(model, settings, change=lambda logits, setting: logits * float(np.exp(-setting)))
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        return effects_on_text(
+            model, settings, change=lambda logits, setting: logits * float(np.exp(-setting)), passages=passages
+        )
 
 
 @dataclass(frozen=True)
@@ -204,12 +214,14 @@ class PromptDial:
                 raise InputError(f"{self.name} has no setting {setting:g}; choose among {known}")
             opening = self.openings.get(setting, "")
             own = with_opening(template, opening, f"{template.name}, {self.name} {setting:g}")
-            frames.append(_unsteered(model, questions, own, progress).assign(setting=float(setting)))
+            frames.append(read_unsteered(model, questions, own, progress).assign(setting=float(setting)))
         return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
 
-    def on_text(self, model: OpenModel, settings: Sequence[float]) -> pd.DataFrame:
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
         """Nothing: text that is not asked under the prompt does not see it."""
-        return effects_on_text(model, settings, change=lambda logits, setting: logits)
+        return effects_on_text(model, settings, change=lambda logits, setting: logits, passages=passages)
 
 
 def instructed_threshold(levels: Sequence[float] = SURENESS) -> PromptDial:
@@ -299,9 +311,10 @@ def _straight(fine: np.ndarray, tried: np.ndarray, row: np.ndarray) -> np.ndarra
     return np.interp(fine, tried[known], row[known]) if known.any() else np.full(len(fine), np.nan)
 
 
-def _unsteered(
+def read_unsteered(
     model: OpenModel, questions: Sequence[Question], template: PromptTemplate, progress: Progress | None
 ) -> pd.DataFrame:
+    """The answers of the model as it stands: question_id, margin, mass."""
     read = read_activations(model, PromptSet.build(model, questions, template), [], progress)
     return pd.DataFrame(
         {"question_id": list(read.question_ids), "margin": read.margin.double(), "mass": read.mass.double()}
@@ -317,7 +330,7 @@ def _reread(
     progress: Progress | None,
 ) -> pd.DataFrame:
     """The unsteered answers, read in another way at each setting."""
-    plain = _unsteered(model, questions, template, progress)
+    plain = read_unsteered(model, questions, template, progress)
     frames = [
         plain.assign(setting=float(setting), margin=change(plain["margin"].to_numpy(float), float(setting)))
         for setting in settings

@@ -6,13 +6,16 @@
     sweep      all questions at all magnitudes of the vector
     ranges     a few questions of the fitting split at the doubled magnitudes of each control
     controls   where the answers to all questions turn along each control
+    instructed all but the extraction questions, told how sure to be, once for each level
     facts      the unrelated facts at all magnitudes of the vector, taken to be as long as the questions
+    text       neutral passages at all magnitudes of the vector, of which the second half is read
+    reasoned   fitting and test questions written to at a few settings: at most so many tokens each, often fewer
 
 The layer is not known before the scan; the middle one of the candidates stands for it. Loading the weights, matching
 and the report are left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +34,16 @@ from open_models import (
     weights_are_here,
 )
 from steering.controls import N_CONTRASTS
-from steering.cost import CostPrediction, predict_cost
+from steering.cost import CostPrediction, predict_cost, predict_writing, with_more_readout
 from steering.critical import ROWS_PER_CROSSING
 from steering.layers import candidate_layers
 from steering.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
 from steering.plan import RANGE_QUESTIONS
 from steering.readability import ASKED
 from steering.speed import measure_speed
+
+PASSAGE_TOKENS = 36
+"""Of a neutral passage, about."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ def measure_and_forecast(
     revision: str | None = None,
     dtype: str = "auto",
     device_map: str | None = None,
+    forecast: Callable[..., RunForecast] | None = None,
     **options: Any,
 ) -> RunForecast:
     """Forecast for a model by its name. Weights are loaded only if they are here, for a few seconds of measurement.
@@ -96,10 +103,12 @@ def measure_and_forecast(
     Args:
         name_or_path, revision, dtype, device_map: as in `load_model`.
         asked: split -> its questions.
-        options: layer, positions, n_magnitudes, n_controls, n_facts of `forecast_run`.
+        forecast: what predicts the stages, `forecast_run` by default.
+        options: of that function: layer, positions, n_magnitudes, n_controls, n_facts, n_instructed, n_passages,
+            n_reasoned, reasoned_tokens of `forecast_run`.
 
     Raises:
-        InputError: as `load_model` and `forecast_run`.
+        InputError: as `load_model` and `forecast`.
     """
     location = resolve_weights(name_or_path, revision)
     config, tokenizer = load_config(location)
@@ -116,7 +125,7 @@ def measure_and_forecast(
         rates = measure_speed(
             model, PromptSet.build(model, [q for questions in asked.values() for q in questions], template)
         )
-    return forecast_run(
+    return (forecast or forecast_run)(
         config,
         {split: [len(sequence) for sequence in own] for split, own in sequences.items()},
         dtype=loaded,
@@ -135,11 +144,15 @@ def forecast_run(
     n_magnitudes: int | None = None,
     n_controls: int = 0,
     n_facts: int = 0,
+    n_instructed: int = 0,
     dtype: torch.dtype = torch.float32,
     rates: Mapping[str, float] | None = None,
     *,
     n_shared: int = 0,
     device: str = "cpu",
+    n_passages: int = 0,
+    n_reasoned: int = 0,
+    reasoned_tokens: int = 160,
 ) -> RunForecast:
     """Predict the stages of `experiments/steer_sweep.py`.
 
@@ -148,7 +161,9 @@ def forecast_run(
         lengths: split (extraction, fitting, test) -> tokens of each prompt.
         layer: as in `candidate_layers`.
         n_magnitudes: where they were given; None lets the run place them.
-        n_controls: drawn ones. n_facts: unrelated facts.
+        n_controls: drawn ones. n_facts: unrelated facts. n_instructed: levels of the instructed threshold.
+        n_passages: of neutral text.
+        n_reasoned: settings at which the subject writes, reasoned_tokens at most each time.
         rates: of `measure_speed`; without them no time is predicted.
         n_shared: tokens with which all prompts begin.
 
@@ -176,8 +191,53 @@ def forecast_run(
         each = n_controls + N_CONTRASTS
         stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(middle, beyond)] * each)
         stages["controls"] = cost(everything, [(middle, ROWS_PER_CROSSING[positions == "last"])] * each)
+    if n_instructed:
+        stages["instructed"] = cost([*lengths["fitting"], *lengths["test"]] * n_instructed, [])
     if n_facts:
         stages["facts"] = cost((list(everything) * n_facts)[:n_facts], [(middle, grid)])
+    if n_passages:
+        text = predict_cost(config, n_passages, [PASSAGE_TOKENS], [(middle, grid)], "all", dtype, rates, device=device)
+        stages["text"] = with_more_readout(text, PASSAGE_TOKENS // 2, rates)
+    if n_reasoned:
+        written = [length for split in ("fitting", "test") for length in lengths[split]]
+        stages["reasoned"] = predict_writing(config, written, n_reasoned, reasoned_tokens, dtype, rates, device)
+    return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
+
+
+def forecast_multiverse(
+    config: Any,
+    lengths: Mapping[str, Sequence[int]],
+    candidates: Sequence[int],
+    universes: Sequence[Sequence[tuple[int, str]]],
+    dtype: torch.dtype = torch.float32,
+    rates: Mapping[str, float] | None = None,
+    *,
+    n_shared: int = 0,
+    device: str = "cpu",
+) -> RunForecast:
+    """Predict the stages of `experiments/multiverse.py`; all wordings are taken to be as long as the first.
+
+    Args:
+        config, lengths, dtype, rates, n_shared, device: see `forecast_run`.
+        candidates: layers that are scanned for the run's own; none where it was given.
+        universes: of each wording, layer and contrast of each of its universes.
+    """
+    asked = [*lengths["fitting"], *lengths["test"]]
+
+    def cost(prompts: Sequence[int], steered: Sequence[tuple[int, int]], times: int = 1) -> CostPrediction:
+        return predict_cost(
+            config, times * len(prompts), prompts, steered, "last", dtype, rates, n_shared=n_shared, device=device
+        )
+
+    # The answer contrast reads each prompt as it is, and with either answer.
+    n_readings = sum(3 if contrast == "answer" else 1 for own in universes for contrast in {each[1] for each in own})
+    stages = {"reading": cost(lengths["extraction"], [], n_readings + (len(candidates) > 1))}
+    if len(candidates) > 1:
+        stages["scanning"] = cost(lengths["fitting"], [(layer, len(doubling())) for layer in candidates])
+    few = lengths["fitting"][:RANGE_QUESTIONS]
+    for number, own in enumerate(universes, 1):
+        stages[f"ranges {number}"] = cost(few, [(layer, len(doubling())) for layer, _ in own])
+        stages[f"turns {number}"] = cost(asked, [(layer, ROWS_PER_CROSSING[True]) for layer, _ in own])
     return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
 
 

@@ -26,7 +26,10 @@ POSITIONS = {
     "prompt": "every position of the prompt",
     "all": "every position, generated ones included; reading one answer, this is the same as prompt",
     "generated": "generated positions only: it changes what is written, and no answer that is read at the prompt's end",
+    "uncertain": "those generated positions whose token was drawn in doubt: at an entropy above its row's mean so far",
 }
+WRITTEN_ONLY = frozenset({"generated", "uncertain"})
+"""Those that leave the prompt as it is, and with it every answer that is read at its end."""
 
 ROLES = {
     VECTOR: "the intervention that a run is about",
@@ -106,10 +109,11 @@ class Intervention:
         Raises:
             InputError: nowhere.
         """
-        if self.positions == "generated":
+        if self.positions in WRITTEN_ONLY:
             raise InputError(
-                "--positions generated changes nothing at the end of the prompt, where a yes or no is read; use last, "
-                "prompt or all, or let the subject write its answer (`steering.ask_along` with a reasoned instrument)"
+                f"--positions {self.positions} changes nothing at the end of the prompt, where a yes or no is read; "
+                "use last, prompt or all, or let the subject write its answer (`steering.ask_along` with a reasoned "
+                "instrument)"
             )
         return "last" if self.positions == "last" else "all"
 

@@ -127,7 +127,7 @@ def make_plan(
     own = found.at_layer(chosen.layers[0])
     material = Material(model, chosen.vectors[0], own, questions, template)
     controls = control_interventions(material, chosen, n_controls, seed)
-    ranges = control_ranges(model, fitting, controls, bar) if controls else {}
+    ranges = ranges_along(model, fitting, controls, bar) if controls else {}
     reliability = reliability_of(own, method, seed)
     return SweepPlan(
         chosen,
@@ -140,14 +140,19 @@ def make_plan(
     )
 
 
-def control_ranges(
-    model: OpenModel, fitting: PromptSet, controls: Sequence[Intervention], bar: Bar
+def ranges_along(
+    model: OpenModel, fitting: PromptSet, interventions: Sequence[Intervention], bar: Bar, what: str = "controls"
 ) -> dict[str, list[float]]:
-    """The stretch of magnitudes worth looking at, for each control: chosen as the vector's own is."""
+    """The stretch of magnitudes worth looking at, for each of many interventions: chosen as the vector's own is, on
+    the first questions of the fitting split (`RANGE_QUESTIONS`).
+
+    Args:
+        what: they are, for people.
+    """
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
-    grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in controls}
-    with bar(len(few), f"finding the ranges of {len(controls)} controls") as advance:
-        table = sweep(model, few, controls, grids, progress=advance).table
+    grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
+    with bar(len(few), f"finding the ranges of {len(interventions)} {what}") as advance:
+        table = sweep(model, few, interventions, grids, progress=advance).table
     ranges = {}
     for name, own in table.groupby("intervention_id", sort=False):
         found = find_range(yes_rates(own))

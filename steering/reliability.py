@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from common import InputError
 from steering.contrasts import MINIMUM_PER_SIDE, SMALLER_SIDE, Contrast
 from steering.directions import DIRECTIONS, generator_of
 
@@ -74,6 +75,12 @@ def _half_cosines(contrast: Contrast, method: str, seed: int, n_splits: int) -> 
         halves = []
         for part in (0, 1):
             places = [order[part::2] for order in orders]
-            halves.append(DIRECTIONS[method](contrast.take(places[0], places[1]))[0][0])
-        found.append(float(halves[0] @ halves[1]))
+            try:
+                halves.append(DIRECTIONS[method](contrast.take(places[0], places[1]))[0][0])
+            except InputError:  # half of the questions may not hold what the whole does, such as topics with both sides
+                break
+        if len(halves) == 2:
+            found.append(float(halves[0] @ halves[1]))
+    if len(found) < max(2, n_splits / 2):
+        return float("nan"), float("nan"), float("nan")
     return float(np.mean(found)), float(np.quantile(found, 0.05)), float(np.quantile(found, 0.95))

@@ -15,7 +15,8 @@ On unrelated yes/no facts:
 A setting is usable where the accuracy falls by at most 2 points (`LIMIT`), an unread answer counting as wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,7 @@ FACT_EFFECT_COLUMNS = [
     "positive_flips", "yes_rate", "mass", "unread", "n", "usable",
 ]  # fmt: skip
 
+Around = Callable[[float], AbstractContextManager[None]]
 LogitChange = Callable[[Float[Tensor, "token vocabulary"], float], Float[Tensor, "token vocabulary"]]
 
 
@@ -46,6 +48,7 @@ def effects_on_text(
     intervention: Intervention | None = None,
     change: LogitChange | None = None,
     *,
+    around: Around | None = None,
     passages: Sequence[str] | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -54,6 +57,7 @@ def effects_on_text(
     Args:
         intervention: acts as it would on a prompt that is the passage's first half, and what is generated after it.
         change: of logits, given a setting: for dials that leave the stream alone.
+        around: a context in which the whole model is another at a setting, such as with an adapter.
         passages: by default those in the box.
 
     Returns:
@@ -64,18 +68,20 @@ def effects_on_text(
     """
     if intervention is not None:
         intervention.check_model(model)
+        if intervention.positions == "uncertain":
+            raise InputError(
+                "positions 'uncertain' depend on what is drawn, and a passage is given; measure with generated or all"
+            )
     texts = load_passages() if passages is None else passages
-    sequences = [_with_start(model, text) for text in texts]
-    if short := [text for text, ids in zip(texts, sequences, strict=True) if len(ids) < 4]:
-        raise InputError(f"the passage {short[0]!r} is shorter than four tokens; give whole sentences")
+    sequences = _sequences(model, texts)
     parts = [
-        _measure(model, sequences[first : first + PASSAGES_AT_ONCE], settings, intervention, change)
+        _measure(model, sequences[first : first + PASSAGES_AT_ONCE], settings, intervention, change, around)
         for first in range(0, len(sequences), PASSAGES_AT_ONCE)
     ]
     kl, surprise, tokens = zip(*parts, strict=True)
     by_passage = np.concatenate(kl, axis=1)  # setting x passage
     nll, n = np.concatenate(surprise, axis=1), np.concatenate(tokens)
-    drawn = np.random.default_rng(seed).multinomial(len(n), np.full(len(n), 1 / len(n)), N_BOOTSTRAP) / len(n)
+    drawn = _draws(len(n), seed)
     low, high = np.quantile(drawn @ by_passage.T, [0.025, 0.975], axis=0)
     perplexity = np.exp(nll.sum(axis=1) / n.sum())
     return pd.DataFrame(
@@ -89,6 +95,61 @@ def effects_on_text(
             "n_passages": len(n),
         }
     )
+
+
+@torch.inference_mode()
+def kl_on_text(
+    model: OpenModel,
+    interventions: Sequence[Intervention],
+    settings: Mapping[str, Sequence[float]],
+    *,
+    passages: Sequence[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The KL of `effects_on_text` for many interventions, each passage run once without any.
+
+    Args:
+        settings: intervention_id -> its magnitudes; what has none is left out.
+        progress: is told how many passages were done.
+
+    Returns:
+        One row per intervention and magnitude: intervention_id, magnitude, kl, kl_low, kl_high, n_passages; 95%
+        intervals over passages.
+
+    Raises:
+        InputError: a passage of fewer than four tokens, or an intervention of another model.
+    """
+    wanted = [each for each in interventions if settings.get(each.intervention_id)]
+    for each in wanted:
+        each.check_model(model)
+    texts = load_passages() if passages is None else passages
+    halves = [ids[: len(ids) // 2] for ids in _sequences(model, texts)]
+    lowest = {at: [min(each.layers) for each in wanted if each.at == at] for at in ("last", "all")}
+    runners = {at: model.runner(halves, layers, at) for at, layers in lowest.items() if layers}
+    found: dict[str, list[np.ndarray]] = {each.intervention_id: [] for each in wanted}
+    for first in range(0, len(halves) if wanted else 0, PASSAGES_AT_ONCE):
+        batch = halves[first : first + PASSAGES_AT_ONCE]
+        started = {at: runner.start(batch) for at, runner in runners.items()}
+        plain = {at: model.readout.logits(own.final, slice(None)).log_softmax(dim=-1) for at, own in started.items()}
+        for each in wanted:
+            own = torch.tensor(settings[each.intervention_id], dtype=torch.float32, device=model.device)
+            final = runners[each.at].steer(started[each.at], each.edits(), own[None])
+            steered = model.readout.logits(final, slice(None)).log_softmax(dim=-1)
+            found[each.intervention_id].append(_kl(plain[each.at][:, None], steered).double().cpu().numpy())
+        if progress:
+            progress(len(batch))
+    drawn = _draws(len(halves), seed)
+    rows = []
+    for name, parts in found.items():
+        by_passage = np.concatenate(parts)  # passage x setting
+        low, high = np.quantile(drawn @ by_passage, [0.025, 0.975], axis=0)
+        means = by_passage.mean(axis=0)
+        rows += [
+            (name, float(setting), float(mean), float(least), float(most), len(halves))
+            for setting, mean, least, most in zip(settings[name], means, low, high, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"])
 
 
 def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, limit: float = LIMIT) -> pd.DataFrame:
@@ -141,6 +202,23 @@ def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, 
     return found.assign(usable=found["loss"] <= limit + 1e-9)[FACT_EFFECT_COLUMNS]
 
 
+def _draws(n: int, seed: int) -> np.ndarray:
+    """Weights of the passages in each resample."""
+    return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP) / n
+
+
+def _sequences(model: OpenModel, texts: Sequence[str]) -> list[list[int]]:
+    sequences = [_with_start(model, text) for text in texts]
+    if short := [text for text, ids in zip(texts, sequences, strict=True) if len(ids) < 4]:
+        raise InputError(f"the passage {short[0]!r} is shorter than four tokens; give whole sentences")
+    return sequences
+
+
+def _kl(plain: Float[Tensor, "*#row vocabulary"], steered: Float[Tensor, "*row vocabulary"]) -> Float[Tensor, "*row"]:
+    """Sum of p log(p / q) over the vocabulary, of log-probabilities."""
+    return torch.where(plain > -torch.inf, plain.exp() * (plain - steered), 0.0).sum(dim=-1).clamp(min=0.0)
+
+
 def _with_start(model: OpenModel, text: str) -> list[int]:
     ids = encode(model.tokenizer, text)
     start = model.tokenizer.bos_token_id
@@ -154,6 +232,7 @@ def _measure(
     settings: Sequence[float],
     intervention: Intervention | None,
     change: LogitChange | None,
+    around: Around | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(setting, passage) KL after the first half; (1 + setting, passage) surprise of the second, unsteered first;
     (passage,) its tokens."""
@@ -176,19 +255,26 @@ def _measure(
 
     plain = log_probs()
     surprises, kls = [surprise(plain)], []
+    if intervention is not None:
+        lowest, chosen = min(intervention.layers), _chosen(intervention.positions, place, halves)
+        stream = model.read_residual(batch, [lowest], "all")[:, 0]
     for setting in settings:
-        if intervention is None:
+        if around is not None:
+            with around(float(setting)):
+                steered = log_probs()
+        elif intervention is None:
             steered = plain
         else:
-            chosen = _chosen(intervention.positions, place, halves)
             values = torch.full((len(sequences),), float(setting), device=model.device)
-            with plainly_edited(model.stack, intervention.edits(), values, chosen):
+            with (
+                model.resumed_after(lowest, stream),
+                plainly_edited(model.stack, intervention.edits(), values, chosen),
+            ):
                 steered = log_probs()
         if change is not None:
             steered = change(steered, float(setting)).log_softmax(dim=-1)
         own = first.to(plain.device)
-        apart = torch.where(plain[own] > -torch.inf, plain[own].exp() * (plain[own] - steered[own]), 0.0)
-        kls.append(apart.sum(dim=-1).clamp(min=0.0).double().cpu().numpy())
+        kls.append(_kl(plain[own], steered[own]).double().cpu().numpy())
         surprises.append(surprise(steered))
     return np.array(kls).reshape(len(settings), -1), np.array(surprises), (lengths - halves).cpu().numpy()
 

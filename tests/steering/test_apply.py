@@ -41,9 +41,13 @@ def generate(model, batch, **options):
     )
 
 
-def reference_step(model, ids, n_prompt, addition, positions):
-    """Logits after `ids` (one row, prompt and what was generated), by one bare hook and one whole forward."""
+def reference_step(model, ids, n_prompt, addition, positions, doubts=()):
+    """Logits after `ids` (one row, prompt and what was generated), by one bare hook and one whole forward.
+
+    `doubts`: which generated tokens were drawn in doubt.
+    """
     chosen = {
+        "uncertain": [n_prompt + place for place, doubt in enumerate(doubts) if doubt],
         "last": slice(n_prompt - 1, n_prompt),
         "prompt": slice(0, n_prompt),
         "all": slice(None),
@@ -73,9 +77,36 @@ def test_batched_generation_equals_bare_hooks_on_each_prompt_alone(model, positi
     width = batch.input_ids.shape[1]
     for row, n_prompt in enumerate(batch.lengths.tolist()):
         ids = written.sequences[row, width - n_prompt :]
+        entropies = []
         for step in range(6):
-            expected = reference_step(model, ids[: n_prompt + step], n_prompt, addition, positions)
+            doubts = [own > sum(entropies[: place + 1]) / (place + 1) + 1e-6 for place, own in enumerate(entropies)]
+            expected = reference_step(model, ids[: n_prompt + step], n_prompt, addition, positions, doubts)
             assert torch.allclose(written.logits[step][row], expected, atol=2e-4)
+            entropies.append(float(torch.distributions.Categorical(logits=expected).entropy()))
+
+
+def test_only_uncertain_tokens_are_steered_and_where_all_are_that_is_what_generated_means(llama, monkeypatch):
+    vector, batch = vector_of(llama), llama.tokenise(PROMPTS)
+    texts, counts = {}, {}
+    for name, bound in (
+        ("uncertain", None),
+        ("always", lambda entropy, mean: torch.ones_like(entropy, dtype=torch.bool)),
+        ("never", lambda entropy, mean: torch.zeros_like(entropy, dtype=torch.bool)),
+    ):
+        with monkeypatch.context() as patched:
+            if bound:
+                patched.setattr("steering.apply.in_doubt", bound)
+            with steered(llama, Intervention.of(vector, positions="uncertain"), 3.0) as count:
+                texts[name] = generate(llama, batch).logits
+            counts[name] = count.edits
+    with steered(llama, Intervention.of(vector, positions="generated"), 3.0) as count:
+        generated = generate(llama, batch).logits
+    assert all(torch.equal(one, other) for one, other in zip(texts["always"], generated, strict=True))
+    assert counts["always"] == count.edits == 5 * len(PROMPTS)
+    plain = generate(llama, batch).logits
+    assert all(torch.equal(one, other) for one, other in zip(texts["never"], plain, strict=True))
+    assert counts["never"] == 0
+    assert 0 < counts["uncertain"] < counts["always"]
 
 
 def test_each_position_is_counted_once_with_a_cache(llama):

@@ -4,16 +4,17 @@ from dataclasses import replace
 
 import pytest
 import torch
+from no_bar import NoBar
 from tiny_models import outspoken_model
 
 from common import InputError
 from elicitation import METACOGNITIVE, Question
 from open_models import Activations, PromptSet
-from steering import Intervention, critical_magnitudes, extract_vectors
+from steering import Intervention, critical_magnitudes, extract_vectors, sweep
 from steering.contrasts import Contrast, response_contrast
 from steering.controls import CONTROLS, Material, control_interventions, cosine
 from steering.critical import crossings_along
-from steering.plan import control_ranges, rounding_notes
+from steering.plan import ranges_along, rounding_notes
 from steering.reliability import reliability_of
 
 LAYER = 2
@@ -22,17 +23,6 @@ QUESTIONS = [
     Question(f"q{i}", f"What is the {'very ' * (i % 4)}first {WORDS[i % 12]}?", topic=("sea", "land", "air")[i % 3])
     for i in range(24)
 ]
-
-
-class NoBar:
-    def __init__(self, *arguments):
-        pass
-
-    def __enter__(self):
-        return lambda steps: None
-
-    def __exit__(self, *ended):
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -127,13 +117,17 @@ def test_controls_of_several_layers_are_refused(material):
 @pytest.mark.parametrize("positions", ["last", pytest.param("prompt", marks=pytest.mark.slow)])
 def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, prompts, positions):
     controls = control_interventions(material, of(material, positions=positions), 4)
-    ranges = control_ranges(material.model, prompts, controls, NoBar)
+    ranges = ranges_along(material.model, prompts, controls, NoBar)
     assert {name: len(ends) for name, ends in ranges.items()} == dict.fromkeys(ranges, 2)
     parts = []
     kept = {name: (low, high) for name, (low, high) in ranges.items()}
     crossings_along(material.model, prompts, kept, controls, sink=parts.append, done={"q3"})
     asked = [question_id for part in parts for question_id in part["question_id"].unique()]
     assert sorted(asked) == sorted(set(prompts.question_ids) - {"q3"})
+    plain = sweep(material.model, prompts, controls[:1], [0.0]).table.set_index("question_id")
+    for part in parts:  # each row knows its question's unsteered answer
+        assert part["margin"].tolist() == pytest.approx(plain["margin"].loc[part["question_id"]].tolist(), abs=1e-4)
+        assert part["mass"].tolist() == pytest.approx(plain["mass"].loc[part["question_id"]].tolist(), abs=1e-4)
     for control in controls[:5]:
         low, high = kept[control.intervention_id]
         alone = critical_magnitudes(

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from no_bar import NoBar
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tiny_models import outspoken_model
 
@@ -13,6 +14,7 @@ from elicitation import METACOGNITIVE, Question
 from open_models import Activations, PromptSet, margin_gradients
 from steering import DIRECTIONS, Intervention, compare_directions, extract_vectors, sweep
 from steering.contrasts import Contrast
+from steering.reliability import reliability_of
 from steering.vectors import contrast_of
 
 D = 24
@@ -20,17 +22,6 @@ QUESTIONS = [
     Question(f"q{i}", f"What is the {'very ' * (i % 4)}first of {i}?", topic=("sea", "land", "air")[i % 3])
     for i in range(36)
 ]
-
-
-class NoBar:
-    def __init__(self, *arguments):
-        pass
-
-    def __enter__(self):
-        return lambda steps: None
-
-    def __exit__(self, *ended):
-        pass
 
 
 def axis(place):
@@ -143,6 +134,43 @@ def test_shuffled_labels_leave_nothing_of_the_direction():
         assert min(float(own @ each) for each in shuffled) < 0.5, method
 
 
+def test_a_resampled_contrast_keeps_sides_pairs_and_what_was_planted():
+    contrast = planted(n=400)
+    again = contrast.resampled(3)
+    assert torch.equal(again.yes, contrast.resampled(3).yes)
+    assert not torch.equal(again.yes, contrast.resampled(4).yes)
+    assert len(again.yes) + len(again.no) == 400
+    assert (again.activations.margin[again.rows[0]] > 0).all()
+    assert torch.equal(again.yes, again.activations.residuals[again.rows[0]])
+    assert torch.equal(again.no, again.activations.residuals[again.rows[1]])
+    drawn = set(again.activations.question_ids)
+    assert 0.55 < len(drawn) / 400 < 0.71  # 1 - 1/e of them come at all
+    spread = torch.stack([direction_of("mean_difference", contrast.resampled(seed)) for seed in range(40)])
+    assert float(spread.mean(dim=0) @ direction_of("mean_difference", contrast)) > 0.85
+    pairs = replace(
+        contrast, name="answer", yes=contrast.activations.residuals + 1, no=contrast.activations.residuals - 1,
+        rows=(torch.arange(400), torch.arange(400)),
+    )  # fmt: skip
+    paired = pairs.resampled(3)
+    assert torch.allclose(paired.yes - paired.no, torch.full_like(paired.yes, 2.0), atol=1e-5)
+    assert torch.equal(paired.yes, paired.activations.residuals + 1)
+
+
+def test_a_resampled_pair_of_answers_leaves_unread_questions_out():
+    contrast = planted(n=60)
+    mass = torch.ones(60)
+    mass[::3] = 0.0
+    read = replace(contrast.activations, mass=mass)
+    places = read.read.nonzero().flatten()
+    pairs = replace(
+        contrast, name="answer", activations=read, yes=read.residuals[places] + 1, no=read.residuals[places] - 1,
+        rows=(places, places),
+    )  # fmt: skip
+    again = pairs.resampled(1)
+    assert again.activations.read[again.rows[0]].all()
+    assert torch.equal(again.yes, again.activations.residuals[again.rows[0]] + 1)
+
+
 def test_a_contrast_that_does_not_say_enough_is_refused():
     contrast = planted(n=40)
     with pytest.raises(InputError, match="gradients of the margin"):
@@ -211,3 +239,23 @@ def test_every_contrast_knows_its_questions(model, prompts):
         taken = contrast.take(torch.tensor([0, 2]), torch.tensor([1]))
         assert taken.rows[0].tolist() == contrast.rows[0][[0, 2]].tolist()
         torch.testing.assert_close(taken.no[0], contrast.no[1])
+
+
+def test_a_direction_that_half_of_the_questions_do_not_hold_has_no_half_cosine_and_stops_nothing():
+    """One topic of two questions has both sides, and no two halves can both hold it."""
+    topics = tuple("both" if place < 2 else f"topic {place}" for place in range(40))
+    contrast = planted(n=40, topics=topics)
+    assert np.isnan(reliability_of(contrast, "within_topics").half_cosine)
+    assert not np.isnan(reliability_of(contrast, "mean_difference").half_cosine)
+
+
+def test_a_direction_that_these_questions_do_not_hold_is_left_out_with_a_notice():
+    model = outspoken_model(architecture="llama", seed=1)
+    alone = [replace(question, topic=f"topic {place}") for place, question in enumerate(QUESTIONS)]
+    prompts = PromptSet.build(model, alone, METACOGNITIVE)
+    found = compare_directions(
+        model, prompts, prompts, [2], NoBar, methods=["mean_difference", "within_topics", "random"]
+    )
+    assert found.table["method"].tolist() == ["mean_difference", "random"]
+    with pytest.raises(InputError, match="no topic has questions on both sides"):
+        compare_directions(model, prompts, prompts, [2], NoBar, methods=["within_topics"])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 import torch
+from no_bar import NoBar
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
 from elicitation import METACOGNITIVE, Prompt, Question
@@ -124,17 +125,6 @@ def test_generated_positions_leave_the_first_token_and_change_what_follows():
     )
     assert written[0.0][0] == written[6.0][0]
     assert written[0.0] != written[6.0]
-
-
-class NoBar:
-    def __init__(self, *arguments):
-        pass
-
-    def __enter__(self):
-        return lambda steps: None
-
-    def __exit__(self, *ended):
-        pass
 
 
 def test_ablating_at_every_layer_takes_the_direction_out_of_the_stream_for_good():

@@ -9,7 +9,7 @@ from tiny_models import tiny_model, vectors_at
 from common import InputError
 from elicitation import load_passages
 from open_models import encode
-from steering import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, Intervention, effects_on_text, fact_effects, steered
+from steering import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, Intervention, effects_on_text, fact_effects, kl_on_text, steered
 
 PASSAGES = ["The ferry left the harbour.", "A cast-iron pan is heavy, but it keeps its heat.", "Swifts fly."]
 
@@ -105,3 +105,23 @@ def test_facts_are_counted_with_their_flips_and_unread_ones_are_wrong():
 def test_a_passage_of_nothing_is_refused(model):
     with pytest.raises(InputError, match="shorter than four tokens"):
         effects_on_text(model, [0.0], passages=["a"])
+
+
+@pytest.mark.parametrize("positions", ["last", "prompt"])
+def test_many_interventions_at_once_cost_on_text_what_each_costs_by_itself(model, positions):
+    interventions = [
+        Intervention.of(vector, positions=positions, intervention_id=f"layer {vector.layer}")
+        for vector in vectors_at(model, [1, 2])
+    ]
+    settings = {"layer 1": [-0.4, 0.7], "layer 2": [0.0, 0.6], "never": []}
+    told = []
+    found = kl_on_text(model, interventions, settings, passages=PASSAGES, progress=told.append)
+    assert sum(told) == len(PASSAGES)
+    for each in interventions:
+        own = found[found["intervention_id"] == each.intervention_id]
+        alone = effects_on_text(model, settings[each.intervention_id], each, passages=PASSAGES)
+        assert own["magnitude"].tolist() == settings[each.intervention_id]
+        for column in ("kl", "kl_low", "kl_high"):
+            assert own[column].tolist() == pytest.approx(alone[column].tolist(), abs=1e-4), column
+    assert found.loc[found["magnitude"] == 0.0, "kl"].item() == pytest.approx(0.0, abs=1e-6)
+    assert kl_on_text(model, interventions, {}, passages=PASSAGES).empty

@@ -246,6 +246,12 @@ def test_a_one_sided_subject_is_split_at_thirds_of_its_margin():
     assert margin[yes].min() > margin[no].max()
 
 
+def test_margins_that_tie_still_part_into_thirds_without_a_question_on_both_sides():
+    yes, no = split_by_response(torch.full((30,), -1.0), torch.ones(30))
+    assert int(yes.sum()) == int(no.sum()) == 10
+    assert not (yes & no).any()
+
+
 @pytest.mark.parametrize(("n_yes", "sides"), [(7, (13, 13)), (8, (8, 32)), (32, (32, 8)), (33, (13, 13))])
 def test_the_sign_of_the_margin_splits_where_a_fifth_says_otherwise_and_thirds_below(n_yes, sides):
     margin = torch.arange(40.0) - (39.5 - n_yes)

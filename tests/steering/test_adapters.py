@@ -1,0 +1,109 @@
+"""An adapter is told how often to say yes, does so, and leaves the model as it was."""
+
+import copy
+
+import pytest
+import torch
+from tiny_models import outspoken_model
+
+from common import InputError
+from elicitation import METACOGNITIVE, Question
+from open_models import PromptSet
+from steering import Adapter, Dial, LoraDial, adapted, place_settings, train_adapter
+
+pytest.importorskip("peft", reason="peft is an optional extra (requirements-adapters.txt)")
+
+QUESTIONS = [Question(f"q{i:02d}", f"Which river was the ode of king {i}?") for i in range(32)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return outspoken_model(architecture="llama", seed=1)
+
+
+@pytest.fixture(scope="module")
+def prompts(model):
+    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+
+
+@pytest.fixture(scope="module")
+def before(model):
+    return copy.deepcopy(model.hf.state_dict())
+
+
+@pytest.fixture(scope="module")
+def adapter(model, prompts, before):
+    return train_adapter(model, prompts, 0.75)
+
+
+def logits_of(model, prompts):
+    return torch.cat([model.hf(input_ids=torch.tensor([ids])).logits[0, -1:] for ids in prompts.sequences[:4]])
+
+
+def rate(table, setting):
+    own = table[table["setting"] == setting]
+    return (own["margin"] > 0).mean()
+
+
+def test_the_training_questions_are_answered_yes_as_often_as_wanted(model, adapter):
+    table = LoraDial(adapter).ask(model, QUESTIONS, METACOGNITIVE, [0.0, 1.0])
+    assert rate(table, 1.0) == pytest.approx(0.75, abs=0.05)
+    assert rate(table, 1.0) == pytest.approx(adapter.reached)
+    assert rate(table, 0.0) == pytest.approx(adapter.unsteered)
+    assert abs(adapter.unsteered - 0.75) > 0.1, "the tiny model says yes as often without it, so nothing is shown"
+
+
+def test_at_setting_0_the_subject_is_as_it_was_bit_for_bit(model, prompts, adapter, before):
+    plain = logits_of(model, prompts)
+    with adapted(model, adapter, 1.0):
+        assert not torch.equal(logits_of(model, prompts), plain)
+    with adapted(model, adapter, 0.0):
+        assert torch.equal(logits_of(model, prompts), plain)
+    assert torch.equal(logits_of(model, prompts), plain)
+    after = model.hf.state_dict()
+    assert list(after) == list(before)
+    assert all(torch.equal(after[name], tensor) for name, tensor in before.items())
+    assert not any(tensor.requires_grad for tensor in model.hf.parameters())
+    assert not hasattr(model.hf, "peft_config")
+
+
+def test_it_is_a_dial_like_any_other(model, adapter):
+    dial = LoraDial(adapter)
+    assert isinstance(dial, Dial)
+    placed = place_settings(dial, dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings()))
+    assert placed.loc[placed["rate"] == 0.7, "reached"].all()
+    text = dial.on_text(model, [0.0, 1.0], ["The ferry left the harbour at noon.", "Swifts sleep while they fly."])
+    assert text["kl"].iloc[0] == 0
+    assert text["kl"].iloc[1] > 0
+
+
+def test_it_is_saved_as_peft_reads_it(model, prompts, adapter, tmp_path):
+    from peft import PeftModel
+
+    adapter.save(tmp_path / "adapter")
+    again = Adapter.load(tmp_path / "adapter")
+    with adapted(model, adapter, 1.0):
+        expected = logits_of(model, prompts)
+    with adapted(model, again, 1.0):
+        assert torch.equal(logits_of(model, prompts), expected)
+    theirs = PeftModel.from_pretrained(copy.deepcopy(model.hf), tmp_path / "adapter")
+    ids = torch.tensor([prompts.sequences[0]])
+    assert torch.allclose(theirs(input_ids=ids).logits[0, -1], expected[0], atol=1e-5)
+
+
+def test_the_same_seed_trains_the_same_adapter(model, prompts):
+    few = prompts.subset(prompts.question_ids[:12])
+    one, other = (train_adapter(model, few, 0.6, passes=1, seed=3) for _ in range(2))
+    assert all(torch.equal(one.weights[name], other.weights[name]) for name in one.weights)
+
+
+def test_what_cannot_be_done_is_refused(model, prompts, adapter, tmp_path):
+    with pytest.raises(InputError, match="give a share between 0 and 1"):
+        train_adapter(model, prompts, 1.0)
+    with pytest.raises(InputError, match="there is no adapter of this project"):
+        Adapter.load(tmp_path)
+    with (
+        pytest.raises(InputError, match="was trained for tiny-outspoken, and the model is"),
+        adapted(outspoken_model(architecture="llama", seed=2), adapter, 0.0),
+    ):
+        pass

@@ -1,0 +1,97 @@
+"""Written answers along the dial: which settings are asked, what is written there, and that nothing is asked twice."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_models import outspoken_model, vectors_at
+
+from common import InputError
+from elicitation import METACOGNITIVE, REASONED_COLUMNS, Question
+from steering import Intervention, generate_steered, reasoned_instrument, reasoned_sweep, short_grid
+
+TOKENS = 6
+QUESTIONS = [Question(f"q{i}", f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?") for i in range(7)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return outspoken_model()
+
+
+@pytest.fixture(scope="module")
+def intervention(model):
+    return Intervention.of(*vectors_at(model, [2]), positions="all")
+
+
+def written(model, intervention, magnitudes, **more):
+    parts = []
+    reasoned_sweep(
+        model,
+        QUESTIONS,
+        intervention,
+        magnitudes,
+        reasoned_instrument(METACOGNITIVE, TOKENS),
+        sink=parts.append,
+        batch_size=3,
+        **more,
+    )
+    return parts
+
+
+def table(rates, unread=()):
+    """A sweep of 40 questions with these yes rates; at settings in `unread` nothing is read."""
+    rows = [
+        (f"q{i}", magnitude, 1.0 if i < rate * 40 else -1.0, 0.0 if magnitude in unread else 1.0)
+        for magnitude, rate in rates.items()
+        for i in range(40)
+    ]
+    return pd.DataFrame(rows, columns=["question_id", "magnitude", "margin", "mass"])
+
+
+def test_settings_lie_evenly_in_yes_rate_with_0_among_them():
+    rates = {m / 10: 0.5 + m / 20 for m in range(-10, 11)}  # yes rate .5 at 0, 0 and 1 at the ends
+    assert short_grid(table(rates), 6) == pytest.approx([-0.8, -0.4, 0.0, 0.2, 0.4, 0.8], abs=0.21)
+    assert 0.0 in short_grid(table(rates), 2)
+    assert len(short_grid(table(rates), 6)) == 6
+
+
+def test_settings_that_cannot_be_read_are_not_asked():
+    rates = {m / 10: 0.5 + m / 20 for m in range(-10, 11)}
+    assert max(short_grid(table(rates, unread=(0.6, 0.7, 0.8, 0.9, 1.0)), 6)) == 0.5
+
+
+def test_one_setting_is_refused_and_a_sweep_of_0_alone_gives_0():
+    with pytest.raises(InputError, match="give 2 or more"):
+        short_grid(table({0.0: 0.5}), 1)
+    assert short_grid(table({0.0: 0.5}), 6) == [0.0]
+
+
+def test_what_is_kept_is_what_the_steered_subject_writes(model, intervention):
+    found = pd.concat(written(model, intervention, [0.0, 2.0]), ignore_index=True)
+    assert list(found.columns) == REASONED_COLUMNS
+    assert len(found) == 2 * len(QUESTIONS)
+    instrument = reasoned_instrument(METACOGNITIVE, TOKENS)
+    prompts = [instrument.prompt(question.text) for question in QUESTIONS]
+    for magnitude in (0.0, 2.0):
+        own = found[found["magnitude"] == magnitude].set_index("question_id").loc[[q.id for q in QUESTIONS]]
+        texts = generate_steered(model, prompts, intervention, magnitude, max_new_tokens=TOKENS, batch_size=1)
+        assert own["text"].tolist() == [each.text for each in texts]
+    both = found.pivot(index="question_id", columns="magnitude", values="text")
+    assert (both[0.0] != both[2.0]).any()
+
+
+def test_what_was_cut_off_is_unread_and_never_a_no(model, intervention):
+    found = pd.concat(written(model, intervention, [0.0]), ignore_index=True)
+    assert (found["tokens_out"] == TOKENS).any()
+    assert found.loc[found["tokens_out"] == TOKENS, "said_yes"].isna().all()
+
+
+def test_after_a_break_only_the_rest_is_asked_and_says_the_same(model, intervention):
+    parts = written(model, intervention, [0.0, 2.0])
+    done = {(row.question_id, row.magnitude) for part in parts[:2] for row in part.itertuples()}
+    rest = written(model, intervention, [0.0, 2.0], done=done)
+    pd.testing.assert_frame_equal(pd.concat(parts[2:]), pd.concat(rest))
+    some = set(list(done)[:1])  # of a batch that another device had made, one answer stands already
+    again = pd.concat(written(model, intervention, [0.0, 2.0], done=some))
+    assert len(again) == 2 * len(QUESTIONS) - 1
+    assert not np.any([(row.question_id, row.magnitude) in some for row in again.itertuples()])
