@@ -49,13 +49,16 @@ from probes.labels import (
     target_label,
 )
 from probes.layer_files import load_layer, save_layer
+from probes.lens import lens_table
 from probes.linear import Probe, fit_probe, probe_layers
 from probes.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer
 from probes.nested import Added, added_test, likelihood_ratio, what_is_added
 from probes.own_or_shared import OWN_COLUMNS, own_or_shared
+from probes.patching import patching_table
 from probes.reading import FAR, Surroundings, distance_table, held_out_distances, read_elsewhere, read_with_distance
 from probes.solvers import METHODS, PENALISED, Training
 from probes.statement_streams import StatementStores
+from probes.study import STUDY_STAGES, Study, StudyOptions
 from probes.text import sentence_embeddings, words_of
 from probes.where import MAP_COLUMNS, MappedQuestions, direct_effects, position_map
 
@@ -79,6 +82,7 @@ __all__ = [
     "PENALISED",
     "PENALTIES",
     "PROBE_COLUMNS",
+    "STUDY_STAGES",
     "TOKEN_COLUMNS",
     "Added",
     "Area",
@@ -93,6 +97,8 @@ __all__ = [
     "ProbeTask",
     "StatementStores",
     "StatementStreams",
+    "Study",
+    "StudyOptions",
     "Surroundings",
     "TopicFolds",
     "Training",
@@ -116,12 +122,14 @@ __all__ = [
     "fit_probe",
     "held_out_distances",
     "labels_of",
+    "lens_table",
     "likelihood_ratio",
     "load_layer",
     "measure_layer",
     "of_rows",
     "opposite",
     "own_or_shared",
+    "patching_table",
     "platt",
     "polar_gap",
     "position_map",

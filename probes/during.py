@@ -11,6 +11,7 @@ the mean reading there ranks the questions that end in yes above those that end 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,8 @@ import torch
 from numpy.typing import NDArray
 
 from common import InputError
-from elicitation import REASONED, Instrument, Question, TextReader, response_from_text
-from open_models import OpenModel, check_room, encode, generate, pad_batch
+from elicitation import REASONED, Instrument, Prompt, Question, Response, TextReader
+from open_models import LocalRespondent, OpenModel, batches_by_length, encode, halving_on_out_of_memory, pad_batch
 from probes.concordance import auroc_by_column
 from probes.linear import Probe
 from probes.reading import Surroundings
@@ -32,7 +33,6 @@ COURSE_COLUMNS = ("label", "verdict", "progress", "mean", "low", "high", "n", "a
 _AT_ONCE = 16
 
 
-@torch.inference_mode()
 def read_while_writing(
     model: OpenModel,
     questions: Sequence[Question],
@@ -46,11 +46,14 @@ def read_while_writing(
 ) -> pd.DataFrame:
     """Every probe at every token that the model writes in answer to each question.
 
+    The model writes first, as `LocalRespondent` has it answer; then prompt and text are run once more as a whole, and
+    read. Either is done in batches.
+
     Args:
         probes: label -> probe of this layer. streams: (question, d_model) that they were fitted to; give the scale.
         surroundings: of the same streams. instrument: one whose answer is text.
         max_new_tokens: by default the instrument's.
-        progress: is told how many questions were done.
+        progress: is told how many questions were answered.
 
     Returns:
         One row per question, token and label, `TOKEN_COLUMNS`; said_yes is 1, 0, or nan where no verdict could be read.
@@ -61,44 +64,62 @@ def read_while_writing(
     reader = instrument.reader
     if not isinstance(reader, TextReader):
         raise InputError(f"the instrument {instrument.name!r} writes nothing; choose one that is read as text")
-    prompts = [instrument.prompt(question.text) for question in questions]
-    sequences, most = model.token_ids(prompts), max_new_tokens or reader.max_new_tokens
-    check_room(model, sequences, most)
+    if not questions:
+        raise InputError("there are no questions to answer with reasons; give at least one")
+    asked = replace(instrument, reader=replace(reader, max_new_tokens=max_new_tokens or reader.max_new_tokens))
+    prompts = [asked.prompt(question.text) for question in questions]
+    answers = {answer.place: answer for answer in LocalRespondent(model, progress=progress).answer(prompts, asked)}
     units = np.stack([probe.direction.double().numpy() for probe in probes.values()], axis=1)
     before = streams @ units
     mean, spread = before.mean(axis=0), before.std(axis=0)
-    lines: list[pd.DataFrame] = []
-    order = sorted(range(len(questions)), key=lambda place: len(sequences[place]))
-    for first in range(0, len(order), _AT_ONCE):
-        chosen = order[first : first + _AT_ONCE]
-        written = generate(model, [sequences[place] for place in chosen], most, stop=reader.stop)
-        for place, text in zip(chosen, written, strict=True):
-            whole = encode(model.tokenizer, model.render(prompts[place]) + text.text)
-            start = _begins(sequences[place], whole)
-            if start >= len(whole):
-                continue
-            rows = model.read_residual(pad_batch([whole], model.stack.pad_id).to(model.device), [layer], "all")
-            own = rows[0, 0, start:].double().cpu().numpy()
-            said_yes = response_from_text(instrument.scale, reader, text.text, text.finished).said_yes
-            said = np.nan if said_yes is None else float(said_yes)
-            readings, far = (own @ units - mean) / spread, surroundings.as_far(surroundings.distance(own))
-            n = len(own)
-            for at, label in enumerate(probes):
-                lines.append(
-                    pd.DataFrame(
-                        {
-                            "question_id": questions[place].id, "place": np.arange(n), "n_tokens": n,
-                            "progress": np.arange(n) / max(n - 1, 1),
-                            "token": [model.tokenizer.decode([token]) for token in whole[start:]],
-                            "label": label, "reading": readings[:, at], "as_far": far, "said_yes": said,
-                        }
-                    )
-                )  # fmt: skip
-        if progress:
-            progress(len(chosen))
+    lines: dict[int, list[pd.DataFrame]] = {}
+    for place, tokens, own in _written_streams(model, prompts, answers, layer):
+        said = answers[place].said_yes
+        readings, far = (own @ units - mean) / spread, surroundings.as_far(surroundings.distance(own))
+        n = len(own)
+        common = {
+            "question_id": questions[place].id, "place": np.arange(n), "n_tokens": n,
+            "progress": np.arange(n) / max(n - 1, 1), "token": tokens, "as_far": far,
+            "said_yes": np.nan if said is None else float(said),
+        }  # fmt: skip
+        lines[place] = [
+            pd.DataFrame({**common, "label": label, "reading": readings[:, at]}) for at, label in enumerate(probes)
+        ]
     if not lines:
         return pd.DataFrame(columns=list(TOKEN_COLUMNS))
-    return pd.concat(lines, ignore_index=True)[list(TOKEN_COLUMNS)]
+    in_order = [table for place in sorted(lines) for table in lines[place]]
+    return pd.concat(in_order, ignore_index=True)[list(TOKEN_COLUMNS)]
+
+
+@torch.inference_mode()
+def _written_streams(
+    model: OpenModel, prompts: Sequence[Prompt], answers: Mapping[int, Response], layer: int
+) -> list[tuple[int, list[str], Floats]]:
+    """Place, tokens and (token, d_model) streams of what was written in answer to each prompt; nothing: left out."""
+    sequences = model.token_ids(prompts)
+    wholes = [
+        encode(model.tokenizer, model.render(prompt) + answers[place].raw_text) for place, prompt in enumerate(prompts)
+    ]
+    starts = [_begins(prompt, whole) for prompt, whole in zip(sequences, wholes, strict=True)]
+
+    def read(batch: list[int]) -> list[tuple[int, list[str], Floats]]:
+        padded = pad_batch([wholes[place] for place in batch], model.stack.pad_id).to(model.device)
+        rows = model.read_residual(padded, [layer], "all")[:, 0]
+        return [
+            (
+                place,
+                [model.tokenizer.decode([token]) for token in wholes[place][starts[place] :]],
+                row[padded.attention_mask[at].bool()][starts[place] :].double().cpu().numpy(),
+            )
+            for at, (place, row) in enumerate(zip(batch, rows, strict=True))
+            if starts[place] < len(wholes[place])
+        ]
+
+    found = []
+    for batch in batches_by_length([len(whole) for whole in wholes], _AT_ONCE):
+        for part in halving_on_out_of_memory(read, batch):
+            found += part
+    return found
 
 
 def course_of(

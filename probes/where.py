@@ -32,7 +32,8 @@ from probes.solvers import Training
 
 Floats = NDArray[np.float64]
 
-N_POSITIONS = 16
+N_POSITIONS = 28
+"""With a sentence of request and the turn of the answer, a few words of the question are still among them."""
 MAP_COLUMNS = ("label", "layer", "position", "token", "auroc", "low", "high", "written", "n")
 _METHOD, _STEP = "lda", 0.01
 

@@ -1,19 +1,23 @@
 """Count how often the statistics of the probes err, and how often they find what is there.
 
-    python scripts/calibrate_probes.py                # the figures of docs/probes.md; about ten minutes on one core
-    python scripts/calibrate_probes.py --n 100        # rougher
+    python scripts/calibrate_probes.py                          # the figures of docs/probes.md; on one core
+    python scripts/calibrate_probes.py --n 100                  # rougher
+    python scripts/calibrate_probes.py --only statements,words  # some of the cases
 
-Every sample has 17 topics and 340 questions, with topics that move labels and activations. Size: the share of p <= .05
-where nothing was planted. Power: the same where something was. Coverage: how often the 95% interval of an AUROC holds
-the AUROC of endlessly many topics.
+Size: the share of p <= .05, or of 95% intervals that leave out the value of nothing, where nothing was planted. Power:
+the same where something was. Coverage: how often the 95% interval of an AUROC holds the AUROC of endlessly many topics.
+What is planted, and how, stands in scripts/probe_cases.py.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
+import probe_cases as planted
+from probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
 
-from common import program_parser
+from common import InputError, positive, program_parser, run_command
 from probes import (
     Concordance,
     ProbeTask,
@@ -25,11 +29,9 @@ from probes import (
     transfer_table,
 )
 
-N_TOPICS, N_QUESTIONS, D_MODEL = 17, 340, 40
 TOPIC_EFFECTS = (0.0, 0.5, 1.0)
 Draws = tuple[np.ndarray, ...]
-FOLDS = TopicFolds.of([f"t{place % N_TOPICS}" for place in range(N_QUESTIONS)])
-TEXTS = tuple(f"what is thing {place}?" for place in range(N_QUESTIONS))
+Draw = Callable[[np.random.Generator], dict[str, float]]
 
 
 def labelled_scores(rng: np.random.Generator, gain: float, effect: float) -> Draws:
@@ -52,9 +54,7 @@ def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, flo
 
 def streams(rng: np.random.Generator, cosine: float, shift: float, effect: float) -> Draws:
     """Activations with noise alike in all directions, so that every method has the planted cosine."""
-    raw = rng.standard_normal((2, D_MODEL))
-    raw /= np.linalg.norm(raw, axis=1, keepdims=True)
-    raw[1] = cosine * raw[0] + np.sqrt(1 - cosine**2) * _unit(raw[1] - (raw[1] @ raw[0]) * raw[0])
+    raw = pair_of_directions(rng, cosine)
     topics = effect * rng.standard_normal((N_TOPICS, D_MODEL))[FOLDS.topic]
     labels = (rng.random((N_QUESTIONS, 2)) < 0.5).astype(float)
     return rng.standard_normal((N_QUESTIONS, D_MODEL)) + topics + shift * labels @ raw, labels
@@ -68,8 +68,7 @@ def directions(rng: np.random.Generator, cosine: float, effect: float) -> dict[s
     for method in ("ridge", "mean_difference"):
         table = direction_table(rows, task, {"a": 0.3, "b": 0.3}, ["a", "b"], method, n_null=49, n_halves=0)
         found[f"cosine, {method}"] = float(table["p"].iloc[0])
-        apart = table["low"].iloc[0] > 0 or table["high"].iloc[0] < 0
-        found[f"cosine off 0, {method}"] = 0.0 if apart else 1.0
+        found[f"cosine off 0, {method}"] = off(0.0, table["low"].iloc[0], table["high"].iloc[0])
     return found
 
 
@@ -89,9 +88,9 @@ def transfers(rng: np.random.Generator, cosine: float, effect: float) -> dict[st
     return {"transfer, ridge": float(table["p"].iloc[0])}
 
 
-def coverage(rng: np.random.Generator, effect: float, draws: np.ndarray) -> dict[str, float]:
+def coverage(rng: np.random.Generator, effect: float) -> dict[str, float]:
     """Whether the intervals hold the truth: of scores held out in five folds, and of one probe's scores (transfer)."""
-    found = {}
+    found, draws = {}, topic_draws(N_TOPICS, 399)
     for name, topics_per_fold in (("coverage, five folds", N_TOPICS / 5), ("coverage, one probe", np.inf)):
         if (name, effect) not in _TRUE:
             many = [_pairs(rng, 170, effect, topics_per_fold).auroc for _ in range(20)]
@@ -115,40 +114,77 @@ def _pairs(rng: np.random.Generator, n_topics: int, effect: float, topics_per_fo
 _TRUE: dict[tuple[str, float], float] = {}
 
 
-def share(name: str, n: int, draw: Callable[[np.random.Generator], dict[str, float]], level: float | None) -> None:
-    """Print how often each p is at most `level`; the mean where there is no level."""
+# ---- what is counted -----------------------------------------------------------------------------------------------
+
+
+def cases() -> "dict[str, Iterator[tuple[str, Draw]]]":
+    """Group -> what is planted, and how a sample is drawn."""
+    cosines, truths = (0.0, 0.3, 0.6), ((0.0, True), (0.5, True), (0.5, False), (1.0, True))
+
+    def of(draw: Callable[..., dict[str, float]], *settings: dict[str, float]) -> Iterator[tuple[str, Draw]]:
+        for given in settings:
+            yield ", ".join(f"{name} {value}" for name, value in given.items()), partial(draw, **given)
+
+    return {
+        "coverage": of(coverage, *({"effect": effect} for effect in TOPIC_EFFECTS)),
+        "added": of(added, *({"gain": gain, "effect": effect} for effect in TOPIC_EFFECTS for gain in (0.0, 0.3, 0.5))),
+        "directions": of(directions, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
+        "transfer": of(transfers, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
+        "one label": of(
+            planted.one_label,
+            *({"shift": shift, "effect": effect} for effect in (0.0, 1.0) for shift in (0.0, 0.6)),
+        ),
+        "best layer": of(planted.best_layer, *({"shift": shift, "effect": 0.5} for shift in (0.0, 1.0))),
+        "another label": of(planted.another_label, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
+        "subspaces": of(planted.subspaces, *({"cosine": cosine, "effect": 0.3} for cosine in (0.0, 0.6, 0.9))),
+        "statements": of(planted.without_labels, *({"truth": t, "understood": u} for t, u in truths)),
+        "patches": of(planted.patches, *({"share": share} for share in (0.0, 0.2, 0.5))),
+        "far away": of(
+            planted.far_away, *({"scale": a, "shift": b} for a, b in ((1, 0), (1.1, 0), (1.25, 0), (1, 2), (1, 4)))
+        ),
+        "near and far": of(
+            planted.near_and_far, *({"noise": noise, "effect": effect} for effect in (0.0, 0.5) for noise in (0.0, 1.0))
+        ),
+        "words": of(
+            planted.words_for_a_dial, *({"text": a, "margin": b} for a, b in ((0.0, 0.0), (0.4, 0.0), (0.8, 0.3)))
+        ),
+        "own ability": of(
+            planted.own_ability,
+            *({"shared": a, "private": b} for a, b in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))),
+        ),
+        "written": of(planted.written_answers, *({"n": n, "apart": a} for n in (24, 96) for a in (0.0, 0.8))),
+    }
+
+
+SLOW = {"directions": 5, "transfer": 5, "one label": 5, "best layer": 5, "another label": 5, "subspaces": 5,
+        "statements": 5, "words": 5, "own ability": 5}  # fmt: skip
+"""Groups of which a sample takes longer than a tenth of a second: so many times fewer are drawn."""
+
+
+def count(group: str, said: str, draw: Draw, n: int) -> None:
+    """Print for each statistic the share that was found, or the mean, with its standard error."""
     found = pd.DataFrame([draw(np.random.default_rng(seed)) for seed in range(n)])
     for column in found:
-        value = float((found[column] <= level).mean() if level is not None else found[column].mean())
-        error = (value * (1 - value) / n) ** 0.5
-        print(f"{column:28} {name:34} {value:.3f} +- {error:.3f}  (n = {n})", flush=True)
+        own = found[column].dropna()
+        values = own if str(column).startswith(("mean", "coverage")) else (own <= 0.05).astype(float)
+        error = float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+        print(f"{group:14} {column:38} {said:34} {values.mean():.3f} +- {error:.3f}  (n = {len(values)})", flush=True)
 
 
 def main() -> None:
     """Everything, one line at a time."""
     parser = program_parser(__doc__)
-    parser.add_argument("--n", type=int, default=1000, help="samples of the quick ones (%(default)s)")
-    parser.add_argument("--n-slow", type=int, help="samples of the directions (a fifth)")
-    parser.add_argument("--only-directions", action="store_true", help="leave the quick ones out")
+    parser.add_argument("--n", type=positive, default=500, help="samples; a fifth of the slow ones (%(default)s)")
+    parser.add_argument("--only", help=f"some of: {', '.join(cases())}")
     options = parser.parse_args()
-    slow = options.n_slow or max(options.n // 5, 1)
-    draws = topic_draws(N_TOPICS, 399)
-    for effect in () if options.only_directions else TOPIC_EFFECTS:
-        share(f"topic effect {effect}", options.n, lambda rng, e=effect: coverage(rng, e, draws), None)
-    for effect in () if options.only_directions else TOPIC_EFFECTS:
-        for gain in (0.0, 0.3, 0.5):
-            said = f"gain {gain}, topic effect {effect}"
-            share(said, options.n, lambda rng, g=gain, e=effect: added(rng, g, e), 0.05)
-    for cosine in (0.0, 0.3, 0.6, 0.9):
-        said = f"cosine {cosine}, topic effect 0.3"
-        share(said, slow, lambda rng, c=cosine: directions(rng, c, 0.3), 0.05)
-        share(said, slow, lambda rng, c=cosine: transfers(rng, c, 0.3), 0.05)
-
-
-def _unit(vector: np.ndarray) -> np.ndarray:
-    unit: np.ndarray = vector / np.linalg.norm(vector)
-    return unit
+    known = cases()
+    wanted = [name.strip() for name in options.only.split(",")] if options.only else list(known)
+    if unknown := [name for name in wanted if name not in known]:
+        raise InputError(f"--only {unknown[0]!r} is none of {', '.join(known)}")
+    for group in wanted:
+        for said, draw in known[group]:
+            count(group, said, draw, max(options.n // SLOW.get(group, 1), 2))
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

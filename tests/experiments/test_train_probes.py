@@ -108,7 +108,7 @@ def test_maps_of_layer_by_position_and_patches_stand_in_the_report(finished):
     )
     assert set(where["label"]) == main <= set(direct["label"])
     assert set(where["layer"]) == set(tokens["layer"]) == set(range(5))
-    assert set(where["position"]) == set(range(-16, 0))
+    assert set(where["position"]) == set(range(-28, 0))
     last = patching[patching["layer"] == 4]
     assert last["recovered"].tolist() == pytest.approx([1, 1], abs=1e-3)
     assert (patching["n"] == 10).all()

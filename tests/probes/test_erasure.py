@@ -22,6 +22,20 @@ def test_no_linear_reading_is_left_on_the_questions_that_the_eraser_saw(n):
         assert np.abs(covariance_with(erased, label)).max() < 1e-8 * before
 
 
+def test_without_shrinkage_it_is_the_published_formula(monkeypatch):
+    """x - S^(1/2) Q Q' S^(-1/2) (x - mean), in the stream's own coordinates and by another route (eigenvectors)."""
+    monkeypatch.setattr("probes.erasure.ledoit_wolf", lambda training: 0.0)
+    sample = planted({"a": 2.0, "b": 1.0}, n=800, d=12)
+    rows = sample.rows @ np.random.default_rng(0).standard_normal((12, 12))  # coordinates that hang together
+    labels = sample.truth.to_numpy()
+    centred = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(rows))
+    root, inverse = (vectors * values**power @ vectors.T for power in (0.5, -0.5))
+    basis = np.linalg.qr(inverse @ (centred.T @ (labels - labels.mean(axis=0))))[0]
+    expected = rows - centred @ inverse @ basis @ basis.T @ root
+    np.testing.assert_allclose(Eraser.fit(rows, labels)(rows), expected, atol=1e-8)
+
+
 def test_unknown_labels_count_for_nothing():
     sample = planted({"a": 2.0}, n=340, d=20)
     truth = sample.truth.to_numpy().copy()
