@@ -1,6 +1,7 @@
 """Which dial is best, at equal yes rates? Directions, operators, layers, a moved cut, instructions, personas.
 
-    python experiments/compare_dials.py                                        # embedded model and panel; CPU; long
+    python experiments/compare_dials.py                 # embedded model and panel; CPU; minutes
+    python experiments/compare_dials.py --n-questions 533 --facts 200 --passages 64            # all of both; hours
     python experiments/compare_dials.py --n-questions 160 --layer 15,21 --facts 40 \\
            --methods mean_difference,lda,gradient,random --operators add,rotate              # a quick look
     python experiments/compare_dials.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
@@ -29,13 +30,18 @@ if TYPE_CHECKING:
     from elicitation import PromptTemplate, Question
     from matching import ExperimentInputs
     from open_models import OpenModel
-    from steering import Dial, SteeringVector
+    from steering import Adapter, Dial, SteeringVector
 
 PROGRAM = "compare_dials"
 MODEL = "smollm2-135m-instruct"
 PROMPT, PROMPT_OF_EMBEDDED = "neutral", "examples YN"
 KINDS = ("interventions", "cut", "threshold", "personas", "temperature")
+MORE_KINDS = ("lora",)
+"""Compared where they are named: an adapter has to be trained, and needs peft."""
+READ_ONCE = ("cut", "temperature")
+"""Kinds of dial whose settings are all read off one unsteered answer."""
 TIMED_QUESTIONS = 16
+QUESTIONS_OF_EMBEDDED = 200
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ def directions(work: Work) -> "dict[tuple[int, str], SteeringVector]":
     """Every direction at every candidate layer, made on the extraction split and measured on the fitting split."""
     from open_models import PromptSet
     from reporting import progress_bar
-    from steering import SteeringVector, candidate_layers, compare_directions
+    from steering import SteeringVector, compare_directions
 
     run, options = work.run, work.options
     if run.has("directions.csv"):
@@ -123,10 +129,11 @@ def directions(work: Work) -> "dict[tuple[int, str], SteeringVector]":
         work.model,
         made_on,
         held_out,
-        candidate_layers(options.layer, work.model.n_layers),
+        candidates_of(options.layer, work.model.n_layers),
         progress_bar,
         methods=options.methods,
         contrast=options.contrast,
+        framings=options.framings,
         seed=options.seed,
     )
     for (layer, method), vector in found.vectors.items():
@@ -134,6 +141,15 @@ def directions(work: Work) -> "dict[tuple[int, str], SteeringVector]":
     run.write_table("cosines.csv", found.cosines)
     run.write_table("directions.csv", found.table)
     return found.vectors
+
+
+def candidates_of(option: str, n_layers: int) -> list[int]:
+    """Layers that are compared; auto: three, since each is made by every method and measured with all of them."""
+    from steering import candidate_layers
+
+    if option == "auto":
+        return sorted({n_layers * tenths // 10 for tenths in (5, 6, 7)})
+    return candidate_layers(option, n_layers)
 
 
 def vector_file(layer: int, method: str) -> str:
@@ -166,6 +182,7 @@ def make_dials(work: Work, vectors: "dict[tuple[int, str], SteeringVector]", lay
     from steering import (
         Intervention,
         InterventionDial,
+        LoraDial,
         MovedCut,
         Temperature,
         instructed_threshold,
@@ -176,7 +193,9 @@ def make_dials(work: Work, vectors: "dict[tuple[int, str], SteeringVector]", lay
     options, how = work.options, {"positions": work.options.positions}
     dials: list[Any] = []
     if "interventions" in options.dials:
-        for method in options.methods:
+        for method in (*options.methods, *options.framings):
+            if (layer, method) not in vectors:
+                continue
             kind = "control" if method == "random" else "intervention"
             dials.append(InterventionDial(Intervention.of(vectors[layer, method], **how), f"{method}, add", kind))
         first = options.methods[0]
@@ -192,10 +211,29 @@ def make_dials(work: Work, vectors: "dict[tuple[int, str], SteeringVector]", lay
             shared = share_by_effect([vectors[each, first] for each in together], [effects[each] for each in together])
             name = f"{first}, add at {len(together)} layers"
             dials.append(InterventionDial(Intervention.of(*shared, unit="raw", intervention_id=name, **how), name))
+    if "lora" in options.dials:
+        dials.append(LoraDial(adapter(work)))
     others = {
         "cut": MovedCut(), "threshold": instructed_threshold(), "personas": personas(), "temperature": Temperature(),
     }  # fmt: skip
     return dials + [dial for kind, dial in others.items() if kind in (*options.dials, "cut")]
+
+
+def adapter(work: Work) -> "Adapter":
+    """The adapter of `--dials lora`, trained on the extraction split."""
+    from open_models import PromptSet
+    from reporting import progress_bar
+    from steering import Adapter, train_adapter
+
+    folder = work.run.path / "adapter"
+    if work.run.has("adapter/onedial.json"):
+        return Adapter.load(folder)
+    prompts = PromptSet.build(work.model, work.questions("extraction"), work.template)
+    with progress_bar(None, "passes over the extraction split, for the adapter") as advance:
+        found = train_adapter(work.model, prompts, work.options.lora_rate, seed=work.options.seed, progress=advance)
+    say(f"adapter: yes rate {found.unsteered:.2f} before, {found.reached:.2f} after {found.n_passes} passes")
+    found.save(folder)
+    return found
 
 
 # ---- asking ----------------------------------------------------------------------------------------------------------
@@ -235,7 +273,8 @@ def ask_all(
     for dial in dials:
         if dial in pushed or dial.name in done or not settings[dial.name]:
             continue
-        with progress_bar(len(questions), f"{stage}: {dial.name}") as advance:
+        anew = 1 if dial.kind in READ_ONCE else len(settings[dial.name])
+        with progress_bar(anew * len(questions), f"{stage}: {dial.name}") as advance:
             alone.append(dial.ask(work.model, questions, template, settings[dial.name], advance).assign(dial=dial.name))
     return pd.concat([together.read(), alone.read()], ignore_index=True)
 
@@ -282,10 +321,11 @@ def side_effects(work: Work, dials: "Sequence[Dial]", placed: "pd.DataFrame") ->
     """Facts and neutral text at the settings that are reached, and what an answer costs."""
     import pandas as pd
 
-    from elicitation import FACT, load_facts, truth_of
+    from elicitation import FACT, load_facts, load_passages, truth_of
     from steering import fact_effects
 
     facts = load_facts(work.options.facts, work.options.seed)
+    passages = load_passages()[: work.options.passages]
     settings = {name: sorted({0.0, *own}) for name, own in reached_settings(dials, placed).items()}
     asked = ask_all(work, "facts", dials, facts, FACT.template, settings)
     truth = pd.Series(truth_of(facts))
@@ -296,7 +336,7 @@ def side_effects(work: Work, dials: "Sequence[Dial]", placed: "pd.DataFrame") ->
             begun = time.perf_counter()
             dial.ask(work.model, work.questions("fitting")[:TIMED_QUESTIONS], work.template, settings[dial.name])
             each = (time.perf_counter() - begun) / (TIMED_QUESTIONS * len(settings[dial.name]))
-            own = dial.on_text(work.model, settings[dial.name]).assign(seconds_per_answer=each)
+            own = dial.on_text(work.model, settings[dial.name], passages).assign(seconds_per_answer=each)
             work.run.write_table(name, own)
         text = work.run.read_table(name)
         limit = work.options.limit
@@ -361,32 +401,54 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     subject.add_argument("--device-map", help="auto spreads a large model over several GPUs")
     asked = parser.add_argument_group("questions, panel, prompt")
     asked.add_argument("--questions", help="as in steer_sweep.py")
-    asked.add_argument("--n-questions", type=positive, help="draw this many of the questions that the panel answers")
+    asked.add_argument(
+        "--n-questions",
+        type=positive,
+        help=f"draw this many of those that the panel answers (all; of the embedded ones {QUESTIONS_OF_EMBEDDED})",
+    )
     asked.add_argument("--panel", default="embedded", help="yes/no of the targets (%(default)s)")
     asked.add_argument("--respondents", help="what is known of the targets")
     asked.add_argument("--targets", help="only these respondents, separated by commas")
     asked.add_argument("--keep-own", action="store_true", help="keep targets that are the subject's own model")
     asked.add_argument("--prompt", help="a framing's name or a prompt file, as in steer_sweep.py")
     compared = parser.add_argument_group("what is compared")
-    compared.add_argument("--dials", default=",".join(KINDS), help="among %(default)s; a moved cut always is")
+    compared.add_argument("--dials", default=",".join(KINDS), help="among %(default)s,lora; a moved cut always is")
     compared.add_argument("--methods", help="directions, the first by every operator (default: all)")
+    compared.add_argument(
+        "--framings",
+        default="",
+        help="contrasts by framing as further directions: all, or some of them (default: none)",
+    )
     compared.add_argument("--operators", help="of steering (default: all)")
     compared.add_argument("--contrast", default="response", help="what directions are made of (%(default)s)")
     compared.add_argument("--positions", choices=("last", "prompt", "all"), default="last")
-    compared.add_argument("--layer", default="auto", help="candidates: 14, 10,12,14, 8-20 or auto")
+    compared.add_argument(
+        "--layer", default="auto", help="candidates: 14, 10,12,14, 8-20 or auto: at .5, .6 and .7 of the depth"
+    )
     compared.add_argument(
         "--together", type=natural, default=3, help="layers steered at once, magnitudes shared by effect; 0: none"
     )
-    compared.add_argument("--facts", type=positive, default=200, help="unrelated facts for side effects (%(default)s)")
+    compared.add_argument("--facts", type=positive, default=60, help="unrelated facts for side effects (%(default)s)")
+    compared.add_argument(
+        "--passages", type=positive, default=16, help="of 64 neutral ones, for KL and perplexity (%(default)s)"
+    )
     compared.add_argument(
         "--limit", type=float, default=0.02, help="by how much the facts' accuracy may fall (%(default)s)"
+    )
+    compared.add_argument(
+        "--lora-rate", type=float, default=0.9, help="yes rate that --dials lora is trained to (%(default)s)"
     )
     add_run_options(parser)
     options = parse_run_options(parser, arguments)
     options.prompt = options.prompt or (PROMPT_OF_EMBEDDED if options.model == MODEL else PROMPT)
+    if options.panel == "embedded" and not options.questions:
+        options.n_questions = options.n_questions or QUESTIONS_OF_EMBEDDED
+    from elicitation import POLES
     from steering import CONTRASTS, DIRECTIONS, OPERATORS
 
-    options.dials = listed("--dials", options.dials, KINDS)
+    framings = ",".join(POLES) if options.framings == "all" else options.framings
+    options.framings = listed("--framings", framings, POLES) if framings else []
+    options.dials = listed("--dials", options.dials, (*KINDS, *MORE_KINDS))
     options.methods = listed("--methods", options.methods or ",".join(DIRECTIONS), DIRECTIONS)
     options.operators = listed("--operators", options.operators or ",".join(OPERATORS), OPERATORS)
     listed("--contrast", options.contrast, CONTRASTS)
@@ -394,6 +456,10 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         raise InputError(f"--layer {options.layer} names layers at once; give candidates (10,14), and --together")
     if not 0 <= options.limit <= 1:
         raise InputError(f"--limit {options.limit}: give a share of the facts between 0 and 1")
+    if not 0 < options.lora_rate < 1:
+        raise InputError(f"--lora-rate {options.lora_rate}: give a share between 0 and 1")
+    if options.passages > 64:
+        raise InputError(f"--passages {options.passages}: there are 64; give 64 or fewer")
     if options.facts % 2 or options.facts > 200:
         raise InputError(f"--facts {options.facts}: give an even number up to 200, since they come in pairs")
     return options

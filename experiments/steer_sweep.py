@@ -2,6 +2,7 @@
 
     python experiments/steer_sweep.py                          # embedded model, questions and panel; CPU; minutes
     python experiments/steer_sweep.py --n-questions 200        # a quick look
+    python experiments/steer_sweep.py --answer reasoned --dry-run       # what letting it reason would cost
     python experiments/steer_sweep.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv --n-questions 1000 --wandb online
     accelerate launch --num_processes 8 experiments/steer_sweep.py ...     # questions shared out, one result
@@ -76,6 +77,8 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
     readability = check_readability(model, template, inputs.questions)
     notes.tell(f"{'warning: ' if readability.warns else ''}{readability}")
+    if said := inputs.elicited_otherwise(options.answer):
+        notes.tell(said)
     prompts = PromptSet.build(model, inputs.questions, template)
     run = begin_run(options, inputs, prompts, model, threads, notes)
     with run.run:
@@ -87,9 +90,21 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
             if plan.controls:
                 with run.run.stage("controls"):
                     cross_and_save(run, prompts, model, plan, mirror)
+                if is_first_process():
+                    with run.run.stage("neutral text"):
+                        measure_texts(run, model, plan)
+            if options.instructed:
+                with run.run.stage("instructed thresholds"):
+                    ask_instructed(run, inputs, model, template)
             if options.facts:
                 with run.run.stage("facts"):
                     ask_facts(run, model, plan, options, mirror, before=(1 + bool(plan.controls)) * len(prompts))
+            if options.side_effects:
+                with run.run.stage("side effects on neutral text"):
+                    run_on_text(run, model, plan, options)
+            if options.answer == "reasoned":
+                with run.run.stage("reasoned answers"):
+                    write_reasons(run, model, plan, options, inputs, template)
             if is_first_process():
                 finish(run, options, inputs.panel, mirror)
 
@@ -140,7 +155,7 @@ def predict(
     options: argparse.Namespace, inputs: "ExperimentInputs", template: "PromptTemplate", magnitudes: list[float] | None
 ) -> None:
     """Print what the run would cost."""
-    from steering import measure_and_forecast
+    from steering import SURENESS, measure_and_forecast
 
     asked = {split: [q for q in inputs.questions if inputs.splits[q.id] == split] for split in inputs.splits.values()}
     forecast = measure_and_forecast(
@@ -155,6 +170,10 @@ def predict(
         n_magnitudes=None if magnitudes is None else len(magnitudes),
         n_controls=options.controls,
         n_facts=options.facts,
+        n_instructed=len(SURENESS) if options.instructed else 0,
+        n_passages=options.passages if options.side_effects else 0,
+        n_reasoned=options.reasoned_settings if options.answer == "reasoned" else 0,
+        reasoned_tokens=options.reasoned_tokens,
     )
     say(f"{options.model}, {len(inputs.questions)} questions, {forecast}")
 
@@ -353,6 +372,37 @@ def cross_and_save(
     wait_for_all()
 
 
+def measure_texts(run: "SweepRun", model: "OpenModel", plan: "SweepPlan") -> None:
+    """What each push does to neutral text where it takes the yes rate to .1 and to .9; once."""
+    from elicitation import load_passages
+    from reporting import progress_bar
+    from steering import kl_on_text
+
+    if run.texts() is not None:
+        return
+    settings, passages = run.settings_on_text(), load_passages()
+    with progress_bar(len(passages), "neutral text") as advance:
+        run.write_texts(kl_on_text(model, plan.interventions, settings, passages=passages, progress=advance))
+
+
+def ask_instructed(run: "SweepRun", inputs: "ExperimentInputs", model: "OpenModel", template: "PromptTemplate") -> None:
+    """Ask the unsteered subject to say yes only if it is so sure, for each level that is not on disk yet."""
+    from open_models import wait_for_all
+    from reporting import progress_bar
+    from steering import instructed_threshold
+
+    dial, done = instructed_threshold(), {float(level) for level in run.instructed_parts.done("level")}
+    wait_for_all()
+    asked = [question for question in inputs.questions if inputs.splits[question.id] != "extraction"]
+    todo = [level for level in dial.first_settings() if level and level not in done]
+    with progress_bar(len(todo) * len(asked), "instructed thresholds") as advance:
+        for level in todo:
+            answers = dial.ask(model, asked, template, [level], advance).rename(columns={"setting": "level"})
+            if is_first_process():
+                run.instructed_parts.append(answers)
+    wait_for_all()
+
+
 def ask_facts(
     run: "SweepRun",
     model: "OpenModel",
@@ -384,6 +434,79 @@ def ask_facts(
     wait_for_all()
 
 
+def run_on_text(run: "SweepRun", model: "OpenModel", plan: "SweepPlan", options: argparse.Namespace) -> None:
+    """What the dial does to neutral text, magnitude by magnitude, for what is not on disk yet; by one process."""
+    from elicitation import load_passages
+    from open_models import wait_for_all
+    from reporting import progress_bar
+    from steering import TEXT_COLUMNS, effects_on_text
+
+    parts = run.run.parts("texts", TEXT_COLUMNS, ["setting"])
+    if is_first_process():
+        done, passages = parts.done("setting"), load_passages()[: options.passages]
+        left = [m for m in plan.magnitudes[plan.intervention.intervention_id] if m not in done]
+        with progress_bar(len(left), f"{len(passages)} neutral passages at each magnitude") as advance:
+            for start in range(0, len(left), 8):
+                few = left[start : start + 8]
+                parts.append(effects_on_text(model, few, plan.intervention, passages=passages))
+                advance(len(few))
+    wait_for_all()
+
+
+def weigh_side_effects(run: "SweepRun", limit: float) -> None:
+    """The table of side effects and the usable range, from the facts and the texts."""
+    from matching import usable_range
+    from steering import TEXT_COLUMNS, fact_effects
+
+    facts = run.facts_parts.read().rename(columns={"magnitude": "setting"})
+    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
+    texts = run.run.parts("texts", TEXT_COLUMNS, ["setting"]).read()
+    effects = fact_effects(facts, truth, limit=limit).merge(texts, on="setting")
+    run.write_side_effects(effects, usable_range(effects, run.matches(), limit))
+
+
+def write_reasons(
+    run: "SweepRun",
+    model: "OpenModel",
+    plan: "SweepPlan",
+    options: argparse.Namespace,
+    inputs: "ExperimentInputs",
+    template: "PromptTemplate",
+) -> None:
+    """Let the subject reason at a few settings that the direct sweep places, for what is not on disk yet."""
+    from dataclasses import replace
+
+    from open_models import process_index, wait_for_all
+    from reporting import progress_bar
+    from steering import reasoned_instrument, reasoned_sweep, short_grid
+
+    intervention, sweep = plan.intervention, run.sweep()
+    own = sweep[(sweep["intervention_id"] == intervention.intervention_id)]
+    magnitudes = short_grid(own[own["question_id"].isin(set(inputs.ids("fitting")))], options.reasoned_settings)
+    if options.reasoned_positions != "same":
+        intervention = replace(intervention, positions=options.reasoned_positions)
+    questions = [question for question in inputs.questions if inputs.splits[question.id] != "extraction"]
+    done = {(str(question), float(magnitude)) for _, question, magnitude in run.reasoned_parts.done_keys()}
+    wait_for_all()
+
+    def save(part: "pd.DataFrame") -> None:
+        run.reasoned_parts.append(part, process=process_index())
+
+    left = len(questions) * len(magnitudes) - len(done)
+    with progress_bar(left, f"reasoned answers at {len(magnitudes)} settings") as advance:
+        reasoned_sweep(
+            model,
+            questions,
+            intervention,
+            magnitudes,
+            reasoned_instrument(template, options.reasoned_tokens),
+            sink=save,
+            done=done,
+            progress=advance,
+        )
+    wait_for_all()
+
+
 def finish(
     run: "SweepRun", options: argparse.Namespace, panel: "ResponseMatrix", mirror: "WandbMirror | None" = None
 ) -> None:
@@ -392,12 +515,21 @@ def finish(
 
     with run.run.stage("match and verdict"):
         run.write_judgement(run.judge(panel, options.seed))
+        if options.side_effects:
+            weigh_side_effects(run, options.limit)
+        if options.answer == "reasoned":
+            run.write_reasoned(*run.judge_reasoned(panel, options.seed))
     with run.run.stage("report"):
         report = write_report(run)
     if mirror is not None:
         with run.run.stage("W&B"):
             mirror.finish()
     print_summary(run.matches(), run.verdict())
+    if (found := run.side_effects()) is not None:
+        say(found[1]["sentence"])
+    if (reasoned := run.reasoned()) is not None:
+        verdict = reasoned["verdict"]
+        say(reasoned["sentence"] + (f" By these answers: {verdict['sentence']}" if verdict else ""))
     say(f"report: {report}")
 
 
@@ -448,13 +580,27 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     asked.add_argument("--show-prompt", action="store_true", help="print the first rendered prompt and stop")
     add_steering_options(parser)
+    add_side_effect_options(parser)
+    add_reasoned_options(parser)
     add_run_options(parser, wandb=True)
     parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
     options = parse_run_options(parser, arguments, lists=("--magnitudes",), retired=("site",))
-    if options.positions == "generated":
+    if options.positions in ("generated", "uncertain"):
         raise InputError(
-            "--positions generated changes what is written, and the sweep reads the token after the prompt; "
+            f"--positions {options.positions} changes what is written, and the sweep reads the token after the prompt; "
             "choose last, prompt or all"
+        )
+    if options.side_effects and not options.facts:
+        raise InputError("--side-effects rests on unrelated facts; leave --facts 0 away")
+    if not 0 <= options.limit <= 1 or options.passages > 64:
+        raise InputError(
+            f"--limit {options.limit} --passages {options.passages}: give a share between 0 and 1, and 64 passages or "
+            "fewer"
+        )
+    if options.answer == "reasoned" and (options.reasoned_settings < 2 or options.reasoned_tokens < 2):
+        raise InputError(
+            f"--reasoned-settings {options.reasoned_settings} --reasoned-tokens {options.reasoned_tokens}: give 2 or "
+            "more of either"
         )
     if options.controls and "+" in str(options.layer):
         raise InputError(
@@ -494,6 +640,44 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
         type=natural,
         default=60,
         help="unrelated yes/no facts that the dial is tried on; 0: none (%(default)s)",
+    )
+    group.add_argument(
+        "--instructed",
+        action="store_true",
+        help="a rival without steering: ask again with 'only if you are at least t%% sure', for seven t",
+    )
+
+
+def add_side_effect_options(parser: argparse.ArgumentParser) -> None:
+    """Options of what the dial does besides."""
+    group = parser.add_argument_group("side effects")
+    group.add_argument(
+        "--side-effects", action="store_true", help="run neutral text as well, and mark the usable range in the figures"
+    )
+    group.add_argument(
+        "--limit", type=float, default=0.02, help="usable: accuracy on facts falls by at most this share (%(default)s)"
+    )
+    group.add_argument("--passages", type=positive, default=16, help="neutral ones, of 64 (%(default)s)")
+
+
+def add_reasoned_options(parser: argparse.ArgumentParser) -> None:
+    """Options of answers that are written after a reasoning."""
+    group = parser.add_argument_group("reasoned answers")
+    group.add_argument(
+        "--answer",
+        choices=("direct", "reasoned"),
+        default="direct",
+        help="reasoned: besides the first token, let the subject write its reasons at a few settings (%(default)s)",
+    )
+    group.add_argument("--reasoned-settings", type=positive, default=6, help="how many, 0 among them (%(default)s)")
+    group.add_argument(
+        "--reasoned-tokens", type=positive, default=160, help="longer texts are cut off, and unread (%(default)s)"
+    )
+    group.add_argument(
+        "--reasoned-positions",
+        choices=("same", "last", "prompt", "all", "generated", "uncertain"),
+        default="same",
+        help="where the dial acts while it writes; same: as --positions, where all holds what is generated too",
     )
 
 

@@ -5,23 +5,38 @@ sweep (question x magnitude) + panel (question x target) -> match_targets -> Tar
 
 from matching.comparison import Comparison, compare_runs, mcnemar, paired_difference
 from matching.controls import ControlDial, control_table
-from matching.dial import Dial, dial_of_crossings, dial_of_grid
+from matching.dial import Dial, dial_of_crossings, dial_of_grid, readable_range
 from matching.dial_comparison import CUT, DialComparison, compare_dials, reach_at_kl
-from matching.dial_profile import PROFILE_COLUMNS, DialProfile, profile_of
+from matching.dial_profile import PROFILE_COLUMNS, PROFILE_VERDICTS, DialProfile, profile_of
 from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
 from matching.match import TargetMatches, dose_response, match_targets
+from matching.multiverse import (
+    Universe,
+    judge_universe,
+    multiverse_summary,
+    multiverse_table,
+    no_result,
+    universes_of,
+)
 from matching.path import DialPath, dial_path
 from matching.prospects import Prospects, prospects_of
+from matching.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
-from matching.splits import SPLITS, assign_splits
+from matching.splits import FITTING, SPLITS, assign_splits
 from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
-from matching.verdict import ANSWERS, DIALS, FLAGS, PUSHES, RULE, Verdict, judge
+from matching.usable import UsableRange, usable_range
+from matching.verdict import ANSWERS, CANNOT_BE_JUDGED, DIALS, FLAGS, MIN_TARGETS, PUSHES, REACH, RULE, Verdict, judge
 
 __all__ = [
+    "FITTING",
+    "CANNOT_BE_JUDGED",
+    "MIN_TARGETS",
+    "REACH",
+    "readable_range",
     "ANSWERS",
     "CUT",
     "DIALS",
@@ -31,6 +46,7 @@ __all__ = [
     "MIN_OF_A_KIND",
     "MIN_TEST",
     "PROFILE_COLUMNS",
+    "PROFILE_VERDICTS",
     "PUSHES",
     "REPLACEMENT_COLUMNS",
     "RULE",
@@ -45,13 +61,18 @@ __all__ = [
     "FactsResult",
     "Judgement",
     "Prospects",
+    "ReasonedComparison",
     "SweepGrid",
     "SweepRun",
     "SweepTables",
     "TargetMatches",
+    "Universe",
+    "UsableRange",
     "Verdict",
+    "as_sweep",
     "assign_splits",
     "compare_dials",
+    "compare_reasoned",
     "compare_runs",
     "control_table",
     "dial_of_crossings",
@@ -62,13 +83,19 @@ __all__ = [
     "facts_result",
     "judge",
     "judge_tables",
+    "judge_universe",
     "load_inputs",
     "match_targets",
     "mcnemar",
+    "multiverse_summary",
+    "multiverse_table",
+    "no_result",
     "paired_difference",
     "profile_of",
     "prospects_of",
     "reach_at_kl",
     "replacement_table",
     "sweep_grid",
+    "universes_of",
+    "usable_range",
 ]

@@ -5,6 +5,8 @@ Each control is swept on a range of its own, as the vector is, and what is compa
     signal      S, at the magnitudes at which the subject says yes as often as each target (`nulls.signal`)
     order_gain  C_A, how much better its order puts the targets' yes above their no than the unsteered margin does
     push        residual norms between yes rates of .1 and .9; inf where it never gets there
+    kl          what that costs elsewhere: KL of the next token on neutral text, without it against with it, the mean
+                of both ends of the push, in nats; inf where it never gets there, nan where it was not measured
     turning     share of the questions whose answer turns more than once
 
 A control may turn its dial the other way round: its order is then read backwards, so it loses nothing by that.
@@ -25,7 +27,7 @@ from matching.status import JUDGED
 
 ORTHOGONAL = 0.2
 """A control whose cosine with the vector is at most this has nothing of it."""
-CONTROL_COLUMNS = ["role", "drawn", "signal", "order_gain", "push", "turning", "cosine"]
+CONTROL_COLUMNS = ["role", "drawn", "signal", "order_gain", "push", "kl", "turning", "cosine"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class ControlDial:
         dial: over the questions of the sweep that it is a control for.
         norms_per_unit: residual norms that one unit of its magnitude is.
         cosine: with the vector under test; nan where it is not known.
+        kl: on neutral text, at the ends of its push; nan where it was not measured.
     """
 
     role: str
@@ -45,6 +48,7 @@ class ControlDial:
     dial: Dial
     norms_per_unit: float = 1.0
     cosine: float = float("nan")
+    kl: float = float("nan")
 
 
 def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -> pd.DataFrame:
@@ -57,6 +61,7 @@ def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -
     for name, control in controls.items():
         numbers = dial_numbers(matches, control.dial)
         numbers["push"] *= control.norms_per_unit
+        numbers["kl"] = control.kl
         rows[name] = {"role": control.role, "drawn": control.drawn, **numbers, "cosine": control.cosine}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=CONTROL_COLUMNS)
     return table.rename_axis("intervention_id")

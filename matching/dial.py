@@ -19,10 +19,13 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from elicitation import is_read
 from matching import choice
 from matching.splits import FITTING
 from matching.tables import SweepGrid
 
+GRID_POINTS = 41
+"""Of a grid that is made of crossings: as many magnitudes to choose from as a sweep has."""
 LOW_RATE, HIGH_RATE = 0.1, 0.9
 """The push of a dial is how far it is turned between these yes rates."""
 
@@ -46,7 +49,9 @@ class Dial:
 
     @cached_property
     def ease(self) -> np.ndarray:
-        """Q, 0 to 1, higher = turns earlier; nan where no answer was read."""
+        """Q, 0 to 1, higher = turns earlier; nan where no answer was read, or one magnitude is all of the range."""
+        if self.high == self.low:
+            return np.full(len(self.questions), np.nan)
         return np.array(
             [
                 np.nan if turns is None else self._spans(turns)[0 if yes else 1 :: 2].sum() / (self.high - self.low)
@@ -92,20 +97,27 @@ class Dial:
         Args:
             rows: mask (Q) of the questions that the rates are of.
         """
+        ends = self.push_ends(rows)
+        return float("inf") if ends is None else abs(ends[1] - ends[0])
+
+    def push_ends(self, rows: np.ndarray) -> tuple[float, float] | None:
+        """The two magnitudes that `push` is between, that of few yes first; None where there is no such way."""
         turns = [each for each, own in zip(self.crossings, rows, strict=True) if own and each is not None]
         points = np.unique(np.concatenate([[self.low], *turns, [self.high]]))
         middles = (points[:-1] + points[1:]) / 2
         rates = np.nanmean(self.answers_at(middles)[rows], axis=0) if len(middles) else np.array([])
         few, many = rates <= LOW_RATE, rates >= HIGH_RATE
         if not (few.any() and many.any()):
-            return float("inf")
+            return None
         # From the edge of a stretch with few yes to the next edge of one with many, whichever way round.
         ends_few = np.concatenate([points[:-1][few], points[1:][few]])
-        ends_many = np.concatenate([points[:-1][many], points[1:][many]])
-        nearest = np.sort(ends_many)
+        nearest = np.sort(np.concatenate([points[:-1][many], points[1:][many]]))
         after = np.clip(np.searchsorted(nearest, ends_few), 0, len(nearest) - 1)
         before = np.clip(after - 1, 0, None)
-        return float(np.minimum(np.abs(nearest[after] - ends_few), np.abs(nearest[before] - ends_few)).min())
+        closer = np.abs(nearest[before] - ends_few) < np.abs(nearest[after] - ends_few)
+        ends_many = np.where(closer, nearest[before], nearest[after])
+        shortest = int(np.abs(ends_many - ends_few).argmin())
+        return float(ends_few[shortest]), float(ends_many[shortest])
 
     def rank_correlation(self, scores: np.ndarray, rows: np.ndarray) -> float:
         """Spearman's correlation of the order with other scores, over the questions in `rows` that have both."""
@@ -152,6 +164,31 @@ def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, 
         low,
         high,
     )
+
+
+def grid_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> SweepGrid:
+    """What a sweep would have seen, as far as a match needs it: the answers at magnitudes even in yes rate.
+
+    Margins are +1 where the answer is yes and -1 where it is no, since the crossings tell no more; at 0 they are the
+    unsteered ones. Magnitudes lie in the middle between neighbouring turns of fitting questions.
+
+    Args:
+        unsteered: index question; margin, mass. An answer that could not be read there is unread at 0 alone.
+        splits: question -> split.
+    """
+    own = splits.reindex(dial.questions).to_numpy(dtype=object)
+    turns = [each for each, split in zip(dial.crossings, own, strict=True) if split == FITTING and each is not None]
+    points = np.unique(np.concatenate([[dial.low], *turns, [dial.high]]))
+    middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
+    even = np.linspace(0, len(middles) - 1, min(GRID_POINTS - 1, len(middles))).round().astype(int)
+    magnitudes = np.unique(np.concatenate([[0.0], middles[even]]))
+    answers = dial.answers_at(magnitudes)
+    known = unsteered.reindex(dial.questions)
+    zero = np.flatnonzero(magnitudes == 0.0)
+    margins, masses = 2 * answers - 1, np.where(np.isnan(answers), 0.0, 1.0)
+    masses[:, zero] = known["mass"].to_numpy(float)[:, None]
+    margins[:, zero] = np.where(is_read(known["mass"]), known["margin"], np.nan)[:, None]
+    return SweepGrid(dial.questions, own, magnitudes, margins, masses)
 
 
 def readable_range(grid: SweepGrid) -> np.ndarray:

@@ -36,6 +36,7 @@ FEWEST_CONTROLS = 19
 MOVES, AGAINST, STILL, OPEN = "moves with the dial", "moves against it", "does not move", "open"
 AS_ANY = "moves as any push does"
 UNREAD, ALIKE = "cannot be read", "all answers alike"
+PROFILE_VERDICTS = (MOVES, AGAINST, AS_ANY, STILL, OPEN, UNREAD, ALIKE)
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,8 @@ def _verdict(together: float, low: float, high: float, p: float, n_controls: int
 
 def _by_item(rows: pd.DataFrame, ids: Sequence[str]) -> np.ndarray:
     """Mean score over the forms of each item, nan where one of them is unread."""
+    if rows["form"].nunique() == 1:  # no pivot, which would take most of the time
+        return rows.set_index("question_id")["score"].reindex(list(ids)).to_numpy(dtype=float)
     forms = rows.pivot(index="question_id", columns="form", values="score").reindex(list(ids))
     return forms.mean(axis=1, skipna=False).to_numpy(dtype=float)
 

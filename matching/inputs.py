@@ -15,7 +15,7 @@ from elicitation import (
     load_panel,
     load_questions,
     questions_frame,
-    sample_questions,
+    stratified_sample,
 )
 from matching.splits import TEST, assign_splits
 
@@ -52,6 +52,25 @@ class ExperimentInputs:
         known = self.subject_correct if correctness is None else correctness.mean(axis=1)
         return replace(self, panel=panel, subject_correct=known)
 
+    def elicited_otherwise(self, answer: str) -> str:
+        """What to say where targets answered after reasoning and the subject does not, or the other way round; else "".
+
+        Args:
+            answer: how the subject answers: "direct" (at its first token) or "reasoned".
+        """
+        framings = self.panel.respondents["framing"] if "framing" in self.panel.respondents else pd.Series(dtype=str)
+        n, n_reasoned = len(self.panel.answers.columns), int(framings.astype(str).str.endswith("reasoned").sum())
+        if answer == "direct" and n_reasoned:
+            return (
+                f"{n_reasoned} of {n} targets answered after reasoning: a panel elicited with reasoning is matched by "
+                "a direct subject, which answers at its first token; --answer reasoned lets it reason as well"
+            )
+        if answer == "reasoned" and n_reasoned < n:
+            return (
+                f"{n - n_reasoned} of {n} targets are not known to have reasoned before they answered; the subject does"
+            )
+        return ""
+
     def frame(self) -> pd.DataFrame:
         """The questions as a table, with their split and, where it is known, `subject_correct`."""
         frame = questions_frame(self.questions)
@@ -87,7 +106,7 @@ def load_inputs(
         questions: what `load_questions` takes; None takes the panel's own texts where it has them, else the embedded
             questions.
         targets: keep these respondents only.
-        n_questions: draw this many.
+        n_questions: draw this many, each topic and level by its share (`stratified_sample`).
         hold_out_topics: see `assign_splits`; which topics these are is noticed.
 
     Raises:
@@ -102,7 +121,7 @@ def load_inputs(
     everything = None
     if n_questions is not None:
         everything = ExperimentInputs(asked, {}, answers)
-        asked = sample_questions(asked, n_questions, seed)
+        asked = stratified_sample(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
     notice(str(joined))

@@ -13,10 +13,11 @@ from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
 from matching.facts import FactsResult, facts_result
 from matching.knowing import knowing_table
-from matching.match import TargetMatches, match_targets
+from matching.match import TargetMatches, match_targets, ordering_questions
 from matching.path import DialPath, dial_path
 from matching.rivals import ceiling, material_of, rival_table
 from matching.tables import SweepGrid, panel_answers, sweep_grid
+from matching.texts import push_settings, text_cost
 from matching.verdict import Verdict, judge
 from psychometrics import FactorModel, fit_factor_model
 
@@ -33,8 +34,13 @@ class SweepTables:
         questions: columns id, split, and where known question, topic, subject_correct (1, 0, nan).
         crossings: intervention_id, question_id, magnitude, yes_at_low: where the answers turn, of controls that were
             not swept on a grid; None where there are none.
+        texts: `texts.TEXT_COLUMNS`: what the interventions do to neutral text at the ends of their pushes; None where
+            that was not measured.
+        instructed: question_id, level, margin, mass: the subject told to say yes only if it is at least that sure, in
+            percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
+        direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
     """
 
     sweep: pd.DataFrame
@@ -42,6 +48,9 @@ class SweepTables:
     questions: pd.DataFrame
     crossings: pd.DataFrame | None = None
     facts: pd.DataFrame | None = None
+    direct: pd.Series | None = None
+    texts: pd.DataFrame | None = None
+    instructed: pd.DataFrame | None = None
 
     @property
     def splits(self) -> pd.Series:
@@ -96,17 +105,19 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
         intervention_id=own,
         topics=tables.topics,
         seed=seed,
+        direct=tables.direct,
     )
-    grid = sweep_grid(tables.sweep, tables.splits, own)
+    grid = sweep_grid(tables.sweep, tables.splits, own, tables.direct)
     answers = panel_answers(panel, grid.questions)
-    material = material_of(matches, tables.questions, answers, grid.splits, grid.margins[:, grid.unsteered])
+    material = material_of(matches, tables.questions, answers, grid.splits, grid.unsteered_margins, tables.instructed)
     rivals = rival_table(matches, material, seed=seed)
-    dials = _control_dials(tables, grid)
+    dials = _controls_of(tables, grid)
     controls = control_table(matches, dials) if dials else None
     verdict = judge(
         matches,
         controls=controls,
         norms_per_unit=_norms_per_unit(entries[own]),
+        kl=text_cost(tables.texts, own, matches.evidence.dial.push(ordering_questions(grid, tables.topics))),
         facts=_facts(tables, grid, own, seed),
         ceiling=lambda signal: ceiling(rivals, signal),
         seed=seed,
@@ -119,17 +130,31 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
     return Judgement(matches, verdict, rivals, controls, knowing, factor, path)
 
 
-def _control_dials(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]:
+def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
+    """intervention_id -> the magnitudes at which its cost on neutral text is to be measured: the ends of its push."""
+    own = under_test(tables.interventions)
+    grid = sweep_grid(tables.sweep, tables.splits, own)
+    dials = {own: dial_of_grid(grid)} | {
+        str(entry["intervention_id"]): _dial_of(tables, grid, str(entry["intervention_id"]), entry)
+        for entry in controls_of(tables.interventions).reset_index().to_dict("records")
+    }
+    return push_settings(dials, ordering_questions(grid, tables.topics))
+
+
+def _controls_of(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]:
     """Every control that was swept, by its identifier."""
     dials = {}
+    rows = ordering_questions(grid, tables.topics)
     for entry in controls_of(tables.interventions).reset_index().to_dict("records"):
         name = str(entry["intervention_id"])
+        dial = _dial_of(tables, grid, name, entry)
         dials[name] = ControlDial(
             role=str(entry["role"]),
             drawn=entry["role"] in DRAWN_ROLES,
-            dial=_dial_of(tables, grid, name, entry),
+            dial=dial,
             norms_per_unit=_norms_per_unit(entry),
             cosine=float(entry.get("cosine", float("nan"))),
+            kl=text_cost(tables.texts, name, dial.push(rows)),
         )
     return dials
 

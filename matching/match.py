@@ -96,6 +96,7 @@ def match_targets(
     topics: pd.Series | None = None,
     n_bootstrap: int = 1999,
     seed: int = 0,
+    direct: pd.Series | None = None,
 ) -> TargetMatches:
     """Match every target of a panel with one vector's sweep.
 
@@ -107,18 +108,37 @@ def match_targets(
         respondents: index respondent; model, framing, family; by default the panel's own.
         intervention_id: which one, where the sweep holds several.
         topics: question id -> topic; by default all questions are of one.
+        direct: of answers that were written, the margins that a cut is moved on (`SweepGrid.direct`).
 
     Raises:
         InputError: tables that do not fit together, or no question in the fitting or the test split.
     """
-    grid = sweep_grid(sweep, splits, intervention_id)
+    grid = sweep_grid(sweep, splits, intervention_id, direct)
+    return match_grid(grid, panel, thresholds, respondents, topics, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def match_grid(
+    grid: SweepGrid,
+    panel: Any,
+    thresholds: pd.Series | None = None,
+    respondents: pd.DataFrame | None = None,
+    topics: pd.Series | None = None,
+    dial: Dial | None = None,
+    n_bootstrap: int = 1999,
+    seed: int = 0,
+) -> TargetMatches:
+    """The same from a sweep that is laid out already; see `match_targets`.
+
+    Args:
+        dial: the order in which answers turn, where it is known better than from the grid.
+    """
     n_fitting, n_test = int(grid.rows(FITTING).sum()), int(grid.rows(TEST).sum())
     if not n_fitting or not n_test:
         raise InputError(f"the sweep holds {n_fitting} fitting and {n_test} test questions; both are needed")
     frame = panel_answers(panel, grid.questions)
     chosen = _choose(grid, frame.to_numpy())
     compared = _compared(grid, frame.to_numpy(), chosen)
-    evidence = _evidence(grid, frame.to_numpy(), chosen, compared, topics)
+    evidence = _evidence(grid, frame.to_numpy(), chosen, compared, topics, dial or dial_of_grid(grid))
     every = all_answers(panel).to_numpy()
     table = describe_targets(panel, frame.columns, respondents).assign(
         status=_statuses(evidence, every, chosen, compared[grid.rows(FITTING)].sum(axis=0)),
@@ -172,7 +192,7 @@ class _Choices:
 
 def _choose(grid: SweepGrid, given: np.ndarray) -> _Choices:
     subject, given = grid.answers[grid.rows(FITTING)], given[grid.rows(FITTING)]
-    unsteered = grid.margins[grid.rows(FITTING), grid.unsteered]
+    unsteered = grid.unsteered_margins[grid.rows(FITTING)]
     allowed = choice.readable_magnitudes(subject, grid.unsteered)
     agreement = choice.agreement_by_magnitude(subject, given)
     best, low, high = choice.middle_of_best(agreement, grid.magnitudes, allowed)
@@ -195,20 +215,19 @@ def _choose(grid: SweepGrid, given: np.ndarray) -> _Choices:
 def _compared(grid: SweepGrid, given: np.ndarray, chosen: _Choices) -> np.ndarray:
     """Question x target: answered by the target, and by the subject both unsteered and at the chosen magnitude."""
     read = ~np.isnan(grid.margins)
-    return ~np.isnan(given) & read[:, chosen.best] & read[:, [grid.unsteered]] & (chosen.best >= 0)
+    unsteered = ~np.isnan(grid.unsteered_margins)[:, None]
+    return ~np.isnan(given) & read[:, chosen.best] & unsteered & (chosen.best >= 0)
 
 
 def _evidence(
-    grid: SweepGrid, given: np.ndarray, chosen: _Choices, compared: np.ndarray, topics: pd.Series | None
+    grid: SweepGrid, given: np.ndarray, chosen: _Choices, compared: np.ndarray, topics: pd.Series | None, dial: Dial
 ) -> Evidence:
     fitting, test = grid.rows(FITTING), grid.rows(TEST)
-    own_topics = np.full(len(grid.questions), "", dtype=object)
-    if topics is not None:
-        own_topics = topics.reindex(grid.questions).to_numpy(dtype=object)
-    ordered = np.flatnonzero(test if _held_out(own_topics, fitting, test) else ~grid.rows(EXTRACTION))
-    dial, margins = dial_of_grid(grid), grid.margins[ordered, grid.unsteered]
+    own_topics = _topics_of(grid, topics)
+    ordered = np.flatnonzero(ordering_questions(grid, topics))
+    margins = grid.unsteered_margins[ordered]
     known = ~np.isnan(dial.ease[ordered]) & ~np.isnan(margins)
-    subject, unsteered = grid.answers[test], grid.margins[test, grid.unsteered]
+    subject, unsteered = grid.answers[test], grid.unsteered_margins[test]
     predictions = {
         "steered": subject[:, chosen.best],
         "majority": chosen.majority,
@@ -232,6 +251,18 @@ def _evidence(
         topics=strata_of(own_topics[ordered]),
         dial=dial,
     )
+
+
+def ordering_questions(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
+    """Mask of the questions that the dial's order is judged by: fitting and test, or test alone (`Evidence`)."""
+    fitting, test = grid.rows(FITTING), grid.rows(TEST)
+    return test if _held_out(_topics_of(grid, topics), fitting, test) else ~grid.rows(EXTRACTION)
+
+
+def _topics_of(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
+    if topics is None:
+        return np.full(len(grid.questions), "", dtype=object)
+    return topics.reindex(grid.questions).to_numpy(dtype=object)
 
 
 def _held_out(topics: np.ndarray, fitting: np.ndarray, test: np.ndarray) -> bool:

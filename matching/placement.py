@@ -92,7 +92,8 @@ def orthogonal_line(x: np.ndarray, y: np.ndarray, x_se: np.ndarray, y_se: np.nda
         slope, intercept, and the weighted R^2: 1 - the sum above over that about the weighted mean of y; nan for fewer
         than 3 points with both errors or where x does not vary.
     """
-    known = np.isfinite(x) & np.isfinite(y) & (x_se > 0) & (y_se > 0)
+    with np.errstate(over="ignore"):
+        known = np.isfinite(x) & np.isfinite(y) & (x_se > 0) & (y_se > 0) & np.isfinite(x_se**2) & np.isfinite(y_se**2)
     x, y, x_se, y_se = x[known], y[known], x_se[known], y_se[known]
     if len(x) < 3 or np.ptp(x) == 0:
         return float("nan"), float("nan"), float("nan")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from common import InputError
-from elicitation import questions_frame, sample_questions
+from elicitation import questions_frame, stratified_sample
 from matching.inputs import ExperimentInputs
 from matching.splits import FITTING, TEST, assign_splits
 from matching.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
@@ -87,7 +87,7 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
     if found.suffices or len(targets) < MIN_TARGETS:
         return found
     for n in range(len(inputs.questions) + 1, len(every.questions) + 1):
-        drawn = sample_questions(every.questions, n, seed) if n < len(every.questions) else every.questions
+        drawn = stratified_sample(every.questions, n, seed) if n < len(every.questions) else every.questions
         answers = every.panel.answers.loc[[question.id for question in drawn], targets]
         splits = assign_splits(questions_frame(drawn), seed)
         if (_status(answers, splits) == POSSIBLE).sum() >= MIN_TARGETS:

@@ -12,6 +12,8 @@ over the same resamples of the test questions.
     mean of other models        what the other base models say to the very question
     nearest threshold           the target of another base model whose yes rate is nearest
     shared difficulty           the factor score of the panel without the target's base model
+    instructed threshold        the subject told "only if you are at least t% sure", at the t at which it says yes most
+                                nearly as often as the target; where it was asked so
 
 Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
 a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
@@ -29,6 +31,7 @@ import numpy as np
 import pandas as pd
 
 from common import InputError, noticed
+from elicitation import is_read
 from matching.agreement import count, count_resampled, interval
 from matching.match import TargetMatches
 from matching.numbers import average_within_models
@@ -50,6 +53,8 @@ class Material:
         texts: the questions; empty where they are not known. topics: "" where none.
         splits: of each question. given: question x target, all answers. models: base model of each target.
         unsteered: margin at magnitude 0.
+        instructed: question x level, the margin under each instructed threshold and without one; None where it was not
+            asked.
     """
 
     texts: list[str]
@@ -58,6 +63,7 @@ class Material:
     given: pd.DataFrame
     models: np.ndarray
     unsteered: np.ndarray
+    instructed: np.ndarray | None = None
 
     def others(self, target: int) -> np.ndarray:
         """Mask of the targets of other base models."""
@@ -145,6 +151,22 @@ def _shared_difficulty(material: Material) -> np.ndarray:
     return scores
 
 
+def _instructed(material: Material) -> np.ndarray:
+    scores = _nothing(material)
+    if material.instructed is None:
+        return scores
+    fitting, margins = material.splits == FITTING, material.instructed
+    for target, given in enumerate(material.given.to_numpy().T):
+        both = fitting[:, None] & ~np.isnan(margins) & ~np.isnan(given)[:, None]
+        if not both.any():
+            continue
+        with np.errstate(invalid="ignore", divide="ignore"):
+            away = np.abs(((margins > 0) & both).sum(axis=0) - (both * np.nan_to_num(given)[:, None]).sum(axis=0))
+            away = away / both.sum(axis=0)
+        scores[:, target] = margins[:, int(np.nanargmin(away))]
+    return scores
+
+
 def _nothing(material: Material) -> np.ndarray:
     return np.full(material.given.shape, np.nan)
 
@@ -158,6 +180,7 @@ RIVALS: dict[str, tuple[Scores, bool]] = {
     "mean of other models": (_mean_of_others, True),
     "nearest threshold": (_nearest_threshold, False),
     "shared difficulty": (_shared_difficulty, True),
+    "instructed threshold": (_instructed, False),
 }
 """Name to (scores, whether it is one order for all targets)."""
 
@@ -175,6 +198,8 @@ def rival_table(matches: TargetMatches, material: Material, n_bootstrap: int = 1
     test, fitting = material.splits == TEST, material.splits == FITTING
     rows: dict[str, list[Any]] = {}
     for name, (scores_of, one_order) in RIVALS.items():
+        if name == "instructed threshold" and material.instructed is None:
+            continue
         scores, given = scores_of(material), material.given.to_numpy()
         cut = {int(target): cut_at_rate(scores[:, target], given[:, target], fitting)[test] for target in judged}
         own = [target for target, answers in cut.items() if not np.isnan(answers).all()]
@@ -234,13 +259,19 @@ def ceiling(rivals: pd.DataFrame, signal: float) -> dict[str, float | str]:
 
 
 def material_of(
-    matches: TargetMatches, questions: pd.DataFrame, answers: pd.DataFrame, splits: np.ndarray, unsteered: np.ndarray
+    matches: TargetMatches,
+    questions: pd.DataFrame,
+    answers: pd.DataFrame,
+    splits: np.ndarray,
+    unsteered: np.ndarray,
+    instructed: pd.DataFrame | None = None,
 ) -> Material:
     """Put together what rivals are made of.
 
     Args:
         questions: columns id, and where known question, topic. answers: question x target, in the sweep's order.
         splits, unsteered: of the sweep's questions.
+        instructed: question_id, level, margin, mass; None where it was not asked.
     """
     known = questions.assign(id=questions["id"].astype(str)).set_index("id").reindex(answers.index.astype(str))
     has_texts = "question" in known and bool(known["question"].notna().all())
@@ -252,4 +283,16 @@ def material_of(
         given=answers,
         models=matches.table["model"].astype(str).to_numpy(),
         unsteered=unsteered,
+        instructed=_instructed_margins(instructed, answers.index, unsteered),
     )
+
+
+def _instructed_margins(
+    instructed: pd.DataFrame | None, questions: pd.Index, unsteered: np.ndarray
+) -> np.ndarray | None:
+    """Question x level, without an instruction first; nan where unread, and where a question was not asked so."""
+    if instructed is None or instructed.empty:
+        return None
+    read = instructed.assign(margin=instructed["margin"].where(is_read(instructed["mass"])))
+    margins = read.pivot(index="question_id", columns="level", values="margin").reindex(questions).to_numpy(float)
+    return np.column_stack([np.where(np.isnan(margins).all(axis=1), np.nan, unsteered), margins])

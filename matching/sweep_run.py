@@ -2,10 +2,14 @@
 
 questions.parquet    with their split             panel.parquet       the panel in long form
 interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
-sweep/, crossings/, facts/part-*.parquet           see elicitation.sweep_tables
+sweep/, crossings/, facts/, instructed/part-*.parquet    see elicitation.sweep_tables
+texts.csv            what the pushes do to neutral text, see matching.texts
 prompt.txt           one rendered example and its hash
 layer_scan.csv  matches.csv  rivals.csv  controls.csv  knowing.csv  verdict.json  factor.json
 path.csv  path_targets.csv  path.json   the dial's way through the factor, see matching.path
+side_effects.csv  side_effects.json   what each magnitude does besides, and the usable range; where it was asked for
+reasoned/part-*.parquet  reasoned_settings.csv  reasoned_ease.csv  reasoned_matches.csv  reasoned.json
+                     answers that were written after a reasoning, see matching.reasoned; where they were asked for
 """
 
 import re
@@ -20,6 +24,9 @@ from elicitation import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
     FACTS_COLUMNS,
+    INSTRUCTED_COLUMNS,
+    INSTRUCTED_KEY,
+    REASONED_COLUMNS,
     SWEEP_COLUMNS,
     SWEEP_KEY,
     VECTOR,
@@ -28,17 +35,23 @@ from elicitation import (
     panel_from_long,
     under_test,
 )
-from matching.judgement import Judgement, SweepTables, judge_tables
+from matching.judgement import Judgement, SweepTables, judge_tables, settings_on_text
 from matching.match import dose_response
 from matching.path import DialPath
+from matching.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from matching.tables import sweep_grid
+from matching.texts import TEXT_COLUMNS
+from matching.usable import UsableRange
 from psychometrics import FactorModel
 from run_store import Parts, Run
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-RIVALS, CONTROLS, KNOWING = "rivals.csv", "controls.csv", "knowing.csv"
+RIVALS, CONTROLS, KNOWING, TEXTS = "rivals.csv", "controls.csv", "knowing.csv", "texts.csv"
 PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
+EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
+REASONED, REASONED_SETTINGS = "reasoned.json", "reasoned_settings.csv"
+REASONED_EASE, REASONED_MATCHES = "reasoned_ease.csv", "reasoned_matches.csv"
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
 
 
@@ -177,10 +190,38 @@ class SweepRun:
         """The answers to unrelated facts, as they grow."""
         return self.run.parts("facts", FACTS_COLUMNS, SWEEP_KEY)
 
+    @property
+    def instructed_parts(self) -> Parts:
+        """The answers under instructed thresholds, as they grow."""
+        return self.run.parts("instructed", INSTRUCTED_COLUMNS, INSTRUCTED_KEY)
+
+    def write_texts(self, texts: pd.DataFrame) -> None:
+        """Write what the pushes do to neutral text: columns `matching.texts.TEXT_COLUMNS`."""
+        self.run.write_table(TEXTS, texts[TEXT_COLUMNS])
+
+    def texts(self) -> pd.DataFrame | None:
+        """What the pushes do to neutral text; None where that was not measured."""
+        return self.run.read_table(TEXTS) if self.run.has(TEXTS) else None
+
+    def settings_on_text(self) -> dict[str, list[float]]:
+        """Where the cost on neutral text is to be measured; see `judgement.settings_on_text`."""
+        return settings_on_text(self.tables())
+
+    @property
+    def reasoned_parts(self) -> Parts:
+        """The written answers, as they grow."""
+        return self.run.parts("reasoned", REASONED_COLUMNS, SWEEP_KEY)
+
     def tables(self) -> SweepTables:
         """Everything that the sweep left behind."""
         return SweepTables(
-            self.sweep(), self.interventions(), self.questions(), self.crossing_parts.read(), self.facts_parts.read()
+            self.sweep(),
+            self.interventions(),
+            self.questions(),
+            self.crossing_parts.read(),
+            self.facts_parts.read(),
+            texts=self.texts(),
+            instructed=self.instructed_parts.read(),
         )
 
     # ---- what comes out ---------------------------------------------------------------------------------------------
@@ -197,6 +238,69 @@ class SweepRun:
         if (tables := self.tables()).sweep.empty:
             raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
         return judge_tables(tables, panel_from_long(self.panel()) if panel is None else panel, seed)
+
+    def judge_reasoned(
+        self, panel: ResponseMatrix | None = None, seed: int = 0
+    ) -> tuple[ReasonedComparison, Judgement | None]:
+        """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
+
+        Raises:
+            InputError: none were written.
+        """
+        table, own = self.reasoned_parts.read(), self.under_test()
+        if table.empty:
+            raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
+        splits, sweep = self.splits(), as_sweep(table)
+        direct = sweep_grid(self.sweep(), splits, own)
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, own), seed)
+        if not found.suffices:
+            return found, None
+        entries = self.interventions()
+        margins = pd.Series(direct.unsteered_margins, index=direct.questions)
+        tables = SweepTables(sweep, entries[entries["intervention_id"] == own], self.questions(), direct=margins)
+        return found, judge_tables(tables, panel_from_long(self.panel()) if panel is None else panel, seed)
+
+    def write_side_effects(self, effects: pd.DataFrame, found: UsableRange) -> None:
+        """Write what each magnitude does besides, and the usable range."""
+        self.run.write_table(EFFECTS, effects)
+        words = found.sentence(len(self.matches()))
+        self.run.write_json(USABLE, plain({**vars(found), "outside": list(found.outside), "sentence": words}))
+
+    def side_effects(self) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+        """side_effects.csv and side_effects.json (low, high, limit, outside, sentence); None where not asked for."""
+        return (self.run.read_table(EFFECTS), self.run.read_json(USABLE)) if self.run.has(USABLE) else None
+
+    def write_reasoned(self, found: ReasonedComparison, judgement: Judgement | None) -> None:
+        """Write what the written answers say."""
+        self.run.write_table(REASONED_SETTINGS, found.settings)
+        self.run.write_table(REASONED_EASE, found.ease, index=True)
+        if judgement is not None:
+            self.run.write_table(REASONED_MATCHES, judgement.matches.table.rename_axis("target"), index=True)
+        self.run.write_json(
+            REASONED,
+            plain(
+                {
+                    "sentence": found.sentence(),
+                    "rho": found.rho,
+                    "rho_low": found.rho_low,
+                    "rho_high": found.rho_high,
+                    "read": found.read,
+                    "verdict": None if judgement is None else judgement.verdict.to_dict(),
+                }
+            ),
+        )
+
+    def reasoned(self) -> dict[str, Any] | None:
+        """reasoned.json: sentence, rho, read and verdict; None where no answers were written."""
+        return self.run.read_json(REASONED) if self.run.has(REASONED) else None
+
+    def reasoned_settings(self) -> pd.DataFrame:
+        """What each setting does to written and direct answers, `matching.reasoned.SETTING_COLUMNS`."""
+        return self.run.read_table(REASONED_SETTINGS)
+
+    def reasoned_ease(self) -> pd.DataFrame:
+        """The place of each question in either order; index question_id, columns direct and reasoned."""
+        return self.run.read_table(REASONED_EASE).set_index("question_id")
 
     def write_judgement(self, judgement: Judgement) -> None:
         """Write matches, rivals, controls and factor (where there are any) and verdict; with it the run is finished."""

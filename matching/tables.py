@@ -28,6 +28,8 @@ class SweepGrid:
         magnitudes: ascending (K); 0.0 is among them.
         margins: Q x K, nan where the answer was not read.
         masses: Q x K.
+        direct: Q, of answers that were written: the unsteered margin read before any of it was, nan where unread; None
+            where the answers themselves have margins.
     """
 
     questions: pd.Index
@@ -35,6 +37,7 @@ class SweepGrid:
     magnitudes: np.ndarray
     margins: np.ndarray
     masses: np.ndarray
+    direct: np.ndarray | None = None
 
     @property
     def answers(self) -> np.ndarray:
@@ -46,12 +49,22 @@ class SweepGrid:
         """Column of magnitude 0."""
         return int(np.flatnonzero(self.magnitudes == 0.0)[0])
 
+    @property
+    def unsteered_margins(self) -> np.ndarray:
+        """Q: the margin that a moved cut is moved on."""
+        return self.margins[:, self.unsteered] if self.direct is None else self.direct
+
     def rows(self, split: str) -> np.ndarray:
         """Mask (Q) of the questions in one split."""
         return self.splits == split
 
 
-def sweep_grid(sweep: pd.DataFrame, splits: pd.Series | None = None, intervention_id: str | None = None) -> SweepGrid:
+def sweep_grid(
+    sweep: pd.DataFrame,
+    splits: pd.Series | None = None,
+    intervention_id: str | None = None,
+    direct: pd.Series | None = None,
+) -> SweepGrid:
     """Lay a long sweep table out as questions x magnitudes.
 
     Args:
@@ -59,6 +72,7 @@ def sweep_grid(sweep: pd.DataFrame, splits: pd.Series | None = None, interventio
             (needed where the table holds several).
         splits: Series question id -> split; questions that it leaves out are left out.
         intervention_id: whose rows to take.
+        direct: question id -> unsteered margin, nan where unread: `SweepGrid.direct`.
 
     Raises:
         InputError: a column is missing, several interventions and none chosen, a (question, magnitude) twice or never,
@@ -88,7 +102,8 @@ def sweep_grid(sweep: pd.DataFrame, splits: pd.Series | None = None, interventio
     masses[rows, columns] = sweep["mass"].to_numpy(float)
     margins[rows, columns] = sweep["margin"].to_numpy(float)
     margins = np.where(is_read(masses), margins, np.nan)
-    return SweepGrid(pd.Index(questions), split_of.loc[questions].to_numpy(), magnitudes, margins, masses)
+    own = None if direct is None else direct.reindex(questions).to_numpy(float)
+    return SweepGrid(pd.Index(questions), split_of.loc[questions].to_numpy(), magnitudes, margins, masses, own)
 
 
 def panel_answers(panel: Any, questions: pd.Index) -> pd.DataFrame:

@@ -123,7 +123,7 @@ class Push:
     Attributes:
         n_controls: random ones that the rank is among.
         by: "push" or "order_gain": what decides. rank: 1 = best. p: (1 + as good or better) / (n_controls + 1).
-        ranks: the rank by each of signal, order_gain and push.
+        ranks: the rank by each of signal, order_gain and push, and kl where it was measured.
         own: the vector's own numbers, as a control's (`controls.dial_numbers`), the push in residual norms.
         as_good: controls orthogonal to the vector that reach 90% of it.
     """
@@ -205,6 +205,7 @@ def judge(
     n_bootstrap: int = 1999,
     controls: pd.DataFrame | None = None,
     norms_per_unit: float = 1.0,
+    kl: float = math.nan,
     facts: FactsResult | None = None,
     ceiling: Callable[[float], dict[str, float | str]] | None = None,
     seed: int = 0,
@@ -215,6 +216,7 @@ def judge(
     Args:
         controls: `controls.control_table`; None where none was swept.
         norms_per_unit: residual norms that one unit of the vector's magnitude is.
+        kl: of the vector, as in `controls.control_table`; nan where it was not measured.
         facts: what the dial does to unrelated facts; None where they were not asked.
         ceiling: from S to its share of the best account without steering (`rivals.ceiling`).
         seed: of permutations and resamples.
@@ -234,7 +236,7 @@ def judge(
     reach = reached_share(matches)
     reproduced, because = _reproduced(judged, reach, signal_number, gain)
     dial = _dial(order, signal_number)
-    direction = _direction(matches, controls, norms_per_unit, dial)
+    direction = _direction(matches, controls, norms_per_unit, kl, dial)
     push = _push(direction)
     worst = own.unread_as_wrong(n_permutations)
     flags = []
@@ -316,14 +318,19 @@ def _push(direction: Push) -> str:
     return ANY_PUSH if direction.p > LEVEL or direction.as_good else THIS_DIRECTION
 
 
-def _direction(matches: TargetMatches, controls: pd.DataFrame | None, norms_per_unit: float, dial: str) -> Push:
+def _direction(
+    matches: TargetMatches, controls: pd.DataFrame | None, norms_per_unit: float, kl: float, dial: str
+) -> Push:
     own = dial_numbers(matches, matches.evidence.dial)
     own["push"] *= norms_per_unit
+    if not math.isnan(kl):
+        own["kl"] = kl
     if controls is None or controls.empty:
         return Push(own=own)
     by = "push" if dial == MOVED_CUT else "order_gain"
     drawn = controls[controls["drawn"]]
-    ranks = {name: _rank(own[name], drawn[name], smaller=name == "push") for name in ("signal", "order_gain", "push")}
+    measured = [name for name in ("signal", "order_gain", "push", "kl") if name != "kl" or not math.isnan(kl)]
+    ranks = {name: _rank(own[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
     apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
     if by == "push":
         near = apart["push"] <= own["push"] / AS_GOOD

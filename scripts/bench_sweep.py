@@ -24,7 +24,7 @@ from common import program_parser
 
 AGREEMENT = 1e-3
 BATCH = 16
-PARTS = ("peers", "growth", "memory", "critical", "processes")
+PARTS = ("peers", "operators", "growth", "memory", "critical", "processes")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -146,6 +146,39 @@ class Bench:
                         f"| {positions} | {layer} | **ours** | {count} | {seconds:.1f} | **{rate:.1f}** | {gain} | |",
                         flush=True,
                     )
+
+    def operators(self) -> None:
+        """Every operator, and several layers at once, against `add` at the lowest of them."""
+        from steering import OPERATORS, Intervention, sweep
+
+        count = max(self.options.magnitudes)
+        print(f"\n### Operators and several layers, K = {count} (CPU seconds, the lowest layer the same)\n")
+        print("| positions | layers | operator | CPU s | of which rows | rows, of add's |")
+        print("| --- | --- | --- | --- | --- | --- |", flush=True)
+        lowest, highest = min(self.layers), max(self.layers)
+        for positions in self.options.positions:
+            cases = [((lowest,), operator) for operator in OPERATORS] + [((lowest, highest), "add")]
+            made = [
+                (layers, operator, Intervention.of(
+                    *(self.vectors[layer] for layer in layers), operator=operator, positions=positions
+                ))
+                for layers, operator in cases
+            ]  # fmt: skip
+            grid = self.grid(count)
+            unsteered = partial(sweep, self.model, self.prompts, [made[0][2]], [0.0], batch_size=BATCH)
+            unsteered()  # pays for what is set up once
+            prefill = _cpu_seconds(unsteered)[0]
+            reference = None
+            for layers, operator, intervention in made:
+                work = partial(sweep, self.model, self.prompts, [intervention], grid, batch_size=BATCH)
+                seconds = min(_cpu_seconds(work)[0] for _ in range(2))
+                rows = seconds - prefill
+                reference = reference or rows
+                print(
+                    f"| {positions} | {'+'.join(map(str, layers))} | {operator} | {seconds:.2f} | {rows:.2f} "
+                    f"| **{rows / reference:.2f}** |",
+                    flush=True,
+                )
 
     def time_rival(self, rival: Any, layer: int, positions: str, margins: Any) -> tuple[float, float]:
         """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""

@@ -2,6 +2,7 @@
 
     python scripts/calibrate_verdict.py         # 60 seeds of each scenario, ten minutes on a core; goes on where it was
     python scripts/calibrate_verdict.py --seeds 10 --n-questions 1000 --table /tmp/thousand.csv
+    python scripts/calibrate_verdict.py --null-orders 300      # C_A alone where nothing is shared: a second for each
 
 Margins and answers are synthetic (`matching.simulation.SCENARIOS` says how each is made): what is studied is the
 procedure, no model. Every verdict is a row of the table, which is kept as it grows. Printed are, for each scenario, how
@@ -24,7 +25,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, positive, program_parser, run_command
+from common import InputError, natural, positive, program_parser, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,10 +42,13 @@ FOLLOWED = ("towards, much",)
 DRAWN_ANEW = ("models differ",)
 """Scenarios whose base models are another draw in every seed: the others' are the same, and only questions vary."""
 SIZE, POWER, COVERAGE = 0.075, 0.8, 0.925
+NULL_SEED = 20000
 
 
 def main() -> int:
     options = parse_options()
+    if options.null_orders:
+        return null_orders(options)
     table = filled_table(options)
     import pandas as pd
 
@@ -130,6 +134,49 @@ def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]
         p_alike = (1 + as_good.sum()) / (1 + len(others))
         row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": p_alike}
     return row
+
+
+def null_orders(options: argparse.Namespace) -> int:
+    """How often C_A's 95% interval leaves out 0 on panels that have nothing in common with the subject.
+
+    Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the table.
+    """
+    import numpy as np
+    import pandas as pd
+    from scipy import stats
+
+    from matching import sweep_grid
+    from matching.dial import dial_of_grid
+    from matching.numbers import number_of
+    from matching.ranking import auc, auc_resampled
+    from matching.simulation import SCENARIOS, framings_of
+    from matching.tables import panel_answers
+    from matching.verdict import LEVEL
+    from reporting import progress_bar
+
+    rows = []
+    with progress_bar(options.null_orders, "panels of each kind") as advance:
+        for seed in range(NULL_SEED, NULL_SEED + options.null_orders):
+            for name in NOTHING_SHARED:
+                sweep, panel = SCENARIOS[name].draw(seed, options.n_questions, options.n_targets)
+                grid = sweep_grid(sweep)
+                asked = grid.splits != "extraction"
+                ease, margin = dial_of_grid(grid).ease[asked], grid.margins[asked, grid.unsteered]
+                known = ~np.isnan(ease) & ~np.isnan(margin)
+                orders = [np.where(known, scores, np.nan) for scores in (ease, margin)]
+                given = panel_answers(panel, grid.questions).to_numpy()[asked]
+                models = framings_of(panel.columns)["model"].to_numpy()
+                own, other = (auc(order, given) for order in orders)
+                drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
+                number = number_of(own - other, drawn - others, None, models)
+                rows.append((name, number.low > 0, number.high < 0))
+            advance(1)
+    table = pd.DataFrame(rows, columns=["scenario", "towards", "away"])
+    table["either"] = table["towards"] | table["away"]
+    print(table.groupby("scenario", sort=False).mean().to_string(float_format="{:.3f}".format))
+    found = stats.binomtest(int(table["either"].sum()), len(table)).proportion_ci(method="wilson")
+    print(f"\neither, of {len(table)}: {table['either'].mean():.3f} [{found.low:.3f}, {found.high:.3f}]")
+    return int(found.low > LEVEL)
 
 
 # ---- what it says ----------------------------------------------------------------------------------------------------
@@ -243,6 +290,12 @@ def parse_options() -> argparse.Namespace:
         type=Path,
         default=Path("runs/calibration.csv"),
         help="verdicts so far (default runs/calibration.csv)",
+    )
+    parser.add_argument(
+        "--null-orders",
+        type=natural,
+        default=0,
+        help="instead: C_A on this many panels of each kind that share nothing",
     )
     return parser.parse_args()
 

@@ -25,7 +25,12 @@ from typing import Any
 from common import InputError, program_parser, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
-RUNS = {"golden": ROOT / "tests" / "reference" / "golden" / "default"}
+REFERENCE = ROOT / "tests" / "reference"
+RUNS = {
+    "golden": REFERENCE / "golden" / "default",
+    "frontier": REFERENCE / "frontier",
+    "controls99": REFERENCE / "controls99",
+}
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
 

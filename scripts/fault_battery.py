@@ -378,6 +378,15 @@ def programs(model: str, n_questions: int, place: Path) -> dict[str, Program]:
                 vectors="vectors",
             ),
             Program(
+                "multiverse",
+                (
+                    f"experiments/multiverse.py --model {model} --n-questions {n_questions} --layer 20,22 "
+                    "--resamples 1 --wordings neutral --draws 19"
+                ).split(),
+                parts="turns/wording-0",
+                vectors="vectors/wording-0",
+            ),
+            Program(
                 "collect_panel",
                 ["experiments/collect_panel.py", "--respondents", str(respondents), *common],
                 parts="measurements",

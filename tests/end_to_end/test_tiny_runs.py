@@ -22,7 +22,7 @@ from elicitation import DRAWN_ROLES, load_prompt, load_questions, panel_from_lon
 from matching import RULE, SweepRun, SweepTables, judge_tables
 from open_models import PromptSet, load_model
 from run_store import configuration_hash
-from steering import Intervention, SteeringVector, extract_vectors
+from steering import SURENESS, Intervention, SteeringVector, extract_vectors
 from steering.contrasts import split_by_response
 from steering.layers import scan_layers, spanning_magnitude
 from steering.magnitudes import choose_magnitudes, find_range
@@ -197,7 +197,7 @@ def test_raw_units_are_the_same_magnitudes_times_a_constant(steer, tmp_path):
 
 
 def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranked(steer):
-    run, _ = steer(method="random", controls=3, layer="2", seed=2**70)
+    run, _ = steer(method="random", controls=3, layer="2", seed=2**70, instructed=True)
     sweep = run.sweep()
     own = run.under_test()
     assert own == f"L2-random-{2**70}"
@@ -215,6 +215,15 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     drawn = controls[controls["drawn"]]
     assert (direction["n_controls"], verdict["push"]) == (len(drawn), "untested")
     assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["own"]["signal"]).sum())
+    texts = run.texts().groupby("intervention_id")["kl"].mean()
+    there = controls[np.isfinite(controls["push"])]
+    assert np.isinf(controls.loc[~np.isfinite(controls["push"]), "kl"]).all()
+    assert there["kl"].to_numpy() == pytest.approx(texts[there.index].to_numpy())
+    assert set(texts.index) == set(there.index) | ({own} if direction["own"]["push"] is not None else set())
+    told = run.instructed_parts.read()
+    assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
+    assert sorted(set(told["level"])) == list(SURENESS)
+    assert "instructed threshold" in run.rivals().index
 
 
 def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experiment, tmp_path):

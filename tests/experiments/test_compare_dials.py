@@ -1,10 +1,15 @@
 """Dials compared from the command line, broken off and gone on with."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
+import numpy as np
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, as_arguments, call, run_here, write_experiment  # noqa: F401
+from tiny_experiment import ROOT, alone, as_arguments, call, run_here, write_experiment  # noqa: F401
 
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
 QUICK = {
@@ -13,6 +18,7 @@ QUICK = {
     "operators": "add,rotate",
     "dials": "interventions,cut,threshold,temperature",
     "facts": 20,
+    "passages": 4,
     "together": 2,
 }
 DIALS = [
@@ -72,6 +78,33 @@ def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_pa
     pd.testing.assert_frame_equal(one, other)
 
 
+def test_a_run_that_is_killed_at_drawn_moments_ends_with_the_same_tables(run, options, tmp_path):
+    """kill -9 once so many files are there, twice, in stages that the seed of the day chooses."""
+    folder, rng = tmp_path / "killed", np.random.default_rng()
+    last, moments = sum(file.is_file() for file in run.rglob("*")), []
+    for share in (0.3, 0.8):
+        wanted = int(last * share + rng.integers(0, max(last // 10, 1)))
+        process = subprocess.Popen(
+            [sys.executable, PROGRAM, *as_arguments(options | {"out": folder, "resume": True})],
+            env=alone(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        end = time.monotonic() + 300
+        while process.poll() is None and time.monotonic() < end:
+            if sum(file.is_file() for file in folder.rglob("*")) >= wanted:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        moments.append((wanted, process.wait()))
+    assert run_here(PROGRAM, *as_arguments(options | {"out": folder, "resume": True})) == 0
+    print(f"killed at (files, exit code): {moments}")
+    for name in ("directions.csv", "placed.csv", "targets.csv", "dials.csv", "rates.csv"):
+        one, other = (pd.read_csv(each / name) for each in (run, folder))
+        timed = [column for column in one if column == "seconds_per_answer"]
+        pd.testing.assert_frame_equal(one.drop(columns=timed), other.drop(columns=timed))
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -79,6 +112,8 @@ def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_pa
         ({"dials": "prayer"}, "--dials 'prayer' is not known; choose among interventions"),
         ({"layer": "1+3"}, "names layers at once"),
         ({"facts": 7}, "--facts 7: give an even number"),
+        ({"lora_rate": 1.0}, "--lora-rate 1.0: give a share between 0 and 1"),
+        ({"passages": 65}, "--passages 65: there are 64"),
         ({"limit": 3}, "--limit 3.0: give a share"),
     ],
 )

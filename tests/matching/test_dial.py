@@ -197,3 +197,7 @@ def test_the_line_with_errors_in_both_is_that_of_orthogonal_distance_regression(
     assert (slope, intercept) == pytest.approx(tuple(fit.beta), rel=1e-4)
     assert 0.5 < r2 < 1
     assert np.isnan(orthogonal_line(x[:2], y[:2], x_se[:2], y_se[:2])[0])
+    endless = np.full(len(x), np.inf)  # places that the answers do not tell
+    assert np.isnan(orthogonal_line(x, y, x_se, endless)[0])
+    with_one = [np.append(own, more) for own, more in zip((x, y, x_se, y_se), (0.0, 9.0, 0.1, np.inf), strict=True)]
+    assert orthogonal_line(*with_one) == pytest.approx((slope, intercept, r2))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from common import InputError
-from elicitation import Question, ResponseMatrix, questions_frame, sample_questions
+from elicitation import Question, ResponseMatrix, questions_frame, stratified_sample
 from elicitation.panels import respondents_table
 from matching import ExperimentInputs, assign_splits, prospects_of
 
@@ -20,7 +20,7 @@ def inputs_of(n_all, n_asked, rates, seed=0):
         columns=pd.Index(names, name="respondent"),
     )
     panel = ResponseMatrix(answers, respondents_table(names))
-    asked = sample_questions(questions, n_asked, seed)
+    asked = stratified_sample(questions, n_asked, seed)
     splits = assign_splits(questions_frame(asked), seed)
     return ExperimentInputs(
         asked,

@@ -12,7 +12,7 @@ from matching.tables import panel_answers
 from matching.text_features import ridge_scores, text_features
 
 
-def table_for(sweep, panel, texts=None, topics=None):
+def table_for(sweep, panel, texts=None, topics=None, instructed=None):
     """Rivals of a simulated sweep."""
     grid = sweep_grid(sweep)
     respondents = simulation.framings_of(panel.columns)
@@ -22,7 +22,8 @@ def table_for(sweep, panel, texts=None, topics=None):
     if topics is not None:
         questions["topic"] = topics
     answers = panel_answers(panel, grid.questions)
-    material = material_of(matches, questions, answers, grid.splits, grid.margins[:, grid.unsteered])
+    unsteered = grid.margins[:, grid.unsteered]
+    material = material_of(matches, questions, answers, grid.splits, unsteered, instructed)
     return rival_table(matches, material, n_bootstrap=99), matches
 
 
@@ -35,7 +36,7 @@ def shared():
 
 def test_every_rival_has_its_row_and_differences_are_between_the_signals_beside_them(shared):
     rivals, matches = shared
-    assert list(rivals.index) == list(RIVALS)
+    assert list(rivals.index) == [name for name in RIVALS if name != "instructed threshold"]  # which was not asked
     judged = matches.table[matches.table["status"].isin(["ok", "edge", "not monotone"])]
     own = judged.groupby("model")["kappa_rate"].mean().mean()
     full = rivals[rivals["n_targets"] == len(judged)]
@@ -234,3 +235,40 @@ def panel_of(answers):
     from elicitation import ResponseMatrix
 
     return ResponseMatrix(answers, simulation.framings_of(answers.columns))
+
+
+# ---- instructed thresholds -------------------------------------------------------------------------------------------
+
+
+def instructed_of(sweep, rng):
+    """Answers under two levels that each put the questions in an order of its own, few yes under the higher one."""
+    ids = np.sort(sweep["question_id"].unique())
+    levels = {50.0: rng.normal(0.6, 1, len(ids)), 90.0: rng.normal(-0.9, 1, len(ids))}
+    own = [pd.DataFrame({"question_id": ids, "level": level, "margin": each}) for level, each in levels.items()]
+    return pd.concat(own).assign(mass=0.9)
+
+
+def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest():
+    sweep, _ = simulated(reordering=0.4)
+    rng = np.random.default_rng(4)
+    instructed = instructed_of(sweep, rng)
+    margins = instructed.pivot(index="question_id", columns="level", values="margin")
+    follows = {f"target {number}": margins[(50.0, 90.0)[number % 2]] for number in range(9)}
+    panel = pd.DataFrame({name: (own + 0.3 * rng.normal(size=len(own)) > 0) * 1.0 for name, own in follows.items()})
+    rivals, _ = table_for(sweep, panel, instructed=instructed)
+    assert rivals.loc["instructed threshold", "signal"] > 0.6
+    assert abs(rivals.loc["unsteered margin", "signal"]) < 0.15
+    assert not rivals.loc["instructed threshold", "one_order"]
+    swapped = instructed.assign(level=instructed["level"].map({50.0: 90.0, 90.0: 50.0}))  # a level is but a name
+    again, _ = table_for(sweep, panel, instructed=swapped)
+    assert again.loc["instructed threshold", "signal"] == pytest.approx(rivals.loc["instructed threshold", "signal"])
+
+
+def test_instructed_levels_that_know_nothing_of_the_targets_have_no_signal_and_unread_answers_count_for_nothing():
+    sweep, panel = simulated("unrelated", n_targets=12)
+    instructed = instructed_of(sweep, np.random.default_rng(5))
+    rivals, _ = table_for(sweep, panel, instructed=instructed)
+    assert abs(rivals.loc["instructed threshold", "signal"]) < 0.08
+    unread = instructed.assign(mass=0.0)
+    alone, _ = table_for(sweep, panel, instructed=unread)
+    assert alone.loc["instructed threshold", "n_targets"] == 0

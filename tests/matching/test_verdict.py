@@ -15,6 +15,7 @@ from verdict_tables import plain_sweep, simulated
 from common import InputError
 from matching import ControlDial, control_table, dial_of_grid, judge, match_targets, simulation, sweep_grid, verdict
 from matching.facts import FactsResult
+from matching.texts import push_settings, text_cost
 from matching.verdict import ANSWERS, DIALS, PUSHES
 
 N = 99
@@ -36,6 +37,7 @@ def drawn_controls(matches, **columns):
             "signal": np.linspace(-0.1, own["signal"] - 0.02, 99),
             "order_gain": np.linspace(-0.2, own["order_gain"] - 0.01, 99),
             "push": np.linspace(own["push"] * 3, own["push"] * 40, 99),
+            "kl": np.linspace(0.5, 3.0, 99),
             "turning": 0.5,
             "cosine": 0.0,
         },
@@ -150,7 +152,7 @@ def test_a_control_at_right_angles_that_does_nearly_as_well_is_named_and_decides
     matches = match_targets(sweep, panel, n_bootstrap=19)
     own = judge(matches, N, N).direction.own
     other = pd.DataFrame(
-        [["politeness", False, 0.1, 0.0, own["push"] * 1.05, 0.0, 0.1]], columns=drawn_controls(matches).columns
+        [["politeness", False, 0.1, 0.0, own["push"] * 1.05, 0.1, 0.0, 0.1]], columns=drawn_controls(matches).columns
     )
     table = pd.concat([drawn_controls(matches), other.set_index(pd.Index(["politeness"]))])
     found = judge(matches, N, N, controls=table)
@@ -177,6 +179,36 @@ def test_the_vector_itself_as_a_control_does_as_well_as_the_vector_and_turned_ro
         for number in ("signal", "order_gain", "push", "turning"):
             assert table.loc[name, number] == pytest.approx(own[number], abs=0.02), (name, number)
     assert table.loc["shorter", "push"] == pytest.approx(own["push"] / 4)
+
+
+def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_nothing(steered_matches):
+    table = drawn_controls(steered_matches)
+    without, cheap, dear = (
+        judge(steered_matches, N, N, controls=table, kl=kl) for kl in (float("nan"), 0.1, float(table["kl"].median()))
+    )
+    assert "kl" not in without.direction.ranks
+    assert cheap.direction.ranks["kl"] == 1
+    assert dear.direction.ranks["kl"] == 51
+    assert cheap.push == dear.push == without.push
+    assert cheap.direction.own["kl"] == 0.1
+
+
+def test_the_ends_of_a_push_have_the_two_yes_rates_and_its_cost_is_their_mean():
+    sweep, _ = simulated()
+    dial = dial_of_grid(sweep_grid(sweep))
+    rows = np.ones(len(dial.questions), bool)
+    few, many = dial.push_ends(rows)
+    assert abs(many - few) == pytest.approx(dial.push(rows))
+    rates = np.nanmean(dial.answers_at(np.array([few - 1e-9, many + 1e-9])), axis=0)
+    assert rates[0] <= 0.1 <= 0.9 <= rates[1]
+    assert rates == pytest.approx([0.1, 0.9], abs=0.01)
+    short = dataclasses.replace(dial, crossings=[np.array([])] * len(rows))
+    settings = push_settings({"own": dial, "short": short}, rows)
+    assert settings == {"own": [few, many], "short": []}
+    texts = pd.DataFrame({"intervention_id": "own", "magnitude": [few, many], "kl": [0.2, 0.4]})
+    assert text_cost(texts, "own", 1.0) == pytest.approx(0.3)
+    assert text_cost(texts, "short", float("inf")) == float("inf")
+    assert np.isnan(text_cost(None, "own", 1.0))
 
 
 def test_a_control_without_relation_has_no_signal_and_fits_the_targets_worse(steered_matches):

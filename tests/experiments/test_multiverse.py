@@ -1,0 +1,99 @@
+"""The multiverse from the command line: whole, broken off and gone on with, crossed, and refused."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+from safetensors import safe_open
+from tiny_experiment import ROOT, as_arguments, call, run_here, write_experiment  # noqa: F401
+
+PROGRAM = ROOT / "experiments" / "multiverse.py"
+QUICK = {"layer": "1,3", "resamples": 1, "draws": 99}
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    written = write_experiment(tmp_path_factory.mktemp("multiverse"), n=120)
+    prompt = "user: |\n  {question}\n  Known to you? Yes or No?\nassistant_prefix: 'Answer:'\n"
+    written["prompt"].write_text(prompt)
+    return written | QUICK
+
+
+@pytest.fixture(scope="module")
+def run(options, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run") / "run"
+    assert run_here(PROGRAM, *as_arguments(options | {"out": folder})) == 0
+    return folder
+
+
+def test_one_table_one_figure_one_page_one_sentence(run):
+    table = pd.read_csv(run / "universes.csv").set_index("universe")
+    assert len(table) == 5
+    assert {"as run", "answer contrast", "no first", "draw 1"} < set(table.index)
+    assert table["signal"].notna().all()
+    assert table["rho_dial"].between(-1, 1).all()
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["sentence"].startswith("over 5 universes")
+    assert summary["numbers"]["signal"]["median"] == pytest.approx(table["signal"].median())
+    assert (run / "figures" / "multiverse.png").is_file()
+    page = (run / "report.html").read_text()
+    assert "no first" in page
+    assert "owed to how the vector was made" in page
+
+
+def test_every_universe_has_a_vector_of_its_own(run):
+    found = {}
+    for file in (run / "vectors").rglob("*.safetensors"):
+        with safe_open(file, "numpy") as opened:
+            found[str(file.relative_to(run / "vectors"))] = opened.get_tensor("direction").tobytes()
+    assert len(found) == len(set(found.values())) == 5
+
+
+def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_path):
+    """What a kill in the second wording leaves behind: no results, a wording without a plan, a batch missing."""
+    broken = tmp_path / "broken"
+    shutil.copytree(run, broken)
+    for name in ("universes.csv", "summary.json", "report.html", "plans/wording-1.json"):
+        (broken / name).unlink()
+    shutil.rmtree(broken / "turns" / "wording-1")
+    shutil.rmtree(broken / "vectors" / "wording-1")
+    max((broken / "turns" / "wording-0").glob("part-*.parquet")).unlink()
+    assert run_here(PROGRAM, *as_arguments(options | {"out": broken, "resume": True})) == 0
+    assert (run / "universes.csv").read_bytes() == (broken / "universes.csv").read_bytes()
+
+
+def test_crossed_every_combination_is_judged(options, tmp_path):
+    folder = tmp_path / "crossed"
+    crossed = {"out": folder, "cross": True, "contrasts": "answer", "layer": "3"}
+    assert run_here(PROGRAM, *as_arguments(options | crossed)) == 0
+    table = pd.read_csv(folder / "universes.csv")
+    assert len(table) == len(table.drop_duplicates(["layer", "contrast", "wording", "resample"])) == 2 * 2
+    page = (folder / "report.html").read_text()
+    assert "the median of its row" in page
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"contrasts": "response,wish"}, "--contrasts 'wish' is not known; choose among response, answer"),
+        ({"layer": "1+3"}, "names layers at once"),
+        ({"layer": "1,9"}, "layer 9 requested, but this model has layers 0-4"),
+        ({"wordings": "nutral"}, "did you mean"),
+        ({"wordings": "neutral,neutral"}, "two prompts are named 'neutral'"),
+        ({"draws": 5}, "--draws 5"),
+    ],
+)
+def test_a_bad_option_is_said_before_anything_slow(call, options, change, said, tmp_path):  # noqa: F811
+    ended = call(PROGRAM, *as_arguments(options | change | {"out": tmp_path / "out"}))
+    assert ended.code == 2
+    assert said in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_tells_the_cost_and_writes_nothing(call, options, tmp_path):  # noqa: F811
+    ended = call(PROGRAM, *as_arguments(options | {"out": tmp_path / "out", "dry_run": True}))
+    assert ended.code == 0
+    assert "5 universes" in ended.out
+    assert "turns 2" in ended.out
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,31 @@
+"""The profile's simulation plants what it says it plants, and the rule keeps its size there."""
+
+import argparse
+import importlib.util
+
+from tiny_experiment import ROOT
+
+from matching import PROFILE_VERDICTS
+
+SCRIPT = ROOT / "scripts" / "simulate_profile.py"
+OPTIONS = argparse.Namespace(items=24, controls=19, replicates=99)
+
+
+def simulate():
+    spec = importlib.util.spec_from_file_location("simulate_profile", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_large_effect_is_found_no_effect_stays_still_and_a_push_among_pushes_is_rarely_called_a_mover():
+    script = simulate()
+    said = {
+        name: [script.one_verdict(pushes, effect, OPTIONS, seed) for seed in range(n)]
+        for name, pushes, effect, n in (("large", 0.1, 1.0, 6), ("none", 0.0, 0.0, 6), ("as random", 0.5, None, 24))
+    }
+    movers = ("moves with the dial", "moves against it")
+    assert said["large"].count("moves with the dial") == 6
+    assert said["none"].count("does not move") >= 3
+    assert sum(said["as random"].count(name) for name in movers) <= 5
+    assert {verdict for each in said.values() for verdict in each} <= set(PROFILE_VERDICTS)
