@@ -1,8 +1,12 @@
 """What is shown of a run: figures, report, lines in the terminal, W&B. Reads; computes no result."""
 
 from reporting.comparison_figures import draw_dials, draw_direction_cosines
+from reporting.confidence_report import write_confidence_report
+from reporting.factor_report import write_factor_report
 from reporting.figure_style import COLOURS, FAINT, STYLE, Drawing, save_figure
 from reporting.meaning import headline
+from reporting.multiverse_figure import multiverse_figure
+from reporting.multiverse_report import write_multiverse_report
 from reporting.probe_report import write_probe_figures, write_probe_report
 from reporting.profile_report import write_profile_report
 from reporting.report import write_report
@@ -32,6 +36,7 @@ __all__ = [
     "draw_direction_cosines",
     "headline",
     "log_run",
+    "multiverse_figure",
     "print_summary",
     "progress_bar",
     "save_figure",
@@ -39,6 +44,9 @@ __all__ = [
     "wandb_is_installed",
     "wandb_knows_key",
     "write_comparison",
+    "write_confidence_report",
+    "write_factor_report",
+    "write_multiverse_report",
     "write_probe_figures",
     "write_probe_report",
     "write_profile_report",

@@ -15,9 +15,23 @@ TITLES = {
     "dial_path": "The dial's path through the factor",
     "rivals": "What does as well without steering?",
     "controls": "Would any push do?",
+    "reasoned": "Answers after reasoning",
+    "side_effects": "What the dial does besides",
 }
 
 CAPTIONS = {
+    "side_effects": (
+        "Accuracy on unrelated yes/no facts with its 95% interval, and the share of facts that were right before and "
+        "are wrong after; below, what the dial does to neutral text: KL of the next token, and perplexity. Shaded: "
+        "beyond the usable range, where accuracy has fallen by more than the limit. A target there can be met only at "
+        "that price."
+    ),
+    "reasoned": (
+        "Above, the yes rates of the same questions at the same settings, read from the first token and after the "
+        "subject has written its reasons, with 95% intervals, and the share of texts that hold no clear yes or no. "
+        "Below, each question's place in either order: on the dotted line the dial turns it as early in both. A dial "
+        "that moves the first token alone leaves the reasoned points where they were."
+    ),
     "comparison_numbers": (
         "Each number with its 95% interval over the questions of its own run. Intervals that overlap do not show that "
         "two runs are equal: the table of pairs compares them question by question, which is sharper."
@@ -52,11 +66,12 @@ CAPTIONS = {
         "changes its shape or pulls it together reorders questions or leaves the subject undecided between them."
     ),
     "magnitude_threshold": (
-        "Each point is a target: how often it says yes (its threshold, with the standard error) against the magnitude "
-        "at which the steered subject agrees with it best on the fitting questions (bar: the range of magnitudes that "
-        "do equally well). Look at R² only beside what chance gives. A line alone shows little: any dial that moves "
-        "the yes rate puts targets that say yes more often at higher magnitudes, whether or not it says yes to the "
-        "right questions. Hollow points are not in the line; their status in the table says why."
+        "Each point is a target: how often it says yes (its threshold) against its place on the dial, where the "
+        "steered subject's order of the questions is cut as the target cuts it, by maximum likelihood over fitting "
+        "and test questions; bars are 95% intervals, and the line weighs both errors. Look at R² only beside what "
+        "chance gives (the median with the questions shuffled). A line alone shows little: any dial that moves the "
+        "yes rate puts targets that say yes more often at higher places, whether or not it says yes to the right "
+        "questions. Hollow points lie beyond the edge of the picture."
     ),
     "dose_response": (
         "Above: the share of questions to which the steered subject says yes, with a 95% band for the test questions; "

@@ -17,8 +17,9 @@ def draw_dials(table: pd.DataFrame, rates: pd.DataFrame) -> Drawing:
         table: `matching.DialComparison.table`. rates: dial, rate, reached, kl, usable.
     """
     shown = table[table.index != CUT].sort_values("order_gain", na_position="first")
-    figure = new_figure(2.9 + 0.19 * len(shown))
-    upper, lower = figure.subplots(2, 1, height_ratios=[max(0.19 * len(shown), 0.6), 2.0])
+    rows, legend = max(0.21 * len(shown), 0.6), 0.19 * (1 + min(len(shown), MOST_LINES) // 2)
+    figure = new_figure(1.75 + rows + 1.8 + legend)  # titles, labels and space between, then what is drawn
+    upper, lower = figure.subplots(2, 1, height_ratios=[rows, 1.8])
     places = np.arange(len(shown))
     gains, low, high = (shown[name].to_numpy(float) for name in ("order_gain", "order_gain_low", "order_gain_high"))
     known = np.isfinite(gains)

@@ -7,7 +7,7 @@ kappa                is there agreement beyond what equal yes rates bring?
 layer_map            where in the subject does the dial work?
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,80 +42,115 @@ ROW, MARGIN = 0.2, 1.15  # inches per target, and around the rows
 UNREADABLE = 0.05  # share of unread answers from which a cell of the layer map is marked
 
 
+Usable = tuple[float, float] | None
+"""Ends of the usable range (`matching.usable_range`); None where no side effects were measured."""
+
+
 @styled
-def magnitude_against_threshold(matches: pd.DataFrame, line: Mapping[str, Any], unit: str) -> Drawing:
-    """One point per target: its threshold with standard error, the magnitude that fits it best with its interval.
+def magnitude_against_threshold(
+    matches: pd.DataFrame, line: Mapping[str, Any], unit: str, usable: Usable = None
+) -> Drawing:
+    """One point per target: its threshold, and its place on the dial by maximum likelihood, both with 95% intervals.
+
+    Places beyond the magnitudes that were chosen for any target stand hollow at the edge: their intervals say how
+    little is known of them.
 
     Args:
-        matches: table of matches, index target; targets without a finite threshold or magnitude are left out.
-        line: slope, intercept, r2, r2_null_95, n of the verdict (None where not computed).
+        matches: table of matches, index target; targets without a finite threshold or place are left out.
+        line: slope_ml, intercept_ml, r2_ml, r2_ml_null_median, n_ml of the verdict; r2, r2_rate with their nulls'
+            medians (None where not computed).
         unit: residual_norm or raw.
+        usable: magnitudes beyond it are shaded.
     """
-    drawn = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches["magnitude"])]
+    drawn = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches["magnitude_ml"])]
     groups = group_of(matches)
     styles = family_styles(sorted(groups.unique()))
     names = shortened_apart(list(styles), 20)
     columns = 3 if max(map(len, names), default=0) <= 16 else 2 if max(map(len, names)) <= 32 else 1
-    figure = new_figure(4.4 + 0.17 * (len(styles) // columns + 1))
+    figure = new_figure(4.6 + 0.17 * (len(styles) // columns + 1))
     axes = figure.add_subplot()
+    bottom, top = _shown_places(matches)
+    beyond = (drawn["magnitude_ml"] < bottom) | (drawn["magnitude_ml"] > top)
     for target, row in drawn.iterrows():
         colour, marker = styles[groups[target]]
-        eligible = row["status"] == "ok"
+        place, error = row["magnitude_ml"], 1.96 * row["magnitude_ml_se"]
         drawn_point = axes.errorbar(
             row["threshold"],
-            row["magnitude"],
-            xerr=None if pd.isna(row["threshold_se"]) else row["threshold_se"],
-            yerr=_bars(row["magnitude"], row["magnitude_low"], row["magnitude_high"]),
+            np.clip(place, bottom, top),
+            xerr=None if pd.isna(row["threshold_se"]) else 1.96 * row["threshold_se"],
+            yerr=_bars(np.clip(place, bottom, top), *np.clip([place - error, place + error], bottom, top)),
             fmt=marker,
             color=colour,
-            markerfacecolor=colour if eligible else PAPER,
+            markerfacecolor=PAPER if beyond[target] else colour,
             markersize=6,
             elinewidth=0.9,
-            alpha=1.0 if eligible else 0.75,
+            alpha=0.75 if beyond[target] else 1.0,
             zorder=3,
         )
-        named(
-            drawn_point[0], f"{target}: threshold {number(row['threshold'], 2)}, magnitude {number(row['magnitude'])}"
-        )
-    # Where all magnitudes tie there is a slope of 0 and no R²: then nothing is drawn, as the remark says.
-    if line.get("slope") is not None and line.get("r2") is not None and (drawn["status"] == "ok").any():
-        in_line = drawn.loc[drawn["status"] == "ok", "threshold"]
-        ends = np.array([in_line.min(), in_line.max()])
-        axes.plot(ends, line["intercept"] + line["slope"] * ends, color=INK, linewidth=1.2, zorder=2)
+        told = f"{target}: threshold {number(row['threshold'], 2)}, place {number(place)} ± {number(error)}"
+        named(drawn_point[0], told)
+    if line.get("r2_ml") is not None and len(drawn):
+        ends = np.linspace(drawn["threshold"].min(), drawn["threshold"].max(), 101)
+        along = line["intercept_ml"] + line["slope_ml"] * ends
+        inside = (along >= bottom) & (along <= top)
+        axes.plot(ends[inside], along[inside], color=INK, linewidth=1.2, zorder=2)
+    shade_beyond([axes], usable, horizontal=True)
     axes.set_xlabel("target's threshold (higher = more often yes)")
-    axes.set_ylabel(f"best magnitude\n({UNITS.get(unit, unit)})")
-    fit = "no line: fewer than three targets with status ok"
-    if line.get("slope") is not None:
-        fit = "no line: the best magnitudes of all targets with status ok are the same"
-    if line.get("r2") is not None:
-        chance = number(line["r2_null_95"], 2)
-        fit = f"R² {number(line['r2'], 2)} over {line['n']} targets; by chance 95% of R² stay under {chance}"
-    set_title(axes, TITLES["magnitude_threshold"], fit)
+    axes.set_ylabel(f"place on the dial\n({UNITS.get(unit, unit)})")
+    set_title(axes, TITLES["magnitude_threshold"], _fit(line))
     handles = [
         Line2D([], [], color=colour, marker=marker, linestyle="", label=name)
         for name, (colour, marker) in zip(names, styles.values(), strict=True)
     ]
-    if (drawn["status"] != "ok").any():
+    if beyond.any():
         handles.append(
             Line2D(
-                [], [], color=FAINT, marker="o", markerfacecolor=PAPER, linestyle="", label="hollow: not in the line"
+                [], [], color=FAINT, marker="o", markerfacecolor=PAPER, linestyle="", label="hollow: beyond the dial"
             )
         )
     figure.legend(handles=handles, loc="outside lower left", ncols=columns)
-    caption = CAPTIONS["magnitude_threshold"]
+    caption = CAPTIONS["magnitude_threshold"] + _other_fits(line)
     if absent := len(matches) - len(drawn):
-        caption += f" Not drawn: {absent} of {len(matches)} targets, which have no finite threshold or magnitude."
+        caption += f" Not drawn: {absent} of {len(matches)} targets, which have no finite threshold or place."
     return Drawing(figure, TITLES["magnitude_threshold"], caption)
 
 
+def _shown_places(matches: pd.DataFrame) -> tuple[float, float]:
+    """A quarter more, on either side, than the magnitudes that were chosen for the targets."""
+    chosen = matches[["magnitude", "magnitude_rate"]].to_numpy(float)
+    if not np.isfinite(chosen).any():
+        return -1.0, 1.0
+    low, high = float(np.nanmin(chosen)), float(np.nanmax(chosen))
+    room = 0.25 * (high - low) or 0.25 * abs(high) or 0.25
+    return low - room, high + room
+
+
+def _fit(line: Mapping[str, Any]) -> str:
+    if line.get("r2_ml") is None:
+        return "no line: too few targets have a place"
+    chance = number(line["r2_ml_null_median"], 2)
+    return f"R² {number(line['r2_ml'], 2)} over {line['n_ml']} targets; by chance {chance} in the middle"
+
+
+def _other_fits(line: Mapping[str, Any]) -> str:
+    """R² of the two other estimates of a target's place, each beside the median of its null."""
+    told = [
+        f"{words} {number(line[key], 2)} (by chance {number(line[f'{key}_null_median'], 2)})"
+        for key, words in (("r2_rate", "at equal yes rates"), ("r2", "at best agreement on the fitting questions"))
+        if line.get(key) is not None
+    ]
+    return f" Other places, over {line['n']} targets: R² {', '.join(told)}." if told else ""
+
+
 @styled
-def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str) -> Drawing:
+def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str, usable: Usable = None) -> Drawing:
     """Yes rate (with a 95% band) and mass against magnitude; the targets' yes rates as ticks at the right.
 
     Args:
         dose: columns split, magnitude, n, n_unread, yes_rate, yes_rate_se, mean_mass.
         matches: table of matches, for the targets' yes rates.
         unit: residual_norm or raw.
+        usable: magnitudes beyond it are shaded.
     """
     figure = new_figure(5.2, right=0.03)  # where the ticks stand
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
@@ -137,6 +172,7 @@ def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str) -
     for axes in (upper, lower):
         axes.axvline(0, color=FAINT, linewidth=0.8, linestyle=":")
         axes.set_ylim(-0.02, 1.02)
+    shade_beyond([upper, lower], usable)
     lower.axhline(MASS_FLOOR, color=FAINT, linewidth=0.8)
     upper.set_ylabel("share of yes")
     lower.set_ylabel("mass (thick)\nunread (thin)")
@@ -144,6 +180,19 @@ def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str) -
     set_title(upper, TITLES["dose_response"], "ticks at the right edge: the targets' own shares of yes")
     upper.legend(loc="upper left")
     return Drawing(figure, TITLES["dose_response"], CAPTIONS["dose_response"].format(floor=f"{MASS_FLOOR:g}"))
+
+
+def shade_beyond(every: Sequence[Axes], usable: Usable, horizontal: bool = False) -> None:
+    """Shade what lies outside the usable range, within what is drawn."""
+    if usable is None:
+        return
+    for axes in every:
+        low, high = axes.get_ylim() if horizontal else axes.get_xlim()
+        span = axes.axhspan if horizontal else axes.axvspan
+        for begin, end in ((low, min(usable[0], high)), (max(usable[1], low), high)):
+            if end > begin:
+                span(begin, end, color=FAINT, alpha=0.18, linewidth=0, zorder=0)
+        (axes.set_ylim if horizontal else axes.set_xlim)(low, high)
 
 
 @styled

@@ -143,13 +143,16 @@ def _push(verdict: Mapping[str, Any]) -> Finding:
     direction, name = verdict["direction"], "Push against control directions"
     own, n_controls = direction["own"], direction["n_controls"]
     needed = f"from yes rate .1 to .9 it takes {number(own.get('push'), 2)} residual norms"
+    if own.get("kl") is not None:
+        needed += f" and a KL of {number(own['kl'])} on neutral text"
     if not n_controls:
         meaning = "Whether another push of the same kind does as well was not tried (--controls 99 tries it)."
         return Finding("D", name, None, "not run", needed, meaning)
     by = {"push": "the push that is needed", "order_gain": "how well its order fits the targets"}[direction["by"]]
     others = ", ".join(
         f"{words} {direction['ranks'][key]}"
-        for key, words in (("signal", "by signal"), ("order_gain", "by order"), ("push", "by push"))
+        for key, words in (("signal", "by signal"), ("order_gain", "by order"), ("push", "by push"), ("kl", "by KL"))
+        if key in direction["ranks"]
     )
     detail = f"{needed}; rank of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
     if verdict["push"] == "untested":

@@ -100,8 +100,9 @@ def layer_curves(table: pd.DataFrame, main: Sequence[str], method: str = "logist
     caption = (
         "How well a linear probe reads each label on topics that it has not seen. Held against it: the words alone; "
         "the label shuffled within topics, which leaves what a topic's average says; and a coin for each opening word, "
-        "a property that nobody cares about, which shows how well the stream gives away mere wording. What can be read "
-        "is not thereby used: whether it is, another section asks."
+        "a property that nobody cares about, which shows how well the stream gives away mere wording. The subject's "
+        "own yes and margin are made of its last stream, so that late layers read them by construction: look at the "
+        "early ones. What can be read is not thereby used: whether it is, another section asks."
     )
     return Drawing(figure, "Labels over the layers", caption)
 
@@ -240,7 +241,8 @@ def lens_curves(table: pd.DataFrame, main: Sequence[str]) -> Drawing:
         "gives yes and no hardly any probability has no answer yet. Where the "
         "subject says nearly always the same, agreement says little and the rank correlation over questions says more. "
         "Below: how well the layer's yes margin by itself ranks each label, with 95% over topics; a probe of the same "
-        "layer can do better where the knowledge stands in the stream and not yet in the answer."
+        "layer can do better where the knowledge stands in the stream and not yet in the answer. The subject's own yes "
+        "and own margin are read off the last layer's margin, which therefore ranks them perfectly by construction."
     )
     return Drawing(figure, title, caption)
 

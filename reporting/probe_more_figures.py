@@ -8,6 +8,8 @@ replacement      how well words alone, a dial and others agree with each target
 distraction      what the same methods read once a feature is planted that has nothing to do with truth
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -38,18 +40,22 @@ def without_labels(table: pd.DataFrame) -> Drawing:
         set_title(axes, f"negated by {name}")
         axes.set_xlabel("layer")
     sides[0].set_ylabel("AUROC of truth, topics not seen")
-    handles = [
-        Line2D([], [], color=COLOURS[place], marker=MARKERS[place], label=method, markersize=4,
-               linestyle="--" if method == "supervised" else "-")
-        for place, method in enumerate(methods)
-    ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    figure.legend(handles=_methods(methods), loc="outside lower left", ncols=3)
     caption = (
         "How well each method tells true statements from false ones, statements as they stand and negated ones "
         "together, with 95% over topics. At the right the negation is a word without meaning and still counts as one: "
         "what does as well there as at the left does not read truth. The dashed line had the labels."
     )
     return Drawing(figure, "Truth without labels", caption)
+
+
+def _methods(methods: Sequence[str]) -> list[Line2D]:
+    """Entries of the legend; the dashed line had the labels."""
+    return [
+        Line2D([], [], color=COLOURS[place], marker=MARKERS[place], label=method, markersize=4,
+               linestyle="--" if method == "supervised" else "-")
+        for place, method in enumerate(methods)
+    ]  # fmt: skip
 
 
 @styled
@@ -65,20 +71,23 @@ def distraction(table: pd.DataFrame) -> Drawing:
     for axes, (end, name) in zip(sides, (("", "truth"), ("_distraction", "the planted feature")), strict=True):
         for place, method in enumerate(methods):
             own = table[table["method"] == method].sort_values("distraction")
-            axes.plot(
-                own["distraction"], own[f"auroc{end}"], color=COLOURS[place], marker=MARKERS[place], markersize=4,
-                linestyle="--" if method == "supervised" else "-", label=method,
+            x = own["distraction"].to_numpy(float) + 0.03 * (place - (len(methods) - 1) / 2)
+            middle, low, high = (own[f"{name}{end}"].to_numpy(float) for name in ("auroc", "low", "high"))
+            axes.errorbar(
+                x, middle, [middle - low, high - middle], color=COLOURS[place], marker=MARKERS[place], markersize=4,
+                elinewidth=0.8, linewidth=1.2, linestyle="--" if method == "supervised" else "-",
             )  # fmt: skip
         axes.axhline(0.5, color=INK, linewidth=0.7)
         set_title(axes, f"reads {name}")
         axes.set_xlabel("strength of the feature")
     sides[0].set_ylabel("AUROC, topics not seen")
-    figure.legend(handles=sides[0].get_legend_handles_labels()[0], loc="outside lower left", ncols=3)
+    figure.legend(handles=_methods(methods), loc="outside lower left", ncols=3)
     title = "A prominent feature wins"
     caption = (
         f"A coin is planted in the streams of layer {table['layer'].iloc[0]:.0f}, which yes and no carry with opposite "
         "signs; its strength is in standard deviations of the streams' most prominent difference. Methods without "
-        "labels read whatever stands out, and turn from truth to the coin; the dashed line had the labels of truth."
+        "labels read whatever stands out, and turn from truth to the coin; the dashed line had the labels of truth. "
+        "95% over topics; where nothing is planted the coin stands in no stream, and what lies off .5 is chance."
     )
     return Drawing(figure, title, caption)
 
@@ -138,14 +147,23 @@ def where(table: pd.DataFrame) -> Drawing:
         set_title(left, label, "AUROC")
         set_title(right, "", "written along its direction")
         left.set_ylabel("layer")
+    apart = any(name.startswith("question") for name in names)
+    words = "Columns named by their place hold other tokens in each question. " if apart else ""
     caption = (
         "At the left how well the probe of each layer, fitted at the last token on other topics, reads the label at "
         f"each of the last {len(names)} tokens of {table['n'].max():.0f} questions; .5 is chance. At the right what "
         "the blocks write there along the label's direction, label 1 minus label 0, in standard deviations: what is "
-        "summed up to the last row is how far the two kinds lie apart. Columns at the left end are words of the "
-        "questions, other ones in each of them."
+        "summed up to the last row is how far the two kinds lie apart. "
+        f"{words}A cell that reads nothing strays from .5 by "
+        f"{_strays(int(table['n'].max())):.2f} or more to either side: single cells say little, rows and columns more."
     )
     return Drawing(figure, "Layer by position", caption)
+
+
+def _strays(n: int) -> float:
+    """Half the middle 95% of an AUROC that is chance, with n questions, half of them of either label."""
+    half = n / 2
+    return float(1.96 * np.sqrt((n + 1) / (12 * half * half)))
 
 
 @styled
@@ -168,7 +186,8 @@ def patching(table: pd.DataFrame) -> Drawing:
     caption = (
         "The last token's stream after one layer is taken from another question, and the answer is read. At 0 the "
         "receiver answers as ever: what tells the questions apart still stands at its words. At 1 it answers as the "
-        "donor does: from here on the last token holds all of it. After the last layer it is 1 by construction."
+        "donor does: from here on the last token holds all of it. After the last layer it is 1 by construction. Wide "
+        "bands mean that easy and hard questions hardly differ in the margin, so that there is little way to go."
     )
     return Drawing(figure, title, caption)
 
@@ -197,7 +216,8 @@ def writing(table: pd.DataFrame) -> Drawing:
     caption = (
         "Mean reading of each probe along the reasoned answer, by the verdict that stands at its end, with 95% over "
         "questions. Lines that part before the end tell the verdict before it is written. 0 is what the probe reads of "
-        "an ordinary question before its answer; a common shift says only that written text is another place."
+        "an ordinary question before its answer; a common shift says only that written text is another place, and a "
+        "rise or dip of all lines at once is a word that many answers share. The last tenth holds the verdict itself."
     )
     return Drawing(figure, "While it writes", caption)
 

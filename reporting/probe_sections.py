@@ -34,7 +34,8 @@ def chosen_layers(contents: ProbeContents) -> Section | None:
         "Each label at the layer that reads it best, the layer chosen without the topics that judge it: the highest "
         "number of many layers would flatter. Intervals are over topics. over words: the gain over the question's "
         "words alone. Where it is not clearly above 0, the probe may read the question and not the model. p is of the "
-        "test that the activations add nothing to the words; it is not corrected for the number of labels."
+        "test that the activations add nothing to the words, at the layer that is named; it is corrected neither for "
+        "the choice of that layer nor for the number of labels."
     )
     columns = ("layer", "AUROC", "words", "over words", "shuffled", "control", "p", "1 : 0", "unknown")
     lines = [
@@ -163,5 +164,6 @@ def headline_of(contents: ProbeContents) -> str:
     for label, words in NAMES.items():
         if label in rows:
             row = rows[label]
-            said.append(f"{words} at {number(row['auroc'], 2)} (words alone {number(row['text'], 2)})")
+            beyond = "words alone" if row["over_text_low"] > 0 else "not clearly more than words alone,"
+            said.append(f"{words} at {number(row['auroc'], 2)} ({beyond} {number(row['text'], 2)})")
     return f"The stream reads {', '.join(said)}." if said else NOTHING

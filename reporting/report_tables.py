@@ -34,6 +34,73 @@ TARGET_COLUMNS = (
 )
 
 
+SIDE_EFFECTS = ("accuracy on facts", "wrong after, right before", "KL (nats)", "perplexity", "mass on facts", "usable")
+
+
+def side_effect_rows(effects: pd.DataFrame, said: Mapping[str, Any]) -> list[TableRow]:
+    """At most eleven magnitudes from end to end, with cells in the order of `SIDE_EFFECTS`; faint outside the range."""
+    ordered = effects.sort_values("setting")
+    wanted = {round(place * (len(ordered) - 1) / 10) for place in range(11)} | {
+        int((ordered["setting"].to_numpy() == 0).argmax())
+    }
+    rows = []
+    for place in sorted(wanted):
+        row = ordered.iloc[place]
+        inside = said["low"] <= row["setting"] <= said["high"]
+        cells = [
+            f"{number(row['accuracy'], 2)} {interval(row['accuracy_low'], row['accuracy_high'], 2)}",
+            number(row["negative_flips"], 2),
+            number(row["kl"], 3),
+            number(row["perplexity"], 1),
+            number(row["mass"], 2),
+            "yes" if inside else "no",
+        ]
+        rows.append(TableRow(number(row["setting"], 3, signed=True), cells, faint=not inside))
+    return rows
+
+
+REASONED = ("yes rate", "first token's", "kappa", "read both ways", "unread")
+
+
+def reasoned_rows(settings: pd.DataFrame) -> list[TableRow]:
+    """One row per setting of written answers, with cells in the order of `REASONED`."""
+    return [
+        TableRow(
+            number(row["magnitude"], 3, signed=True),
+            [
+                *(
+                    f"{number(row[name], 2)} {interval(row[f'{name}_low'], row[f'{name}_high'], 2)}"
+                    for name in ("reasoned", "direct")
+                ),
+                number(row["kappa"], 2),
+                f"{row['n_both']:.0f}",
+                f"{row['n_unread']:.0f} of {row['n']:.0f}",
+            ],
+        )
+        for _, row in settings.iterrows()
+    ]
+
+
+def reasoned_texts(texts: pd.DataFrame, questions: pd.DataFrame) -> Rows:
+    """What was written to one question at three settings, the lowest, the middle and the highest, and how it was read.
+
+    The question is the one that was read at most settings, of several the first.
+    """
+    if texts.empty:
+        return []
+    read = texts["said_yes"].notna().groupby(texts["question_id"]).sum()
+    chosen = str(read.index[int(read.to_numpy().argmax())])
+    own = texts[texts["question_id"] == chosen].sort_values("magnitude")
+    asked = questions.set_index("id")["question"].get(chosen, chosen)
+    rows = []
+    for place in sorted({0, len(own) // 2, len(own) - 1}):
+        row = own.iloc[place]
+        said = "not read" if pd.isna(row["said_yes"]) else "yes" if row["said_yes"] == 1 else "no"
+        label = f"magnitude {number(row['magnitude'], 3, signed=True)}, read as {said}: {asked}"
+        rows.append((label, str(row["text"]).strip() or "(nothing was written)"))
+    return rows
+
+
 def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[TableRow]:
     """One row per target, from rarely yes to often yes, with cells in the order of `TARGET_COLUMNS`."""
     missing = panel["said_yes"].isna().groupby(panel["respondent"]).sum()
@@ -60,7 +127,7 @@ def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[TableRow]:
 
 RIVAL_COLUMNS = ("order", "S", "95%", "S of steering minus it", "95%", "targets")
 MODEL_COLUMNS = ("targets", "signal", "without it", "gain", "without it", "order", "without it")
-CONTROL_COLUMNS = ("S", "order", "push", "turning", "cosine")
+CONTROL_COLUMNS = ("S", "order", "push", "KL", "turning", "cosine")
 KNOWING_COLUMNS = ("graded", "correct", "95%", "yes among right", "yes among wrong")
 
 
@@ -133,25 +200,27 @@ def control_rows(controls: pd.DataFrame, own: Mapping[str, Any]) -> list[TableRo
     """The vector, median and best of each drawn kind, and each other contrast."""
 
     def row(name: str, values: Mapping[Any, Any], cosine: float | None = None) -> TableRow:
-        push = values["push"]
-        shown = "never" if push is None or push == float("inf") else number(push, 2)
+        push, kl = values["push"], values.get("kl")
+        never = push is None or push == float("inf")
         return TableRow(
             name,
             [
                 number(values["signal"]),
                 number(values["order_gain"], signed=True),
-                shown,
+                "never" if never else number(push, 2),
+                "never" if never and kl is not None and kl == kl else number(kl),
                 number(values["turning"], 2),
                 number(cosine, 2, signed=True),
             ],
         )
 
+    controls = controls.assign(kl=controls["kl"] if "kl" in controls else float("nan"))  # runs before it was measured
     rows = [row("the vector", own, 1.0)]
     for kind, drawn in controls[controls["drawn"]].groupby("role", sort=False):
-        numbers = drawn[["signal", "order_gain", "push", "turning"]]
+        numbers = drawn[["signal", "order_gain", "push", "kl", "turning"]]
         rows.append(row(f"{kind}, median of {len(drawn)}", numbers.median().to_dict(), drawn["cosine"].median()))
         best = numbers.max() if len(numbers) else numbers.median()
-        best["push"], best["turning"] = numbers["push"].min(), numbers["turning"].min()
+        best[["push", "kl", "turning"]] = numbers[["push", "kl", "turning"]].min()
         rows.append(row(f"{kind}, best of {len(drawn)} in each", best.to_dict()))
     for _, single in controls[~controls["drawn"].astype(bool)].iterrows():
         rows.append(row(str(single["role"]), single.to_dict(), single["cosine"]))

@@ -4,7 +4,9 @@ from matching import SweepRun, sweep_grid
 from reporting import dial_figures, factor_figures, figures
 from reporting.figure_style import Drawing, save_figure
 from reporting.path_figure import dial_path_figure
+from reporting.reasoned_figure import reasoned_figure
 from reporting.rival_figures import controls_figure, rivals_figure
+from reporting.side_effects_figure import side_effects_figure
 
 CAPTIONS = "figures/captions.json"
 
@@ -18,9 +20,11 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
     matches, verdict, scan = run.matches(), run.verdict(), run.layer_scan()
     unit = str(run.config.get("unit") or "residual_norm")
     excluded = set(verdict["excluded"])
+    found = run.side_effects()
+    usable = None if found is None else (float(found[1]["low"]), float(found[1]["high"]))
     drawings = {
-        "magnitude_threshold": figures.magnitude_against_threshold(matches, verdict["line"], unit),
-        "dose_response": figures.dose_response_curves(run.dose_response(), matches, unit),
+        "magnitude_threshold": figures.magnitude_against_threshold(matches, verdict["line"], unit, usable),
+        "dose_response": figures.dose_response_curves(run.dose_response(), matches, unit, usable),
         "agreement": figures.agreement_per_target(matches, excluded),
         "kappa": figures.kappa_per_target(matches, excluded),
     }
@@ -34,6 +38,14 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
         drawings["dial_path"] = dial_path_figure(path)
     if (controls := run.controls()) is not None and len(controls):
         drawings["controls"] = controls_figure(controls, verdict["direction"]["own"])
+    if found is not None:
+        drawings["side_effects"] = side_effects_figure(*found, figures.UNITS.get(unit, unit))
+    if (reasoned := run.reasoned()) is not None:
+        low, middle, high = (
+            float("nan") if reasoned[name] is None else float(reasoned[name]) for name in ("rho_low", "rho", "rho_high")
+        )
+        shown = figures.UNITS.get(unit, unit)
+        drawings["reasoned"] = reasoned_figure(run.reasoned_settings(), run.reasoned_ease(), (middle, low, high), shown)
     drawings |= _of_questions(run, figures.UNITS.get(unit, unit))
     captions = {name: _save(run, name, drawing) for name, drawing in drawings.items()}
     added = {name: words for name, words in read_captions(run).items() if name not in captions}

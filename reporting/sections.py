@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from markupsafe import Markup
 
+from matching import CANNOT_BE_JUDGED
 from reporting import page, report_tables
 from reporting.contents import Contents
 from reporting.explorer import explorer_of
@@ -18,6 +19,7 @@ from reporting.meaning import findings, number
 from reporting.page import Section
 from reporting.path_figure import path_rows
 from reporting.reasons import why_left_out
+from reporting.remedies import what_to_try
 
 SCALE_FIGURES = ("loadings", "scree")
 
@@ -25,6 +27,14 @@ SCALE_FIGURES = ("loadings", "scree")
 def numbers(contents: Contents) -> Section:
     """The verdict's four numbers."""
     return Section("", [page.findings("The verdict's four numbers", findings(contents.verdict))])
+
+
+def remedies(contents: Contents) -> Section | None:
+    """What to try where nothing could be judged."""
+    if contents.verdict["reproduced"] != CANNOT_BE_JUDGED:
+        return None
+    told = what_to_try(contents.verdict, contents.grid, contents.matches)
+    return Section("What keeps it from being judged, and what to try", [page.items(told)])
 
 
 def targets(contents: Contents) -> Section:
@@ -130,6 +140,48 @@ def facts(contents: Contents) -> Section | None:
     )
 
 
+def side_effects(contents: Contents) -> Section | None:
+    """What the dial does to facts and texts that have nothing to do with it."""
+    if (found := contents.run.side_effects()) is None:
+        return None
+    effects, said = found
+    words = (
+        "Unrelated facts and neutral text at the same magnitudes. A magnitude is usable where accuracy on the facts "
+        f"has fallen by at most {100 * said['limit']:g} points (--limit). Outside of the usable range a match is "
+        "bought with harm elsewhere. side_effects.csv has every magnitude."
+    )
+    shown = page.table(
+        "Side effects", "magnitude", report_tables.SIDE_EFFECTS, report_tables.side_effect_rows(effects, said)
+    )
+    return Section("What the dial does besides", [page.text(words), page.text(said["sentence"]), shown])
+
+
+def reasoned(contents: Contents) -> Section | None:
+    """What the subject says after it has written its reasons, and some of its texts."""
+    if (found := contents.run.reasoned()) is None:
+        return None
+    words = (
+        "At a few settings of the same dial the subject also wrote its reasons, and its yes or no was read from the "
+        "last sentence that says one. A text without one, or that was cut off, is unread, never a no. Every text is in "
+        "reasoned/."
+    )
+    verdict = (
+        found["verdict"]["sentence"]
+        if found["verdict"]
+        else "Too few of the texts can be read for a verdict by them; the one above is by the first token."
+    )
+    settings, texts = contents.run.reasoned_settings(), contents.run.reasoned_parts.read()
+    blocks = [
+        page.text(words),
+        page.text(found["sentence"]),
+        page.rows([("by the first token", contents.verdict["sentence"]), ("after reasoning", verdict)]),
+        page.table("Reasoned answers", "magnitude", report_tables.REASONED, report_tables.reasoned_rows(settings)),
+    ]
+    for label, text in report_tables.reasoned_texts(texts, contents.questions):
+        blocks += [page.small(label), page.code(text)]
+    return Section("After reasoning", blocks)
+
+
 def knowing(contents: Contents) -> Section | None:
     """Whether what turns early is what somebody gets right."""
     if contents.knowing is None:
@@ -150,7 +202,8 @@ def controls(contents: Contents) -> Section | None:
         return None
     words = (
         "Each control is as long as the vector, is done in the same way, and has a range of its own. push: residual "
-        "norms between yes rates of .1 and .9. turning: share of the questions whose answer turns more than once. Of "
+        "norms between yes rates of .1 and .9. KL: what it does to the next token of neutral text at these two rates, "
+        "in nats, their mean. turning: share of the questions whose answer turns more than once. Of "
         "the drawn kinds the median and the best are shown, of the others the one there is."
     )
     lines = report_tables.control_rows(contents.controls, contents.verdict["direction"]["own"])
@@ -255,6 +308,7 @@ def stages(contents: Contents) -> Section:
 
 SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "numbers": numbers,
+    "remedies": remedies,
     "notes": notes,
     "vector": vector,
     "explorer": explorer,
@@ -264,6 +318,8 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "dial path": path,
     "models": models,
     "facts": facts,
+    "side effects": side_effects,
+    "reasoned": reasoned,
     "knowing": knowing,
     "controls": controls,
     "missing": missing,

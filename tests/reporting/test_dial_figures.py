@@ -62,24 +62,33 @@ def test_the_histogram_shows_the_settings_nearest_to_its_yes_rates(grid):
         assert f"yes {rates[place]:.2f}" in each.get_title(loc="left")
 
 
-def test_the_line_ends_with_its_points_and_is_not_drawn_without_r2(run):
+def test_the_line_joins_the_places_by_likelihood_and_is_not_drawn_without_r2(run):
     matches, line = run.matches(), run.verdict()["line"]
-    ok = matches.loc[matches["status"] == "ok", "threshold"]
-    assert ok.max() < matches["threshold"].max()
-    (drawn,) = straight_lines(figures.magnitude_against_threshold(matches, line, "raw"))
-    assert (min(drawn), max(drawn)) == (ok.min(), ok.max())
-    tied = figures.magnitude_against_threshold(matches, line | {"r2": None, "slope": 0.0}, "raw")
-    assert straight_lines(tied) == []
-    remark = [text.get_text() for text in tied.figure.axes[0].texts]
-    assert "no line: the best magnitudes of all targets with status ok are the same" in remark
+    placed = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches["magnitude_ml"])]
+    drawing = figures.magnitude_against_threshold(matches, line, "raw")
+    (axes,) = drawing.figure.axes
+    drawn = next(each for each in axes.lines if len(each.get_xdata()) > 2)
+    x, y = np.asarray(drawn.get_xdata()), np.asarray(drawn.get_ydata())
+    np.testing.assert_allclose(y, line["intercept_ml"] + line["slope_ml"] * x)
+    assert placed["threshold"].min() <= x.min() < x.max() <= placed["threshold"].max()
+    for key, null in (("r2_rate", "r2_rate_null_median"), ("r2", "r2_null_median")):
+        assert f"{line[key]:.2f} (by chance {line[null]:.2f})" in drawing.caption
+    without = figures.magnitude_against_threshold(matches, line | {"r2_ml": None}, "raw")
+    assert all(len(each.get_xdata()) <= 2 for each in without.figure.axes[0].lines)
+    assert "no line" in " ".join(text.get_text() for text in without.figure.axes[0].texts)
 
 
-def straight_lines(drawing):
-    return [
-        list(line.get_xdata())
-        for line in drawing.figure.axes[0].lines
-        if len(line.get_xdata()) == 2 and line.get_marker() == "None" and line.get_linestyle() == "-"
-    ]
+def test_a_place_beyond_the_dial_stands_hollow_at_the_edge(run):
+    matches, line = run.matches(), run.verdict()["line"]
+    far = matches.index[np.isfinite(matches["threshold"]).argmax()]
+    matches.loc[far, ["magnitude_ml", "magnitude_ml_se"]] = 50.0, 300.0
+    drawing = figures.magnitude_against_threshold(matches, line, "raw")
+    (axes,) = drawing.figure.axes
+    chosen = matches[["magnitude", "magnitude_rate"]].to_numpy()
+    assert axes.get_ylim()[1] < np.nanmax(chosen) + np.ptp(chosen[np.isfinite(chosen)])
+    hollow = [each for each in axes.lines if each.get_marker() != "None" and each.get_markerfacecolor() == "#ffffff"]
+    assert matches.loc[far, "threshold"] in [each.get_xdata()[0] for each in hollow]
+    assert "hollow: beyond the dial" in [text.get_text() for text in drawing.figure.legends[0].get_texts()]
 
 
 def test_the_layer_map_frames_the_chosen_layer_over_the_range_that_was_swept():

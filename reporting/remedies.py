@@ -1,0 +1,63 @@
+"""What to try where a run cannot be judged: an unusable dial refutes nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from matching import FITTING, MIN_TARGETS, REACH, SweepGrid, readable_range
+from reporting.meaning import number
+
+_STANDS = 0.02
+"""A yes rate that moves by less over the last quarter of a side has come to rest."""
+
+
+def what_to_try(verdict: Mapping[str, Any], grid: SweepGrid, matches: pd.DataFrame) -> list[str]:
+    """A sentence for each thing that keeps the run from being judged, and what may mend it.
+
+    Args:
+        verdict: verdict.json. grid: the sweep under test. matches: index target.
+    """
+    told = []
+    if verdict["n_eligible"] < MIN_TARGETS:
+        counts = matches["status"].value_counts()
+        statuses = ", ".join(f"{n} {name}" for name, n in counts.items())
+        told.append(
+            f"{verdict['n_eligible']} targets can be judged ({statuses}), and it takes {MIN_TARGETS}: ask more "
+            "questions, or give a panel whose respondents say both yes and no."
+        )
+    if verdict["reach"] < REACH:
+        told += [_reach(grid, matches), *(_end(grid, side) for side in (-1, 1))]
+    return told
+
+
+def _reach(grid: SweepGrid, matches: pd.DataFrame) -> str:
+    rates = np.nanmean(grid.answers[grid.rows(FITTING)][:, readable_range(grid)], axis=0)
+    wanted = matches["yes_rate"].dropna()
+    return (
+        f"Where its answers can be read, the subject says yes to {number(rates.min(), 2)} to {number(rates.max(), 2)} "
+        f"of the fitting questions; the targets' yes rates run from {number(wanted.min(), 2)} to "
+        f"{number(wanted.max(), 2)}."
+    )
+
+
+def _end(grid: SweepGrid, side: int) -> str:
+    """Why the dial ends where it does, on one side of 0."""
+    used = readable_range(grid)
+    last = used[0] if side < 0 else used[-1]
+    where, magnitude = "Downwards" if side < 0 else "Upwards", number(grid.magnitudes[last], signed=True)
+    if last not in (0, len(grid.magnitudes) - 1):
+        unread = float(np.isnan(grid.answers[grid.rows(FITTING)][:, last + side]).mean())
+        return (
+            f"{where} it ends at {magnitude}, since at the next magnitude {unread:.0%} of the answers are neither yes "
+            "nor no: try another layer (--layer auto), or a prompt under which yes and no get more of the probability "
+            "(--prompt; --show-prompt)."
+        )
+    own = used[used <= grid.unsteered] if side < 0 else used[used >= grid.unsteered]
+    rates = np.nanmean(grid.answers[grid.rows(FITTING)][:, own], axis=0)
+    quarter = max(2, -(-len(own) // 4))
+    outer = rates[:quarter] if side < 0 else rates[-quarter:]
+    if np.ptp(outer) < _STANDS:
+        return f"{where} the yes rate has come to rest before the last magnitude, {magnitude}: try another layer."
+    return f"{where} the last magnitude is {magnitude} and the yes rate still moves: give larger ones (--magnitudes)."
