@@ -39,7 +39,7 @@ $(VENV)/installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/installed-dev: requirements-dev.txt requirements-providers.txt $(VENV)/installed
+$(VENV)/installed-dev: requirements-dev.txt requirements-providers.txt requirements-adapters.txt $(VENV)/installed
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@
 
