@@ -58,16 +58,17 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     tests = chosen_tests(options.tests)
     models = [name.strip() for name in options.models.split(",") if name.strip()]
     check_options(options, models)
-    Run.check(configuration_of(options), options.out, options.resume)
+    begun = Run.check(configuration_of(options), options.out, options.resume)
     material = material_of(options)
     from open_models import choose_threads, quiet_libraries
     from reporting import progress_bar
 
     quiet_libraries()
-    choose_threads()
+    threads = choose_threads(begun.get("threads"))
     subjects = respondents_of(models, options)
     first = next(subjects)
     with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "battery") as run:
+        run.record(threads=threads)
         notes.keep_in(run)
         own = [test for test in tests if test != "critics"]
         for name, make in chain([first], subjects):

@@ -41,13 +41,14 @@ def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
     models = [name.strip() for name in options.models.split(",") if name.strip()]
     if not models or len(set(models)) < len(models):
         raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
-    Run.check(configuration_of(options), options.out, options.resume)
+    begun = Run.check(configuration_of(options), options.out, options.resume)
     from open_models import LocalRespondent, choose_threads, load_model, quiet_libraries
 
     quiet_libraries()
-    choose_threads()
+    threads = choose_threads(begun.get("threads"))
     first = load_model(models[0])  # so that a name that does not exist leaves no folder behind
     with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "questionnaire") as run:
+        run.record(threads=threads)
         notes.keep_in(run)
         for name in models:
             model = first if name == models[0] else load_model(name)

@@ -40,7 +40,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     models = [name.strip() for name in options.models.split(",") if name.strip()]
     if not models or len(set(models)) < len(models):
         raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
-    Run.check(configuration_of(options), options.out, options.resume)
+    begun = Run.check(configuration_of(options), options.out, options.resume)
     from elicitation import (
         ask_association,
         ask_difficulty,
@@ -53,7 +53,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     from reporting import progress_bar
 
     quiet_libraries()
-    choose_threads()
+    threads = choose_threads(begun.get("threads"))
     n, seed = options.items, options.seed
     words = list(association_words())[:n]
     requests, questions = load_questions("frontier"), load_questions("embedded")
@@ -64,6 +64,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     }
     first = load_model(models[0])
     with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "self-prediction") as run:
+        run.record(threads=threads)
         notes.keep_in(run)
         for name in models:
             model = first if name == models[0] else load_model(name)

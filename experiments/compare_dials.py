@@ -77,15 +77,16 @@ def compare(options: argparse.Namespace, notes: Notes) -> None:
     )
     if not options.keep_own:
         inputs = inputs.without_own(options.model)
-    Run.check(configuration_of(options), options.out, options.resume)
+    begun = Run.check(configuration_of(options), options.out, options.resume)
     quiet_libraries()
-    choose_threads()
+    threads = choose_threads(begun.get("threads"))
     model = load_model(options.model, revision=options.revision, dtype=options.dtype, device_map=options.device_map)
     if not options.keep_own:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
     say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
     with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "dials") as run:
         run.record_once("model", model.identity.as_dict(), "load the same model or choose another --out")
+        run.record(threads=threads)
         run.keep_table("questions.parquet", inputs.frame(), ["id", "question", "split"])
         notes.keep_in(run)
         work = Work(run, model, inputs, template, options)

@@ -59,11 +59,11 @@ def main() -> None:
 def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
     wanted = chosen_reports(options.instruments)
     check_options(options)
-    Run.check(configuration_of(options), options.out, options.resume)
+    begun = Run.check(configuration_of(options), options.out, options.resume)
     from open_models import choose_threads, quiet_libraries
 
     quiet_libraries()
-    choose_threads()
+    threads = choose_threads(begun.get("threads"))
     dial = dial_of_run(options) if options.run else dial_of_vector(options)
     say(
         f"{dial.model.identity.name}, {dial.intervention.intervention_id} at "
@@ -72,6 +72,7 @@ def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
     )
     with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "profile") as run:
         run.record_once("model", dial.model.identity.as_dict(), "load the same model or choose another --out")
+        run.record(threads=threads)
         notes.keep_in(run)
         with run.stage("answers"):
             written = closed_book(run, dial, options)

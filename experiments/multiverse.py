@@ -77,14 +77,15 @@ def multiverse(options: argparse.Namespace, notes: Notes) -> None:
     candidates = layers_of(options)
     if options.dry_run:
         return predict(options, inputs, templates, candidates)
-    Run.check(configuration_of(options), options.out, options.resume)
-    choose_threads()
+    begun = Run.check(configuration_of(options), options.out, options.resume)
+    threads = choose_threads(begun.get("threads"))
     model = load_model(options.model, revision=options.revision, dtype=options.dtype, device_map=options.device_map)
     if not options.keep_own:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
     say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
     with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, PROGRAM) as run:
         run.record_once("model", model.identity.as_dict(), "load the same model or choose another --out")
+        run.record(threads=threads)
         run.keep_table("questions.parquet", inputs.frame(), ["id", "question", "split"])
         digest = inputs.plan_hash(configuration_hash(run.config), RULE)
         run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")

@@ -51,7 +51,7 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
     models = [name.strip() for name in options.models.split(",") if name.strip()]
     if not models or len(set(models)) < len(models):
         raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
-    Run.check(configuration_of(options), options.out, options.resume)
+    begun = Run.check(configuration_of(options), options.out, options.resume)
     answerable = [each for each in load_questions(options.questions) if each.answers]
     if not answerable:
         raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
@@ -59,9 +59,10 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
     from open_models import choose_threads, load_model, quiet_libraries
 
     quiet_libraries()
-    choose_threads()
+    threads = choose_threads(begun.get("threads"))
     first = load_model(models[0])
     with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "written") as run:
+        run.record(threads=threads)
         notes.keep_in(run)
         for name in models:
             model = first if name == models[0] else load_model(name)

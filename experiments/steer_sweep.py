@@ -16,7 +16,7 @@ import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from common import InputError, KeysOf, is_first_process, natural, positive, program_parser, run_command, say
 from run_store import Notes, Run, add_run_options, configuration_hash, configuration_of, parse_run_options
@@ -55,8 +55,9 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         return show_prompt(options, inputs, template)
     if options.dry_run:
         return predict(options, inputs, template, magnitudes) if is_first_process() else None
+    begun: dict[str, Any] = {}
     if is_first_process():
-        Run.check(configuration_of(options), options.out, options.resume)
+        begun = Run.check(configuration_of(options), options.out, options.resume)
         if options.layer != "auto":
             check_layers(options)
     start_processes(options.device_map)
@@ -64,7 +65,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         from reporting import check_wandb
 
         check_wandb(options.wandb)
-    threads = choose_threads()
+    threads = choose_threads(begun.get("threads"))
     model = load_model(
         options.model,
         revision=options.revision,

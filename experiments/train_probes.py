@@ -59,8 +59,8 @@ def train_probes(options: argparse.Namespace, notes: Notes) -> None:
     from reporting import progress_bar, write_probe_figures, write_probe_report
 
     quiet_libraries()
-    Run.check(configuration_of(options), options.out, options.resume, MAY_CHANGE)
-    threads = choose_threads()
+    begun = Run.check(configuration_of(options), options.out, options.resume, MAY_CHANGE)
+    threads = choose_threads(begun.get("threads"))
     model = load_model(options.model, revision=options.revision, dtype=options.dtype, device_map=options.device_map)
     layers = layers_of(options.layers, model)
     check_comparison(options, layers)

@@ -95,13 +95,19 @@ class Run:
         out: Path | str | None,
         resume: bool,
         may_change: Collection[str] = (),
-    ) -> None:
-        """Raise what `begin` would raise, before a model is loaded for it; nothing is written."""
+    ) -> dict[str, Any]:
+        """Raise what `begin` would raise, before a model is loaded for it; nothing is written.
+
+        Returns:
+            The facts that the run to go on with has recorded; none for a new run.
+        """
         path = Path(out or (_newest_path(configuration) if resume else default_path(configuration, "run")))
         if resume and (path / CONFIGURATION).exists():
-            _refuse_other(cls(path), configuration, may_change)
-        else:
-            _leftovers(path)
+            run = cls(path)
+            _refuse_other(run, configuration, may_change)
+            return run.manifest.facts
+        _leftovers(path)
+        return {}
 
     @classmethod
     def create(cls, path: Path | str, program: str, configuration: Mapping[str, Any]) -> "Run":

@@ -81,6 +81,7 @@ class Program:
         return subprocess.Popen(
             [sys.executable, *self.arguments(folder, resume)],
             cwd=ROOT,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},  # the last bits depend on it, and it would be measured each time
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -392,3 +392,10 @@ def test_notes_from_before_a_run_and_from_any_library_come_into_it(tmp_path, cap
 def test_opening_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no run"):
         Run.open(tmp_path / "absent")
+
+
+def test_checking_a_run_to_go_on_with_tells_what_it_has_recorded(tmp_path):
+    with Run.begin("program", {"seed": 1}, tmp_path / "run") as run:
+        run.record(threads=2)
+    assert Run.check({"seed": 1}, tmp_path / "run", True)["threads"] == 2
+    assert Run.check({"seed": 1}, tmp_path / "new", False) == {}
