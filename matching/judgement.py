@@ -9,13 +9,14 @@ import pandas as pd
 
 from common import InputError, notice
 from elicitation import DRAWN_ROLES, ResponseMatrix, controls_of, correctness_of, under_test
-from matching.controls import ControlDial, control_table
+from matching.controls import ControlDial, control_rates, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
 from matching.facts import FactsResult, facts_result
 from matching.knowing import knowing_table
 from matching.match import TargetMatches, match_targets, ordering_questions
 from matching.path import DialPath, dial_path
 from matching.rivals import ceiling, material_of, rival_table
+from matching.splits import TEST
 from matching.tables import SweepGrid, panel_answers, sweep_grid
 from matching.texts import push_settings, text_cost
 from matching.verdict import Verdict, judge
@@ -139,6 +140,15 @@ def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
         for entry in controls_of(tables.interventions).reset_index().to_dict("records")
     }
     return push_settings(dials, ordering_questions(grid, tables.topics))
+
+
+def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
+    """The yes rate of the test questions along every control, in the unit of the intervention under test; see
+    `controls.control_rates`."""
+    own = under_test(tables.interventions)
+    grid = sweep_grid(tables.sweep, tables.splits, own)
+    entry = tables.interventions.set_index("intervention_id").loc[own]
+    return control_rates(_controls_of(tables, grid), grid.rows(TEST), _norms_per_unit(entry))
 
 
 def _controls_of(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]:

@@ -35,7 +35,7 @@ from elicitation import (
     panel_from_long,
     under_test,
 )
-from matching.judgement import Judgement, SweepTables, judge_tables, settings_on_text
+from matching.judgement import Judgement, SweepTables, judge_tables, rates_along_controls, settings_on_text
 from matching.match import dose_response
 from matching.path import DialPath
 from matching.reasoned import ReasonedComparison, as_sweep, compare_reasoned
@@ -359,6 +359,10 @@ class SweepRun:
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude of the intervention under test does to the subject; see `matching.dose_response`."""
         return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))
+
+    def control_rates(self) -> pd.DataFrame:
+        """The yes rate along every control, columns `matching.controls.RATE_COLUMNS`; empty where none was swept."""
+        return rates_along_controls(self.tables())
 
     def under_test(self) -> str:
         """The identifier of the intervention that the run is about."""

@@ -24,7 +24,7 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
     usable = None if found is None else (float(found[1]["low"]), float(found[1]["high"]))
     drawings = {
         "magnitude_threshold": figures.magnitude_against_threshold(matches, verdict["line"], unit, usable),
-        "dose_response": figures.dose_response_curves(run.dose_response(), matches, unit, usable),
+        "dose_response": figures.dose_response_curves(run.dose_response(), matches, unit, usable, run.control_rates()),
         "agreement": figures.agreement_per_target(matches, excluded),
         "kappa": figures.kappa_per_target(matches, excluded),
     }
