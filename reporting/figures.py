@@ -159,8 +159,8 @@ def dose_response_curves(
         matches: table of matches, for the targets' yes rates.
         unit: residual_norm or raw.
         usable: magnitudes beyond it are shaded.
-        controls: intervention_id, role, magnitude and yes_rate along each control (`SweepRun.control_rates`); grey lines
-            beneath, over the range in which the vector itself was swept.
+        controls: intervention_id, role, magnitude and yes_rate along each control (`SweepRun.control_rates`), as
+            grey lines beneath, over the range in which the vector itself was swept.
     """
     figure = new_figure(5.2, right=0.03)  # where the ticks stand
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])

@@ -20,12 +20,12 @@ def turning_at(places, norms_per_unit=1.0):
 
 
 def test_the_rate_at_a_magnitude_is_the_share_of_the_answers_that_have_turned_below_it():
-    places = np.array([-0.5, 0.0, 0.5, 0.5, 1.0, 1.5, np.nan, np.nan, np.nan])
+    places = np.array([-0.51, 0.01, 0.52, 0.52, 1.01, 1.51, np.nan, np.nan, np.nan])
     rates = control_rates({"r": turning_at(places)}, np.ones(len(QUESTIONS), bool))
     assert list(rates.columns) == RATE_COLUMNS
     assert len(rates) == RATE_POINTS
     assert (rates["n"] == 9).all()
-    expected = [(places < magnitude).mean() for magnitude in rates["magnitude"] + 1e-9]
+    expected = [(places < magnitude).mean() for magnitude in rates["magnitude"]]
     assert rates["yes_rate"].to_numpy() == pytest.approx(expected)
 
 
