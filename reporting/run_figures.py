@@ -63,7 +63,7 @@ def _of_questions(run: SweepRun, unit: str) -> dict[str, Drawing]:
     if dial_figures.grouped_by(questions := run.questions()):
         drawings["rates_by_group"] = dial_figures.rates_by_group(grid, questions, unit)
     if factor is not None:
-        drawings["loadings"] = factor_figures.loadings_against_threshold(factor)
+        drawings["loadings"] = factor_figures.loadings_against_threshold(factor, null=run.parabola())
         drawings["scree"] = factor_figures.scree(factor, factor.null)
     return drawings
 
