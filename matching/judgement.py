@@ -159,8 +159,8 @@ def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
     `controls.control_rates`."""
     own = under_test(tables.interventions)
     grid = sweep_grid(tables.sweep, tables.splits, own)
-    entry = tables.interventions.set_index("intervention_id").loc[own]
-    return control_rates(_controls_of(tables, grid), grid.rows(TEST), _norms_per_unit(entry))
+    entries = {str(entry["intervention_id"]): entry for entry in tables.interventions.to_dict("records")}
+    return control_rates(_controls_of(tables, grid), grid.rows(TEST), _norms_per_unit(entries[own]))
 
 
 def _controls_of(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]:

@@ -63,7 +63,11 @@ def loadings_against_threshold(
         table = bootstrap.respondents.loc[labels]
         upwards = np.clip([y - table["loading_low"], table["loading_high"] - y], 0, None)
     figure = new_figure(4.6 if null is None else 5.6)
-    axes, below = (figure.add_subplot(), None) if null is None else figure.subplots(2, 1, height_ratios=[6, 1])
+    if null is None:
+        axes = figure.add_subplot()
+    else:
+        axes, below = figure.subplots(2, 1, height_ratios=[6, 1])
+        _null_strip(below, null)
     axes.errorbar(
         x, y, xerr=sideways, yerr=upwards, fmt="o", color=POINTS, markersize=4.5, elinewidth=0.8, alpha=0.9, zorder=3
     )
@@ -86,7 +90,6 @@ def loadings_against_threshold(
     remark = f"parabola: R² {fit.r2:.2f}"
     if null is not None:
         remark += f"; as answered {null.observed:.2f}, if unrelated {null.mean:.2f} (p = {null.p:.2g})"
-        _null_strip(below, null)
     set_title(axes, "Loadings against thresholds", remark)
     if len(labels) <= _MOST_NAMES:
         many = len(labels) > _CROWD
@@ -318,7 +321,7 @@ def _null_strip(axes: Axes, null: Simulated) -> None:
     """How the R^2 of unrelated panels lie, and where the observed one does."""
     known = null.simulated[np.isfinite(null.simulated)]
     low = min(0.9, np.floor(10 * min(known.min(initial=1.0), null.observed)) / 10)
-    axes.hist(known, np.linspace(low, 1, 31), color=FAINT, alpha=0.5)
+    axes.hist(known, np.linspace(low, 1, 31).tolist(), color=FAINT, alpha=0.5)
     axes.axvline(null.observed, color=INK, linewidth=1.4)
     axes.set_xlim(low, 1)
     axes.set_xlabel("R² of the parabola")
