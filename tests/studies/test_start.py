@@ -1,0 +1,63 @@
+"""How a run begins: refused before a model is loaded for it, and made with all that a later start must find."""
+
+import argparse
+
+import pytest
+from tiny_models import byte_tokenizer, tiny_hf
+
+from common import InputError
+from open_models import OpenModel
+from run_store import Notes, Run
+from studies import Start
+
+
+def options(out, **more):
+    return argparse.Namespace(**{"seed": 0, "out": out, "resume": False, "config": None} | more)
+
+
+def tiny(seed=0):
+    return OpenModel(tiny_hf(seed=seed), byte_tokenizer(), "tiny")
+
+
+def test_a_folder_that_is_taken_is_refused_at_once(tmp_path):
+    Run.create(tmp_path / "run", "other", {"seed": 1}).release()
+    with pytest.raises(InputError, match="already holds a run"):
+        Start("program", options(tmp_path / "run"))
+
+
+def test_nothing_is_written_before_the_run_begins(tmp_path):
+    Start("program", options(tmp_path / "run")).set_threads()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_begins_with_identity_device_threads_and_what_was_said_before(tmp_path):
+    notes, model = Notes(), tiny()
+    notes.tell("half of the questions are left out")
+    start = Start("program", options(tmp_path / "run"))
+    start.set_threads()
+    with start.begin(notes, model) as run:
+        facts = run.manifest.facts
+    assert facts["model"]["fingerprint"] == model.identity.fingerprint
+    assert (facts["device"], facts["dtype"], facts["threads"]) == ("cpu", "float32", start.threads)
+    assert run.manifest.notes == ["half of the questions are left out"]
+
+
+def test_a_run_does_not_go_on_with_other_weights_and_stays_as_it_was(tmp_path):
+    given = options(tmp_path / "run")
+    Start("program", given).begin(Notes(), tiny()).release()
+    given.resume = True
+    with pytest.raises(InputError, match="made with a model whose"):
+        Start("program", given).begin(Notes(), tiny(seed=1))
+    Start("program", given).begin(Notes(), tiny()).release()
+
+
+def test_a_run_that_goes_on_keeps_its_number_of_threads(tmp_path, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr("torch.set_num_threads", lambda threads: None)
+    given = options(tmp_path / "run")
+    with Start("program", given).begin(Notes()) as run:
+        run.record(threads=37)
+    given.resume = True
+    start = Start("program", given)
+    start.set_threads()
+    assert start.threads == 37
