@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from common import positive
+from common import InputError, positive
 
 if TYPE_CHECKING:
     from elicitation import Question
@@ -55,6 +55,18 @@ def add_subject_options(parser: argparse.ArgumentParser, *, drawn: str = "all") 
         f"({PROMPT}; for the embedded model {PROMPT_OF_EMBEDDED})",
     )
     return asked
+
+
+def model_names(given: str) -> list[str]:
+    """Names of models between commas, as `--models` takes them.
+
+    Raises:
+        InputError: none, or one twice.
+    """
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"--models {given!r} names no model, or one twice; separate names by commas")
+    return names
 
 
 def prompt_of(options: argparse.Namespace) -> str:

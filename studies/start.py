@@ -1,7 +1,8 @@
 """How a run begins: its folder is checked before a model is loaded for it, and made once there is one."""
 
 import argparse
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from common import is_first_process, say
@@ -59,6 +60,18 @@ class Start:
         )
         say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
         return model
+
+    def load_in_turn(self, names: Sequence[str]) -> "Iterator[tuple[str, OpenModel]]":
+        """Each name and its model, in its turn; the first at once, so that a wrong name leaves no folder behind.
+
+        Raises:
+            InputError: as `open_models.load_model`.
+        """
+        self.set_threads()
+        from open_models import load_model
+
+        first = (names[0], load_model(names[0]))
+        return chain([first], ((name, load_model(name)) for name in names[1:]))
 
     def begin(self, notes: Notes, model: "OpenModel | None" = None) -> Run:
         """The run's folder, new or resumed, with the model's identity, device and dtype, threads and notes.

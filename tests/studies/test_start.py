@@ -3,20 +3,15 @@
 import argparse
 
 import pytest
-from tiny_models import byte_tokenizer, tiny_hf
+from tiny_models import tiny_model
 
 from common import InputError
-from open_models import OpenModel
 from run_store import Notes, Run
 from studies import Start
 
 
 def options(out, **more):
     return argparse.Namespace(**{"seed": 0, "out": out, "resume": False, "config": None} | more)
-
-
-def tiny(seed=0):
-    return OpenModel(tiny_hf(seed=seed), byte_tokenizer(), "tiny")
 
 
 def test_a_folder_that_is_taken_is_refused_at_once(tmp_path):
@@ -31,7 +26,7 @@ def test_nothing_is_written_before_the_run_begins(tmp_path):
 
 
 def test_a_run_begins_with_identity_device_threads_and_what_was_said_before(tmp_path):
-    notes, model = Notes(), tiny()
+    notes, model = Notes(), tiny_model()
     notes.tell("half of the questions are left out")
     start = Start("program", options(tmp_path / "run"))
     start.set_threads()
@@ -44,11 +39,11 @@ def test_a_run_begins_with_identity_device_threads_and_what_was_said_before(tmp_
 
 def test_a_run_does_not_go_on_with_other_weights_and_stays_as_it_was(tmp_path):
     given = options(tmp_path / "run")
-    Start("program", given).begin(Notes(), tiny()).release()
+    Start("program", given).begin(Notes(), tiny_model()).release()
     given.resume = True
     with pytest.raises(InputError, match="made with a model whose"):
-        Start("program", given).begin(Notes(), tiny(seed=1))
-    Start("program", given).begin(Notes(), tiny()).release()
+        Start("program", given).begin(Notes(), tiny_model(seed=1))
+    Start("program", given).begin(Notes(), tiny_model()).release()
 
 
 def test_a_run_that_goes_on_keeps_its_number_of_threads(tmp_path, monkeypatch):
