@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from common import InputError, KeysOf, is_first_process, natural, positive, program_parser, run_command, say
 from run_store import Notes, add_run_options, parse_run_options
-from studies import Start, add_subject_options, prompt_of, read_inputs
+from studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
 
 PROGRAM = "steer_sweep"
 
@@ -49,7 +49,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     # ---- the subject, and its run ----
     start = Start(PROGRAM, options, label=options.model)
     if is_first_process() and asked_for.layer != "auto":
-        sweep.check_layers(asked_for.layer, options.model, options.revision)
+        layers_by_config(options)
     start_processes(options.device_map)
     if options.wandb != "off":
         check_wandb(options.wandb)

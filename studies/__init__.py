@@ -14,7 +14,22 @@ The studies are imported from their own names (`from studies.sweep import ...`):
 prints its help or refuses a table does not wait for it.
 """
 
-from studies.inputs import add_subject_options, model_names, prompt_of, questions_by_split, read_inputs
+from studies.inputs import (
+    add_subject_options,
+    layers_by_config,
+    model_names,
+    prompt_of,
+    questions_by_split,
+    read_inputs,
+)
 from studies.start import Start
 
-__all__ = ["Start", "add_subject_options", "model_names", "prompt_of", "questions_by_split", "read_inputs"]
+__all__ = [
+    "Start",
+    "add_subject_options",
+    "layers_by_config",
+    "model_names",
+    "prompt_of",
+    "questions_by_split",
+    "read_inputs",
+]

@@ -107,7 +107,20 @@ def read_inputs(
     return inputs
 
 
+def layers_by_config(options: argparse.Namespace) -> list[int]:
+    """The candidate layers that `--layer` names, by the subject's config alone.
+
+    Raises:
+        InputError: the subject has not all of them; or as `steering.candidate_layers`.
+    """
+    from open_models import load_config, resolve_weights
+    from steering import candidate_layers
+
+    candidate_layers(str(options.layer), 10**6)  # what is written wrongly is wrong in any model
+    config, _ = load_config(resolve_weights(options.model, options.revision))
+    return candidate_layers(str(options.layer), config.get_text_config().num_hidden_layers)
+
+
 def questions_by_split(inputs: "ExperimentInputs") -> "dict[str, list[Question]]":
     """Split -> its questions, in their order."""
-    splits = dict.fromkeys(inputs.splits.values())
-    return {split: [each for each in inputs.questions if inputs.splits[each.id] == split] for split in splits}
+    return {split: inputs.in_splits(split) for split in inputs.splits.values()}

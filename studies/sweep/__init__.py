@@ -8,7 +8,7 @@ turning       the vector and its controls                         rivals        
 side_effects  facts and neutral text                              ending        matches, verdict, report
 """
 
-from studies.sweep.beforehand import check_layers, first_prompt, predict
+from studies.sweep.beforehand import first_prompt, predict
 from studies.sweep.ending import finish
 from studies.sweep.planning import settle_plan
 from studies.sweep.rivals import ask_instructed, write_reasons
@@ -22,7 +22,6 @@ __all__ = [
     "ask_facts",
     "ask_instructed",
     "begin_sweep",
-    "check_layers",
     "cross_controls",
     "finish",
     "first_prompt",

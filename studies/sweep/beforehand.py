@@ -1,24 +1,13 @@
-"""What can be said before the subject is loaded: whether it has the layers, what it reads, what a run would cost."""
+"""What can be said before the subject is loaded: what it reads first, and what a run would cost."""
 
 import argparse
 
 from elicitation import PromptTemplate
 from matching import ExperimentInputs
 from open_models import load_config, render, resolve_weights
-from steering import SURENESS, candidate_layers, measure_and_forecast
+from steering import SURENESS, measure_and_forecast
 from studies.inputs import questions_by_split
 from studies.sweep.study import SweepOptions
-
-
-def check_layers(layers: str, model: str, revision: str | None) -> list[int]:
-    """The candidate layers, by the subject's config alone.
-
-    Raises:
-        InputError: the subject has not all of them; or as `steering.candidate_layers`.
-    """
-    candidate_layers(layers, 10**6)  # what is written wrongly is wrong in any model
-    config, _ = load_config(resolve_weights(model, revision))
-    return candidate_layers(layers, config.get_text_config().num_hidden_layers)
 
 
 def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, template: PromptTemplate) -> str:

@@ -33,7 +33,7 @@ def new_plan(study: SweepStudy) -> SweepPlan:
         study.prompts.subset(inputs.ids("extraction")),
         study.prompts.subset(inputs.ids("fitting")),
         progress_bar,
-        questions=study.questions("extraction"),
+        questions=study.inputs.in_splits("extraction"),
         template=study.template,
         layer=options.layer,
         contrast=options.contrast,

@@ -19,7 +19,7 @@ def ask_instructed(study: SweepStudy) -> None:
     parts = study.run.instructed_parts
     dial, done = instructed_threshold(), {float(level) for level in parts.done("level")}
     wait_for_all()
-    asked = study.questions("fitting", "test")
+    asked = study.inputs.in_splits("fitting", "test")
     todo = [level for level in dial.first_settings() if level and level not in done]
     with progress_bar(len(todo) * len(asked), "instructed thresholds") as advance:
         for level in todo:
@@ -38,7 +38,7 @@ def write_reasons(study: SweepStudy) -> None:
     magnitudes = short_grid(fitting, options.reasoned_settings)
     if options.reasoned_positions != "same":
         intervention = replace(intervention, positions=options.reasoned_positions)
-    questions = study.questions("fitting", "test")
+    questions = study.inputs.in_splits("fitting", "test")
     done = {(str(question), float(magnitude)) for _, question, magnitude in run.reasoned_parts.done_keys()}
     wait_for_all()
 

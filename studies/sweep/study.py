@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 import pandas as pd
 
 from common import is_first_process, say
-from elicitation import PromptTemplate, Question, panel_long
+from elicitation import PromptTemplate, panel_long
 from matching import RULE, ExperimentInputs, SweepRun
 from open_models import OpenModel, PromptSet, gather, process_count, process_index, wait_for_all
 from reporting import WandbMirror, WandbOptions
@@ -77,10 +77,6 @@ class SweepStudy:
     notes: Notes
     plan: SweepPlan = field(init=False)
     mirror: WandbMirror | None = None
-
-    def questions(self, *splits: str) -> list[Question]:
-        """Those of some splits, in their order."""
-        return [question for question in self.inputs.questions if self.inputs.splits[question.id] in splits]
 
     def keep(self, parts: Parts, stage: str, n_done: int, n: int, before: int = 0) -> Callable[[pd.DataFrame], None]:
         """What appends each batch of a stage to its table, and tells the mirror how far it is.
