@@ -51,14 +51,12 @@ def side_effects(study: DialStudy, dials: Sequence[Dial], placed: pd.DataFrame) 
     settings = {name: sorted({0.0, *own}) for name, own in reached_settings(dials, placed).items()}
     asked = ask_all(study, "facts", dials, facts, FACT.template, settings)
     truth = pd.Series(truth_of(facts))
-    frames = []
+    timed, frames = study.inputs.in_splits("fitting")[:TIMED_QUESTIONS], []
     for dial in dials:
         name = f"texts/{slug(dial.name)}.csv"
         if not study.run.has(name):
             begun = time.perf_counter()
-            dial.ask(
-                study.model, study.inputs.in_splits("fitting")[:TIMED_QUESTIONS], study.template, settings[dial.name]
-            )
+            dial.ask(study.model, timed, study.template, settings[dial.name])
             each = (time.perf_counter() - begun) / (TIMED_QUESTIONS * len(settings[dial.name]))
             own = dial.on_text(study.model, settings[dial.name], passages).assign(seconds_per_answer=each)
             study.run.write_table(name, own)
