@@ -7,7 +7,7 @@ from tiny_models import tiny_model
 
 from common import InputError
 from run_store import Notes, Run
-from studies import Start
+from studies import Start, model_names
 
 
 def options(out, **more):
@@ -56,3 +56,20 @@ def test_a_run_that_goes_on_keeps_its_number_of_threads(tmp_path, monkeypatch):
     start = Start("program", given)
     start.set_threads()
     assert start.threads == 37
+
+
+@pytest.mark.parametrize("given", ["", " , ", "one,one", "one, two,one "])
+def test_models_are_named_and_each_once(given):
+    with pytest.raises(InputError, match="names no model, or one twice"):
+        model_names(given)
+    assert model_names("one, two,") == ["one", "two"]
+
+
+def test_models_are_loaded_in_their_turn_but_for_the_first(tmp_path, monkeypatch):
+    loaded = []
+    monkeypatch.setattr("open_models.load_model", lambda name: loaded.append(name) or name.upper())
+    models = Start("program", options(tmp_path / "run")).load_in_turn(["one", "two", "three"])
+    assert loaded == ["one"]
+    assert next(models) == ("one", "ONE")
+    assert loaded == ["one"]
+    assert list(models) == [("two", "TWO"), ("three", "THREE")]
