@@ -30,6 +30,7 @@ RUNS = {
     "golden": REFERENCE / "golden" / "default",
     "frontier": REFERENCE / "frontier",
     "controls99": REFERENCE / "controls99",
+    "multiverse": REFERENCE / "multiverse",
 }
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")

@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "report.html", "figures", ".lock*")
 """Where and when a run was made, and what is drawn from the tables."""
 PATIENCE_SECONDS = 1800
+NEED_A_SWEEP = {"judge_run", "dial_profile"}
 MESSAGES = {
     "kill": "",
     "terminate": "terminated; what was finished is saved",
@@ -398,6 +399,34 @@ def programs(model: str, n_questions: int, place: Path) -> dict[str, Program]:
             ),
             Program("judge_run", ["experiments/judge_run.py", "{run}"], resumes=False, prepare=judged_run),
             Program(
+                "compare_dials",
+                (
+                    f"experiments/compare_dials.py --model {model} --n-questions {n_questions} --layer 20 "
+                    "--dials interventions,cut --methods mean_difference --operators add --together 0 "
+                    "--facts 8 --passages 2"
+                ).split(),
+            ),
+            Program(
+                "dial_profile",
+                f"experiments/dial_profile.py {swept} --items 8 --controls 2 --replicates 99 --yes-rates .2,.8".split(),
+                parts="answers",
+            ),
+            Program(
+                "ask_battery",
+                (
+                    f"experiments/ask_battery.py --models {model} --tests pairs,pressure,correction,beliefs --items 8 "
+                    "--n-each 4 --samples 1 --replicates 99"
+                ).split(),
+            ),
+            Program(
+                "score_written",
+                (
+                    f"experiments/score_written.py --models {model} --n-questions 8 --samples 2 --reports P(True) "
+                    "--replicates 99"
+                ).split(),
+                parts="written",
+            ),
+            Program(
                 "train_probes",
                 (
                     f"experiments/train_probes.py --model {model} --n-questions 160 --layers 10,20 --methods ridge "
@@ -448,7 +477,7 @@ def main() -> int:
         wanted = options.programs or list(known)
         if unknown := [name for name in wanted if name not in known]:
             raise InputError(f"{unknown[0]} is no program that writes a run; there are {', '.join(known)}")
-        if "judge_run" in wanted:
+        if NEED_A_SWEEP & set(wanted):
             undisturbed(known["steer_sweep"], place / "swept")
         for name in wanted:
             program = known[name]
