@@ -28,6 +28,9 @@ from matching.status import JUDGED
 ORTHOGONAL = 0.2
 """A control whose cosine with the vector is at most this has nothing of it."""
 CONTROL_COLUMNS = ["role", "drawn", "signal", "order_gain", "push", "kl", "turning", "cosine"]
+RATE_COLUMNS = ["intervention_id", "role", "magnitude", "n", "yes_rate"]
+RATE_POINTS = 61
+"""Magnitudes, evenly over its range, at which the yes rate along a control is told."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,30 @@ def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -
         rows[name] = {"role": control.role, "drawn": control.drawn, **numbers, "cosine": control.cosine}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=CONTROL_COLUMNS)
     return table.rename_axis("intervention_id")
+
+
+def control_rates(controls: Mapping[str, ControlDial], rows: np.ndarray, norms_per_unit: float = 1.0) -> pd.DataFrame:
+    """The dose-response of each control: the share of yes over its range.
+
+    A control that was swept for where its answers turn has no mass, so an answer counts however little of it is left.
+
+    Args:
+        rows: mask (Q) of the questions that the rates are over.
+        norms_per_unit: residual norms that one unit of the vector's magnitude is.
+
+    Returns:
+        Columns `RATE_COLUMNS`: magnitude in the vector's unit, n answers that were read. Sign: positive magnitudes
+        are those along the control as it was made, whichever way its yes rate goes.
+    """
+    tables = []
+    for name, control in controls.items():
+        magnitudes = np.linspace(control.dial.low, control.dial.high, RATE_POINTS)
+        answers = control.dial.answers_at(magnitudes)[rows]
+        read = (~np.isnan(answers)).sum(axis=0)
+        table = pd.DataFrame({"magnitude": magnitudes * control.norms_per_unit / norms_per_unit, "n": read})
+        rates = np.where(read > 0, np.nansum(answers, axis=0) / np.maximum(read, 1), np.nan)
+        tables.append(table.assign(intervention_id=name, role=control.role, yes_rate=rates)[RATE_COLUMNS])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RATE_COLUMNS)
 
 
 def dial_numbers(matches: TargetMatches, dial: Dial) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """From the tables of a run to its matches, rivals, controls, factor and verdict: pure functions, nothing is read
 here."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,20 +10,23 @@ import pandas as pd
 
 from common import InputError, notice
 from elicitation import DRAWN_ROLES, ResponseMatrix, controls_of, correctness_of, under_test
-from matching.controls import ControlDial, control_table
+from matching.controls import ControlDial, control_rates, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
 from matching.facts import FactsResult, facts_result
 from matching.knowing import knowing_table
 from matching.match import TargetMatches, match_targets, ordering_questions
 from matching.path import DialPath, dial_path
 from matching.rivals import ceiling, material_of, rival_table
+from matching.splits import TEST
 from matching.tables import SweepGrid, panel_answers, sweep_grid
 from matching.texts import push_settings, text_cost
 from matching.verdict import Verdict, judge
-from psychometrics import FactorModel, fit_factor_model
+from psychometrics import FactorModel, Simulated, fit_factor_model, quadratic_fit_test
 
 FACTOR_PERMUTATIONS = 99
 """For the null of the first eigenvalue; `experiments/fit_factor.py` asks more of the scale."""
+PARABOLA_REPLICATES = 499
+"""For the null of the loadings' parabola; those in which a respondent gives one kind of answer only say nothing."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ class Judgement:
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
         path: the dial's way through it; None likewise.
+        parabola: R^2 of the loadings on the thresholds beside its null; None where that was not asked for or cannot be
+            said.
     """
 
     matches: TargetMatches
@@ -83,12 +89,16 @@ class Judgement:
     knowing: pd.DataFrame | None
     factor: FactorModel | None
     path: DialPath | None
+    parabola: Simulated | None = None
 
 
-def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
+def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, parabola_replicates: int = 0) -> Judgement:
     """Match the panel with the intervention under test, set it beside rivals and controls, and judge.
 
     Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one.
+
+    Args:
+        parabola_replicates: matrices to draw for the null of the loadings' parabola, which decides nothing; 0: none.
 
     Raises:
         InputError: the tables do not fit together.
@@ -127,7 +137,10 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
         subject_correct = tables.questions.set_index("id")["subject_correct"]
     knowing = knowing_table(matches, grid.questions, correctness_of(panel), subject_correct, seed=seed)
     path = None if factor is None else dial_path(grid, panel, tables.topics)
-    return Judgement(matches, verdict, rivals, controls, knowing, factor, path)
+    parabola = None
+    if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
+        parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
+    return Judgement(matches, verdict, rivals, controls, knowing, factor, path, parabola)
 
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
@@ -139,6 +152,15 @@ def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
         for entry in controls_of(tables.interventions).reset_index().to_dict("records")
     }
     return push_settings(dials, ordering_questions(grid, tables.topics))
+
+
+def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
+    """The yes rate of the test questions along every control, in the unit of the intervention under test; see
+    `controls.control_rates`."""
+    own = under_test(tables.interventions)
+    grid = sweep_grid(tables.sweep, tables.splits, own)
+    entries = {str(entry["intervention_id"]): entry for entry in tables.interventions.to_dict("records")}
+    return control_rates(_controls_of(tables, grid), grid.rows(TEST), _norms_per_unit(entries[own]))
 
 
 def _controls_of(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]:

@@ -6,6 +6,7 @@ sweep/, crossings/, facts/, instructed/part-*.parquet    see elicitation.sweep_t
 texts.csv            what the pushes do to neutral text, see matching.texts
 prompt.txt           one rendered example and its hash
 layer_scan.csv  matches.csv  rivals.csv  controls.csv  knowing.csv  verdict.json  factor.json
+parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
 path.csv  path_targets.csv  path.json   the dial's way through the factor, see matching.path
 side_effects.csv  side_effects.json   what each magnitude does besides, and the usable range; where it was asked for
 reasoned/part-*.parquet  reasoned_settings.csv  reasoned_ease.csv  reasoned_matches.csv  reasoned.json
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from common import InputError, html_card, plain, sha256_of_text
@@ -35,19 +37,27 @@ from elicitation import (
     panel_from_long,
     under_test,
 )
-from matching.judgement import Judgement, SweepTables, judge_tables, settings_on_text
+from matching.judgement import (
+    PARABOLA_REPLICATES,
+    Judgement,
+    SweepTables,
+    judge_tables,
+    rates_along_controls,
+    settings_on_text,
+)
 from matching.match import dose_response
 from matching.path import DialPath
 from matching.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from matching.tables import sweep_grid
 from matching.texts import TEXT_COLUMNS
 from matching.usable import UsableRange
-from psychometrics import FactorModel
+from psychometrics import FactorModel, Simulated
 from run_store import Parts, Run
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
 RIVALS, CONTROLS, KNOWING, TEXTS = "rivals.csv", "controls.csv", "knowing.csv", "texts.csv"
+PARABOLA = "parabola.json"
 PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
 EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
 REASONED, REASONED_SETTINGS = "reasoned.json", "reasoned_settings.csv"
@@ -237,7 +247,8 @@ class SweepRun:
         """
         if (tables := self.tables()).sweep.empty:
             raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
-        return judge_tables(tables, panel_from_long(self.panel()) if panel is None else panel, seed)
+        panel = panel_from_long(self.panel()) if panel is None else panel
+        return judge_tables(tables, panel, seed, PARABOLA_REPLICATES)
 
     def judge_reasoned(
         self, panel: ResponseMatrix | None = None, seed: int = 0
@@ -311,6 +322,8 @@ class SweepRun:
                 self.run.write_table(name, table, index=True)
         if judgement.factor is not None:
             judgement.factor.save(self.run.file(FACTOR))
+        if judgement.parabola is not None:
+            self.run.write_json(PARABOLA, plain(vars(judgement.parabola)))
         if (path := judgement.path) is not None:
             self.run.write_table(PATH, path.settings, index=True)
             self.run.write_table(PATH_TARGETS, path.targets, index=True)
@@ -349,6 +362,14 @@ class SweepRun:
         """The factor model of the panel, or None where none was fitted."""
         return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
 
+    def parabola(self) -> Simulated | None:
+        """The parabola of loadings on thresholds beside its null; None where the run has none."""
+        if not self.run.has(PARABOLA):
+            return None
+        stored = self.run.read_json(PARABOLA)
+        simulated = np.array([np.nan if value is None else value for value in stored["simulated"]], dtype=float)
+        return Simulated(float(stored["observed"]), simulated, float(stored["p"]))
+
     def dial_path(self) -> DialPath | None:
         """The dial's way through the factor, or None where there is no factor model."""
         if not self.run.has(PATH_NUMBERS):
@@ -359,6 +380,10 @@ class SweepRun:
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude of the intervention under test does to the subject; see `matching.dose_response`."""
         return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))
+
+    def control_rates(self) -> pd.DataFrame:
+        """The yes rate along every control, columns `matching.controls.RATE_COLUMNS`; empty where none was swept."""
+        return rates_along_controls(self.tables())
 
     def under_test(self) -> str:
         """The identifier of the intervention that the run is about."""

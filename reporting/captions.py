@@ -80,6 +80,13 @@ CAPTIONS = {
         "yes or no at all (thick), and the share of answers that could not be read (thin). Where the mass sinks "
         "towards the floor of {floor} (grey line), steering breaks the answer rather than moves it."
     ),
+    "dose_response_controls": (
+        "Grey: the test questions along {n} directions of equal length that were not made from yes and no, as far as "
+        "the vector itself was swept; within that, a yes rate of one half is reached by {crossing}. A grey line that "
+        "stays flat says that a push of this size does not turn the answers by itself; one that rises beside the "
+        "vector's would have moved the yes rate as well. Whether it also turns the right answers, 'Would any push do?' "
+        "says."
+    ),
     "agreement": (
         "Targets from rarely yes (top) to nearly always yes (bottom). A circle right of its diamond: steering agrees "
         "with the target more often than always giving the target's more frequent answer does. A circle right of its "

@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from common import InputError
 from matching import DialPath, SweepGrid, SweepRun, sweep_grid
-from psychometrics import FactorModel
+from psychometrics import FactorModel, Simulated
 from run_store import Manifest
 
 
@@ -71,6 +71,11 @@ class Contents:
     def factor(self) -> FactorModel | None:
         """The factor model of the panel, where one was fitted."""
         return self.run.factor()
+
+    @cached_property
+    def parabola(self) -> Simulated | None:
+        """The parabola of loadings on thresholds beside its null, where there is one."""
+        return self.run.parabola()
 
     @cached_property
     def dose_response(self) -> pd.DataFrame:

@@ -62,8 +62,12 @@ def loadings_against_threshold(
     if bootstrap is not None:
         table = bootstrap.respondents.loc[labels]
         upwards = np.clip([y - table["loading_low"], table["loading_high"] - y], 0, None)
-    figure = new_figure(4.6)
-    axes = figure.add_subplot()
+    figure = new_figure(4.6 if null is None else 5.6)
+    if null is None:
+        axes = figure.add_subplot()
+    else:
+        axes, below = figure.subplots(2, 1, height_ratios=[6, 1])
+        _null_strip(below, null)
     axes.errorbar(
         x, y, xerr=sideways, yerr=upwards, fmt="o", color=POINTS, markersize=4.5, elinewidth=0.8, alpha=0.9, zorder=3
     )
@@ -99,6 +103,12 @@ def loadings_against_threshold(
         "above what loadings that have nothing to do with thresholds give under the same correction, and if no single "
         f"respondent carries it (without one of them R² is {low_r2:.2f} to {high_r2:.2f})."
     )
+    if null is not None:
+        n_drawn = int(np.isfinite(null.simulated).sum())
+        caption += (
+            f" Below: R² of {n_drawn} drawn panels in which loadings have nothing to do with thresholds "
+            "(grey), and of this one (line): a line within the grey is no bend."
+        )
     if moved.any():
         caption += (
             f" Hollow: where {int(moved.sum())} respondents with informative gaps would stand by the questions that "
@@ -305,6 +315,17 @@ def _band(axes: Axes, null: EigenvalueNull, colour: str, dashes: str, label: str
     low, high = np.quantile(null.simulated[:, known], [0.025, 0.975], axis=0)
     axes.fill_between(ranks[known], np.maximum(low, 1e-6), np.maximum(high, 1e-6), color=colour, alpha=0.2, linewidth=0)
     axes.plot(ranks, null.mean, color=colour, linestyle=dashes, marker=".", markersize=3, label=label, zorder=3)
+
+
+def _null_strip(axes: Axes, null: Simulated) -> None:
+    """How the R^2 of unrelated panels lie, and where the observed one does."""
+    known = null.simulated[np.isfinite(null.simulated)]
+    low = min(0.9, np.floor(10 * min(known.min(initial=1.0), null.observed)) / 10)
+    axes.hist(known, np.linspace(low, 1, 31).tolist(), color=FAINT, alpha=0.5)
+    axes.axvline(null.observed, color=INK, linewidth=1.4)
+    axes.set_xlim(low, 1)
+    axes.set_xlabel("R² of the parabola")
+    axes.set_ylabel("panels")
 
 
 def _shift_of_gaps(

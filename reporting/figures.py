@@ -7,6 +7,7 @@ kappa                is there agreement beyond what equal yes rates bring?
 layer_map            where in the subject does the dial work?
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ from reporting.meaning import interval, number
 STEERED, MAJORITY = "#0072b2", "#d55e00"
 UNITS = {"residual_norm": "multiples of the median residual norm", "raw": "multiples of the vector as extracted"}
 ROW, MARGIN = 0.2, 1.15  # inches per target, and around the rows
+_FEW_CONTROLS = 12  # up to which each of their lines is drawn boldly enough to be followed
 UNREADABLE = 0.05  # share of unread answers from which a cell of the layer map is marked
 
 
@@ -143,7 +145,13 @@ def _other_fits(line: Mapping[str, Any]) -> str:
 
 
 @styled
-def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str, usable: Usable = None) -> Drawing:
+def dose_response_curves(
+    dose: pd.DataFrame,
+    matches: pd.DataFrame,
+    unit: str,
+    usable: Usable = None,
+    controls: pd.DataFrame | None = None,
+) -> Drawing:
     """Yes rate (with a 95% band) and mass against magnitude; the targets' yes rates as ticks at the right.
 
     Args:
@@ -151,10 +159,14 @@ def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str, u
         matches: table of matches, for the targets' yes rates.
         unit: residual_norm or raw.
         usable: magnitudes beyond it are shaded.
+        controls: intervention_id, role, magnitude and yes_rate along each control (`SweepRun.control_rates`), as
+            grey lines beneath, over the range in which the vector itself was swept.
     """
     figure = new_figure(5.2, right=0.03)  # where the ticks stand
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     styles = {"test": (STEERED, "-"), "fitting": (MAJORITY, "--")}
+    n_controls = 0 if controls is None else controls["intervention_id"].nunique()
+    crossing = [] if controls is None else _control_curves(upper, controls, dose["magnitude"])
     for split, (colour, dashes) in styles.items():
         curve = dose[dose["split"] == split].sort_values("magnitude")
         if curve.empty:
@@ -179,7 +191,41 @@ def dose_response_curves(dose: pd.DataFrame, matches: pd.DataFrame, unit: str, u
     lower.set_xlabel(f"magnitude ({UNITS.get(unit, unit)})")
     set_title(upper, TITLES["dose_response"], "ticks at the right edge: the targets' own shares of yes")
     upper.legend(loc="upper left")
-    return Drawing(figure, TITLES["dose_response"], CAPTIONS["dose_response"].format(floor=f"{MASS_FLOOR:g}"))
+    caption = CAPTIONS["dose_response"].format(floor=f"{MASS_FLOOR:g}")
+    if n_controls:
+        caption += " " + _about_controls(n_controls, crossing)
+    return Drawing(figure, TITLES["dose_response"], caption)
+
+
+def _control_curves(axes: Axes, controls: pd.DataFrame, swept: pd.Series) -> list[str]:
+    """Draw the yes rate along each control over the vector's range; returns the roles of those that cross one half."""
+    low, high = float(swept.min()), float(swept.max())
+    groups = list(controls.groupby("intervention_id", sort=False))
+    crossing = []
+    for place, (name, own) in enumerate(groups):
+        x, rate = own["magnitude"].to_numpy(float), own["yes_rate"].to_numpy(float)
+        shown = np.unique(np.clip(x, low, high))
+        rate = np.interp(shown, x, rate)
+        (line,) = axes.plot(
+            shown,
+            rate,
+            color=FAINT,
+            linewidth=0.8,
+            alpha=0.7 if len(groups) <= _FEW_CONTROLS else 0.3,
+            zorder=1.5,
+            label=None if place else f"controls ({len(groups)})",
+        )
+        named(line, f"control {name}")
+        if rate.min() <= 0.5 <= rate.max():
+            crossing.append(str(own["role"].iloc[0]))
+    return crossing
+
+
+def _about_controls(n: int, crossing: Sequence[str]) -> str:
+    """What the grey lines show, with how many of them turn half of the answers."""
+    kinds = ", ".join(f"{count} {role}" if count > 1 else role for role, count in Counter(crossing).items())
+    said = f"{len(crossing)} of them ({kinds})" if crossing else "none of them"
+    return CAPTIONS["dose_response_controls"].format(n=n, crossing=said)
 
 
 def shade_beyond(every: Sequence[Axes], usable: Usable, horizontal: bool = False) -> None:

@@ -4,16 +4,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elicitation import MASS_FLOOR
-from psychometrics import FactorModel
+from psychometrics import FactorModel, Simulated
 from reporting.figures import unread_share
-from reporting.meaning import NOTHING, interval, number
+from reporting.meaning import NOTHING, interval, number, p_value
 from reporting.page import TableRow
 from run_store import Manifest, flat
 
 Rows = list[tuple[str, str]]
+_ALPHA = 0.05
 DENOMINATORS = {
     "eigenvalue_of_total_variance": "first eigenvalue, of the total variance (unique variance included)",
     "squared_loadings_of_total_variance": "squared loadings, of the total variance",
@@ -262,8 +264,12 @@ def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFram
     ]
 
 
-def factor_rows(factor: FactorModel) -> Rows:
-    """How much of the panel one shared difficulty explains, each share with its denominator."""
+def factor_rows(factor: FactorModel, parabola: Simulated | None = None) -> Rows:
+    """How much of the panel one shared difficulty explains, each share with its denominator.
+
+    Args:
+        parabola: the null of the loadings' R^2 on the thresholds, where it was simulated.
+    """
     first = factor.explained.iloc[0]
     rows = [(DENOMINATORS.get(str(name), str(name).replace("_", " ")), number(share)) for name, share in first.items()]
     if factor.null is not None:
@@ -278,7 +284,7 @@ def factor_rows(factor: FactorModel) -> Rows:
         *rows,
         ("respondents", str(len(factor.thresholds))),
         ("questions with a difficulty", str(int(factor.difficulty.notna().sum()))),
-        ("R² of the parabola of loading on threshold", number(factor.quadratic_fit.r2)),
+        ("R² of the parabola of loading on threshold", number(factor.quadratic_fit.r2) + _beside_null(parabola)),
         ("root mean square residual correlation", number(factor.residual_rms)),
         ("Heywood cases", ", ".join(map(str, factor.heywood)) or "none"),
     ]
@@ -329,8 +335,9 @@ def vector_rows(
     ]
 
 
-def scale_sentence(factor: FactorModel) -> str:
-    """Whether one scale stands out, in words, with what chance gives where that was simulated."""
+def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> str:
+    """Whether one scale stands out, and whether loadings bend along the thresholds, in words, with what chance gives
+    where that was simulated."""
     eigenvalues = factor.eigenvalues.to_numpy(float)
     size = len(eigenvalues)
     first, second = eigenvalues[0] / size, (eigenvalues[1] / size if size > 1 else float("nan"))
@@ -341,9 +348,29 @@ def scale_sentence(factor: FactorModel) -> str:
             said += f"; shuffled answers stay under {upper / size:.0%}, so the targets do share a scale"
         else:
             said += f"; shuffled answers reach {upper / size:.0%}, so no shared scale shows"
+    if parabola is None:
+        return (
+            f"{said}. Whether one is enough, and whether the parabola is more than its correction makes, "
+            "experiments/fit_factor.py tests."
+        )
+    upper = float(np.nanquantile(parabola.simulated, 0.95))
+    null = (
+        f"R² {number(parabola.observed, 2)}, and {number(parabola.mean, 2)} on average, under {number(upper, 2)} in 95 "
+        f"of 100 panels in which loadings have nothing to do with thresholds (p = {p_value(parabola.p)})"
+    )
+    if parabola.p < _ALPHA:
+        said += f". The loadings bend along the thresholds more than chance has it: {null}"
+    else:
+        said += f". The parabola of the loadings along the thresholds is no more than its null: {null}"
+    return f"{said}. Whether one scale is enough, experiments/fit_factor.py tests."
+
+
+def _beside_null(parabola: Simulated | None) -> str:
+    if parabola is None:
+        return ""
     return (
-        f"{said}. Whether one is enough, and whether the parabola is more than its correction makes, "
-        "experiments/fit_factor.py tests."
+        f" ({number(parabola.mean)} on average where the two are unrelated, p = {p_value(parabola.p)}, "
+        f"{int(np.isfinite(parabola.simulated).sum())} panels drawn)"
     )
 
 

@@ -24,7 +24,7 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
     usable = None if found is None else (float(found[1]["low"]), float(found[1]["high"]))
     drawings = {
         "magnitude_threshold": figures.magnitude_against_threshold(matches, verdict["line"], unit, usable),
-        "dose_response": figures.dose_response_curves(run.dose_response(), matches, unit, usable),
+        "dose_response": figures.dose_response_curves(run.dose_response(), matches, unit, usable, run.control_rates()),
         "agreement": figures.agreement_per_target(matches, excluded),
         "kappa": figures.kappa_per_target(matches, excluded),
     }
@@ -63,7 +63,7 @@ def _of_questions(run: SweepRun, unit: str) -> dict[str, Drawing]:
     if dial_figures.grouped_by(questions := run.questions()):
         drawings["rates_by_group"] = dial_figures.rates_by_group(grid, questions, unit)
     if factor is not None:
-        drawings["loadings"] = factor_figures.loadings_against_threshold(factor)
+        drawings["loadings"] = factor_figures.loadings_against_threshold(factor, null=run.parabola())
         drawings["scree"] = factor_figures.scree(factor, factor.null)
     return drawings
 

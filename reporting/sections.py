@@ -250,11 +250,13 @@ def factor(contents: Contents) -> Section | None:
     if contents.factor is None:
         return None
     words = "The factor model of the panel: how much of what the targets answer a single scale of difficulty explains."
-    blocks = [page.text(words), page.text(report_tables.scale_sentence(contents.factor))]
+    blocks = [page.text(words), page.text(report_tables.scale_sentence(contents.factor, contents.parabola))]
     drawn = {name: contents.captions[name] for name in SCALE_FIGURES if name in contents.captions}
     if drawn:
         blocks.append(page.figures(contents.run.path / "figures", drawn))
-    return Section("One shared difficulty?", [*blocks, page.rows(report_tables.factor_rows(contents.factor))])
+    return Section(
+        "One shared difficulty?", [*blocks, page.rows(report_tables.factor_rows(contents.factor, contents.parabola))]
+    )
 
 
 def limits(contents: Contents) -> Section:

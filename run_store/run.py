@@ -32,6 +32,7 @@ from run_store.parts import Parts
 RUNS = Path("runs")
 CONFIGURATION = "config.yaml"
 TEMPORARY = ".*.part*"  # as common.atomic_path names them
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # s3:/bucket/run, as a Path writes it; a drive has one letter
 BEGINNING = (MANIFEST, ".manifest-*.part.json", ".config-*.part.yaml", LOCKS)
 """What a run that was killed before it had written its configuration leaves behind."""
 
@@ -373,6 +374,11 @@ def _newest_path(configuration: Mapping[str, Any]) -> Path:
 
 def _leftovers(path: Path) -> list[Path]:
     """What a run that was killed before it had written its configuration left in a folder that is free otherwise."""
+    if _ADDRESS.match(path.as_posix()):
+        raise InputError(
+            f"--out {path} is an address, not a folder: a run needs a file system that renames and locks files; give a "
+            "folder, and copy it to the object store when the run has ended (docs/how_to/several_gpus.md)"
+        )
     if (path / CONFIGURATION).exists():
         raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")
     if not path.is_dir():

@@ -10,10 +10,12 @@ from reporting_run import VECTOR_ID, make_run, simulated_scan
 from safetensors.numpy import save_file
 
 from matching import SweepRun, sweep_grid
+from psychometrics import Simulated
 from reporting import dial_figures, figures
 from reporting.contents import Contents
+from reporting.factor_figures import loadings_against_threshold
 from reporting.report import write_report
-from reporting.report_tables import scale_sentence
+from reporting.report_tables import factor_rows, scale_sentence
 from reporting.sections import notes, vector
 
 
@@ -132,8 +134,35 @@ def test_warnings_of_the_run_stand_in_its_report(tmp_path):
 def test_one_shared_difficulty_is_a_sentence_and_two_figures(run):
     html = write_report(run).read_text("utf-8")
     section = html[html.index("<h2>One shared difficulty?</h2>") :].split("<h2>")[1]
-    assert scale_sentence(run.factor()) in unescape(section)
+    assert scale_sentence(run.factor(), run.parabola()) in unescape(section)
     assert "so the targets do share a scale" in section
     for name in ("loadings", "scree"):
         assert f'id="{name}-title"' in section
         assert f'id="{name}-title"' not in html[: html.index("<h2>One shared difficulty?</h2>")]
+
+
+def test_the_parabola_stands_beside_its_null_in_figure_and_sentence(run):
+    factor, null = run.factor(), run.parabola()
+    assert null.observed == pytest.approx(factor.quadratic_fit.r2, abs=1e-6)
+    axes, strip = loadings_against_threshold(factor, null=null).figure.axes
+    counted = sum(patch.get_height() for patch in strip.patches)
+    assert counted == np.isfinite(null.simulated).sum() > 100
+    assert [line.get_xdata()[0] for line in strip.lines] == [null.observed]
+    assert f"if unrelated {null.mean:.2f}" in " ".join(text.get_text() for text in axes.texts)
+
+
+@pytest.mark.parametrize(("p", "words"), [(0.01, "more than chance has it"), (0.5, "is no more than its null")])
+def test_the_sentence_says_whether_the_loadings_bend_more_than_chance_has_it(run, p, words):
+    null = Simulated(0.7, np.array([0.2, 0.4, 0.6, np.nan]), p)
+    said = scale_sentence(run.factor(), null)
+    assert f"{words}: R² 0.70, and 0.40 on average, under 0.58 in 95 of 100" in said
+    assert f"(p = {p:.3f})" in said
+    assert "3 panels drawn" in dict(factor_rows(run.factor(), null))["R² of the parabola of loading on threshold"]
+    assert "null" not in scale_sentence(run.factor())
+
+
+def test_a_run_judged_before_its_null_was_drawn_is_reported_without_it(tmp_path):
+    run = make_run(tmp_path / "run")
+    (run.path / "parabola.json").unlink()
+    html = write_report(SweepRun.open(run.path)).read_text("utf-8")
+    assert "whether the parabola is more than its correction makes, experiments/fit_factor.py tests" in html

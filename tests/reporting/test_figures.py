@@ -87,6 +87,33 @@ def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(tmp
     controls_figure(controls.assign(push=np.inf), {"push": None, "order_gain": None})
 
 
+def test_controls_are_thin_lines_over_the_vectors_range_and_the_caption_counts_those_that_turn_half(run):
+    dose, matches = run.dose_response(), run.matches()
+    ends = dose["magnitude"].min(), dose["magnitude"].max()
+    magnitudes = np.linspace(-3, 3, 13)
+    lines = {
+        "flat-1": ("random", np.zeros(13)),
+        "rising": ("topics", np.linspace(0, 1, 13)),
+        "late": ("length", np.where(magnitudes > ends[1] + 0.5, 1.0, 0.0)),
+    }
+    controls = pd.concat(
+        pd.DataFrame({"intervention_id": name, "role": role, "magnitude": magnitudes, "yes_rate": rate})
+        for name, (role, rate) in lines.items()
+    )
+    drawing = figures.dose_response_curves(dose, matches, "raw", None, controls)
+    found = {line.get_gid(): line for line in drawing.figure.axes[0].lines if line.get_gid()}
+    assert sorted(found) == [f"named: control {name}" for name in sorted(lines)]
+    rising = found["named: control rising"]
+    assert (min(rising.get_xdata()), max(rising.get_xdata())) == ends
+    assert rising.get_ydata() == pytest.approx(np.interp(rising.get_xdata(), magnitudes, lines["rising"][1]))
+    assert rising.get_linewidth() < 1
+    assert "controls (3)" in [text.get_text() for text in drawing.figure.axes[0].get_legend().get_texts()]
+    assert "3 directions of equal length" in drawing.caption
+    assert "reached by 1 of them (topics)" in drawing.caption
+    without = figures.dose_response_curves(dose, matches, "raw", None, controls.iloc[:0])
+    assert "Grey: the test questions" not in without.caption
+
+
 def test_the_same_tables_give_the_same_bytes(run, tmp_path):
     matches = run.matches()
     for folder in ("one", "two"):
