@@ -176,7 +176,7 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--instructed",
         action="store_true",
-        help="a rival without steering: ask again with 'only if you are at least t%% sure', for seven t",
+        help="a rival without steering: ask again with 'only if you are at least t%% sure', for eight t",
     )
 
 
