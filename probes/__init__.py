@@ -6,6 +6,7 @@ task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are
 found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
 """
 
+from probes.beyond_shared import BeyondShared, beyond_shared
 from probes.choice import ChosenLayer, choose_layer
 from probes.concordance import Area, Concordance, difference_interval, topic_draws
 from probes.contrast import (
@@ -53,7 +54,7 @@ from probes.lens import lens_table
 from probes.linear import Probe, fit_probe, probe_layers
 from probes.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer
 from probes.nested import Added, added_test, likelihood_ratio, what_is_added
-from probes.own_or_shared import OWN_COLUMNS, own_or_shared
+from probes.own_or_shared import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND, OWN_COLUMNS, own_or_shared
 from probes.patching import patching_table
 from probes.reading import FAR, Surroundings, distance_table, held_out_distances, read_elsewhere, read_with_distance
 from probes.solvers import METHODS, PENALISED, Training
@@ -63,6 +64,11 @@ from probes.text import sentence_embeddings, words_of
 from probes.where import MAP_COLUMNS, MappedQuestions, direct_effects, position_map
 
 __all__ = [
+    "BeyondShared",
+    "ITS_OWN",
+    "MEASURED_BADLY",
+    "NOTHING_FOUND",
+    "beyond_shared",
     "CONTRASTS",
     "CONTRAST_COLUMNS",
     "COURSE_COLUMNS",

@@ -9,36 +9,55 @@ Words are the held-out score of the words alone; difficulty and the others' shar
 whose answers are predicted. A stream that holds knowledge of its own has d > 0 for the subject's own correctness. If
 another model's correctness is predicted as well beyond the same base, what the stream holds is shared: something about
 the question that the panel's difficulty measures badly, and nothing private (`probes.nested` has the test).
+
+That test takes difficulty for known. Where only the shared difficulty is in the stream, which measures it better than
+the panel does, its p is small for the subject as for others. So the verdict is that of another test, which takes what
+is shared off the label instead of holding it constant (`probes.beyond_shared`):
+
+    its own                     that test finds more than what is shared
+    shared, or measured badly   only the nested models find something: it cannot be told apart from difficulty that the
+                                panel measures badly
+    nothing found               neither does
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from common import InputError
+from probes.beyond_shared import beyond_shared
 from probes.concordance import Concordance
 from probes.crossfit import CrossFitted
 from probes.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
 from probes.measure import ProbeTask
 from probes.nested import what_is_added
 
+Floats = NDArray[np.float64]
+
 OWN_COLUMNS = (
     "label", "own", "n", "n_positive", "reading", "by_own_probe", "base", "both", "added", "low", "high",
-    "brier_skill_base", "brier_skill_both", "deviance", "p_likelihood", "p",
+    "brier_skill_base", "brier_skill_both", "deviance", "p_likelihood", "p", "beyond", "beyond_null", "p_beyond",
+    "reads_shared", "verdict",
 )  # fmt: skip
+ITS_OWN, MEASURED_BADLY, NOTHING_FOUND = "its own", "shared, or measured badly", "nothing found"
+LEVEL = 0.05
 
 
-def own_or_shared(fitted: CrossFitted, task: ProbeTask, labels: ProbeLabels) -> pd.DataFrame:
+def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: ProbeLabels) -> pd.DataFrame:
     """One row per base model whose correctness is known, the subject first; see the module's text.
 
     Args:
-        fitted: held-out scores of the subject's stream at one layer. labels: of the same questions.
+        rows: (question, d_model) the subject's activations at one layer. fitted: their held-out scores.
+        labels: of the same questions.
 
     Returns:
         `OWN_COLUMNS`: reading = AUROC of the score by itself; by_own_probe = AUROC of the probe that was fitted to the
         subject's own correctness, on this label; added, low, high: gain in AUROC over the base with its 95% interval
-        over topics.
+        over topics; p: of the nested models. beyond: correlation of what a probe reads with what is left of the label
+        when what is shared is off; beyond_null, p_beyond: the 95% point of its null, and p; reads_shared: correlation
+        of the stream's reading of the panel's difficulty with that difficulty, within topics.
 
     Raises:
         InputError: nobody's correctness is known.
@@ -56,6 +75,8 @@ def own_or_shared(fitted: CrossFitted, task: ProbeTask, labels: ProbeLabels) -> 
     for model, label in wanted:
         known = _known_without(model, models, labels, truth)
         gain = what_is_added(label, fitted, [task.text], task.draws, known, task.seed)
+        words = task.text.score[:, [task.text.labels.index(label)]]
+        beyond = beyond_shared(rows, truth[label], known, fitted.folds, words, seed=task.seed)
         lines.append(
             {
                 "label": label,
@@ -74,6 +95,11 @@ def own_or_shared(fitted: CrossFitted, task: ProbeTask, labels: ProbeLabels) -> 
                 "deviance": gain.deviance,
                 "p_likelihood": gain.p_likelihood,
                 "p": gain.p,
+                "beyond": beyond.correlation,
+                "beyond_null": beyond.null_high,
+                "p_beyond": beyond.p,
+                "reads_shared": beyond.reads_shared[0],
+                "verdict": ITS_OWN if beyond.p <= LEVEL else MEASURED_BADLY if gain.p <= LEVEL else NOTHING_FOUND,
             }
         )
     return pd.DataFrame(lines, columns=list(OWN_COLUMNS))

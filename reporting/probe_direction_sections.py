@@ -228,43 +228,6 @@ def used(contents: ProbeContents) -> Section | None:
     return Section("Is what reads also used?", blocks)
 
 
-def own_or_shared(contents: ProbeContents) -> Section | None:
-    """Nested models of correctness."""
-    table = contents.table("own")
-    if table is None:
-        return None
-    words = (
-        "Does the stream predict the subject's own correctness beyond the question's words, the panel's difficulty and "
-        "the share of other models that were right? And does it predict another model's correctness as well? p is of a "
-        "test that treats whole topics as draws; the likelihood-ratio test beside it takes questions for independent "
-        "and finds too much."
-    )
-    columns = ("layer", "n", "reading", "base", "with reading", "gain", "p", "p, likelihood ratio", "own probe")
-    lines = [
-        TableRow(
-            str(row["label"]),
-            [
-                f"{row['layer']:.0f}",
-                f"{row['n_positive']:.0f} of {row['n']:.0f}",
-                number(row["reading"], 2),
-                number(row["base"], 2),
-                number(row["both"], 2),
-                f"{number(row['added'], 3, signed=True)} {interval(row['low'], row['high'], 3, signed=True)}",
-                p_value(row["p"]),
-                p_value(row["p_likelihood"]),
-                number(row["by_own_probe"], 2) if not row["own"] else NOTHING,
-            ],
-        )
-        for _, row in table.iterrows()
-    ]
-    blocks = [
-        page.text(words),
-        page.table("Own or shared", "label", columns, lines),
-        *contents.figures("own_and_shared"),
-    ]
-    return Section("Its own ability, or what is hard for all?", blocks)
-
-
 def where(contents: ProbeContents) -> Section | None:
     """Layer by position, and patches of the last token."""
     table = contents.table("patching")

@@ -14,6 +14,7 @@ from reporting import probe_direction_sections as more
 from reporting.meaning import NOTHING, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.probe_contents import ProbeContents
+from reporting.probe_own_section import own_or_shared
 from reporting.report_tables import flat_rows, stage_rows, surroundings
 
 _SHOWN_TARGETS = 40
@@ -136,7 +137,7 @@ PROBE_SECTIONS: dict[str, Callable[[ProbeContents], Section | None]] = {
     "same direction": more.same_direction,
     "erasure": more.erasure,
     "used": more.used,
-    "own or shared": more.own_or_shared,
+    "own or shared": own_or_shared,
     "where": more.where,
     "replacement": more.replacement,
     "writing": more.writing,

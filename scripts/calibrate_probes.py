@@ -152,6 +152,14 @@ def cases() -> "dict[str, Iterator[tuple[str, Draw]]]":
             planted.own_ability,
             *({"shared": a, "private": b} for a, b in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))),
         ),
+        "beyond": of(
+            planted.beyond_what_is_shared,
+            *(
+                {"shared": 1.0, "private": private, "noise": noise, "kinds": kinds}
+                for private in (0.0, 0.5, 1.0)
+                for noise, kinds in ((1.0, 1), (3.0, 1), (1.0, 2))
+            ),
+        ),
         "written": of(planted.written_answers, *({"n": n, "apart": a} for n in (24, 96) for a in (0.0, 0.8))),
     }
 

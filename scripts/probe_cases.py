@@ -22,6 +22,7 @@ from probes import (
     StatementStreams,
     Surroundings,
     TopicFolds,
+    beyond_shared,
     choose_layer,
     correct_label,
     course_of,
@@ -249,16 +250,36 @@ def own_ability(rng: np.random.Generator, shared: float, private: float) -> Foun
     labels = ProbeLabels(truth, shared_difficulty(panel), others, panel, ())
     task = ProbeTask(truth, TEXTS, FOLDS, n_bootstrap=N_DRAWS)
     fitted = cross_fit(of_rows(rows), task.labels, task.values, FOLDS, ["lda"])["lda"]
-    table = own_or_shared(fitted, task, labels)
+    table = own_or_shared(rows, fitted, task, labels)
     own, other = table[table["own"]].iloc[0], table[~table["own"]].iloc[0]
     return {
         "own: nothing is added (p)": own["p"],
+        "own: more than what is shared (p)": own["p_beyond"],
         "own: gain off 0": off(0.0, own["low"], own["high"]),
         "another model: nothing is added (p)": other["p"],
+        "another model: more than what is shared (p)": other["p_beyond"],
         "another model: gain off 0": off(0.0, other["low"], other["high"]),
         "mean gain, own": own["added"],
         "mean gain, another model": other["added"],
     }
+
+
+def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: float, noise: float, kinds: int) -> Found:
+    """The test beside the nested models: a stream as in `own_ability`, others who measure the ease with this noise.
+
+    With two kinds of ease (of saying yes, and of being right; they correlate at .6) the stream holds both, the
+    respondents' yes measures the one and the correctness of four models the other, which is the subject's.
+    """
+    being_right = rng.standard_normal(N_QUESTIONS) + 0.3 * rng.standard_normal(N_TOPICS)[FOLDS.topic]
+    saying_yes = being_right if kinds == 1 else 0.6 * being_right + 0.8 * rng.standard_normal(N_QUESTIONS)
+    secret, rows = rng.standard_normal(N_QUESTIONS), rng.standard_normal((N_QUESTIONS, D_MODEL))
+    rows[:, :3] += 2 * np.column_stack([shared * being_right, private * secret, (kinds - 1) * shared * saying_yes])
+    right = being_right + private * secret + rng.logistic(0, 0.6, N_QUESTIONS) > 0
+    others = being_right[:, None] + noise * rng.logistic(0, 0.6, (N_QUESTIONS, 4)) > 0
+    yes = saying_yes[:, None] + noise * rng.standard_normal((N_QUESTIONS, 12)) > 0
+    measures = np.column_stack([1 - yes.mean(axis=1), others.mean(axis=1)])
+    found = beyond_shared(rows, right.astype(float), measures, FOLDS, n_shuffles=N_DRAWS, seed=int(rng.integers(10**6)))
+    return {"more than what is shared (p)": found.p, "mean correlation": found.correlation}
 
 
 def written_answers(rng: np.random.Generator, n: int, apart: float) -> Found:

@@ -7,6 +7,7 @@ import pytest
 from common import InputError
 from elicitation import ResponseMatrix
 from probes import (
+    ITS_OWN,
     OWN_COLUMNS,
     OWN_CORRECT,
     ProbeLabels,
@@ -47,7 +48,7 @@ def drawn(own: float, seed: int = 0):
     texts = tuple(f"what is thing {place}?" for place in range(N))
     task = ProbeTask(truth, texts, TopicFolds.of(topics), n_bootstrap=199)
     fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["lda"])["lda"]
-    return fitted, task, labels
+    return rows, fitted, task, labels
 
 
 def test_a_stream_that_holds_private_knowledge_adds_to_its_own_correctness_and_to_no_other():
@@ -59,6 +60,8 @@ def test_a_stream_that_holds_private_knowledge_adds_to_its_own_correctness_and_t
     assert own["low"] > 0.05
     assert own["p"] < 0.01
     assert own["p_likelihood"] < 0.01
+    assert own["p_beyond"] < 0.01
+    assert (table["verdict"] == ITS_OWN).tolist() == [True, False, False]
     for other in (one, two):
         assert abs(other["added"]) < 0.03
         assert 0.5 < other["by_own_probe"] < own["by_own_probe"]
@@ -74,17 +77,17 @@ def test_a_stream_that_holds_the_difficulty_alone_adds_no_more_to_the_own_than_t
 
 
 def test_without_anybodys_correctness_there_is_nothing_to_say():
-    fitted, task, labels = drawn(own=0.0)
+    rows, fitted, task, labels = drawn(own=0.0)
     renamed = fitted.take([ONE])
     object.__setattr__(renamed, "labels", ("yes: one: a",))
     with pytest.raises(InputError, match="nobody's correctness is known"):
-        own_or_shared(renamed, task, labels)
+        own_or_shared(rows, renamed, task, labels)
 
 
 def test_the_likelihood_ratio_is_that_of_statsmodels():
     import statsmodels.api as sm
 
-    fitted, task, _ = drawn(own=1.0)
+    _, fitted, task, _ = drawn(own=1.0)
     y, s = task.values[:, 0], fitted.score[:, 0]
     base = fitted.score[:, [1]]
     dummies = (task.folds.fold[:, None] == np.arange(1, 5)).astype(float)
