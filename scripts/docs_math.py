@@ -17,12 +17,12 @@ LONG = 60
 """Characters of TeX from which on one within a sentence may be wide."""
 
 
-def on_page_content(page: str, **_: Any) -> str:
+def on_page_content(content: str, **_: Any) -> str:
     """The page's HTML with its formulas as MathML; called by MkDocs after the Markdown has been turned to HTML."""
     try:
         from latex2mathml.converter import convert
     except ImportError:
-        return page
+        return content
 
     def inline(found: re.Match[str]) -> str:
         drawn = convert(html.unescape(found[1]))
@@ -31,4 +31,4 @@ def on_page_content(page: str, **_: Any) -> str:
     def block(found: re.Match[str]) -> str:
         return f'<div style="{SCROLLS}">{convert(html.unescape(found[1]), display="block")}</div>'
 
-    return BLOCK.sub(block, INLINE.sub(inline, page))
+    return BLOCK.sub(block, INLINE.sub(inline, content))
