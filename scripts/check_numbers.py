@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "tests" / "reference"
 RUNS = {
     "golden": REFERENCE / "golden" / "default",
+    "default": REFERENCE / "default",
     "frontier": REFERENCE / "frontier",
     "controls99": REFERENCE / "controls99",
     "multiverse": REFERENCE / "multiverse",
