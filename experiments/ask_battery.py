@@ -18,7 +18,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from common import InputError, positive, program_parser, run_command
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Notes, Run, add_run_options, parse_run_options
+from studies import Start, model_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,20 +57,16 @@ def main() -> None:
 
 def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     tests = chosen_tests(options.tests)
-    models = [name.strip() for name in options.models.split(",") if name.strip()]
+    models = model_names(options.models)
     check_options(options, models)
-    begun = Run.check(configuration_of(options), options.out, options.resume)
+    start = Start(PROGRAM, options, "battery")
     material = material_of(options)
-    from open_models import choose_threads, quiet_libraries
     from reporting import progress_bar
 
-    quiet_libraries()
-    threads = choose_threads(begun.get("threads"))
+    start.set_threads()
     subjects = respondents_of(models, options)
     first = next(subjects)
-    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "battery") as run:
-        run.record(threads=threads)
-        notes.keep_in(run)
+    with start.begin(notes) as run:
         own = [test for test in tests if test != "critics"]
         for name, make in chain([first], subjects):
             with run.stage(name), progress_bar(len(own), name) as advance:
@@ -92,8 +89,6 @@ def chosen_tests(names: str) -> list[str]:
 
 
 def check_options(options: argparse.Namespace, models: Sequence[str]) -> None:
-    if not models or len(set(models)) < len(models):
-        raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
     if (options.vector is None) != (options.magnitudes is None):
         raise InputError("--vector and --magnitudes go together; give both, or neither")
     if options.vector and len(models) > 1:

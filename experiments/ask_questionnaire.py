@@ -15,8 +15,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from common import InputError, positive, program_parser, run_command, say
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from common import positive, program_parser, run_command, say
+from run_store import Notes, Run, add_run_options, parse_run_options
+from studies import Start, model_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,20 +39,13 @@ def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
 
     questionnaire = load_questionnaire(options.questionnaire)
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
-    models = [name.strip() for name in options.models.split(",") if name.strip()]
-    if not models or len(set(models)) < len(models):
-        raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
-    begun = Run.check(configuration_of(options), options.out, options.resume)
-    from open_models import LocalRespondent, choose_threads, load_model, quiet_libraries
+    models = model_names(options.models)
+    start = Start(PROGRAM, options, "questionnaire")
+    from open_models import LocalRespondent
 
-    quiet_libraries()
-    threads = choose_threads(begun.get("threads"))
-    first = load_model(models[0])  # so that a name that does not exist leaves no folder behind
-    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "questionnaire") as run:
-        run.record(threads=threads)
-        notes.keep_in(run)
-        for name in models:
-            model = first if name == models[0] else load_model(name)
+    loaded = start.load_in_turn(models)
+    with start.begin(notes) as run:
+        for name, model in loaded:
             with run.stage(name):
                 ask_model(run, name, LocalRespondent(model), questionnaire, follow_ups, options)
         finish(run, options)

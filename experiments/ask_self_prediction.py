@@ -12,8 +12,9 @@ questions the embedded ones. A run that was broken off goes on with --resume and
 import argparse
 import sys
 
-from common import InputError, positive, program_parser, run_command
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from common import positive, program_parser, run_command
+from run_store import Notes, add_run_options, parse_run_options
+from studies import Start, model_names
 
 PROGRAM = "ask_self_prediction"
 MODEL = "smollm2-135m-instruct"
@@ -37,10 +38,8 @@ def main() -> None:
 
 
 def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
-    models = [name.strip() for name in options.models.split(",") if name.strip()]
-    if not models or len(set(models)) < len(models):
-        raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
-    begun = Run.check(configuration_of(options), options.out, options.resume)
+    models = model_names(options.models)
+    start = Start(PROGRAM, options, "self-prediction")
     from elicitation import (
         ask_association,
         ask_difficulty,
@@ -49,11 +48,9 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         load_questions,
         sample_questions,
     )
-    from open_models import LocalRespondent, choose_threads, load_model, quiet_libraries
+    from open_models import LocalRespondent
     from reporting import progress_bar
 
-    quiet_libraries()
-    threads = choose_threads(begun.get("threads"))
     n, seed = options.items, options.seed
     words = list(association_words())[:n]
     requests, questions = load_questions("frontier"), load_questions("embedded")
@@ -62,12 +59,9 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         "restriction": (ask_restriction, sample_questions(requests, min(n, len(requests)), seed)),
         "difficulty": (ask_difficulty, sample_questions(questions, min(n, len(questions)), seed)),
     }
-    first = load_model(models[0])
-    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "self-prediction") as run:
-        run.record(threads=threads)
-        notes.keep_in(run)
-        for name in models:
-            model = first if name == models[0] else load_model(name)
+    loaded = start.load_in_turn(models)
+    with start.begin(notes) as run:
+        for name, model in loaded:
             with run.stage(name), progress_bar(len(asked), name) as advance:
                 for test, (ask, items) in asked.items():
                     parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])

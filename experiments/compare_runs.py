@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common import InputError, program_parser, run_command, say
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Notes, add_run_options, parse_run_options
+from studies import Start
 
 if TYPE_CHECKING:
     from matching import SweepRun
@@ -35,8 +36,7 @@ def compare(options: argparse.Namespace, notes: Notes) -> None:
     from reporting import write_comparison
 
     comparison = compare_runs(named_runs([Path(folder) for folder in options.runs]))
-    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "comparison") as run:
-        notes.keep_in(run)
+    with Start(PROGRAM, options, "comparison").begin(notes) as run:
         report = write_comparison(run, comparison)
     for name, row in comparison.answers.iterrows():
         say(f"{name}: {row['sentence']}")

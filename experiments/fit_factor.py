@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common import InputError, positive, program_parser, run_command
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Notes, Run, add_run_options, parse_run_options
+from studies import Start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,17 +44,9 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
     from reporting import save_results, write_factor_report
 
     panel = load_panel(options.panel, options.respondents)
-    run = Run.begin(
-        PROGRAM, configuration_of(options), options.out, options.resume, f"factor-{Path(options.panel).stem}"
-    )
-    with run:
-        notes.keep_in(run)
-        try:
-            with run.stage("fit"):
-                tables, figures = factor_tables(panel, options, run)
-        except InputError:
-            run.withdraw()
-            raise
+    with Start(PROGRAM, options, f"factor-{Path(options.panel).stem}").begin(notes) as run:
+        with run.withdrawn_if_refused(), run.stage("fit"):
+            tables, figures = factor_tables(panel, options, run)
         save_results(run, tables, figures)
         report = write_factor_report(run)
     print(f"report: {report}; what confidence is worth: python experiments/score_confidence.py {options.panel}")

@@ -44,11 +44,8 @@ def import_panel(options: argparse.Namespace, notes: Notes) -> None:
     found = panel_from_logs(runs, options.asked, options.score)
     with Run.create(options.out, PROGRAM, configuration) as run:
         notes.keep_in(run)
-        try:
+        with run.withdrawn_if_refused():
             write_imported(found, run.path)
-        except InputError:
-            run.withdraw()
-            raise
     print_report(found)
     print(f"panel: {options.out / 'panel.csv'}")
 

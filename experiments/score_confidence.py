@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from common import InputError, natural, program_parser, run_command
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Notes, add_run_options, parse_run_options
+from studies import Start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,19 +53,14 @@ def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
     from reporting import save_results, write_confidence_report
 
     panel = load_panel(options.panel, options.respondents)
-    label = f"confidence-{Path(options.panel).stem}"
-    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, label) as run:
-        notes.keep_in(run)
+    with Start(PROGRAM, options, f"confidence-{Path(options.panel).stem}").begin(notes) as run:
         correctness = correctness_of(panel)
         tables, figures = rate_tables(panel, correctness)
         if correctness is None:
             print("\nthe panel does not say which answers were correct: no F-beta, no line, no calibration")
         else:
-            try:
+            with run.withdrawn_if_refused():
                 more_tables, more_figures = worth_tables(panel, correctness, options, tables["respondents"])
-            except InputError:
-                run.withdraw()
-                raise
             tables |= more_tables
             figures |= more_figures
         save_results(run, tables, figures)

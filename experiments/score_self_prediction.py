@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common import InputError, positive, program_parser, run_command
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Notes, add_run_options, parse_run_options
+from studies import Start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +56,7 @@ def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     if len(tests) == len(TESTS):
         tables["means"] = mean_of_three(scores, found.get("ability"))
     figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
-    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "self-prediction") as run:
-        notes.keep_in(run)
+    with Start(PROGRAM, options, "self-prediction").begin(notes) as run:
         save_results(run, tables, figures)
     for name, table in scores.items():
         print(f"\n{name}\n{table.round(3).to_string()}")

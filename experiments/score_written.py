@@ -16,7 +16,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from common import InputError, natural, positive, program_parser, run_command
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Notes, Run, add_run_options, parse_run_options
+from studies import Start, model_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,24 +49,15 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
     from elicitation import load_questions, stratified_sample
 
     reports = chosen_reports(options.reports)
-    models = [name.strip() for name in options.models.split(",") if name.strip()]
-    if not models or len(set(models)) < len(models):
-        raise InputError(f"--models {options.models!r} names no model, or one twice; separate names by commas")
-    begun = Run.check(configuration_of(options), options.out, options.resume)
+    models = model_names(options.models)
+    start = Start(PROGRAM, options, "written")
     answerable = [each for each in load_questions(options.questions) if each.answers]
     if not answerable:
         raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
     questions = stratified_sample(answerable, min(options.n_questions, len(answerable)), options.seed)
-    from open_models import choose_threads, load_model, quiet_libraries
-
-    quiet_libraries()
-    threads = choose_threads(begun.get("threads"))
-    first = load_model(models[0])
-    with Run.begin(PROGRAM, configuration_of(options), options.out, options.resume, "written") as run:
-        run.record(threads=threads)
-        notes.keep_in(run)
-        for name in models:
-            model = first if name == models[0] else load_model(name)
+    loaded = start.load_in_turn(models)
+    with start.begin(notes) as run:
+        for name, model in loaded:
             with run.stage(name):
                 answer(run, name, model, questions, options)
                 read(run, name, model, questions)

@@ -31,7 +31,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from common import InputError, KeysOf, natural, positive, program_parser, run_command, say
-from run_store import Notes, Run, add_run_options, configuration_of, parse_run_options
+from run_store import Notes, Run, add_run_options, parse_run_options
+from studies import Start
 
 if TYPE_CHECKING:
     from elicitation import PromptTemplate
@@ -54,26 +55,17 @@ def main() -> None:
 
 def train_probes(options: argparse.Namespace, notes: Notes) -> None:
     inputs, template = read_inputs(options)
-    from open_models import PromptSet, choose_threads, load_model, quiet_libraries, store_activations
+    from open_models import PromptSet, store_activations
     from probes import Study, StudyOptions
     from reporting import progress_bar, write_probe_figures, write_probe_report
 
-    quiet_libraries()
-    begun = Run.check(configuration_of(options), options.out, options.resume, MAY_CHANGE)
-    threads = choose_threads(begun.get("threads"))
-    model = load_model(options.model, revision=options.revision, dtype=options.dtype, device_map=options.device_map)
+    start = Start(PROGRAM, options, f"probes-{options.model}", MAY_CHANGE)
+    model = start.load_subject(options)
     layers = layers_of(options.layers, model)
     check_comparison(options, layers)
-    say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
     prompts = PromptSet.build(model, inputs.questions, template)
-    run = Run.begin(
-        PROGRAM, configuration_of(options), options.out, options.resume, f"probes-{options.model}", MAY_CHANGE
-    )
-    with run:
-        notes.keep_in(run)
-        try:
-            run.record_once("model", model.identity.as_dict(), "load the same model or choose another --out")
-            run.record(device=str(model.device), dtype=str(model.dtype).removeprefix("torch."), threads=threads)
+    with start.begin(notes, model) as run:
+        with run.withdrawn_if_refused():
             run.record(seeds={"all": options.seed})
             say(f"run: {run.path}")
             with run.stage("activations"), progress_bar(len(prompts), "activations") as advance:
@@ -92,9 +84,6 @@ def train_probes(options: argparse.Namespace, notes: Notes) -> None:
                 progress_bar,
             )
             study.keep_inputs()
-        except InputError:
-            run.withdraw()
-            raise
         for name, stage in stages_of(options).items():
             if name in options.stages and not is_done(run, name):
                 with run.stage(name):

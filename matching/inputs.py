@@ -42,6 +42,10 @@ class ExperimentInputs:
         """The question ids of one split."""
         return [question.id for question in self.questions if self.splits[question.id] == split]
 
+    def in_splits(self, *splits: str) -> list[Question]:
+        """The questions of these splits, in their order."""
+        return [question for question in self.questions if self.splits[question.id] in splits]
+
     def without_own(self, name: str, fingerprints: Collection[str] = ()) -> "ExperimentInputs":
         """Without the targets that are the subject: by its name, and by its weights once these are known."""
         panel, own = drop_own(self.panel, name, fingerprints)

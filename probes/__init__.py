@@ -57,6 +57,7 @@ from probes.nested import Added, added_test, likelihood_ratio, what_is_added
 from probes.own_or_shared import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND, OWN_COLUMNS, own_or_shared
 from probes.patching import patching_table
 from probes.reading import FAR, Surroundings, distance_table, held_out_distances, read_elsewhere, read_with_distance
+from probes.reads_at_all import auroc_of_copies, readers_of, reads_by_chance
 from probes.solvers import METHODS, PENALISED, Training
 from probes.statement_streams import StatementStores
 from probes.study import STUDY_STAGES, Study, StudyOptions
@@ -64,6 +65,9 @@ from probes.text import sentence_embeddings, words_of
 from probes.where import MAP_COLUMNS, MappedQuestions, direct_effects, position_map
 
 __all__ = [
+    "auroc_of_copies",
+    "readers_of",
+    "reads_by_chance",
     "BeyondShared",
     "ITS_OWN",
     "MEASURED_BADLY",

@@ -25,7 +25,7 @@ for all would have it. A kind of question that it is good at is enough for that.
 themselves must not be legible in the stream, else it counts as own with the other sign.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from common import InputError
 from probes.folds import TopicFolds
-from probes.solvers import NO_PENALTY, Training, lda
+from probes.reads_at_all import copies_within, held_out, readers_of
 
 Floats = NDArray[np.float64]
 Linear = Callable[[Floats], Floats]
@@ -92,18 +92,18 @@ def beyond_shared(
     spare = n - len(np.unique(topic)) - numbers.shape[1] - 2 * shared.shape[1]
     if spare < 1:
         raise InputError(f"{n} questions of which all is known leave nothing to test; ask more questions")
-    readers = _readers(rows[usable], own)
+    readers = readers_of(rows[usable], own)
     label, measures = _within(truth[usable, None], topic), _within(shared[usable], topic)
     if not (np.abs(np.column_stack([label, measures])).max(axis=0) > 1e-9).all():
         raise InputError("the label, or a measure of what is shared, does not vary within topics")
-    readings = _within(_held_out(readers, measures, own), topic)
+    readings = _within(held_out(readers, measures, own), topic)
     held = _off(_within(numbers[usable], topic))
     label, measures, instruments = held(label), held(measures), held(readings)
     slopes_of = _fuller(measures, instruments, 1 - FULLER / max(spare, FULLER))
     left = label - measures @ slopes_of(label)
-    shuffled = held(_shuffled_within(left[:, 0], topic, n_shuffles, seed))
+    shuffled = held(copies_within(left[:, 0], topic, n_shuffles, seed))
     each = np.column_stack([left, shuffled - measures @ slopes_of(shuffled)])
-    found = _correlation(each, _within(_held_out(readers, each, own), topic))
+    found = _correlation(each, _within(held_out(readers, each, own), topic))
     return BeyondShared(
         n=n,
         correlation=float(found[0]),
@@ -112,30 +112,6 @@ def beyond_shared(
         slopes=tuple(slopes_of(label)[:, 0].tolist()),
         reads_shared=tuple(_correlation(measures, instruments).tolist()),
     )
-
-
-def _readers(rows: Floats, folds: TopicFolds) -> list[tuple[Floats, Floats]]:
-    """Per fold, what turns the values of its training questions into readings: of its own questions, and of theirs.
-
-    Ridge is linear in what it is fitted to, so that one matrix serves however many shuffled copies.
-    """
-    found = []
-    for fold in range(folds.n_folds):
-        judged = folds.inside(fold)
-        training = Training.of(rows[~judged])
-        directions = lda(training, np.eye(len(training.rows)), NO_PENALTY)[0]
-        found.append((training.standardised(rows[judged]) @ directions, training.rows @ directions))
-    return found
-
-
-def _held_out(readers: Sequence[tuple[Floats, Floats]], values: Floats, folds: TopicFolds) -> Floats:
-    """(question, column) readings of each column by the probe of the other folds, in its standard deviations there."""
-    found = np.empty_like(values)
-    for fold, (judge, train) in enumerate(readers):
-        judged = folds.inside(fold)
-        spread = (train @ values[~judged]).std(axis=0)
-        found[judged] = judge @ values[~judged] / np.where(spread > 0, spread, 1.0)
-    return found
 
 
 def _within(values: Floats, topic: NDArray[np.intp]) -> Floats:
@@ -160,15 +136,6 @@ def _fuller(measures: Floats, instruments: Floats, k: float) -> Linear:
     bent = measures - k * clean(measures)
     inverse = np.linalg.pinv(bent.T @ measures)
     return lambda labels: inverse @ (bent.T @ labels)
-
-
-def _shuffled_within(values: Floats, topic: NDArray[np.intp], n: int, seed: int) -> Floats:
-    """(question, copy) the values shuffled within topics."""
-    order = np.argsort(topic, kind="stable")
-    drawn = np.argsort(np.random.default_rng(seed).random((len(values), n)) + topic[:, None], axis=0)
-    found = np.empty((len(values), n))
-    found[order] = values[drawn]
-    return found
 
 
 def _correlation(one: Floats, other: Floats) -> Floats:

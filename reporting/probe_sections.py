@@ -33,18 +33,23 @@ def chosen_layers(contents: ProbeContents) -> Section | None:
         return None
     words = (
         "Each label at the layer that reads it best, the layer chosen without the topics that judge it: the highest "
-        "number of many layers would flatter. Intervals are over topics. over words: the gain over the question's "
-        "words alone. Where it is not clearly above 0, the probe may read the question and not the model. p is of the "
-        "test that the activations add nothing to the words, at the layer that is named; it is corrected neither for "
-        "the choice of that layer nor for the number of labels."
+        "number of many layers would flatter. Intervals are over topics, the probes as they are; of a label that does "
+        "not read they leave out .5 too often. p, reads: share of copies of the label, shuffled within topics and read "
+        "anew, whose AUROC is at least as high: that says whether it reads beyond how topics differ. over words: the "
+        "gain over the question's words alone. Where it is not clearly above 0, the probe may read the question and "
+        "not the model. p, added is of the test that the activations add nothing to the words, at the layer that is "
+        "named. Neither p is corrected for the number of labels, nor the second for the choice of the layer."
     )
-    columns = ("layer", "AUROC", "words", "over words", "shuffled", "control", "p", "1 : 0", "unknown")
+    columns = (
+        "layer", "AUROC", "p, reads", "words", "over words", "shuffled", "control", "p, added", "1 : 0", "unknown",
+    )  # fmt: skip
     lines = [
         TableRow(
             str(row["label"]),
             [
                 f"{row['layer']:.0f}",
                 f"{number(row['auroc'], 2)} {interval(row['low'], row['high'], 2)}",
+                p_value(row["p_reads"]) if "p_reads" in row else NOTHING,
                 number(row["text"], 2),
                 f"{number(row['over_text'], 2, signed=True)} "
                 f"{interval(row['over_text_low'], row['over_text_high'], 2, signed=True)}",

@@ -208,6 +208,15 @@ class Run:
                 folder.rmdir()
         self._files = None
 
+    @contextlib.contextmanager
+    def withdrawn_if_refused(self) -> Iterator[None]:
+        """While a run settles what it rests on: an `InputError` withdraws it, and goes on to whoever called."""
+        try:
+            yield
+        except InputError:
+            self.withdraw()
+            raise
+
     def __enter__(self) -> "Run":
         return self
 

@@ -16,12 +16,14 @@ from elicitation import ResponseMatrix
 from matching import replacement_table
 from probes import (
     OWN_CORRECT,
+    Concordance,
     CrossFitted,
     ProbeLabels,
     ProbeTask,
     StatementStreams,
     Surroundings,
     TopicFolds,
+    auroc_of_copies,
     beyond_shared,
     choose_layer,
     correct_label,
@@ -35,6 +37,8 @@ from probes import (
     own_or_shared,
     patching_table,
     read_without_labels,
+    readers_of,
+    reads_by_chance,
     shared_difficulty,
     subspace_table,
     topic_draws,
@@ -92,16 +96,32 @@ def one_label(rng: np.random.Generator, shift: float, effect: float) -> Found:
     }
 
 
+def by_chance(rng: np.random.Generator, shift: float, effect: float) -> Found:
+    """Whether a label reads, by LDA: p among shuffled copies that are read anew, and the interval over topics."""
+    rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
+    fitted = cross_fit(of_rows(rows), ["a"], labels, FOLDS, ["lda"])["lda"]
+    area = Concordance.of(fitted.score[:, 0], labels[:, 0], FOLDS).area(topic_draws(N_TOPICS, N_DRAWS))
+    copies = auroc_of_copies(readers_of(rows, FOLDS), labels[:, 0], FOLDS, N_DRAWS, int(rng.integers(10**6)))
+    return {
+        "reads (p)": reads_by_chance(area.auroc, copies),
+        "AUROC off .5": off(0.5, area.low, area.high),
+        "mean AUROC": area.auroc,
+    }
+
+
 def best_layer(rng: np.random.Generator, shift: float, effect: float, n_layers: int = 12) -> Found:
     """A label at the best of some layers, all of which hold it alike and with noise of their own."""
     direction = pair_of_directions(rng, 0.0)[:1]
     rows, labels = streams(rng, direction, shift, effect)
-    by_layer = {}
+    by_layer, streams_of = {}, {}
     for layer in range(n_layers):
         own = rows + 2 * rng.standard_normal(rows.shape)
+        streams_of[layer] = own
         by_layer[layer] = cross_fit(of_rows(own), ["a"], labels, FOLDS, ["lda"])["lda"]
     chosen = choose_layer(by_layer, "a", topic_draws(N_TOPICS, N_DRAWS))
+    copies = auroc_of_copies(readers_of(streams_of[chosen.layer], FOLDS), labels[:, 0], FOLDS, N_DRAWS)
     return {
+        "chosen layer reads (p)": reads_by_chance(chosen.area.auroc, copies),
         "chosen layer's AUROC off .5": off(0.5, chosen.area.low, chosen.area.high),
         "mean AUROC, layer chosen": chosen.area.auroc,
         "mean AUROC, highest of all": chosen.highest,

@@ -35,7 +35,8 @@ RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 NEAR = 0.05
 """A yes rate this far from the wanted one, or nearer, on the questions that the setting was placed on, is reached."""
 FINE = 2001
-SURENESS = (0.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 100.0)
+SURENESS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 100.0)
+"""Not 0, which is the setting at which nothing is said: it would be asked twice."""
 INSTRUCTION = "Say Yes only if you are at least {level:g}% sure that your answer is right; otherwise say No."
 PERSONAS = ("cautious", "eager", "high stakes", "child", "exam", "self-doubting", "polymath", "bet", "memory loss")
 

@@ -4,6 +4,7 @@ import ast
 import importlib
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,14 @@ ORDER = [
     "steering",
     "matching",
     "reporting",
+    "studies",
     "experiments",
 ]
 PACKAGES = ORDER[:-1]
+LONGEST_PROGRAM = 370
+"""Lines; most of the longest ones are options."""
+STUDIES = [f"studies.{file.stem}" for file in (ROOT / "studies").iterdir() if (file / "__init__.py").exists()]
+"""Each is a room of its own, so that a program waits only for the one that it needs."""
 WITHOUT_TORCH = ["common", "run_store", "psychometrics", "elicitation", "matching"]
 
 
@@ -52,7 +58,8 @@ def test_another_package_is_used_by_its_public_names_alone(package):
     for file in (ROOT / package).rglob("*.py"):
         for module, _ in imports_of(file.read_text(encoding="utf-8")):
             first, *deeper = module.split(".")
-            assert first not in PACKAGES or first == package or not deeper, f"{file} reaches into {module}"
+            public = not deeper or module in STUDIES
+            assert first not in PACKAGES or first == package or public, f"{file} reaches into {module}"
 
 
 def code_for_users() -> dict[str, str]:
@@ -79,7 +86,7 @@ def test_what_users_are_shown_imports_public_names_that_are_there(name, code):
             assert set(names) <= set(package.__all__), f"{name} imports what {first} does not export"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", [*PACKAGES, *STUDIES])
 def test_what_a_package_exports_is_there_and_said_once(package):
     module = importlib.import_module(package)
     assert len(set(module.__all__)) == len(module.__all__)
@@ -106,3 +113,16 @@ def test_each_package_comes_from_this_repository(package):
 def test_tests_stand_where_their_code_stands():
     rooms = {folder.name for folder in (ROOT / "tests").iterdir() if folder.is_dir() and any(folder.glob("test_*.py"))}
     assert rooms <= {*ORDER, "scripts", "end_to_end"}
+
+
+def test_every_package_is_installed():
+    """A checkout finds its packages by their place; what is installed holds those that pyproject.toml names."""
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    there = {file.parent.relative_to(ROOT) for package in PACKAGES for file in (ROOT / package).rglob("__init__.py")}
+    assert sorted(named) == sorted(".".join(folder.parts) for folder in there)
+
+
+def test_a_program_is_a_table_of_contents():
+    """What takes longer to tell stands in `studies`."""
+    for program in (ROOT / "experiments").glob("*.py"):
+        assert len(program.read_text(encoding="utf-8").splitlines()) <= LONGEST_PROGRAM, program

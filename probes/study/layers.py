@@ -4,9 +4,10 @@ probes      of the questions    probes.csv, chosen.csv, methods.csv
 facts       of the facts        facts.csv, chosen_facts.csv
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from open_models import ActivationStore
@@ -14,14 +15,15 @@ from probes.choice import choose_layer
 from probes.crossfit import CrossFitted
 from probes.layer_files import save_layer
 from probes.measure import PROBE_COLUMNS, ProbeTask, measure_layer
-from probes.study.study import Study
+from probes.reads_at_all import Readers, auroc_of_copies, readers_of, reads_by_chance
+from probes.study.study import Floats, Study
 
 
 def probes_stage(study: Study) -> None:
     """The questions, by all methods."""
     table = measure_layers(study, "probes", study.store, study.task, study.options.methods)
     by_layer = {layer: study.fitted(layer)[study.options.methods[0]] for layer in study.store.layers}
-    chosen, methods = chosen_tables(table, study.task, by_layer, study.options.methods[0])
+    chosen, methods = chosen_tables(table, study.task, by_layer, study.options.methods[0], study.rows)
     study.run.write_table("chosen.csv", chosen)
     study.run.write_table("methods.csv", methods)
 
@@ -33,7 +35,11 @@ def facts_stage(study: Study) -> None:
     asked, method = study.facts, study.options.methods[0]
     table = measure_layers(study, "facts", asked.store, asked.task, [method])
     by_layer = {layer: study.fitted(layer, facts=True)[method] for layer in asked.store.layers}
-    study.run.write_table("chosen_facts.csv", chosen_tables(table, asked.task, by_layer, method)[0])
+
+    def rows(layer: int) -> Floats:
+        return study.rows(layer, asked.store)
+
+    study.run.write_table("chosen_facts.csv", chosen_tables(table, asked.task, by_layer, method, rows)[0])
 
 
 def measure_layers(
@@ -55,15 +61,23 @@ def measure_layers(
 
 
 def chosen_tables(
-    table: pd.DataFrame, task: ProbeTask, by_layer: Mapping[int, CrossFitted], method: str
+    table: pd.DataFrame,
+    task: ProbeTask,
+    by_layer: Mapping[int, CrossFitted],
+    method: str,
+    rows: Callable[[int], Floats],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Each label at the layer that the other topics choose, and all methods there.
 
     Args:
         table: of every layer, see `measure_layers`. by_layer: layer -> held-out scores of `method`.
+        rows: layer -> (question, d_model) activations.
+
+    `p_reads` is that of `probes.reads_at_all`, of the AUROC that stands beside it among copies read at the layer named.
     """
     lines: list[dict[Any, Any]] = []
     by_method: list[dict[Any, Any]] = []
+    readers: dict[int, Readers] = {}
     for label in task.labels:
         chosen = choose_layer(by_layer, label, task.draws)
         at_layer = table[(table["layer"] == chosen.layer) & (table["label"] == label)].set_index("method")
@@ -74,6 +88,12 @@ def chosen_tables(
             "over_text_low": own["over_text_low"] + area["auroc"] - own["auroc"],
             "over_text_high": own["over_text_high"] + area["auroc"] - own["auroc"],
         }
-        lines.append({"label": label, "highest": chosen.highest, **own, **area, **over, "layer": chosen.layer})
+        if chosen.layer not in readers:
+            readers[chosen.layer] = readers_of(rows(chosen.layer), task.folds)
+        truth = task.values[:, task.labels.index(label)]
+        copies = auroc_of_copies(readers[chosen.layer], truth, task.folds, seed=task.seed)
+        by_chance = {"null_high": float(np.quantile(copies, 0.95)), "p_reads": reads_by_chance(area["auroc"], copies)}
+        named = {"highest": chosen.highest, "layer": chosen.layer}
+        lines.append({"label": label, **own, **area, **over, **by_chance, **named})
         by_method.append({"label": label, **at_layer["auroc"].to_dict()})
     return pd.DataFrame(lines), pd.DataFrame(by_method)

@@ -17,7 +17,6 @@ from tiny_experiment import (
     write_experiment,
 )
 
-import reporting.report
 from elicitation import DRAWN_ROLES, load_prompt, load_questions, panel_from_long
 from matching import RULE, SweepRun, SweepTables, judge_tables
 from open_models import PromptSet, load_model
@@ -54,7 +53,7 @@ def experiment(tmp_path_factory):
 @pytest.fixture
 def steer(experiment, call, tmp_path, monkeypatch):
     """Runs the command on these inputs, up to its report; returns the run and what was printed."""
-    monkeypatch.setattr(reporting, "write_report", lambda run: run.path / "report.html")
+    monkeypatch.setattr("studies.sweep.ending.write_report", lambda run: run.path / "report.html")
 
     def run(**options):
         out = options.setdefault("out", tmp_path / "run")

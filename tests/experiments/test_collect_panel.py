@@ -156,7 +156,7 @@ def test_closed_book_answers_are_graded_once_per_model_and_question(panel):
 
 
 def test_a_collection_that_was_broken_off_goes_on_and_ends_the_same(panel, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(collect_panel, "CHUNK", 4)
+    monkeypatch.setattr("studies.collecting.here.CHUNK", 4)
     append, n_appended = Parts.append, 0
 
     def breaks_off(self, rows):

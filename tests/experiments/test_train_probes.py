@@ -53,6 +53,7 @@ def test_every_label_at_every_layer_stands_in_the_table_and_the_report(finished)
     chosen = pd.read_csv(finished / "chosen.csv")
     assert set(chosen["label"]) == labels
     assert (chosen["highest"] >= chosen["auroc"] - 0.2).all()
+    assert chosen["p_reads"].between(0, 1, inclusive="right").all()
 
 
 def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_other(finished):

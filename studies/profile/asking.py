@@ -1,0 +1,144 @@
+"""What is asked at each setting: the questions themselves, and every instrument, beside random directions.
+
+written/  answers/
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from common import InputError
+from elicitation import (
+    CLOSED_BOOK,
+    VECTOR,
+    Item,
+    SelfReport,
+    grade_closed_book,
+    load_facts,
+    load_questions,
+    sample_questions,
+    self_efficacy_items,
+    truth_of,
+)
+from matching import PROFILE_COLUMNS
+from reporting import progress_bar
+from run_store import Notes, Run
+from steering import Intervention, ask_along, ask_settings, random_vector
+from studies.profile.turning import Dial
+
+WRITTEN_KEY = ["question_id", "magnitude"]
+
+
+def closed_book(run: Run, dial: Dial, options: argparse.Namespace) -> pd.DataFrame:
+    """What the subject answers to the questions themselves, unsteered and (but for --no-answers) at every setting."""
+    parts = run.parts("written", [*WRITTEN_KEY, "text"], WRITTEN_KEY)
+    done = {float(magnitude) for magnitude in parts.read()["magnitude"]}
+    settings = [0.0] if options.no_answers else [0.0, *dial.magnitudes]
+    with progress_bar(len(settings), "answers") as advance:
+        for magnitude in settings:
+            if magnitude not in done:
+                rows = ask_along(dial.model, dial.intervention, [magnitude], dial.questions, CLOSED_BOOK)
+                parts.append(rows.rename(columns={"raw_text": "text"})[[*WRITTEN_KEY, "text"]])
+            advance(1)
+    table = parts.read()
+    graded = grade_closed_book(table.assign(model=dial.model.identity.name), dial.questions)
+    return table.assign(outcome=graded["outcome"].to_numpy(), correct=graded["correct"].to_numpy(float))
+
+
+def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: argparse.Namespace) -> list[Item]:
+    """What the report is about; the answers proposed to P(True) are the subject's own, unsteered at every setting."""
+    n, seed = options.items, options.seed
+    own = written[written["magnitude"] == 0].set_index("question_id")
+    right = own["correct"].to_dict()
+    if report.about == "questions":
+        return [
+            Item(each.id, {"question": each.text}, truth=right.get(each.id, float("nan"))) for each in dial.questions
+        ]
+    if report.about == "answers":
+        texts = own["text"].fillna("").str.strip()
+        return [
+            Item(each.id, {"question": each.text, "answer": texts[each.id]}, truth=right[each.id])
+            for each in dial.questions
+            if texts.get(each.id)
+        ]
+    if report.about == "statements":
+        return self_efficacy_items()
+    if report.about == "facts":
+        facts = load_facts(max(2, n - n % 2), seed)
+        truth = truth_of(facts)
+        return [Item(each.id, {"question": each.text}, truth=truth[each.id]) for each in facts]
+    requests = load_questions("frontier")
+    return [Item(each.id, {"question": each.text}) for each in sample_questions(requests, min(n, len(requests)), seed)]
+
+
+def ask_everything(
+    run: Run,
+    dial: Dial,
+    reports: Sequence[SelfReport],
+    written: pd.DataFrame,
+    options: argparse.Namespace,
+    notes: Notes,
+) -> pd.DataFrame:
+    """Ask what is not on disk yet; every score, of the vector and of random directions."""
+    of = dial.intervention
+    directions = [
+        Intervention.of(
+            *(random_vector(vector, options.seed * 1000 + number + 1) for vector in of.vectors),
+            role="random",
+            operator=of.operator,
+            positions=of.positions,
+            unit=of.unit,
+        )
+        for number in range(options.controls)
+    ]
+    interventions = [of, *directions]
+    roles = {each.intervention_id: each.role for each in interventions} | {of.intervention_id: VECTOR}
+    grids = {each.intervention_id: list(dial.magnitudes) for each in directions}
+    grids[of.intervention_id] = [0.0, *dial.magnitudes]
+    key = ["report", "form", "question_id", "intervention_id", "magnitude"]
+    parts = run.parts("answers", [*PROFILE_COLUMNS, "spread", "mass"], key)
+    known = parts.read()
+    forms = [(report, form) for report in reports for form in report.forms]
+    items_by_report = {report.name: items_of(report, dial, written, options) for report in reports}
+    with progress_bar(len(forms), "instruments") as advance:
+        for report, form in forms:
+            asked = known[(known["report"] == report.name) & (known["form"] == form)]
+            items = items_by_report[report.name]
+            instrument = report.forms[form]
+            own = report
+            if report.name == "can you answer":
+                instrument = instrument.framed(dial.template)
+                own = replace(report, forms={form: instrument})
+            truth = {item.item_id: item.truth for item in items if instrument.scale.kind == "yes/no"}
+
+            def keep(
+                rows: pd.DataFrame, own: SelfReport = own, form: str = form, items: Any = items, truth: Any = truth
+            ) -> None:
+                parts.append(
+                    rows.assign(
+                        report=own.name,
+                        form=form,
+                        role=rows["intervention_id"].map(roles),
+                        score=own.scores(form, rows, items),
+                        truth=rows["question_id"].map(truth).astype(float),
+                    )
+                )
+
+            try:
+                ask_settings(
+                    dial.model,
+                    [own.prompt(form, item) for item in items],
+                    [item.item_id for item in items],
+                    instrument,
+                    interventions,
+                    grids,
+                    sink=keep,
+                    done=set(asked["question_id"]),
+                )
+            except InputError as error:
+                notes.tell(f"{report.name} ({form}) is left out: {error}")
+            advance(1)
+    return parts.read()

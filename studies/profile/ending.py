@@ -1,0 +1,54 @@
+"""From the answers to tables, figure, page and sentences."""
+
+import argparse
+
+import pandas as pd
+
+from elicitation import SELF_REPORTS
+from matching import profile_of
+from psychometrics import wilson_interval
+from reporting import profile_figure, save_results, write_profile_report
+from run_store import Run
+from studies.profile.turning import Dial
+
+
+def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Tables, figure, page and sentences."""
+    order = {name: place for place, name in enumerate(SELF_REPORTS)}
+    answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
+    profile = profile_of(answers, max(options.replicates, 1), options.seed)
+    accuracy, sentence = accuracy_of(written)
+    sentences = [*profile.sentences(), sentence]
+    asked = (
+        f"{len(dial.questions)} questions; settings {', '.join(dial.names.values())}; {options.controls} random "
+        "directions of the same length beside each."
+    )
+    summary = {"model": dial.model.identity.name, "sentences": sentences, "asked": asked}
+    save_results(
+        run,
+        {
+            "cells": profile.cells.set_index(["report", "intervention_id", "magnitude"]),
+            "reports": profile.reports,
+            "orders": profile.orders.set_index(["report", "effect"]),
+            "truths": profile.truths.set_index(["report", "magnitude"]),
+            "accuracy": accuracy,
+            "summary": summary,
+        },
+        {"dial_profile": profile_figure.dial_profile(profile.cells, profile.reports, dial.names)},
+    )
+    page = write_profile_report(run)
+    shown = ["n", "n_unread", "mean", "sd", "together", "low", "high", "p", "verdict"]
+    print(profile.reports[shown].round(3).to_string())
+    print("\n" + "\n".join(sentences))
+    print(f"\nwritten to {run.path}; page: {page}")
+
+
+def accuracy_of(written: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Share right among the graded answers at each setting, and whether the dial changes it."""
+    grouped = written.groupby("magnitude")["correct"]
+    n, right = grouped.count(), grouped.sum()
+    low, high = wilson_interval(right, n)
+    table = (right / n.where(n > 0)).to_frame("right").assign(low=low, high=high, n=n)
+    table["n_no_answer"] = grouped.size() - n
+    cells = [f"{row['right']:.2f} of {int(row['n'])} at {magnitude:+.3g}" for magnitude, row in table.iterrows()]
+    return table, f"The answers themselves are right: {', '.join(cells)}."

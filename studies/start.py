@@ -1,0 +1,92 @@
+"""How a run begins: its folder is checked before a model is loaded for it, and made once there is one."""
+
+import argparse
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from common import is_first_process, say
+from run_store import Notes, Run, configuration_of
+
+if TYPE_CHECKING:
+    from open_models import OpenModel
+
+
+class Start:
+    """The beginning of one program's run, by its options of `run_store.add_run_options`.
+
+    Args:
+        label, may_change: see `Run.begin`.
+
+    Attributes:
+        threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
+
+    Raises:
+        InputError: the run's folder cannot be used, as `Run.check`. Of several processes the first one says so.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        options: argparse.Namespace,
+        label: str | None = None,
+        may_change: Collection[str] = (),
+    ) -> None:
+        self._program, self._label, self._may_change = program, label, may_change
+        self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
+        self._recorded: dict[str, Any] = {}
+        if is_first_process():
+            self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
+        self.threads: int | None = None
+
+    def set_threads(self) -> None:
+        """Choose the threads of whatever model is loaded next, and keep other libraries quiet meanwhile."""
+        from open_models import choose_threads, quiet_libraries
+
+        quiet_libraries()
+        self.threads = choose_threads(self._recorded.get("threads"))
+
+    def load_subject(self, options: argparse.Namespace, device: str | None = None) -> "OpenModel":
+        """The model of `--model --revision --dtype --device-map`; says which it is.
+
+        Raises:
+            InputError: as `open_models.load_model`.
+        """
+        self.set_threads()
+        from open_models import load_model
+
+        model = load_model(
+            options.model, revision=options.revision, dtype=options.dtype, device=device, device_map=options.device_map
+        )
+        say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
+        return model
+
+    def load_in_turn(self, names: Sequence[str]) -> "Iterator[tuple[str, OpenModel]]":
+        """Each name and its model, in its turn; the first at once, so that a wrong name leaves no folder behind.
+
+        Raises:
+            InputError: as `open_models.load_model`.
+        """
+        self.set_threads()
+        from open_models import load_model
+
+        first = (names[0], load_model(names[0]))
+        return chain([first], ((name, load_model(name)) for name in names[1:]))
+
+    def begin(self, notes: Notes, model: "OpenModel | None" = None) -> Run:
+        """The run's folder, new or resumed, with the model's identity, device and dtype, threads and notes.
+
+        Raises:
+            InputError: as `Run.begin`; or the run was begun with another model.
+        """
+        run = Run.begin(
+            self._program, self._configuration, self._out, self._resume, self._label, may_change=self._may_change
+        )
+        with run.withdrawn_if_refused():
+            if model is not None:
+                run.record_once("model", model.identity.as_dict(), "load the same model or choose another --out")
+                run.record(device=str(model.device), dtype=str(model.dtype).removeprefix("torch."))
+            if self.threads is not None:
+                run.record(threads=self.threads)
+            notes.keep_in(run)
+        return run

@@ -1,0 +1,75 @@
+"""How a run begins: refused before a model is loaded for it, and made with all that a later start must find."""
+
+import argparse
+
+import pytest
+from tiny_models import tiny_model
+
+from common import InputError
+from run_store import Notes, Run
+from studies import Start, model_names
+
+
+def options(out, **more):
+    return argparse.Namespace(**{"seed": 0, "out": out, "resume": False, "config": None} | more)
+
+
+def test_a_folder_that_is_taken_is_refused_at_once(tmp_path):
+    Run.create(tmp_path / "run", "other", {"seed": 1}).release()
+    with pytest.raises(InputError, match="already holds a run"):
+        Start("program", options(tmp_path / "run"))
+
+
+def test_nothing_is_written_before_the_run_begins(tmp_path):
+    Start("program", options(tmp_path / "run")).set_threads()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_begins_with_identity_device_threads_and_what_was_said_before(tmp_path):
+    notes, model = Notes(), tiny_model()
+    notes.tell("half of the questions are left out")
+    start = Start("program", options(tmp_path / "run"))
+    start.set_threads()
+    with start.begin(notes, model) as run:
+        facts = run.manifest.facts
+    assert facts["model"]["fingerprint"] == model.identity.fingerprint
+    assert (facts["device"], facts["dtype"], facts["threads"]) == ("cpu", "float32", start.threads)
+    assert run.manifest.notes == ["half of the questions are left out"]
+
+
+def test_a_run_does_not_go_on_with_other_weights_and_stays_as_it_was(tmp_path):
+    given = options(tmp_path / "run")
+    Start("program", given).begin(Notes(), tiny_model()).release()
+    given.resume = True
+    with pytest.raises(InputError, match="made with a model whose"):
+        Start("program", given).begin(Notes(), tiny_model(seed=1))
+    Start("program", given).begin(Notes(), tiny_model()).release()
+
+
+def test_a_run_that_goes_on_keeps_its_number_of_threads(tmp_path, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr("torch.set_num_threads", lambda threads: None)
+    given = options(tmp_path / "run")
+    with Start("program", given).begin(Notes()) as run:
+        run.record(threads=37)
+    given.resume = True
+    start = Start("program", given)
+    start.set_threads()
+    assert start.threads == 37
+
+
+@pytest.mark.parametrize("given", ["", " , ", "one,one", "one, two,one "])
+def test_models_are_named_and_each_once(given):
+    with pytest.raises(InputError, match="names no model, or one twice"):
+        model_names(given)
+    assert model_names("one, two,") == ["one", "two"]
+
+
+def test_models_are_loaded_in_their_turn_but_for_the_first(tmp_path, monkeypatch):
+    loaded = []
+    monkeypatch.setattr("open_models.load_model", lambda name: loaded.append(name) or name.upper())
+    models = Start("program", options(tmp_path / "run")).load_in_turn(["one", "two", "three"])
+    assert loaded == ["one"]
+    assert next(models) == ("one", "ONE")
+    assert loaded == ["one"]
+    assert list(models) == [("two", "TWO"), ("three", "THREE")]
