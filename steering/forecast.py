@@ -34,7 +34,7 @@ from open_models import (
     weights_are_here,
 )
 from steering.controls import N_CONTRASTS
-from steering.cost import CostPrediction, predict_cost, predict_writing, with_more_readout
+from steering.cost import STAGES, CostPrediction, predict_cost, predict_writing, with_more_readout
 from steering.critical import ROWS_PER_CROSSING
 from steering.layers import candidate_layers
 from steering.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
@@ -122,9 +122,9 @@ def measure_and_forecast(
     if weights_are_here(location):
         model = load_model(name_or_path, revision=revision, dtype=dtype, device_map=device_map)
         loaded, device = model.dtype, model.device.type
-        rates = measure_speed(
-            model, PromptSet.build(model, [q for questions in asked.values() for q in questions], template)
-        )
+        prompts = PromptSet.build(model, [q for questions in asked.values() for q in questions], template)
+        whole = options.get("positions", "last") != "last" or options.get("n_passages")
+        rates = measure_speed(model, prompts, stages=STAGES if whole else [name for name in STAGES if name != "whole"])
     return (forecast or forecast_run)(
         config,
         {split: [len(sequence) for sequence in own] for split, own in sequences.items()},

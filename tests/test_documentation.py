@@ -1,5 +1,6 @@
 """README and docs/: Python is run, commands are given to their programs' parsers, and what is neither says so."""
 
+import importlib.util
 import re
 import shlex
 import subprocess
@@ -138,3 +139,7 @@ def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
         asked = re.findall(r"""<(?:script|link|img|iframe)[^>]*?(?:src|href)=["'](https?://[^"']+)""", page.read_text())
         assert not asked, f"{page.name} asks for {asked}"
     assert "critical_magnitudes" in (tmp_path / "site" / "api" / "steering.html").read_text()
+    if importlib.util.find_spec("latex2mathml") is not None:
+        method = (tmp_path / "site" / "method.html").read_text()
+        assert method.count("<math") > 50
+        assert "arithmatex" not in method

@@ -100,6 +100,13 @@ def test_senseless_sizes_are_refused(arguments, options, said):
         predict_cost(tiny_model("llama").hf.config, *arguments, **options)
 
 
+def test_only_the_wanted_stages_are_measured():
+    model = tiny_model("llama")
+    prompts, *_ = setting(model, layer=1)
+    assert set(measure_speed(model, prompts)) == {"prefill", "rows", "whole", "readout"}
+    assert set(measure_speed(model, prompts, stages=["prefill", "rows", "readout"])) == {"prefill", "rows", "readout"}
+
+
 @pytest.fixture(scope="module")
 def subject():
     torch.set_num_threads(1)
