@@ -32,6 +32,7 @@ RUNS = {
     "frontier": REFERENCE / "frontier",
     "controls99": REFERENCE / "controls99",
     "multiverse": REFERENCE / "multiverse",
+    "probes": REFERENCE / "probes",
 }
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
