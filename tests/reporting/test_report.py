@@ -159,13 +159,16 @@ def test_a_run_without_factor_model_and_layer_scan_has_a_report(tmp_path):
     assert "Cannot be judged: 1 of 2 targets can be judged, and it takes 5." in text
 
 
-def test_controls_beside_the_own_vector_do_not_enter_the_dose_response(tmp_path):
+def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_response(tmp_path):
     run = make_run(tmp_path / "run", n_targets=4)
     before = write_report(run).read_text(encoding="utf-8")
     sweep = run.sweep()
     run.write_interventions([intervention(VECTOR_ID, sweep), intervention("control", sweep, "random")])
     run.parts.append(sweep.assign(intervention_id="control", margin=-1.0))
-    assert write_report(run).read_text(encoding="utf-8") == before
+    after = write_report(run).read_text(encoding="utf-8")
+    drawn = "<title>control control</title>"
+    assert drawn in after
+    assert drawn not in before
 
 
 def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTESTED, n_controls=0, as_good=()):
