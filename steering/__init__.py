@@ -56,6 +56,7 @@ from steering.vectors import (
     random_vector,
     vectors_of,
 )
+from steering.written import SURENESS_OF_WRITING, written_along
 
 __all__ = [
     "ASKED_COLUMNS",
@@ -73,6 +74,7 @@ __all__ = [
     "RATES",
     "ROLES",
     "SURENESS",
+    "SURENESS_OF_WRITING",
     "TEXT_COLUMNS",
     "UNITS",
     "Adapter",
@@ -143,5 +145,6 @@ __all__ = [
     "sweep",
     "train_adapter",
     "vectors_of",
+    "written_along",
     "yes_rates",
 ]
