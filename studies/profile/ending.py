@@ -66,4 +66,5 @@ def how_sure_it_writes(surer: pd.DataFrame) -> str:
         f"{row['change']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}) at {magnitude:+.3g}"
         for magnitude, row in turned.iterrows()
     ]
-    return f"The {WRITING} of what it writes there, against {float(surer[WRITING].loc[0.0]):.2f} unsteered: {', '.join(cells)}."
+    unsteered = float(surer[WRITING].loc[0.0])
+    return f"The {WRITING} of what it writes there, against {unsteered:.2f} unsteered: {', '.join(cells)}."
