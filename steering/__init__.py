@@ -70,6 +70,7 @@ from steering.vectors import (
     random_vector,
     vectors_of,
 )
+from steering.written import SURENESS_OF_WRITING, written_along
 
 __all__ = [
     "ADAPTER_SETTINGS",
@@ -90,6 +91,7 @@ __all__ = [
     "RATES",
     "ROLES",
     "SURENESS",
+    "SURENESS_OF_WRITING",
     "TEXT_COLUMNS",
     "UNITS",
     "Adapter",
@@ -161,5 +163,6 @@ __all__ = [
     "sweep",
     "train_adapter",
     "vectors_of",
+    "written_along",
     "yes_rates",
 ]
