@@ -9,9 +9,8 @@ A number names its result in a comment behind it, which no reader of the page se
     yes rate .74<!-- = tests/reference/golden/default/matches.csv target=somebody yes_rate -->
 
 The file is a path from the repository's root, or RUN/FILE of one of the stored runs (`golden/verdict.json`). In JSON
-the key is a path with dots; in CSV it is COLUMN=VALUE, or several of them with & between, which must choose one row,
-and a column. A number is right if it is the stored one rounded to the digits that it has; a percentage is of a share.
-Exit code 1 if one is not.
+the key is a path with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it
+is the stored one rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not.
 """
 
 import argparse
@@ -34,7 +33,6 @@ RUNS = {
     "controls99": REFERENCE / "controls99",
     "multiverse": REFERENCE / "multiverse",
     "probes": REFERENCE / "probes",
-    "dials": REFERENCE / "dials",
 }
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
@@ -123,12 +121,11 @@ def _from_table(path: Path, key: str) -> Any:
     import pandas as pd
 
     chosen, _, column = key.rpartition(" ")
-    table = rows = pd.read_csv(path)
-    for condition in chosen.split(" & "):
-        name, _, wanted = condition.partition("=")
-        if name not in table or column not in table:
-            raise InputError(f"{path} has no column {column!r} or {name!r}; write COLUMN=VALUE and a column")
-        rows = rows[rows[name].astype(str) == wanted]
+    name, _, wanted = chosen.partition("=")
+    table = pd.read_csv(path)
+    if name not in table or column not in table:
+        raise InputError(f"{path} has no column {column!r} or {name!r}; write COLUMN=VALUE and a column")
+    rows = table[table[name].astype(str) == wanted]
     if len(rows) != 1:
         raise InputError(f"{path} has {len(rows)} rows with {chosen}; it takes exactly one")
     return rows[column].item()

@@ -129,16 +129,6 @@ def test_a_number_that_is_not_that_of_its_result_is_told(tmp_path):
     assert done.stdout.splitlines()[-1] == "2 of 3 numbers are those of their results"
 
 
-def test_a_row_of_a_table_may_take_two_columns_to_name(tmp_path):
-    result, page = tmp_path / "r.csv", tmp_path / "page.md"
-    result.write_text('dial,rate,kl\n"cut, add",0.1,0.2\n"cut, add",0.5,0.3\n')
-    page.write_text(f".3<!-- = {result} dial=cut, add & rate=0.5 kl --> .2<!-- = {result} dial=cut, add kl -->\n")
-    script = ROOT / "scripts" / "check_numbers.py"
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "has 2 rows with dial=cut, add; it takes exactly one" in done.stderr
-
-
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
     pytest.importorskip("mkdocstrings")
