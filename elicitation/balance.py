@@ -4,13 +4,14 @@
     python -m elicitation.balance embedded --with-rewordings
     python -m elicitation.balance questions.jsonl
 
-Whatever is found to follow the level may then follow the wording instead. Three readers see nothing but the text:
+Whatever is found to follow the level may then follow the wording instead. Four readers see nothing but the text:
 
     letters        its length; the longer, the harder
+    shape          letters, words, the longest word, short words, digits, capitals, commas, semicolons, apostrophes
     words          words and pairs of words, TF-IDF
     letter groups  two to five letters within words, TF-IDF
 
-The last two are logistic regressions. Each topic's questions are scored by a model that has learned from the other
+The last three are logistic regressions. Each topic's questions are scored by a model that has learned from the other
 topics. Questions are compared with those of their own topic: with c(i, j) = 1 where a question i of the one kind has
 a higher score than a question j of the other (1/2 for a tie), and topics t drawn w_t times,
 
@@ -24,6 +25,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +40,7 @@ _QUANTILES = (0.025, 0.975)
 _INVERSE_PENALTY = 3.0
 
 Reader = Callable[[Sequence[str], np.ndarray, np.ndarray], np.ndarray]
-"""(texts, is_positive, topic number) to one score per text, high where it looks positive."""
+"""(text,) texts, whether each is positive, the number of its topic; to scores, high where a text looks positive."""
 
 
 @dataclass(frozen=True)
@@ -74,33 +76,56 @@ def _letters(texts: Sequence[str], is_positive: np.ndarray, topic: np.ndarray) -
     return np.array([len(text) for text in texts], dtype=float)
 
 
+def _shape(texts: Sequence[str], is_positive: np.ndarray, topic: np.ndarray) -> np.ndarray:
+    from sklearn.preprocessing import StandardScaler
+
+    rows = []
+    for text in texts:
+        lengths = [len(word) for word in text.split()]
+        marks = [sum(map(kind, text)) for kind in (str.isdigit, str.isupper, ",".__eq__, ";".__eq__, "'".__eq__)]
+        rows.append([len(text), len(lengths), max(lengths), sum(length < 4 for length in lengths), *marks])
+    return _learned(np.array(rows, dtype=float), is_positive, topic, StandardScaler())
+
+
 def _words(texts: Sequence[str], is_positive: np.ndarray, topic: np.ndarray) -> np.ndarray:
-    return _learned(texts, is_positive, topic, analyzer="word", ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b")
+    return _learned(
+        np.array(texts, dtype=object),
+        is_positive,
+        topic,
+        _tf_idf(analyzer="word", ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b"),
+    )
 
 
 def _letter_groups(texts: Sequence[str], is_positive: np.ndarray, topic: np.ndarray) -> np.ndarray:
-    return _learned(texts, is_positive, topic, analyzer="char_wb", ngram_range=(2, 5))
+    return _learned(np.array(texts, dtype=object), is_positive, topic, _tf_idf(analyzer="char_wb", ngram_range=(2, 5)))
 
 
-READERS: dict[str, Reader] = {"letters": _letters, "words": _words, "letter groups": _letter_groups}
+READERS: dict[str, Reader] = {"letters": _letters, "shape": _shape, "words": _words, "letter groups": _letter_groups}
 
 
-def _learned(texts: Sequence[str], is_positive: np.ndarray, topic: np.ndarray, **units: object) -> np.ndarray:
-    """Score each topic by a logistic regression on the others; 0 where the others hold one kind alone."""
-    # Imported here: scikit-learn takes most of a second, which --help need not wait for.
+def _tf_idf(**units: Any) -> Any:
+    # Imported where it is used: scikit-learn takes most of a second, which --help need not wait for.
     from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(sublinear_tf=True, **units)
+
+
+def _learned(given: np.ndarray, is_positive: np.ndarray, topic: np.ndarray, features: Any) -> np.ndarray:
+    """Score each topic by a logistic regression on the others; 0 where the others hold one kind alone.
+
+    Args:
+        given: (text, ...) what `features`, a scikit-learn transformer, takes.
+    """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    everything, scores = np.array(texts, dtype=object), np.zeros(len(texts))
+    scores = np.zeros(len(given))
     for held_out in np.unique(topic):
         train = topic != held_out
         if len(set(is_positive[train])) == 2:
-            model = make_pipeline(
-                TfidfVectorizer(sublinear_tf=True, **units),
-                LogisticRegression(C=_INVERSE_PENALTY, class_weight="balanced", max_iter=1000),
-            )
-            scores[~train] = model.fit(everything[train], is_positive[train]).decision_function(everything[~train])
+            learner = LogisticRegression(C=_INVERSE_PENALTY, class_weight="balanced", max_iter=1000)
+            model = make_pipeline(features, learner).fit(given[train], is_positive[train])
+            scores[~train] = model.decision_function(given[~train])
     return scores
 
 
@@ -130,10 +155,11 @@ def told_apart(questions: Sequence[Question], seed: int = 0) -> pd.DataFrame:
 
     Returns:
         `contrast, reader, auroc, low, high, n_positive, n_negative`; a row per contrast and reader. AUROC is above .5
-        where the harder, or the unknowable, has the higher score.
+        where the harder, or the unknowable, has the higher score. A contrast of which no topic holds both kinds is
+        left out.
 
     Raises:
-        InputError: a question has no topic, or no topic holds both kinds of a contrast.
+        InputError: a question has no topic, or no contrast is left.
     """
     rows = []
     for contrast in CONTRASTS:
@@ -145,10 +171,11 @@ def told_apart(questions: Sequence[Question], seed: int = 0) -> pd.DataFrame:
         texts = [question.text for question, _ in known]
         for name, reader in READERS.items():
             area = _within_topics(reader(texts, is_positive, topic), is_positive, topic, seed)
-            if area is None:
-                raise InputError(f"no topic holds both kinds of {contrast.name!r}; give questions of both")
-            n_positive = int(is_positive.sum())
-            rows.append((contrast.name, name, *area, n_positive, len(known) - n_positive))
+            if area is not None:
+                n_positive = int(is_positive.sum())
+                rows.append((contrast.name, name, *area, n_positive, len(known) - n_positive))
+    if not rows:
+        raise InputError("no topic holds questions of levels 1-2 and of 4-5; give every question its level")
     return pd.DataFrame(rows, columns=["contrast", "reader", "auroc", "low", "high", "n_positive", "n_negative"])
 
 
@@ -185,7 +212,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.with_rewordings:
         questions = reworded(questions, load_rewordings())
     print(make_up_by_level(questions).round(2).to_string())
-    print(f"\nAUROC of the text alone, 95% interval over topics:\n{told_apart(questions).round(2).to_string(index=False)}")
+    print(
+        f"\nAUROC of the text alone, 95% interval over topics:\n{told_apart(questions).round(2).to_string(index=False)}"
+    )
 
 
 if __name__ == "__main__":
