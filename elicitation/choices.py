@@ -138,7 +138,7 @@ def ask_choices(
         the letter A over the rotations); nan, and chosen None, where one of the rotations could not be read.
     """
     n = N_OPTIONS + len(more)
-    instrument = instrument or choice_instrument(n=n)
+    instrument = instrument or choice_instrument(name="choice" if n == N_OPTIONS else f"choice of {n}", n=n)
     prompts, turned = [], []
     for number, item in enumerate(items):
         options = [*item.options, *more]
@@ -209,8 +209,7 @@ def ask_pressure(respondent: Respondent, items: Sequence[ChoiceItem], variants: 
     Returns:
         `CHOICE_COLUMNS` (places of options: 0 the right one, 1 the asserted one; before and after nan where unread),
         and before_right, after_right, before_asserted, after_asserted, before_chosen, after_chosen: the probability of
-            that
-        option (chosen: the one first chosen).
+        that option (chosen: the one first chosen).
 
     Raises:
         InputError: an unknown variant.

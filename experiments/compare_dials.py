@@ -1,6 +1,7 @@
 """Which dial is best, at equal yes rates? Directions, operators, layers, a moved cut, instructions, personas.
 
     python experiments/compare_dials.py                 # embedded model and panel; CPU; minutes
+    python experiments/compare_dials.py --dry-run       # what that would cost
     python experiments/compare_dials.py --n-questions 533 --facts 200 --passages 64            # all of both; hours
     python experiments/compare_dials.py --n-questions 160 --layer 15,21 --facts 40 \\
            --methods mean_difference,lda,gradient,random --operators add,rotate              # a quick look
@@ -19,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from common import InputError, natural, positive, program_parser, run_command
+from common import InputError, natural, positive, program_parser, run_command, say
 from run_store import Notes, add_run_options, parse_run_options
 from studies import Start, add_subject_options, prompt_of, read_inputs
 
@@ -42,6 +43,10 @@ def compare(options: argparse.Namespace, notes: Notes) -> None:
 
     template = load_prompt(options.prompt)
     inputs = read_inputs(options)
+    if options.dry_run:
+        from studies.dials import predict
+
+        return say(predict(options, inputs, template))
     start = Start(PROGRAM, options, "dials")
     from studies.dials import DialStudy, ask, chosen_layer, directions, finish, make_dials, place, side_effects
 
@@ -101,6 +106,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--lora-rate", type=float, default=0.9, help="yes rate that --dials lora is trained to (%(default)s)"
     )
     add_run_options(parser)
+    parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
     options = parse_run_options(parser, arguments)
     options.prompt = prompt_of(options)
     if options.panel == "embedded" and not options.questions:

@@ -6,22 +6,19 @@
     python experiments/dial_profile.py --model MODEL --vector FILE --magnitudes=-0.2,0.2
 
 Puts every instrument (docs/instruments.md) to the subject at every setting, beside random directions of the vector's
-length at the same layer and magnitudes. Writes answers/ (every score), cells.csv, reports.csv, orders.csv, truths.csv,
-accuracy.csv, a figure and report.html. A run that was broken off goes on with --resume and the same options.
+length at the same layer and magnitudes, and reads how likely the subject finds what it writes. Writes answers/ (every
+score), written/, cells.csv, reports.csv, orders.csv, truths.csv, accuracy.csv, written.csv, a figure and report.html. A
+run that was broken off goes on with --resume and the same options.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from common import InputError, natural, positive, program_parser, run_command, say
 from run_store import Notes, add_run_options, parse_run_options
 from studies import Start
-
-if TYPE_CHECKING:
-    from elicitation import SelfReport
 
 PROGRAM = "dial_profile"
 YES_RATES = ".1,.3,.7,.9"
@@ -35,7 +32,7 @@ def main() -> None:
 
 
 def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
-    wanted = chosen_reports(options.instruments)
+    wanted = chosen_instruments(options.instruments)
     check_options(options)
     start = Start(PROGRAM, options, "profile")
     from studies.profile import ask_everything, closed_book, dial_of_run, dial_of_vector, finish
@@ -59,17 +56,19 @@ def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
 # ---- options ---------------------------------------------------------------------------------------------------------
 
 
-def chosen_reports(names: str | None) -> "list[SelfReport]":
-    """The self-reports of these names, or all of them."""
+def chosen_instruments(names: str | None) -> list[str]:
+    """The self-reports of these names and what is read off written answers, or all of them."""
     from elicitation import SELF_REPORTS
+    from matching import WRITING
 
+    known = [*SELF_REPORTS, WRITING]
     if not names:
-        return list(SELF_REPORTS.values())
+        return known
     wanted = [name.strip() for name in names.split(",")]
     for name in wanted:
-        if name not in SELF_REPORTS:
-            raise InputError(f"--instruments names {name!r}, which is none of {', '.join(SELF_REPORTS)}; check it")
-    return [SELF_REPORTS[name] for name in dict.fromkeys(wanted)]
+        if name not in known:
+            raise InputError(f"--instruments names {name!r}, which is none of {', '.join(known)}; check it")
+    return list(dict.fromkeys(wanted))
 
 
 def check_options(options: argparse.Namespace) -> None:

@@ -7,7 +7,14 @@ from matching.comparison import Comparison, compare_runs, mcnemar, paired_differ
 from matching.controls import ControlDial, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid, readable_range
 from matching.dial_comparison import CUT, DialComparison, compare_dials, reach_at_kl
-from matching.dial_profile import PROFILE_COLUMNS, PROFILE_VERDICTS, DialProfile, profile_of
+from matching.dial_profile import (
+    PROFILE_COLUMNS,
+    PROFILE_VERDICTS,
+    WRITING,
+    DialProfile,
+    profile_of,
+    sureness_by_setting,
+)
 from matching.facts import FactsResult, facts_result
 from matching.inputs import ExperimentInputs, load_inputs
 from matching.judgement import Judgement, SweepTables, judge_tables
@@ -51,6 +58,7 @@ __all__ = [
     "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
+    "WRITING",
     "Comparison",
     "ControlDial",
     "Dial",
@@ -95,6 +103,7 @@ __all__ = [
     "prospects_of",
     "reach_at_kl",
     "replacement_table",
+    "sureness_by_setting",
     "sweep_grid",
     "universes_of",
     "usable_range",

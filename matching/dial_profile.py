@@ -29,6 +29,8 @@ from matching.resampling import resampled_weights
 
 PROFILE_COLUMNS = ["report", "form", "question_id", "intervention_id", "role", "magnitude", "score", "truth"]
 REFERENCE = "can you answer"
+WRITING = "mean log-probability"
+"""The instrument for which nothing is asked: how likely the subject finds its own unsteered answer."""
 MOST_UNREAD = 0.5
 SMALL = 0.2
 ALPHA = 0.05
@@ -149,6 +151,50 @@ def profile_of(answers: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) ->
         _orders(answers, n_bootstrap, seed),
         _truths(own),
     )
+
+
+def sureness_by_setting(
+    written: pd.DataFrame, scores: Sequence[str], n_bootstrap: int = 1999, seed: int = 0
+) -> pd.DataFrame:
+    """How sure the subject is of what it writes, setting by setting: each setting's own texts.
+
+    Args:
+        written: question_id, magnitude, text, and each of `scores`, nan for an empty text.
+        scores: names of columns; the first is compared with its unsteered value question by question.
+
+    Returns:
+        index magnitude; n (texts with a score), n_empty, same_text (share that is the unsteered text, of those that
+        say something at both settings), the mean of each score, and change, low, high: mean change of the first score
+        from magnitude 0 over the questions that have one at both, with its 95% bootstrap interval.
+
+    Raises:
+        InputError: nothing was written at magnitude 0.
+    """
+    first = scores[0]
+    wide = {name: written.pivot(index="question_id", columns="magnitude", values=name) for name in (first, "text")}
+    if 0.0 not in wide[first]:
+        raise InputError("nothing was written at magnitude 0; let the subject answer there as well")
+    texts = wide["text"].fillna("").apply(lambda column: column.str.strip())
+    rows = {}
+    for magnitude, own in written.groupby("magnitude"):
+        values = wide[first][magnitude].to_numpy(dtype=float)
+        change = values - wide[first][0.0].to_numpy(dtype=float)
+        change = change[np.isfinite(change)]
+        both = (texts[magnitude] != "") & (texts[0.0] != "")
+        low = high = float("nan")
+        if len(change):
+            draws = [weights @ change / len(change) for weights in resampled_weights(len(change), n_bootstrap, seed)]
+            low, high = (float(end) for end in interval(np.concatenate(draws)))
+        rows[magnitude] = {
+            "n": int(np.isfinite(values).sum()),
+            "n_empty": int((~np.isfinite(values)).sum()),
+            "same_text": float((texts[magnitude] == texts[0.0])[both].mean()),
+            **{name: float(own[name].mean()) for name in scores},
+            "change": float(change.mean()) if len(change) else float("nan"),
+            "low": low,
+            "high": high,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("magnitude").sort_index()
 
 
 def _report(

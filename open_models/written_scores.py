@@ -5,23 +5,29 @@ Logits are taken in float32 from the final residual stream (`open_models.readout
 no table of position x vocabulary is ever held whole.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from common import InputError
 from elicitation import Prompt
 from open_models.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
 from open_models.model import OpenModel
-from open_models.tokens import pad_batch
+from open_models.tokens import TokenBatch, pad_batch
 from psychometrics import TokenStatistics
 
 LOGITS_AT_ONCE = 16_000_000
 """So many float32 numbers of a distribution over the vocabulary at a time: 64 MB, and as much again for its
 logarithm."""
+
+
+FinalStreams = Callable[[TokenBatch, Int[Tensor, " row"]], Iterable[Float[Tensor, "row pos d_model"]]]
+"""From a batch of prompts with their texts, and where in each row (padding not counted) its text begins, to the
+residual stream after the last layer: one for each way in which the batch is to be read."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,40 @@ def read_written(
         InputError: other numbers of texts, a tokenizer that does not say where its tokens stand, or a prompt and text
             that exceed the model's context.
     """
+    (found,) = read_written_in_ways(
+        model,
+        prompts,
+        texts,
+        1,
+        lambda tokens, begins: [model.final_residuals(tokens)],
+        batch_size=batch_size,
+        progress=progress,
+    )
+    return found
+
+
+def read_written_in_ways(
+    model: OpenModel,
+    prompts: Sequence[Prompt],
+    texts: Sequence[str],
+    n_ways: int,
+    streams: FinalStreams,
+    *,
+    batch_size: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[list[WrittenTokens]]:
+    """The same of `n_ways` streams of the same texts, such as those of a model at several settings of a dial.
+
+    Args:
+        streams: gives a batch's streams, `n_ways` of them; each is read before the next is asked for. The others: as
+            in `read_written`.
+
+    Returns:
+        For each way the texts in their order.
+
+    Raises:
+        InputError: as `read_written`.
+    """
     if len(prompts) != len(texts):
         raise InputError(f"{len(texts)} texts for {len(prompts)} prompts; give one for each")
     if not getattr(model.tokenizer, "is_fast", False):
@@ -81,17 +121,20 @@ def read_written(
         raise InputError(
             f"a prompt and its text have {longest} tokens, but the model reads {model.max_tokens} at most; shorten them"
         )
-    done: dict[int, TokenStatistics] = {}
+    done: dict[tuple[int, int], TokenStatistics] = {}
 
     @torch.inference_mode()
     def work(batch: list[int]) -> list[int]:
-        tokens = pad_batch([pieces[index][0] for index in batch], model.stack.pad_id).to(model.device)
-        final = model.final_residuals(tokens)
-        width = final.shape[1]
-        for row, index in enumerate(batch):
-            ids, n = pieces[index][0], len(pieces[index][1])
-            # Left-padded: the text's tokens are the last n columns, and each is foretold by the column before it.
-            done[index] = _statistics(model, final[row, width - n - 1 : width - 1], ids[len(ids) - n :])
+        own = [pieces[index] for index in batch]
+        tokens = pad_batch([ids for ids, _ in own], model.stack.pad_id).to(model.device)
+        begins = torch.tensor([len(ids) - len(places) for ids, places in own], device=model.device)
+        for way, final in enumerate(streams(tokens, begins)):
+            width = final.shape[1]
+            for row, (index, (ids, places)) in enumerate(zip(batch, own, strict=True)):
+                n = len(places)
+                # Left-padded: the text's tokens are the last n columns, and each is foretold by the column before it.
+                stream = final[row, width - n - 1 : width - 1]
+                done[way, index] = _statistics(model, stream, ids[len(ids) - n :])
         return batch
 
     size = batch_size or questions_per_batch(model.stack, longest)
@@ -102,13 +145,16 @@ def read_written(
                 progress(len(part))
     nothing = TokenStatistics(*(np.empty(0) for _ in range(4)))
     return [
-        WrittenTokens(
-            done.get(index, nothing),
-            tuple(ids[len(ids) - len(places) :]) if places else (),
-            tuple(start for start, _ in places),
-            tuple(end for _, end in places),
-        )
-        for index, (ids, places) in enumerate(pieces)
+        [
+            WrittenTokens(
+                done.get((way, index), nothing),
+                tuple(ids[len(ids) - len(places) :]) if places else (),
+                tuple(start for start, _ in places),
+                tuple(end for _, end in places),
+            )
+            for index, (ids, places) in enumerate(pieces)
+        ]
+        for way in range(n_ways)
     ]
 
 

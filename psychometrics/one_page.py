@@ -186,9 +186,12 @@ def _spread(analysis: PanelAnalysis) -> Iterable[str]:
     if analysis.parabola is not None:
         found, fit = analysis.parabola, analysis.model.quadratic_fit
         low, high = fit.r2_range
+        lost = len(found.simulated) - found.n_defined
+        undefined = f"; undefined in {lost} of {len(found.simulated)} simulated panels" if lost else ""
         yield (
             f"Parabola of loading on threshold: R^2 {found.observed:.2f}; {found.mean:.2f} if the two are unrelated, "
-            f"on a scale of any distribution (p = {found.p:.2g}); {low:.2f} to {high:.2f} without one respondent."
+            f"on a scale of any distribution (p = {found.p:.2g}{undefined}); {low:.2f} to {high:.2f} without one "
+            "respondent."
         )
 
 

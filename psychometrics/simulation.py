@@ -34,6 +34,11 @@ class Simulated:
         low, high = np.nanquantile(self.simulated, [0.025, 0.975])
         return float(low), float(high)
 
+    @property
+    def n_defined(self) -> int:
+        """Of how many simulated matrices the number exists: those alone stand behind mean, interval and p."""
+        return int(np.isfinite(self.simulated).sum())
+
     def to_dict(self) -> dict[str, float]:
         """Plain numbers, for JSON."""
         low, high = self.interval
@@ -46,7 +51,8 @@ class Simulated:
             "null_high": high,
             "null_05": lower,
             "null_95": upper,
-            "n_replicates": len(self.simulated),
+            "n_replicates": self.n_defined,
+            "n_undefined": len(self.simulated) - self.n_defined,
         }
 
 

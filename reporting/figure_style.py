@@ -21,6 +21,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from common import atomic_path
 
 WIDTH = 4.8
+DPI = 200
 INK, FAINT, GRID, PAPER = "#1d2329", "#6b7480", "#dde1e6", "#ffffff"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#5f6b73")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
@@ -121,18 +122,28 @@ def named(artist: Artist, words: str) -> None:
 
 
 def save_figure(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
-    """Write `name`.png (200 dots per inch) and `name`.svg; the same figure gives the same bytes.
+    """Write `name`.png (`DPI` dots per inch) and `name`.svg; the same figure gives the same bytes.
 
     Text stays text in the SVG, and points that were `named` have a title.
     """
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
     with house_style():
+        _lay_out_once(figure)
         with atomic_path(png) as temporary:
-            figure.savefig(temporary, dpi=200, format="png", metadata={"Software": None})
+            figure.savefig(temporary, dpi=DPI, format="png", metadata={"Software": None})
         with atomic_path(svg) as temporary:
-            figure.savefig(temporary, dpi=200, format="svg", metadata={"Date": None, "Creator": None})
+            figure.savefig(temporary, dpi=DPI, format="svg", metadata={"Date": None, "Creator": None})
             drawn = temporary.read_text("utf-8").replace("'DejaVu Sans'", _FONTS)
             temporary.write_text(
                 re.sub(rf'<g id="{_NAMED}([^"]*)">', r'<g class="named"><title>\1</title>', drawn), "utf-8"
             )
     return png, svg
+
+
+def _lay_out_once(figure: Figure) -> None:
+    """Place the axes and let the engine go: left there, it would lay out and draw twice for each file."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        figure.set_dpi(DPI)
+        engine.execute(figure)
+        figure.set_layout_engine(None)

@@ -154,8 +154,10 @@ def _push(verdict: Mapping[str, Any]) -> Finding:
         for key, words in (("signal", "by signal"), ("order_gain", "by order"), ("push", "by push"), ("kl", "by KL"))
         if key in direction["ranks"]
     )
-    detail = f"{needed}; rank of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
-    if verdict["push"] == "untested":
+    rank = f"rank {direction['rank']}"
+    detail = f"{needed}; {rank} of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
+    untested = verdict["push"] == "untested"
+    if untested:
         meaning = f"{n_controls} drawn controls are too few to judge by (99 are needed), so this is untested."
     elif verdict["push"] == "this direction":
         meaning = "Directions drawn by chance do worse by this measure: it matters which way the subject is pushed."
@@ -165,7 +167,7 @@ def _push(verdict: Mapping[str, Any]) -> Finding:
         named = ", ".join(direction["as_good"][:6])
         more = f" and {len(direction['as_good']) - 6} more" if len(direction["as_good"]) > 6 else ""
         meaning += f" At right angles to the vector and within 90% of it: {named}{more}."
-    return Finding("D", name, float(direction["rank"]), f"rank {direction['rank']}", detail, meaning)
+    return Finding("D", name, float(direction["rank"]), "untested" if untested else rank, detail, meaning)
 
 
 def scopes(found: Mapping[str, Any], signed: bool = False) -> str:

@@ -19,7 +19,7 @@ def write_profile_report(run: Run) -> Path:
     """
     summary = run.read_json("summary.json")
     reports = run.read_table("reports.csv").set_index("report")
-    orders, accuracy = run.read_table("orders.csv"), run.read_table("accuracy.csv")
+    orders, accuracy, written = (run.read_table(f"{name}.csv") for name in ("orders", "accuracy", "written"))
     sentences = [str(line) for line in summary["sentences"]]
     name = run.path.resolve().name
     html = page.page(
@@ -30,7 +30,13 @@ def write_profile_report(run: Run) -> Path:
             Section("In words", [page.items(sentences[1:])]),
             Section("Instruments and settings", [_figure(run)]),
             Section("Table", [page.table("Instruments", "instrument", _COLUMNS, _rows(reports))]),
-            Section("The answers themselves", [page.table("Accuracy", "setting", _RIGHT, _accuracy(accuracy))]),
+            Section(
+                "The answers themselves",
+                [
+                    page.table("Accuracy", "setting", _RIGHT, _accuracy(accuracy)),
+                    page.table("How sure it writes", "setting", _WRITTEN, _written(written)),
+                ],
+            ),
             Section("Order and letters", [page.table("Order effects", "instrument", _ORDER, _orders(orders))]),
         ],
         title=f"Profile of {summary['model']}",
@@ -42,6 +48,7 @@ def write_profile_report(run: Run) -> Path:
 
 _COLUMNS = ["asked", "unread", "mean", "sd", "moves by", "95% interval", "p (random)", "verdict"]
 _RIGHT = ["right", "95% interval", "of", "no answer"]
+_WRITTEN = ["mean log-probability", "change", "95% interval", "entropy", "first margin", "same text", "of", "empty"]
 _ORDER = ["difference by", "standard deviations", "95% interval"]
 
 
@@ -83,6 +90,22 @@ def _accuracy(table: pd.DataFrame) -> list[TableRow]:
         TableRow(
             f"{row['magnitude']:+.3g}",
             [_number(row["right"]), _between(row), str(int(row["n"])), str(int(row["n_no_answer"]))],
+        )
+        for _, row in table.iterrows()
+    ]
+
+
+def _written(table: pd.DataFrame) -> list[TableRow]:
+    return [
+        TableRow(
+            f"{row['magnitude']:+.3g}",
+            [
+                *(_number(row[name]) for name in ("mean log-probability", "change")),
+                _between(row),
+                *(_number(row[name]) for name in ("entropy", "first margin", "same_text")),
+                str(int(row["n"])),
+                str(int(row["n_empty"])),
+            ],
         )
         for _, row in table.iterrows()
     ]

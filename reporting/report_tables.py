@@ -370,7 +370,7 @@ def _beside_null(parabola: Simulated | None) -> str:
         return ""
     return (
         f" ({number(parabola.mean)} on average where the two are unrelated, p = {p_value(parabola.p)}, "
-        f"{int(np.isfinite(parabola.simulated).sum())} panels drawn)"
+        f"{parabola.n_defined} panels drawn)"
     )
 
 

@@ -1,6 +1,14 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
-from steering.adapters import Adapter, LoraDial, adapted, train_adapter
+from steering.adapters import (
+    ADAPTER_SETTINGS,
+    MOST_READINGS,
+    MOST_WHOLE_PASSES,
+    Adapter,
+    LoraDial,
+    adapted,
+    train_adapter,
+)
 from steering.apply import steered
 from steering.asking import ASKED_COLUMNS, ask_settings
 from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions, share_by_effect
@@ -25,7 +33,13 @@ from steering.dials import (
 from steering.directions import DIRECTIONS
 from steering.effects import EFFECT_COLUMNS, effects_of
 from steering.exporting import CONVENTIONS, export_gguf, export_lm_eval, export_tensors, import_vectors
-from steering.forecast import RunForecast, forecast_multiverse, forecast_run, measure_and_forecast
+from steering.forecast import (
+    RunForecast,
+    forecast_comparison,
+    forecast_multiverse,
+    forecast_run,
+    measure_and_forecast,
+)
 from steering.gate import Expected, Gate, choose_gate, expected_share
 from steering.interventions import POSITIONS, ROLES, Intervention
 from steering.layers import LayerScan, candidate_layers, scan_layers
@@ -56,8 +70,10 @@ from steering.vectors import (
     random_vector,
     vectors_of,
 )
+from steering.written import SURENESS_OF_WRITING, written_along
 
 __all__ = [
+    "ADAPTER_SETTINGS",
     "ASKED_COLUMNS",
     "CONTRASTS",
     "CONTROLS",
@@ -68,11 +84,14 @@ __all__ = [
     "EFFECT_COLUMNS",
     "FACT_EFFECT_COLUMNS",
     "LIMIT",
+    "MOST_READINGS",
+    "MOST_WHOLE_PASSES",
     "OPERATORS",
     "POSITIONS",
     "RATES",
     "ROLES",
     "SURENESS",
+    "SURENESS_OF_WRITING",
     "TEXT_COLUMNS",
     "UNITS",
     "Adapter",
@@ -118,6 +137,7 @@ __all__ = [
     "extract_vector",
     "extract_vectors",
     "fact_effects",
+    "forecast_comparison",
     "forecast_multiverse",
     "forecast_run",
     "generate_steered",
@@ -143,5 +163,6 @@ __all__ = [
     "sweep",
     "train_adapter",
     "vectors_of",
+    "written_along",
     "yes_rates",
 ]

@@ -119,6 +119,19 @@ class CostPrediction:
     working_bytes: int
     seconds: float | None
 
+    def __add__(self, other: "CostPrediction") -> "CostPrediction":
+        """One after the other, by the same model: what is counted adds up, and memory is the larger of both."""
+        known = self.seconds is not None and other.seconds is not None
+        return CostPrediction(
+            n_prefills=self.n_prefills + other.n_prefills,
+            n_rows=self.n_rows + other.n_rows,
+            n_tokens=self.n_tokens + other.n_tokens,
+            flops={stage: flops + other.flops[stage] for stage, flops in self.flops.items()},
+            weight_bytes=max(self.weight_bytes, other.weight_bytes),
+            working_bytes=max(self.working_bytes, other.working_bytes),
+            seconds=(self.seconds or 0.0) + (other.seconds or 0.0) if known else None,
+        )
+
     @property
     def total_flops(self) -> float:
         """Of all stages."""

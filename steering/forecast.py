@@ -11,6 +11,8 @@
     text       neutral passages at all magnitudes of the vector, of which the second half is read
     reasoned   fitting and test questions written to at a few settings: at most so many tokens each, often fewer
 
+`forecast_multiverse` and `forecast_comparison` say what the stages of the other long programs are.
+
 The layer is not known before the scan; the middle one of the candidates stands for it. Loading the weights, matching
 and the report are left out.
 """
@@ -36,6 +38,7 @@ from open_models import (
 from steering.controls import N_CONTRASTS
 from steering.cost import STAGES, CostPrediction, predict_cost, predict_writing, with_more_readout
 from steering.critical import ROWS_PER_CROSSING
+from steering.dials import RATES
 from steering.layers import candidate_layers
 from steering.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
 from steering.plan import RANGE_QUESTIONS
@@ -238,6 +241,92 @@ def forecast_multiverse(
     for number, own in enumerate(universes, 1):
         stages[f"ranges {number}"] = cost(few, [(layer, len(doubling())) for layer, _ in own])
         stages[f"turns {number}"] = cost(asked, [(layer, ROWS_PER_CROSSING[True]) for layer, _ in own])
+    return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
+
+
+def forecast_comparison(
+    config: Any,
+    lengths: Mapping[str, Sequence[int]],
+    candidates: Sequence[int],
+    n_directions: int,
+    n_interventions: int,
+    prompt_settings: Sequence[int],
+    n_facts: int,
+    n_passages: int,
+    n_timed: int,
+    dtype: torch.dtype = torch.float32,
+    rates: Mapping[str, float] | None = None,
+    *,
+    n_readings: int = 1,
+    n_whole: int = 0,
+    n_read_once: int = 1,
+    positions: str = "last",
+    n_shared: int = 0,
+    device: str = "cpu",
+) -> RunForecast:
+    """Predict the most that `experiments/compare_dials.py` costs, every dial reaching every yes rate.
+
+        reading     the extraction split, for contrasts, gradients and an adapter, and the fitting split once
+        pushes      the fitting split, a step to either side along each direction at each candidate layer
+        scanning    the fitting split at the doubled magnitudes, one direction for each candidate layer
+        placing     the fitting split at the first settings of each dial
+        answers     fitting and test split at the settings of each yes rate
+        facts       the unrelated facts at these and at 0, taken to be as long as the questions
+        timing      a few fitting questions at the same, dial by dial
+        text        neutral passages at the same, of which the second half is read
+
+    The openings of instructions, personas and framings are not counted. Fitting directions to halves of the questions
+    is left out: it takes no model.
+
+    Args:
+        config, lengths, positions, dtype, rates, n_shared, device: see `forecast_run`.
+        candidates: layers; every direction is made at each.
+        n_directions: along which a small push is measured.
+        n_interventions: dials that push. prompt_settings: how many settings each dial that asks anew has, 0 included.
+        n_read_once: dials whose settings are all read off one unsteered answer.
+        n_facts, n_passages, n_timed: facts, neutral passages, and questions that the cost of an answer is timed on.
+        n_readings: of the extraction split. n_whole: further ones in which each prompt is run from its first token, as
+            where gradients are wanted; a backward pass is one.
+
+    Raises:
+        InputError: as `predict_cost`.
+    """
+    middle, n_rates = candidates[len(candidates) // 2], len(RATES)
+    fitting, asked = lengths["fitting"], [*lengths["fitting"], *lengths["test"]]
+    facts = (asked * n_facts)[:n_facts]
+
+    def read(prompts: Sequence[int], times: int = 1, shared: int = n_shared) -> CostPrediction:
+        return predict_cost(
+            config, times * len(prompts), prompts, [], positions, dtype, rates, n_shared=shared, device=device
+        )
+
+    def cost(prompts: Sequence[int], pushes: Sequence[tuple[int, int]], n_anew: int) -> CostPrediction:
+        steered = predict_cost(
+            config, len(prompts), prompts, pushes, positions, dtype, rates, n_shared=n_shared, device=device
+        )
+        return steered + read(prompts, n_anew) if n_anew else steered
+
+    def at_rates(prompts: Sequence[int], n_more: int = 0) -> CostPrediction:
+        n_anew = sum(min(n, n_rates + n_more) for n in prompt_settings)
+        return cost(prompts, [(middle, n_rates + n_more)] * n_interventions, n_anew + n_read_once)
+
+    stages = {"reading": read(lengths["extraction"], n_readings) + read(fitting)}
+    if n_whole:
+        stages["reading"] += read(lengths["extraction"], n_whole, 0)
+    stages["pushes"] = cost(fitting, [(layer, 2) for layer in candidates] * n_directions, 0)
+    beyond = len(doubling())
+    stages["scanning"] = cost(fitting, [(layer, beyond) for layer in candidates], 0)
+    stages["placing"] = cost(fitting, [(middle, beyond)] * n_interventions, sum(prompt_settings) + n_read_once)
+    stages["answers"] = at_rates(asked)
+    stages["facts"] = at_rates(facts, 1)
+    stages["timing"] = at_rates(fitting[:n_timed], 1)
+    if n_interventions:  # each is run on its own
+        stages["timing"] += read(fitting[:n_timed], n_interventions)
+    n_settings = (n_rates + 1) * (n_interventions + n_read_once) + sum(prompt_settings)
+    text = predict_cost(
+        config, n_passages, [PASSAGE_TOKENS], [(middle, n_settings)], "all", dtype, rates, device=device
+    )
+    stages["text"] = with_more_readout(text, PASSAGE_TOKENS // 2, rates)
     return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
 
 

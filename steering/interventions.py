@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from common import InputError
@@ -170,6 +170,31 @@ class Intervention:
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
     """An intervention as it is; a vector as one that is added at the answer position."""
     return given if isinstance(given, Intervention) else Intervention.of(given, role=_role_of(given))
+
+
+def chosen_positions(
+    positions: str, place: Int[Tensor, "row pos"], begins: Int[Tensor, " row"]
+) -> Bool[Tensor, "row pos"]:
+    """Which columns an intervention acts on where prompts and what follows them are read in one forward.
+
+    Args:
+        positions: a key of `POSITIONS`.
+        place: of each column's token in its row, from 0; -1 at padding. begins: the place where the prompt has ended.
+
+    Raises:
+        InputError: positions that depend on what is drawn.
+    """
+    start = begins[:, None]
+    if positions == "uncertain":
+        raise InputError(
+            "positions 'uncertain' depend on what is drawn, and here the text is given; measure with generated or all"
+        )
+    return {
+        "last": place == start - 1,
+        "prompt": (place >= 0) & (place < start),
+        "all": place >= 0,
+        "generated": place >= start,
+    }[positions]
 
 
 def _role_of(vector: SteeringVector) -> str:

@@ -21,13 +21,13 @@ from contextlib import AbstractContextManager
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from common import InputError
 from elicitation import is_read, load_passages
 from open_models import OpenModel, encode, pad_batch, plainly_edited
-from steering.interventions import Intervention
+from steering.interventions import Intervention, chosen_positions
 
 LIMIT = 0.02
 PASSAGES_AT_ONCE = 8
@@ -68,10 +68,6 @@ def effects_on_text(
     """
     if intervention is not None:
         intervention.check_model(model)
-        if intervention.positions == "uncertain":
-            raise InputError(
-                "positions 'uncertain' depend on what is drawn, and a passage is given; measure with generated or all"
-            )
     texts = load_passages() if passages is None else passages
     sequences = _sequences(model, texts)
     parts = [
@@ -256,7 +252,7 @@ def _measure(
     plain = log_probs()
     surprises, kls = [surprise(plain)], []
     if intervention is not None:
-        lowest, chosen = min(intervention.layers), _chosen(intervention.positions, place, halves)
+        lowest, chosen = min(intervention.layers), chosen_positions(intervention.positions, place, halves)
         stream = model.read_residual(batch, [lowest], "all")[:, 0]
     for setting in settings:
         if around is not None:
@@ -277,14 +273,3 @@ def _measure(
         kls.append(_kl(plain[own], steered[own]).double().cpu().numpy())
         surprises.append(surprise(steered))
     return np.array(kls).reshape(len(settings), -1), np.array(surprises), (lengths - halves).cpu().numpy()
-
-
-def _chosen(positions: str, place: Tensor, halves: Tensor) -> Bool[Tensor, "passage pos"]:
-    """Which columns an intervention acts on where the first half is the prompt."""
-    start = halves[:, None]
-    return {
-        "last": place == start - 1,
-        "prompt": (place >= 0) & (place < start),
-        "all": place >= 0,
-        "generated": place >= start,
-    }[positions]

@@ -1,6 +1,7 @@
 """The subject and what it is asked: options that several programs share, said once, and what they stand for."""
 
 import argparse
+import math
 from typing import TYPE_CHECKING
 
 from common import InputError, positive
@@ -124,3 +125,18 @@ def layers_by_config(options: argparse.Namespace) -> list[int]:
 def questions_by_split(inputs: "ExperimentInputs") -> "dict[str, list[Question]]":
     """Split -> its questions, in their order."""
     return {split: inputs.in_splits(split) for split in inputs.splits.values()}
+
+
+def numbers_of(text: str, option: str) -> list[float]:
+    """A list such as -1,0.5, as an option gives it.
+
+    Raises:
+        InputError: anything else.
+    """
+    try:
+        found = [float(piece) for piece in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(math.isfinite(each) for each in found):
+        raise InputError(f"{option} {text!r} is no list of numbers; write it like -0.2,0.2")
+    return found

@@ -1,12 +1,13 @@
 """The stages of `experiments/compare_dials.py`: directions and layer, dials, their settings, answers, side effects.
 
-What a stage has written is read back when the run goes on. directions: what is made, and where; turning: what is asked
-at which settings; ending: the comparison.
+What a stage has written is read back when the run goes on. beforehand: what it would cost; directions: what is made,
+and where; turning: what is asked at which settings; ending: the comparison.
 """
 
+from studies.dials.beforehand import predict
 from studies.dials.directions import chosen_layer, directions, make_dials
 from studies.dials.ending import finish
 from studies.dials.study import DialStudy
 from studies.dials.turning import ask, place, side_effects
 
-__all__ = ["DialStudy", "ask", "chosen_layer", "directions", "finish", "make_dials", "place", "side_effects"]
+__all__ = ["DialStudy", "ask", "chosen_layer", "directions", "finish", "make_dials", "place", "predict", "side_effects"]

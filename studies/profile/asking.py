@@ -1,10 +1,13 @@
 """What is asked at each setting: the questions themselves, and every instrument, beside random directions.
 
+What the subject writes is read as well: each setting's own answers, and the unsteered answers under every push. The
+second is one more instrument (`WRITING`), for which nothing is asked.
+
 written/  answers/
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +16,7 @@ import pandas as pd
 from common import InputError
 from elicitation import (
     CLOSED_BOOK,
+    SELF_REPORTS,
     VECTOR,
     Item,
     SelfReport,
@@ -23,25 +27,38 @@ from elicitation import (
     self_efficacy_items,
     truth_of,
 )
-from matching import PROFILE_COLUMNS
+from matching import PROFILE_COLUMNS, WRITING
 from reporting import progress_bar
 from run_store import Notes, Run
-from steering import Intervention, ask_along, ask_settings, random_vector
+from steering import SURENESS_OF_WRITING, Intervention, ask_along, ask_settings, random_vector, written_along
 from studies.profile.turning import Dial
 
 WRITTEN_KEY = ["question_id", "magnitude"]
+TEXTS_AT_ONCE = 8
+"""So many answers are read under all pushes before they are on disk."""
 
 
 def closed_book(run: Run, dial: Dial, options: argparse.Namespace) -> pd.DataFrame:
     """What the subject answers to the questions themselves, unsteered and (but for --no-answers) at every setting."""
-    parts = run.parts("written", [*WRITTEN_KEY, "text"], WRITTEN_KEY)
+    columns = [*WRITTEN_KEY, "text", *SURENESS_OF_WRITING]
+    parts = run.parts("written", columns, WRITTEN_KEY)
     done = {float(magnitude) for magnitude in parts.read()["magnitude"]}
     settings = [0.0] if options.no_answers else [0.0, *dial.magnitudes]
     with progress_bar(len(settings), "answers") as advance:
         for magnitude in settings:
             if magnitude not in done:
                 rows = ask_along(dial.model, dial.intervention, [magnitude], dial.questions, CLOSED_BOOK)
-                parts.append(rows.rename(columns={"raw_text": "text"})[[*WRITTEN_KEY, "text"]])
+                rows = rows.rename(columns={"raw_text": "text"})[[*WRITTEN_KEY, "text"]]
+                asked = {each.id: CLOSED_BOOK.prompt(each.text) for each in dial.questions}
+                read = written_along(
+                    dial.model,
+                    [asked[name] for name in rows["question_id"]],
+                    rows["text"].fillna("").str.strip().tolist(),
+                    rows["question_id"].tolist(),
+                    [dial.intervention],
+                    [magnitude],
+                )
+                parts.append(rows.merge(read[["question_id", *SURENESS_OF_WRITING]], on="question_id"))
             advance(1)
     table = parts.read()
     graded = grade_closed_book(table.assign(model=dial.model.identity.name), dial.questions)
@@ -77,12 +94,16 @@ def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: arg
 def ask_everything(
     run: Run,
     dial: Dial,
-    reports: Sequence[SelfReport],
+    names: Sequence[str],
     written: pd.DataFrame,
     options: argparse.Namespace,
     notes: Notes,
 ) -> pd.DataFrame:
-    """Ask what is not on disk yet; every score, of the vector and of random directions."""
+    """Ask what is not on disk yet; every score, of the vector and of random directions.
+
+    Args:
+        names: keys of `SELF_REPORTS`, and `WRITING`.
+    """
     of = dial.intervention
     directions = [
         Intervention.of(
@@ -101,9 +122,10 @@ def ask_everything(
     key = ["report", "form", "question_id", "intervention_id", "magnitude"]
     parts = run.parts("answers", [*PROFILE_COLUMNS, "spread", "mass"], key)
     known = parts.read()
+    reports = [SELF_REPORTS[name] for name in names if name in SELF_REPORTS]
     forms = [(report, form) for report in reports for form in report.forms]
     items_by_report = {report.name: items_of(report, dial, written, options) for report in reports}
-    with progress_bar(len(forms), "instruments") as advance:
+    with progress_bar(len(forms) + (WRITING in names), "instruments") as advance:
         for report, form in forms:
             asked = known[(known["report"] == report.name) & (known["form"] == form)]
             items = items_by_report[report.name]
@@ -141,4 +163,36 @@ def ask_everything(
             except InputError as error:
                 notes.tell(f"{report.name} ({form}) is left out: {error}")
             advance(1)
+        if WRITING in names:
+            done = set(known.loc[known["report"] == WRITING, "question_id"])
+            for rows in read_unsteered_answers(dial, written, interventions, grids, done):
+                parts.append(rows.assign(role=rows["intervention_id"].map(roles)))
+            advance(1)
     return parts.read()
+
+
+def read_unsteered_answers(
+    dial: Dial,
+    written: pd.DataFrame,
+    interventions: Sequence[Intervention],
+    grids: dict[str, list[float]],
+    done: Collection[str],
+) -> Iterator[pd.DataFrame]:
+    """How likely the subject finds its own unsteered answers under every push, a few answers at a time."""
+    own = written[(written["magnitude"] == 0) & (written["text"].fillna("").str.strip() != "")]
+    texts = dict(zip(own["question_id"], own["text"].str.strip(), strict=True))
+    questions = [each for each in dial.questions if each.id in texts]
+    for first in range(0, len(questions), TEXTS_AT_ONCE):
+        some = questions[first : first + TEXTS_AT_ONCE]
+        if not {each.id for each in some} <= set(done):
+            read = written_along(
+                dial.model,
+                [CLOSED_BOOK.prompt(each.text) for each in some],
+                [texts[each.id] for each in some],
+                [each.id for each in some],
+                interventions,
+                grids,
+            )
+            yield read.rename(columns={WRITING: "score"}).assign(
+                report=WRITING, form="plain", truth=float("nan"), spread=float("nan"), mass=1.0
+            )

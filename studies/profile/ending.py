@@ -5,20 +5,22 @@ import argparse
 import pandas as pd
 
 from elicitation import SELF_REPORTS
-from matching import profile_of
+from matching import WRITING, profile_of, sureness_by_setting
 from psychometrics import wilson_interval
 from reporting import profile_figure, save_results, write_profile_report
 from run_store import Run
+from steering import SURENESS_OF_WRITING
 from studies.profile.turning import Dial
 
 
 def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, options: argparse.Namespace) -> None:
     """Tables, figure, page and sentences."""
-    order = {name: place for place, name in enumerate(SELF_REPORTS)}
+    order = {name: place for place, name in enumerate((*SELF_REPORTS, WRITING))}
     answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
     profile = profile_of(answers, max(options.replicates, 1), options.seed)
     accuracy, sentence = accuracy_of(written)
-    sentences = [*profile.sentences(), sentence]
+    surer = sureness_by_setting(written, SURENESS_OF_WRITING, max(options.replicates, 1), options.seed)
+    sentences = [*profile.sentences(), sentence, how_sure_it_writes(surer)]
     asked = (
         f"{len(dial.questions)} questions; settings {', '.join(dial.names.values())}; {options.controls} random "
         "directions of the same length beside each."
@@ -32,6 +34,7 @@ def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, o
             "orders": profile.orders.set_index(["report", "effect"]),
             "truths": profile.truths.set_index(["report", "magnitude"]),
             "accuracy": accuracy,
+            "written": surer,
             "summary": summary,
         },
         {"dial_profile": profile_figure.dial_profile(profile.cells, profile.reports, dial.names)},
@@ -52,3 +55,16 @@ def accuracy_of(written: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     table["n_no_answer"] = grouped.size() - n
     cells = [f"{row['right']:.2f} of {int(row['n'])} at {magnitude:+.3g}" for magnitude, row in table.iterrows()]
     return table, f"The answers themselves are right: {', '.join(cells)}."
+
+
+def how_sure_it_writes(surer: pd.DataFrame) -> str:
+    """What becomes of the log-probability of a setting's own answers."""
+    turned = surer.drop(index=0.0, errors="ignore")
+    if turned.empty:
+        return "What it writes at other settings was not asked."
+    cells = [
+        f"{row['change']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}) at {magnitude:+.3g}"
+        for magnitude, row in turned.iterrows()
+    ]
+    unsteered = float(surer[WRITING].loc[0.0])
+    return f"The {WRITING} of what it writes there, against {unsteered:.2f} unsteered: {', '.join(cells)}."

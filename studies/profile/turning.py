@@ -1,7 +1,6 @@
 """What is turned, and how far: the vector of a finished sweep, or one from a file."""
 
 import argparse
-import math
 from dataclasses import dataclass
 
 from common import InputError
@@ -9,6 +8,7 @@ from elicitation import PromptTemplate, Question, load_prompt, load_questions, q
 from matching import SweepRun
 from open_models import OpenModel, load_model
 from steering import Intervention, SteeringVector, yes_rates
+from studies.inputs import numbers_of
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def settings_of(
         raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
     rates = yes_rates(own)["yes_rate"].dropna()
     if options.magnitudes:
-        magnitudes = numbers(options.magnitudes, "--magnitudes")
+        magnitudes = numbers_of(options.magnitudes, "--magnitudes")
     else:
-        wanted = numbers(options.yes_rates, "--yes-rates")
+        wanted = numbers_of(options.yes_rates, "--yes-rates")
         if not all(0 < rate < 1 for rate in wanted):
             raise InputError(f"--yes-rates {options.yes_rates} goes beyond 0 and 1; give rates such as .1,.3,.7,.9")
         turned = rates.drop(0.0, errors="ignore")
@@ -77,20 +77,9 @@ def dial_of_vector(options: argparse.Namespace) -> Dial:
     model = load_model(options.model)
     intervention = Intervention.of(vector)
     intervention.check_model(model)
-    magnitudes = sorted(set(numbers(options.magnitudes, "--magnitudes")) - {0.0})
+    magnitudes = sorted(set(numbers_of(options.magnitudes, "--magnitudes")) - {0.0})
     if not magnitudes:
         raise InputError("--magnitudes holds nothing but 0; give at least one other")
     drawn = sample_questions(questions, min(options.items, len(questions)), options.seed)
     names = {each: f"{each:+.3g}" for each in magnitudes}
     return Dial(model, intervention, magnitudes, names, drawn, load_prompt(options.prompt))
-
-
-def numbers(text: str, option: str) -> list[float]:
-    """A list such as -1,0.5."""
-    try:
-        found = [float(piece) for piece in text.split(",")]
-    except ValueError:
-        found = []
-    if not found or not all(math.isfinite(each) for each in found):
-        raise InputError(f"{option} {text!r} is no list of numbers; write it like -0.2,0.2")
-    return found

@@ -21,6 +21,7 @@ QUICK = {
     "passages": 4,
     "together": 2,
 }
+STAGES = ("placing", "answers", "facts")
 DIALS = [
     "mean_difference, add", "gradient, add", "random, add", "mean_difference, rotate", "moved cut",
     "instructed threshold", "temperature",
@@ -60,6 +61,24 @@ def test_one_table_one_figure_one_sentence(run):
     assert there[["kl", "accuracy", "negative_flips", "seconds_per_answer"]].notna().all().all()
     prompts = there[there["dial"] == "instructed threshold"]
     assert (prompts["kl"] < 1e-6).all()
+
+
+def test_a_dry_run_tells_how_much_is_asked_and_writes_nothing(run, options, tmp_path, call):  # noqa: F811
+    told = call(PROGRAM, *as_arguments(options | {"out": tmp_path / "out", "dry_run": True}))
+    assert told.code == 0, told.err
+    assert not (tmp_path / "out").exists()
+    assert f"{len(DIALS) + 1} dials" in told.out  # several layers at once have a name that the layers make
+    cells = [line.split() for line in told.out.splitlines()]
+    steered = {words[0]: int(words[2].replace(",", "")) for words in cells if words[:1] and words[0] in STAGES}
+
+    def rows(stage):
+        return sum(len(pd.read_parquet(part)) for part in (run / f"{stage}-interventions").glob("part-*.parquet"))
+
+    assert steered["placing"] == rows("placing")
+    for stage in ("answers", "facts"):
+        assert rows(stage) <= steered[stage] <= 2 * rows(stage)
+    (total,) = [words for words in cells if words[:1] == ["total"]]
+    assert total[-1] in ("s", "min", "h")
 
 
 def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from common import InputError
-from matching import PROFILE_COLUMNS, profile_of
+from matching import PROFILE_COLUMNS, profile_of, sureness_by_setting
 from matching.dial_profile import AGAINST, ALIKE, AS_ANY, MOVES, OPEN, STILL, UNREAD
 
 SETTINGS = (-0.2, -0.1, 0.1, 0.2)
@@ -136,3 +136,19 @@ def test_answers_without_an_unsteered_setting_are_refused():
         profile_of(answers[answers["magnitude"] != 0])
     with pytest.raises(InputError, match="lack truth"):
         profile_of(answers.drop(columns="truth"))
+
+
+def test_how_sure_it_writes_is_compared_text_by_text_and_an_empty_text_is_counted():
+    rng = np.random.default_rng(0)
+    rows = []
+    for item, sure in enumerate(rng.normal(-2, 1, 60)):
+        rows.append([f"q{item}", 0.0, "Paris", sure, 1.0])
+        rows.append([f"q{item}", 0.2, "" if item < 6 else "Paris" if item % 2 else "Rome", sure + 0.5, 2.0])
+    written = pd.DataFrame(rows, columns=["question_id", "magnitude", "text", "mean log-probability", "entropy"])
+    written.loc[written["text"] == "", ["mean log-probability", "entropy"]] = np.nan
+    found = sureness_by_setting(written, ["mean log-probability", "entropy"], 199)
+    assert found.loc[0.2, ["n", "n_empty", "same_text", "entropy"]].tolist() == [54, 6, 0.5, 2.0]
+    assert found.loc[0.2, ["change", "low", "high"]].tolist() == pytest.approx([0.5] * 3)
+    assert found.loc[0.0, ["change", "low", "high", "same_text"]].tolist() == [0, 0, 0, 1]
+    with pytest.raises(InputError, match="nothing was written at magnitude 0"):
+        sureness_by_setting(written[written["magnitude"] != 0], ["mean log-probability"])

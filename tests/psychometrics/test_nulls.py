@@ -129,6 +129,17 @@ def test_the_parabola_of_a_correction_is_no_evidence():
     assert result.p > 0.1
 
 
+def test_simulated_panels_without_a_parabola_are_counted_apart_from_those_behind_its_p():
+    panel = one_factor(0, 60, 6).answers.astype(float)
+    panel[:, 0] = np.arange(60) == 7  # one yes: about one simulated respondent in three never says it
+    result = quadratic_fit_test(panel, 99)
+    said = result.to_dict()
+    assert 15 < said["n_undefined"] < 60
+    assert said["n_replicates"] == np.isfinite(result.simulated).sum() == 99 - said["n_undefined"]
+    beyond = (result.simulated >= result.observed).sum()
+    assert said["p"] == pytest.approx((1 + beyond) / (said["n_replicates"] + 1))
+
+
 @pytest.mark.parametrize("kind", ["exponential", "bimodal"])
 def test_a_parabola_of_a_scale_that_is_not_normal_goes_when_the_scale_may_have_any_distribution(kind):
     p = {"normal": [], "histogram": []}

@@ -220,6 +220,13 @@ def test_each_outcome_has_its_plain_sentence(verdict, place, words):
     assert words in findings(verdict)[place].meaning
 
 
+def test_a_rank_among_too_few_controls_is_no_headline():
+    judged, untested = (findings(outcome(push=push, n_controls=n))[3] for push, n in ((ANY_PUSH, 99), (UNTESTED, 19)))
+    assert judged.shown == "rank 1"
+    assert untested.shown == "untested"
+    assert "rank 1 of 20" in untested.detail
+
+
 def test_different_outcomes_never_share_a_sentence():
     gains = [(0.05, 0.02, 0.08), (0.0, -0.03, 0.03), (-0.05, -0.08, -0.02), (None, None, None)]
     told = [
