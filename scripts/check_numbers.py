@@ -42,6 +42,7 @@ RUNS = {
     "controls99": REFERENCE / "controls99",
     "multiverse": REFERENCE / "multiverse",
     "probes": REFERENCE / "probes",
+    "dials": REFERENCE / "dials",
     "data": REFERENCE / "data",
 }
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
