@@ -33,6 +33,7 @@ RUNS = {
     "controls99": REFERENCE / "controls99",
     "multiverse": REFERENCE / "multiverse",
     "probes": REFERENCE / "probes",
+    "profile": REFERENCE / "profile",
 }
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
