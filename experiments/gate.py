@@ -5,17 +5,27 @@
     python experiments/gate.py --run runs/MY-SWEEP --target "GPT-4 neutral" --save my-gate
     python experiments/gate.py my-gate "Who wrote Emma?" "What is the capital of Peru?"      # one load
     echo "Who wrote Emma?" | python experiments/gate.py my-gate -                            # a question per line
+    python experiments/gate.py my-gate --chat              # one after the other; a yes is followed by the answer
 
 A gate is chosen on the fitting split of a finished sweep; precision, recall and yes rate to be expected are counted on
-its test split. As a library: `gate = Gate.load("my-gate"); gate.answer(load_model(gate.model), questions)`.
+its test split. In a chat the answer comes token by token and unsteered, as those were whose precision was counted; with
+--steered it is written at the gate's setting, and how often it is right is not known. As a library:
+`gate = Gate.load("my-gate"); gate.answer(load_model(gate.model), questions)`.
 """
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from common import InputError, program_parser, run_command, say
+
+if TYPE_CHECKING:
+    from open_models import OpenModel
+    from steering import Gate
+
+WORDS, UNREAD = {1.0: "yes", 0.0: "no"}, "unread"
 
 
 def main() -> None:
@@ -79,8 +89,8 @@ def answer(options: argparse.Namespace) -> None:
 
     gate = Gate.load(options.gate)
     given = options.questions
-    questions = [line.strip() for line in sys.stdin if line.strip()] if given == ["-"] else given
-    if not questions:
+    questions = [] if options.chat else list(asked()) if given == ["-"] else given
+    if not questions and not options.chat:
         raise InputError("no question was given; write questions after the gate, or - to read one per line")
     for line in gate.lines():
         print(line, file=sys.stderr)
@@ -88,16 +98,52 @@ def answer(options: argparse.Namespace) -> None:
     choose_threads()
     model = load_model(options.model or gate.model)
     gate.intervention.check_model(model)
+    if options.chat:
+        return chat(gate, model, options.steered)
     answers = gate.answer(model, questions)
     for said, margin, question in answers[["said_yes", "margin", "question"]].to_numpy():
-        word = {1.0: "yes", 0.0: "no"}.get(float(said), "unread")
-        print(f"{word}\t{margin:+.2f}\t{question}")
+        print(f"{WORDS.get(float(said), UNREAD)}\t{margin:+.2f}\t{question}")
+
+
+def asked(prompt: str = "") -> Iterator[str]:
+    """The questions of standard input, a line each, until it ends; empty lines are left out."""
+    if prompt:
+        print(prompt, end="", flush=True)
+    for line in sys.stdin or ():
+        if line.strip():
+            yield line.strip()
+        if prompt:
+            print(prompt, end="", flush=True)
+
+
+def chat(gate: "Gate", model: "OpenModel", steered: bool) -> None:
+    """Say yes or no to each question as it comes, and after a yes let the subject answer."""
+    at_desk = sys.stdin is not None and sys.stdin.isatty()
+    likely = "" if gate.precision is None or steered else f", right in {gate.precision.share:.2f} of such cases"
+    try:
+        for question in asked("> " if at_desk else ""):
+            try:
+                found = gate.answer(model, [question]).iloc[0]
+                word = WORDS.get(float(found["said_yes"]), UNREAD)
+                print(f"{word} ({found['margin']:+.2f}{likely if word == 'yes' else ''})", flush=True)
+                if word == "yes":
+                    gate.stream(model, question, lambda piece: print(piece, end="", flush=True), at_setting=steered)
+                    print(flush=True)
+            except InputError as error:  # of this question; the next may do
+                print(f"error: {error}", file=sys.stderr)
+    finally:
+        if at_desk:
+            print()
 
 
 def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("gate", nargs="?", type=Path, help="folder of a saved gate")
     parser.add_argument("questions", nargs="*", help="questions to answer; - reads one per line")
+    parser.add_argument(
+        "--chat", action="store_true", help="one question after the other, a yes followed by the answer"
+    )
+    parser.add_argument("--steered", action="store_true", help="with --chat: write the answer at the gate's setting")
     parser.add_argument("--model", help="where the subject lies now (default: the name it was loaded by)")
     chosen = parser.add_argument_group("choosing a gate")
     chosen.add_argument("--run", type=Path, help="a finished run of steer_sweep.py")
@@ -105,12 +151,16 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     chosen.add_argument("--yes-rate", type=float, help="share of the questions to say yes to")
     chosen.add_argument("--target", help="a target of the run's panel, whose yes rate is taken")
     chosen.add_argument("--save", type=Path, help="folder to save the gate in")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)  # options may stand between the gate and its questions
     wanted = [name for name in ("beta", "yes_rate", "target") if getattr(options, name) is not None]
     if options.run is None:
+        if options.chat and options.questions:
+            raise InputError("--chat reads its questions from standard input; give none beside it")
+        if options.steered and not options.chat:
+            raise InputError("--steered is about what is written in a chat; give --chat too")
         if options.gate is None or wanted or options.save:
             raise InputError("give a saved gate and questions, or --run with --beta, --yes-rate or --target and --save")
-    elif len(wanted) != 1 or options.save is None or options.gate is not None:
+    elif len(wanted) != 1 or options.save is None or options.gate is not None or options.chat:
         raise InputError("with --run give exactly one of --beta, --yes-rate, --target, and --save FOLDER; no questions")
     return options
 

@@ -43,7 +43,7 @@ from open_models.sites import POSITIONS, SITES, Site
 from open_models.store_filling import key_of, store_activations
 from open_models.threads import choose_threads
 from open_models.tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
-from open_models.writing import Generated, check_room, generate
+from open_models.writing import Generated, check_room, generate, handing_on
 from open_models.written_scores import WrittenTokens, read_written, read_written_in_ways
 
 __all__ = [
@@ -84,6 +84,7 @@ __all__ = [
     "gather",
     "generate",
     "halving_on_out_of_memory",
+    "handing_on",
     "is_converted",
     "key_of",
     "lens_of",

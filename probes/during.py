@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from common import InputError
 from elicitation import REASONED, Instrument, Prompt, Question, Response, TextReader
 from open_models import LocalRespondent, OpenModel, batches_by_length, encode, halving_on_out_of_memory, pad_batch
-from probes.concordance import auroc_by_column
 from probes.linear import Probe
 from probes.reading import Surroundings
+from psychometrics import roc_area, roc_area_interval
 
 Floats = NDArray[np.float64]
 
@@ -133,8 +133,8 @@ def course_of(
     Returns:
         One row per label, verdict ("yes", "no", "unread") and stretch, `COURSE_COLUMNS`: progress is the stretch's
         middle; mean of the questions' means with a 95% interval over questions; n questions; auroc of yes against no in
-        that stretch, with its interval (nan where either kind has fewer than 5); far: share of tokens that lie farther
-        off than 95% of held-out training questions.
+        that stretch, with Newcombe's interval (nan where either kind has fewer than 5); far: share of tokens that lie
+        farther off than 95% of held-out training questions.
     """
     stretch = np.minimum((tokens["progress"].to_numpy() * n_stretches).astype(int), n_stretches - 1)
     kind = tokens["said_yes"].map({1.0: "yes", 0.0: "no"}).fillna("unread")
@@ -145,7 +145,7 @@ def course_of(
     rng, lines = np.random.default_rng(seed), []
     for (label, at), own in means.groupby(level=["label", "stretch"], sort=True):
         values = {name: part["reading"].to_numpy() for name, part in own.groupby("verdict")}
-        told = _told(values.get("yes", np.empty(0)), values.get("no", np.empty(0)), n_bootstrap, rng)
+        told = _told(values.get("yes", np.empty(0)), values.get("no", np.empty(0)))
         for name, given in values.items():
             drawn = rng.choice(given, (n_bootstrap, len(given))).mean(axis=1) if len(given) > 1 else np.full(2, np.nan)
             low, high = np.quantile(drawn, [0.025, 0.975])
@@ -160,16 +160,11 @@ def course_of(
     return pd.DataFrame(lines, columns=list(COURSE_COLUMNS))
 
 
-def _told(yes: Floats, no: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[float, float, float]:
+def _told(yes: Floats, no: Floats) -> tuple[float, float, float]:
     if min(len(yes), len(no)) < 5:
         return (float("nan"),) * 3
-    places = [rng.integers(len(side), size=(len(side), n_bootstrap)) for side in (yes, no)]
-    score = np.vstack([yes[places[0]], no[places[1]]])
-    truth = np.vstack([np.ones((len(yes), n_bootstrap)), np.zeros((len(no), n_bootstrap))])
-    one = np.zeros(len(score), dtype=np.intp)
-    low, high = np.quantile(auroc_by_column(score, truth, one), [0.025, 0.975])
-    own = auroc_by_column(np.r_[yes, no][:, None], truth[:, :1], one)[0]
-    return float(own), float(low), float(high)
+    own = float(roc_area(np.r_[yes, no], np.r_[np.ones(len(yes)), np.zeros(len(no))]))
+    return own, *roc_area_interval(own, len(yes), len(no))
 
 
 def _begins(prompt: Sequence[int], whole: Sequence[int]) -> int:

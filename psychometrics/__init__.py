@@ -86,7 +86,7 @@ from psychometrics.revision import (
     self_correction,
     state_counts,
 )
-from psychometrics.roc import roc_area
+from psychometrics.roc import roc_area, roc_area_interval
 from psychometrics.rotation import RotatedLoadings, rotate
 from psychometrics.sample_agreement import (
     ZONES,
@@ -247,6 +247,7 @@ __all__ = [
     "revised_parallel_analysis",
     "revisions",
     "roc_area",
+    "roc_area_interval",
     "rotate",
     "sample_agreement",
     "samples_until_sure",

@@ -9,6 +9,7 @@ from run_store.configuration import configuration_hash, first_difference, flat
 from run_store.files import read_json, read_table, write_table
 from run_store.journal import Journal
 from run_store.manifest import FORMAT_VERSION, Manifest
+from run_store.mirror import Mirror
 from run_store.notes import Notes
 from run_store.options import add_run_options, configuration_of, parse_run_options
 from run_store.parts import Parts
@@ -19,6 +20,7 @@ __all__ = [
     "FORMAT_VERSION",
     "Journal",
     "Manifest",
+    "Mirror",
     "Notes",
     "Parts",
     "Run",

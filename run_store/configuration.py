@@ -6,10 +6,12 @@ from typing import Any
 
 from common import plain, sha256_of_text
 
+FILE = "config.yaml"
 WITHOUT_EFFECT = frozenset(
     {
         "out",
         "resume",
+        "mirror",
         "config",
         "wandb",
         "wandb_project",

@@ -8,6 +8,8 @@ import pandas as pd
 
 from common import InputError, atomic_path
 
+TEMPORARY = ".*.part*"  # as common.atomic_path names them
+
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object.

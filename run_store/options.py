@@ -12,13 +12,13 @@ from typing import Any
 
 from common import InputError, natural
 
-NOT_STORED = frozenset({"config", "dry_run", "show_prompt"})
+NOT_STORED = frozenset({"config", "dry_run", "mirror", "show_prompt"})
 """Options of one start, which a run's configuration does not hold."""
 NOT_FROM_FILE = ("out", "resume")
 
 
 def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every draw", wandb: bool = False) -> None:
-    """Add `--seed --out --resume --config`, and `--wandb` and its names for programs that log there.
+    """Add `--seed --out --resume --mirror --config`, and `--wandb` and its names for programs that log there.
 
     Args:
         seed: what the seed is of, for the help.
@@ -27,6 +27,9 @@ def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every dr
     group.add_argument("--seed", type=natural, default=0, help=f"{seed} (%(default)s)")
     group.add_argument("--out", metavar="DIR", help="folder of the run (runs/<time>-<name>-<configuration>)")
     group.add_argument("--resume", action="store_true", help="go on with a run that was broken off")
+    group.add_argument(
+        "--mirror", metavar="ADDRESS", help="keep a copy of --out there (s3://, gs://, a folder); --resume fetches it"
+    )
     group.add_argument("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
     if wandb:
         group.add_argument(

@@ -22,16 +22,16 @@ import yaml
 
 from common import InputError, is_first_process, plain, write_json, write_text
 from run_store import provenance
+from run_store.configuration import FILE as CONFIGURATION
 from run_store.configuration import WITHOUT_EFFECT, configuration_hash, first_difference
-from run_store.files import read_json, read_table, same_content, write_table
+from run_store.files import TEMPORARY, read_json, read_table, same_content, write_table
 from run_store.lock import LOCKS, RunLock
 from run_store.manifest import FILE as MANIFEST
 from run_store.manifest import FORMAT_VERSION, Manifest
+from run_store.mirror import Mirror
 from run_store.parts import Parts
 
 RUNS = Path("runs")
-CONFIGURATION = "config.yaml"
-TEMPORARY = ".*.part*"  # as common.atomic_path names them
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # s3:/bucket/run, as a Path writes it; a drive has one letter
 BEGINNING = (MANIFEST, ".manifest-*.part.json", ".config-*.part.yaml", LOCKS)
 """What a run that was killed before it had written its configuration leaves behind."""
@@ -57,6 +57,7 @@ class Run:
         self.config = _read_configuration(self.path)
         Manifest.read(self.path)  # refuses what this version cannot read
         self._lock: RunLock | None = None
+        self._mirror: Mirror | None = None
         self._files: set[Path] | None = None  # that this process has made in a run that it began itself
         self._folder_is_new = False
 
@@ -184,8 +185,16 @@ class Run:
         run.log("run resumed")
         return run
 
+    def copied_by(self, mirror: Mirror) -> None:
+        """From now on `mirror` keeps a copy; it is brought up to date once more when the run is released."""
+        self._mirror = mirror
+        mirror.start()
+
     def release(self) -> None:
         """Give up the right to write, at the end of the work; the end of the process does the same."""
+        if self._mirror is not None:
+            self._mirror.stop()
+            self._mirror = None
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -195,7 +204,13 @@ class Run:
 
         A resumed run stays as it was. Files that others put into the folder stay, and the folder with them.
         """
+        mirror, self._mirror = self._mirror, None
         self.release()
+        self._take_back()
+        if mirror is not None:
+            mirror.stop()
+
+    def _take_back(self) -> None:
         if self._files is None:
             return
         for file in [*self._files, *self.path.glob(LOCKS)]:
@@ -377,7 +392,7 @@ def _leftovers(path: Path) -> list[Path]:
     if _ADDRESS.match(path.as_posix()):
         raise InputError(
             f"--out {path} is an address, not a folder: a run needs a file system that renames and locks files; give a "
-            "folder, and copy it to the object store when the run has ended (docs/how_to/several_gpus.md)"
+            "folder, and the address as --mirror, which keeps a copy there (docs/how_to/several_gpus.md)"
         )
     if (path / CONFIGURATION).exists():
         raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")

@@ -8,6 +8,11 @@ A number names its result in a comment behind it, which no reader of the page se
     mean kappa .15<!-- = tests/reference/golden/default/verdict.json signal.estimate -->
     yes rate .74<!-- = tests/reference/golden/default/matches.csv target=somebody yes_rate -->
 
+A table names its result once, in a comment right above it: the file, the column whose values stand in the table's first
+column, and which columns stand under a heading, in the order of a cell's numbers:
+
+    <!-- rows = data/respondents.csv respondent; yes rate = yes_rate; AUROC [95%] = auroc, low, high -->
+
 The file is a path from the repository's root, or RUN/FILE of one of the stored runs (`golden/verdict.json`). In JSON
 the key is a path with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it
 is the stored one rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not.
@@ -19,10 +24,14 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from common import InputError, program_parser, run_command
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "tests" / "reference"
@@ -34,9 +43,16 @@ RUNS = {
     "multiverse": REFERENCE / "multiverse",
     "probes": REFERENCE / "probes",
     "profile": REFERENCE / "profile",
+    "dials": REFERENCE / "dials",
+    "data": REFERENCE / "data",
 }
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
+ROWS = re.compile(
+    r"<!--\s*rows\s*=\s*(?P<file>\S+)\s+(?P<key>[^;]+?)\s*;(?P<columns>.+?)-->\n(?P<table>(?:\|[^\n]*\n?)+)", re.S
+)
+CELL_NUMBER = re.compile(rf"({NUMBER})( ?%)?")
+HIDDEN = re.compile(r"<!--.*?-->", re.S)
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,35 @@ def claims_of(page: Path) -> Iterator[Claim]:
     for found in CLAIM.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
         yield Claim(page.name, line, found["number"], bool(found["percent"]), found["file"], found["key"])
+    for found in ROWS.finditer(text):
+        yield from _claims_of_rows(page.name, text.count("\n", 0, found.start("table")) + 1, found)
+
+
+def _claims_of_rows(page: str, line: int, found: re.Match[str]) -> Iterator[Claim]:
+    """The numbers under the named headings of a table."""
+    heading, _, *rows = (HIDDEN.sub("", row) for row in found["table"].splitlines())
+    headings = _cells(heading)
+    for said in found["columns"].split(";"):
+        name, _, columns = (part.strip() for part in said.partition(" = "))
+        if name not in headings:
+            raise InputError(
+                f"{page}, line {line}: no heading {name!r} in the table below; it has {', '.join(headings)}"
+            )
+        wanted = [column.strip() for column in columns.split(",")]
+        for offset, row in enumerate(rows, start=2):
+            cells = _cells(row)
+            numbers = [(each[1], bool(each[2])) for each in CELL_NUMBER.finditer(cells[headings.index(name)])]
+            if numbers and len(numbers) != len(wanted):
+                raise InputError(
+                    f"{page}, line {line + offset}: {len(numbers)} numbers under {name!r}, but {len(wanted)} columns "
+                    f"of {found['file']}; name one column for each number"
+                )
+            for (number, is_share), column in zip(numbers, wanted, strict=False):
+                yield Claim(page, line + offset, number, is_share, found["file"], f"{found['key']}={cells[0]} {column}")
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip().strip("`*") for cell in row.strip().strip("|").split("|")]
 
 
 def stored_value(file: str, key: str) -> float:
@@ -118,12 +163,17 @@ def _from_json(path: Path, key: str) -> Any:
     return value
 
 
-def _from_table(path: Path, key: str) -> Any:
+@cache
+def _table(path: Path) -> "pd.DataFrame":
     import pandas as pd
 
+    return pd.read_csv(path)
+
+
+def _from_table(path: Path, key: str) -> Any:
     chosen, _, column = key.rpartition(" ")
     name, _, wanted = chosen.partition("=")
-    table = pd.read_csv(path)
+    table = _table(path)
     if name not in table or column not in table:
         raise InputError(f"{path} has no column {column!r} or {name!r}; write COLUMN=VALUE and a column")
     rows = table[table[name].astype(str) == wanted]

@@ -273,8 +273,11 @@ def ask_together(
 def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RATES) -> pd.DataFrame:
     """The setting at which a dial has each yes rate.
 
-    Margins are straight between neighbouring settings of a continuous dial; of several settings that come equally near
-    the one nearest to 0 is taken. Settings at which more answers become unread than 5 points are left out.
+    Margins are straight between neighbouring settings of a continuous dial. Where a push either way turns answers to
+    yes, it has a rate more than once: then the stretch of settings nearest to 0 that reaches the rate is taken, and in
+    it the setting that comes nearest, so that no rate is placed far out for a better fit by one question. Of several
+    that come equally near it is the one nearest to 0. Settings at which more answers become unread than 5 points are
+    left out.
 
     Args:
         table: its answers at `first_settings`, on the questions to place it by.
@@ -301,10 +304,21 @@ def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RAT
     rows = []
     for rate in rates:
         away = np.round(np.abs(yes - rate), 9)
-        nearest = np.flatnonzero(away == np.nanmin(away))
+        own = _nearest_stretch(tried, away <= NEAR) if dial.continuous else np.arange(len(tried))
+        nearest = own[away[own] == np.nanmin(away[own])]
         place = nearest[np.abs(tried[nearest]).argmin()]
         rows.append((rate, float(tried[place]), float(yes[place]), bool(away[place] <= NEAR)))
     return pd.DataFrame(rows, columns=["rate", "setting", "rate_found", "reached"])
+
+
+def _nearest_stretch(settings: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """Places of the neighbouring settings, that nearest to 0 among them, at which a rate is reached; all if it never
+    is."""
+    places = np.flatnonzero(reached)
+    if not len(places):
+        return np.arange(len(settings))
+    stretches = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    return min(stretches, key=lambda own: float(np.abs(settings[own]).min()))
 
 
 def _straight(fine: np.ndarray, tried: np.ndarray, row: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
     gate = choose_gate(table, splits, intervention, template, yes_rate=0.3)  # from a sweep's fitting and test split
     gate.save("gate"); gate = Gate.load("gate")
     gate.answer(model, questions)                                            # yes, no, unread; margin and mass
+    gate.stream(model, question, print)                                      # what the subject answers, as it writes
 
 The setting is chosen on the fitting split: for a risk attitude the one with the highest
 
@@ -22,7 +23,7 @@ lies between the quantiles of beta-binomials with (k, n - k + 1) and (k + 1, n -
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ import pandas as pd
 from scipy import stats
 
 from common import InputError, write_json
-from elicitation import Prompt, PromptTemplate, Question, is_read
-from open_models import Generated, OpenModel, PromptSet
+from elicitation import CLOSED_BOOK, Prompt, PromptTemplate, Question, TextReader, is_read
+from open_models import Generated, OpenModel, PromptSet, handing_on
 from steering.interventions import Intervention
 from steering.respondent import generate_steered
 from steering.sweep import sweep
@@ -119,6 +120,34 @@ class Gate:
         """What the subject writes at this setting, in a chat for example; where the intervention acts at the last
         position, what is written afterwards is steered through attention alone."""
         return generate_steered(model, prompts, self.intervention, self.magnitude, max_new_tokens=max_new_tokens)
+
+    def stream(
+        self, model: OpenModel, question: str, sink: Callable[[str], None], *, at_setting: bool = False
+    ) -> Generated:
+        """Let the subject answer a question, under the prompt by which answers are graded (`CLOSED_BOOK`).
+
+        Args:
+            sink: is given each new piece of the answer as it is written.
+            at_setting: write at the gate's setting. Without, the subject writes unsteered, as it did when its answers
+                were graded: `precision` is about these answers.
+
+        Returns:
+            All that was written; the answer is its first line.
+
+        Raises:
+            InputError: no room for an answer in the model's context, or the model is another than the gate's.
+        """
+        reader = CLOSED_BOOK.reader
+        assert isinstance(reader, TextReader)
+        (written,) = generate_steered(
+            model,
+            [CLOSED_BOOK.prompt(question)],
+            self.intervention,
+            self.magnitude if at_setting else 0.0,
+            max_new_tokens=reader.max_new_tokens,
+            stop=handing_on(sink, reader.stop, reader.trim),
+        )
+        return written
 
     def save(self, folder: Path | str) -> None:
         """Write gate.json and the vectors' safetensors into a folder.

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from common import is_first_process, say
-from run_store import Notes, Run, configuration_of
+from common import InputError, is_first_process, say
+from run_store import Mirror, Notes, Run, configuration_of
 
 if TYPE_CHECKING:
     from open_models import OpenModel
@@ -22,7 +22,8 @@ class Start:
         threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
 
     Raises:
-        InputError: the run's folder cannot be used, as `Run.check`. Of several processes the first one says so.
+        InputError: the run's folder cannot be used, as `Run.check`, or its `--mirror`. Of several processes the first
+            one says so.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class Start:
         self._program, self._label, self._may_change = program, label, may_change
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
         self._recorded: dict[str, Any] = {}
+        self._mirror: Mirror | None = None
         if is_first_process():
+            self._mirror = _mirror_of(options)
             self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
         self.threads: int | None = None
 
@@ -89,4 +92,21 @@ class Start:
             if self.threads is not None:
                 run.record(threads=self.threads)
             notes.keep_in(run)
+        if self._mirror is not None:
+            run.copied_by(self._mirror)
         return run
+
+
+def _mirror_of(options: argparse.Namespace) -> Mirror | None:
+    """The copy that `--mirror` asks for; where a lost machine's run is to go on, it is fetched."""
+    if not options.mirror:
+        return None
+    if not options.out:
+        raise InputError("--mirror copies the folder of the run; name it with --out")
+    mirror = Mirror(options.out, options.mirror)
+    held = mirror.holds_a_run()
+    if held and not options.resume:
+        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to go on with it, or another")
+    if held and not (mirror.folder.exists() and any(mirror.folder.iterdir())):
+        say(f"fetched from {options.mirror}: {mirror.fetch()} files")
+    return mirror

@@ -129,6 +129,24 @@ def test_a_number_that_is_not_that_of_its_result_is_told(tmp_path):
     assert done.stdout.splitlines()[-1] == "2 of 3 numbers are those of their results"
 
 
+def test_a_table_that_names_its_result_is_held_to_it_cell_by_cell(tmp_path):
+    (tmp_path / "r.csv").write_text("who,rate,low,high\nann,.254,.1,.4\nbob,.5,.3,.7\n")
+    rows = f"<!-- rows = {tmp_path / 'r.csv'} who; yes rate = rate; share [95%] = rate, low, high -->\n"
+    table = (
+        "| who | yes rate | share [95%] |\n| --- | --- | --- |\n| ann | .25 | 25% [.10, .40] |\n| `bob` | .6 | - |\n"
+    )
+    (tmp_path / "page.md").write_text("Told.\n\n" + rows + table)
+    script = ROOT / "scripts" / "check_numbers.py"
+    done = subprocess.run([sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "page.md, line 7: .6 is said" in done.stdout
+    assert done.stdout.splitlines()[-1] == "4 of 5 numbers are those of their results"
+    (tmp_path / "page.md").write_text(rows.replace("yes rate =", "no such =") + table)
+    done = subprocess.run([sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no heading 'no such' in the table below; it has who, yes rate, share [95%]" in done.stderr
+
+
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
     pytest.importorskip("mkdocstrings")

@@ -23,7 +23,8 @@ def finish(
     rates = found.rates.merge(effects, on=["dial", "setting"], how="left", suffixes=("", "_facts"))
     reach = reach_at_kl(rates)
     cost = effects.groupby("dial")["seconds_per_answer"].first()
-    table = found.table.assign(seconds_per_answer=cost.reindex(found.table.index))
+    cost = cost.reindex(found.table.index).where(found.table["n_rates"] > 0)  # of a dial that reaches none, of nothing
+    table = found.table.assign(seconds_per_answer=cost)
     figures = {
         "dials": draw_dials(table, rates),
         "direction_cosines": draw_direction_cosines(

@@ -52,16 +52,19 @@ def side_effects(study: DialStudy, dials: Sequence[Dial], placed: pd.DataFrame) 
     asked = ask_all(study, "facts", dials, facts, FACT.template, settings)
     truth = pd.Series(truth_of(facts))
     timed, frames = study.inputs.in_splits("fitting")[:TIMED_QUESTIONS], []
-    for dial in dials:
-        name = f"texts/{slug(dial.name)}.csv"
-        if not study.run.has(name):
+    files = {dial.name: f"texts/{slug(dial.name)}.csv" for dial in dials}
+    left = [dial for dial in dials if not study.run.has(files[dial.name])]
+    with progress_bar(len(left), f"{len(passages)} neutral passages under each dial") as advance:
+        for dial in left:
             begun = time.perf_counter()
             dial.ask(study.model, timed, study.template, settings[dial.name])
             each = (time.perf_counter() - begun) / (TIMED_QUESTIONS * len(settings[dial.name]))
             own = dial.on_text(study.model, settings[dial.name], passages).assign(seconds_per_answer=each)
-            study.run.write_table(name, own)
-        text = study.run.read_table(name)
-        limit = study.options.limit
+            study.run.write_table(files[dial.name], own)
+            advance(1)
+    limit = study.options.limit
+    for dial in dials:
+        text = study.run.read_table(files[dial.name])
         own = fact_effects(asked[asked["dial"] == dial.name], truth, limit=limit).drop(columns="n")
         frames.append(own.assign(setting=own["setting"]).merge(text, on="setting").assign(dial=dial.name))
     return pd.concat(frames, ignore_index=True)

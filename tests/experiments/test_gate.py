@@ -1,9 +1,18 @@
 """A gate from a finished run, and questions put to it, from the command line."""
 
 import io
+import json
+import re
+import signal
+import subprocess
+import sys
 
 import pytest
-from tiny_experiment import ROOT, as_arguments, call, finished_run, write_experiment  # noqa: F401
+from tiny_experiment import ROOT, alone, as_arguments, call, finished_run, run_here, write_experiment  # noqa: F401
+
+from elicitation.instruments import first_line
+from open_models import load_model
+from steering import Gate
 
 GATE = ROOT / "experiments" / "gate.py"
 
@@ -30,6 +39,75 @@ def test_a_gate_is_chosen_saved_and_asked(call, run, tmp_path, monkeypatch):  # 
     assert ended.out.strip() == lines[1]
 
 
+@pytest.fixture(scope="module")
+def eager(run, tmp_path_factory):
+    """A gate that says yes to most, with a precision of its own."""
+    folder = tmp_path_factory.mktemp("eager") / "gate"
+    assert run_here(GATE, "--run", run, "--yes-rate", 0.9, "--save", folder) == 0
+    held = json.loads((folder / "gate.json").read_text())
+    held["precision"] = held["recall"] = {"share": 0.62, "low": 0.5, "high": 0.75, "n": 40}
+    (folder / "gate.json").write_text(json.dumps(held))
+    return folder
+
+
+QUESTIONS = ["Which river was the poet of chess in 1000?", "Who was first?", "Who was last?"]
+
+
+def test_in_a_chat_each_question_is_answered_as_by_itself_and_a_yes_goes_on(call, eager, monkeypatch):  # noqa: F811
+    """What follows a yes is what the subject writes unsteered; with --steered it is another text, of unknown worth."""
+    alike = call(GATE, eager, *QUESTIONS).out.splitlines()
+    words = [line.split("\t")[0] for line in alike]
+    assert "yes" in words
+    said = {}
+    for more in ((), ("--steered",)):
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(["", *QUESTIONS])))
+        ended = call(GATE, eager, "--chat", *more)
+        assert ended.code == 0, ended.err
+        said[more] = ended.out.split("\n")
+        assert re.findall(r"^(yes|no|unread) \([+-]", ended.out, re.MULTILINE) == words
+        assert ("right in 0.62 of such cases" in ended.out) is (not more)
+    gate = Gate.load(eager)
+    model, pieces = load_model(gate.model), []
+    written = gate.stream(model, QUESTIONS[words.index("yes")], pieces.append)
+    assert len(pieces) > 1
+    assert "".join(pieces) == first_line(written.text)
+    assert "".join(pieces) in said[()]
+    assert said[()] != said["--steered",]
+
+
+def test_a_question_that_cannot_be_asked_does_not_end_the_chat(call, eager, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("sys.stdin", io.StringIO("word " * 5000 + "\n" + QUESTIONS[0]))
+    ended = call(GATE, eager, "--chat")
+    assert ended.code == 0, ended.err
+    assert "error:" in ended.err
+    assert ended.out.split()[0] in ("yes", "no", "unread")
+
+
+def test_a_chat_without_any_input_ends(call, eager, monkeypatch):  # noqa: F811
+    for nothing in (io.StringIO(""), None):
+        monkeypatch.setattr("sys.stdin", nothing)
+        assert call(GATE, eager, "--chat").code == 0
+
+
+def test_ctrl_c_ends_a_chat_without_a_traceback(eager):
+    chat = subprocess.Popen(
+        [sys.executable, GATE, eager, "--chat"],
+        env=alone(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    chat.stdin.write(QUESTIONS[0] + "\n")
+    chat.stdin.flush()
+    assert chat.stdout.readline().split()[0] in ("yes", "no", "unread")
+    chat.send_signal(signal.SIGINT)
+    _, said = chat.communicate(timeout=60)
+    assert chat.returncode == 130
+    assert said.endswith("interrupted\n")
+    assert "Traceback" not in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -38,6 +116,9 @@ def test_a_gate_is_chosen_saved_and_asked(call, run, tmp_path, monkeypatch):  # 
         (["--run", "RUN", "--beta", "1", "--save", "OUT"], "which questions the subject answers rightly"),
         (["--run", "RUN", "--target", "nobody", "--save", "OUT"], "no target 'nobody'"),
         (["OUT", "Who?"], "there is no gate in"),
+        (["OUT", "--chat", "Who?"], "--chat reads its questions from standard input"),
+        (["OUT", "--steered", "Who?"], "--steered is about what is written in a chat"),
+        (["--run", "RUN", "--yes-rate", "0.5", "--save", "OUT", "--chat"], "no questions"),
     ],
 )
 def test_what_cannot_be_done_is_said(call, run, tmp_path, arguments, said):  # noqa: F811

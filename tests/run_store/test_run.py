@@ -54,7 +54,7 @@ def test_a_new_run_holds_its_configuration_and_where_it_comes_from(tmp_path):
 def test_an_address_of_an_object_store_is_refused_and_no_folder_of_that_name_is_made(address, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for begin in (lambda: Run.check(CONFIGURATION, address, False), lambda: resume(address), lambda: create(address)):
-        with pytest.raises(InputError, match=r"is an address, not a folder.*copy it to the object store"):
+        with pytest.raises(InputError, match=r"is an address, not a folder.*the address as --mirror"):
             begin()
     assert not list(tmp_path.iterdir())
 

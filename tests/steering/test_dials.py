@@ -125,6 +125,22 @@ def test_what_a_dial_does_not_reach_is_said(model):
     assert place_settings(MovedCut(), unread, (0.5,))["setting"].tolist() == [0.0]
 
 
+def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
+    """At -4 one of five says yes, as wanted; so does, but for one question of fifty, a push a tenth as large."""
+    asked = np.arange(50)
+    yes = {-4.0: asked < 10, 0.0: asked < 0, 0.4: asked < 11, 1.0: asked < 50}
+    table = pd.concat(
+        [
+            pd.DataFrame({"question_id": asked, "setting": setting, "margin": np.where(said, 1e-9, -1.0), "mass": 1.0})
+            for setting, said in yes.items()
+        ]
+    )
+    placed = place_settings(MovedCut(), table, (0.2, 0.95)).set_index("rate")
+    assert placed["reached"].all()
+    assert placed.loc[0.2, "setting"] == pytest.approx(0.4, abs=0.02)
+    assert 0.4 < placed.loc[0.95, "setting"] <= 1.0
+
+
 def test_interventions_are_asked_together_as_each_alone(model, vector):
     dials = [InterventionDial(Intervention.of(vector, operator=name), name) for name in ("add", "rotate")]
     prompts, frames = PromptSet.build(model, QUESTIONS, METACOGNITIVE), []

@@ -1,0 +1,76 @@
+"""What a collected panel's respondents said and knew, in the tables of docs/data.md.
+
+    python -m elicitation.describe elicitation/data                      # the embedded panel
+    python -m elicitation.describe runs/panel --questions my_questions.jsonl --out described
+
+FOLDER is one that collect_panel.py wrote. Writes, with --out: respondents.csv (yes rate, unread, mass, what the margin
+knows), levels.csv (share right of the closed-book answers, and of non-answers, by intended level), outcomes.csv,
+kinship.csv and eigenvalues.csv (correlations within and between base models).
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from common import InputError, atomic_path, run_command
+from elicitation.closed_book import NO_ANSWER, accuracy_by_level, non_answers_by_level, outcome_counts
+from elicitation.kinship import kinship_of
+from elicitation.panel_files import load_panel
+from elicitation.panel_summary import summarise_panel
+from elicitation.question_files import load_questions
+from elicitation.questions import Question
+
+FILES = ("panel.csv", "closed_book.csv")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m elicitation.describe", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
+    parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")
+    options = parser.parse_args(arguments)
+    tables = describe(options.folder, load_questions(options.questions))
+    for name, table in tables.items():
+        print(f"{name}\n{table.round(3).to_string()}\n")
+        if options.out is not None:
+            options.out.mkdir(parents=True, exist_ok=True)
+            with atomic_path(options.out / f"{name}.csv") as temporary:
+                table.to_csv(temporary, float_format="%.6g", lineterminator="\n")
+
+
+def describe(folder: Path, questions: list[Question]) -> Mapping[str, pd.DataFrame]:
+    """Name -> table, as the module says.
+
+    Args:
+        questions: all that were asked; give the intended levels.
+
+    Raises:
+        InputError: a file is missing; or no two respondents say yes and no often enough to be compared.
+    """
+    for name in FILES:
+        if not (folder / name).is_file():
+            raise InputError(f"there is no file {folder / name}; give a folder that collect_panel.py wrote")
+    panel, closed = load_panel(folder / FILES[0]), pd.read_csv(folder / FILES[1])
+    assert panel.responses is not None  # a panel.csv of collect_panel.py is long
+    kin = kinship_of(panel)
+    return {
+        "respondents": summarise_panel(panel.responses, questions),
+        "levels": _beside(accuracy_by_level(closed, questions), non_answers_by_level(closed, questions)),
+        "outcomes": outcome_counts(closed).rename(columns={NO_ANSWER: "no_answer"}),
+        "kinship": kin.summary.rename_axis("pairs_of"),
+        "eigenvalues": pd.DataFrame({"share": kin.eigenvalue_shares}).rename_axis("place"),
+    }
+
+
+def _beside(right: pd.DataFrame, silent: pd.DataFrame) -> pd.DataFrame:
+    """right_1, silent_1, right_2, ...: the two shares of each level side by side."""
+    return pd.concat([right.add_prefix("right_"), silent.add_prefix("silent_")], axis=1)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
