@@ -69,12 +69,14 @@ class SelfReport:
         forms: name of each equivalent form -> its instrument, read from logits.
         about: what its items are, one of `ABOUT`.
         unit: of its score.
+        right_if_unable: its affirmative is right where the subject's own answer is wrong.
     """
 
     name: str
     forms: Mapping[str, Instrument]
     about: str
     unit: str = "log-odds"
+    right_if_unable: bool = False
 
     def prompt(self, form: str, item: Item) -> Prompt:
         """What is shown."""
@@ -202,6 +204,7 @@ SELF_REPORTS: dict[str, SelfReport] = {
                 "I answer",
             ),
             "questions",
+            right_if_unable=True,
         ),
         SelfReport("stands by it, doubted", _stands_by("I doubt that."), "answers"),
         SelfReport("stands by it, agreed", _stands_by("I think so too."), "answers"),

@@ -115,7 +115,9 @@ class DialProfile:
         elif word == STILL:
             said.append("Yes to unrelated facts stays: what is turned is not the word yes as such.")
         if moved:
-            said.append(f"Confidence moves where it is asked for without that word ({', '.join(moved)}).")
+            stays = [name for name, which in beliefs.items() if which == STILL]
+            but = f", and stays where it is asked for as {', '.join(stays)}" if stays else ""
+            said.append(f"Confidence moves where it is asked for without that word ({', '.join(moved)}){but}.")
         elif all(which == STILL for which in beliefs.values() if which not in (None, UNREAD, ALIKE)):
             said.append(
                 "No other statement of confidence that could be read moves: what is turned is where this question's "

@@ -9,8 +9,9 @@ from matplotlib.lines import Line2D
 from elicitation import VECTOR
 from reporting.figure_style import COLOURS, FAINT, INK, Drawing, new_figure, set_title, styled
 
-_ROW = 0.155
-_GAP = 0.7
+_ROW = 0.15
+_HEADING = 1.7
+"""Rows that an instrument's name and verdict take above its settings."""
 _LINEAR_UP_TO = 1.0
 
 
@@ -25,13 +26,17 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
     settings = sorted(cells["magnitude"].unique())
     names = names or {magnitude: f"{magnitude:+.3g}" for magnitude in settings}
     own, controls = cells[cells["role"] == VECTOR], cells[cells["role"] != VECTOR]
-    height = len(reports) * (len(settings) * _ROW + _GAP * _ROW) + 1.5
+    height = len(reports) * (len(settings) + _HEADING) * _ROW + 1.6
     figure = new_figure(height)
     axes = figure.add_subplot()
     y, ticks, labels = 0.0, [], []
     reach = 1.0
     for report, summary in reports.iterrows():
-        top = y
+        heading = axes.get_yaxis_transform()
+        axes.text(0.01, y, str(report), transform=heading, fontsize=7.5, color=INK, va="center", weight="bold")
+        verdict = str(summary["verdict"]) if np.isfinite(summary["together"]) else ""
+        axes.text(0.99, y, verdict, transform=heading, fontsize=7, color=INK, va="center", ha="right")
+        y -= (1 + _HEADING) / 2
         for magnitude in settings[::-1]:
             row = own[(own["report"] == report) & (own["magnitude"] == magnitude)].iloc[0]
             beside = controls[(controls["report"] == report) & (controls["magnitude"] == magnitude)]["shift"].dropna()
@@ -46,16 +51,11 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
             ticks.append(y)
             labels.append(names[magnitude])
             y -= 1.0
-        if np.isfinite(summary["together"]):
-            axes.text(1.01, (top + y + 1) / 2, str(summary["verdict"]), transform=axes.get_yaxis_transform(),
-                      fontsize=6.5, color=INK, va="center")  # fmt: skip
-        axes.text(-0.2, (top + y + 1) / 2, str(report).replace(" in ", "\nin "), fontsize=7.5, ha="right",
-                  va="center", transform=axes.get_yaxis_transform())  # fmt: skip
-        y -= _GAP
-        axes.axhline(y + (1 + _GAP) / 2, color=FAINT, linewidth=0.4)
+        y -= (_HEADING - 1) / 2
+        axes.axhline(y + _HEADING / 2, color=FAINT, linewidth=0.4)
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_yticks(ticks, labels, fontsize=6)
-    axes.set_ylim(y + 0.5, 0.8)
+    axes.set_ylim(y + _HEADING / 2, _HEADING / 2)
     axes.set_xscale("symlog", linthresh=_LINEAR_UP_TO, linscale=1.2)
     axes.set_xlim(-1.15 * reach, 1.15 * reach)
     marks = [mark for mark in (1, 3, 10, 30, 100) if mark <= 1.15 * reach]
@@ -63,21 +63,22 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.minorticks_off()
     axes.set_xlabel("shift, in standard deviations of the unsteered answers")
-    figure.legend(
-        handles=[
-            Line2D([], [], color=COLOURS[1], marker="o", markersize=4, label="towards yes"),
-            Line2D([], [], color=COLOURS[0], marker="s", markersize=4, label="towards no"),
-            Line2D([], [], color=FAINT, marker="|", linestyle="", markersize=6, label="random direction"),
-        ],
-        loc="outside lower left",
-        ncols=3,
-    )
-    set_title(axes, "What the dial moves", "left: settings, by the yes rate of the question it was made from")
+    sides = [
+        Line2D([], [], color=colour, marker=marker, markersize=4, label=label)
+        for colour, marker, label, there in (
+            (COLOURS[1], "o", "towards yes", max(settings) > 0),
+            (COLOURS[0], "s", "towards no", min(settings) < 0),
+        )
+        if there
+    ]
+    random = Line2D([], [], color=FAINT, marker="|", linestyle="", markersize=6, label="random direction")
+    figure.legend(handles=[*sides, random], loc="outside lower left", ncols=3)
+    set_title(axes, "What the dial moves", "settings by the yes rate of the dial's own question")
     return Drawing(
         figure,
         "What the dial moves",
         "Mean change of each instrument's score from the unsteered subject, over the standard deviation of its "
         "unsteered scores; bars are 95% bootstrap intervals over items. Grey strokes: random directions of the same "
-        "length at the same layer and magnitude. Beyond 1 the axis is logarithmic. Right: the verdict of the rule in "
-        "docs/instruments.md.",
+        "length at the same layer and magnitude. Beyond 1 the axis is logarithmic. Beside each name the verdict of the "
+        "rule in docs/instruments.md.",
     )

@@ -42,6 +42,7 @@ RUNS = {
     "controls99": REFERENCE / "controls99",
     "multiverse": REFERENCE / "multiverse",
     "probes": REFERENCE / "probes",
+    "profile": REFERENCE / "profile",
     "dials": REFERENCE / "dials",
     "data": REFERENCE / "data",
 }

@@ -8,8 +8,9 @@ An instrument's item scores have standard deviation 1 unsteered. A push d in a s
     (m / 1.5) (g_d + h_di) + e        so that `together` is g_d on average
 
 g_d: what the push does to all items, drawn with standard deviation `random pushes` for the random directions; h_di (.3)
-what it does to an item besides; e (.1) what a setting adds. The vector's own g is drawn like the others' (rows whose
-effect is "as random") or planted. Printed: share of subjects in which each verdict is given.
+what it does to an item besides; e (.1) what a setting adds. The vector's own g is drawn like the others' (effect "as
+random") or planted. Printed: share of subjects in which each verdict is given, as in "0.1, 0.5": pushes of .1, an
+effect of .5.
 """
 
 import argparse
@@ -42,7 +43,8 @@ def main() -> None:
                 verdict = one_verdict(pushes, effect, options, options.seed * 1_000_003 + number * 10_007 + subject)
                 said[verdict] = said.get(verdict, 0) + 1
             shares = {name: said.get(name, 0) / options.subjects for name in PROFILE_VERDICTS}
-            rows.append({"random pushes": pushes, "effect": "as random" if effect is None else effect} | shares)
+            case = f"{pushes:g}, {'as random' if effect is None else f'{effect:g}'}"
+            rows.append({"pushes, effect": case} | shares)
             advance(1)
     table = pd.DataFrame(rows)
     print(

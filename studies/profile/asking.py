@@ -71,8 +71,9 @@ def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: arg
     own = written[written["magnitude"] == 0].set_index("question_id")
     right = own["correct"].to_dict()
     if report.about == "questions":
+        able = {key: 1 - value if report.right_if_unable else value for key, value in right.items()}
         return [
-            Item(each.id, {"question": each.text}, truth=right.get(each.id, float("nan"))) for each in dial.questions
+            Item(each.id, {"question": each.text}, truth=able.get(each.id, float("nan"))) for each in dial.questions
         ]
     if report.about == "answers":
         texts = own["text"].fillna("").str.strip()

@@ -42,6 +42,16 @@ def test_every_instrument_is_asked_at_every_setting_beside_random_directions(pro
     assert per_form[("can you answer", "plain")] == 6
 
 
+def test_passing_is_right_where_the_own_answer_is_wrong(profiled):
+    answers = pd.concat(pd.read_parquet(file) for file in sorted((profiled / "answers").glob("*.parquet")))
+    truth = answers.drop_duplicates(["report", "question_id"]).pivot(
+        index="question_id", columns="report", values="truth"
+    )
+    known = truth[["would rather pass", "P(IK)"]].dropna()
+    assert len(known)
+    assert (known.sum(axis=1) == 1).all()
+
+
 def test_the_page_says_what_the_tables_hold(profiled):
     reports = pd.read_csv(profiled / "reports.csv").set_index("report")
     page = (profiled / "report.html").read_text(encoding="utf-8")

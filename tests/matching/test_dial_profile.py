@@ -38,6 +38,13 @@ def test_what_moves_moves_against_and_stays_is_told_apart():
     assert "Confidence moves where it is asked for without that word (P(True))." in text
 
 
+def test_a_confidence_that_stays_is_named_beside_one_that_moves():
+    found = profile_of(planted({"can you answer": 2.0, "P(True)": 0.8, "confidence in numbers": 0.0}))
+    assert any(
+        "(P(True)), and stays where it is asked for as confidence in numbers." in line for line in found.sentences()
+    )
+
+
 def test_a_yes_that_moves_alone_is_said_to_move_alone():
     slopes = {"can you answer": 2.0, "confidence in numbers": 0.0, "confidence in words": 0.0, "P(True)": 0.0}
     text = " ".join(profile_of(planted(slopes | {"unrelated facts": 1.0})).sentences())
