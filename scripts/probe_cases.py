@@ -24,6 +24,7 @@ from probes import (
     Surroundings,
     TopicFolds,
     auroc_of_copies,
+    beyond_known,
     beyond_shared,
     choose_layer,
     correct_label,
@@ -107,6 +108,14 @@ def by_chance(rng: np.random.Generator, shift: float, effect: float) -> Found:
         "AUROC off .5": off(0.5, area.low, area.high),
         "mean AUROC": area.auroc,
     }
+
+
+def beyond_the_words(rng: np.random.Generator, shift: float, effect: float, told: float) -> Found:
+    """Whether a stream adds to words: the words tell the label with this weight, the stream reads it and no words."""
+    rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
+    words = told * labels + rng.standard_normal((N_QUESTIONS, 1))
+    found = beyond_known(rows, labels[:, 0], words, FOLDS, N_DRAWS, int(rng.integers(10**6)))
+    return {"adds to the words (p)": found.p, "mean correlation": found.correlation}
 
 
 def best_layer(rng: np.random.Generator, shift: float, effect: float, n_layers: int = 12) -> Found:

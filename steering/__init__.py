@@ -1,9 +1,9 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.adapters import (
+    ADAPTER_PASSES,
     ADAPTER_SETTINGS,
     MOST_READINGS,
-    MOST_WHOLE_PASSES,
     Adapter,
     LoraDial,
     adapted,
@@ -73,6 +73,7 @@ from steering.vectors import (
 from steering.written import SURENESS_OF_WRITING, written_along
 
 __all__ = [
+    "ADAPTER_PASSES",
     "ADAPTER_SETTINGS",
     "ASKED_COLUMNS",
     "CONTRASTS",
@@ -85,7 +86,6 @@ __all__ = [
     "FACT_EFFECT_COLUMNS",
     "LIMIT",
     "MOST_READINGS",
-    "MOST_WHOLE_PASSES",
     "OPERATORS",
     "POSITIONS",
     "RATES",

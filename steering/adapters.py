@@ -41,13 +41,12 @@ ADAPTED = ("q_proj", "v_proj", "qkv_proj", "query_key_value")
 """Linear maps of the attention that are adapted where a layer has them."""
 SHARPNESS = 4.0
 CLOSE = 0.02
-PASSES = 12
+ADAPTER_PASSES = 12
+"""Over the training questions, at most."""
 ADAPTER_SETTINGS = (-2.0, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 FACTORS = tuple(round(0.05 * step, 2) for step in range(31))
-MOST_READINGS = 1 + PASSES + len(FACTORS)
+MOST_READINGS = 1 + ADAPTER_PASSES + len(FACTORS)
 """Of the training questions: before, after each pass, and at each factor."""
-MOST_WHOLE_PASSES = 2 * PASSES
-"""Over the training questions from their first token: forwards, and as many backwards."""
 NAME, OWN = "default", "onedial.json"
 FORMAT = "onedial-adapter-1"
 PREFIX = "base_model.model."
@@ -144,7 +143,7 @@ def train_adapter(
     *,
     rank: int = 4,
     first_layer: int | None = None,
-    passes: int = PASSES,
+    passes: int = ADAPTER_PASSES,
     batch_size: int = 8,
     learning_rate: float = 3e-3,
     seed: int = 0,

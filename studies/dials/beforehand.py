@@ -6,9 +6,9 @@ from elicitation import PromptTemplate
 from matching import ExperimentInputs
 from open_models import load_config, quiet_libraries, resolve_weights
 from steering import (
+    ADAPTER_PASSES,
     ADAPTER_SETTINGS,
     MOST_READINGS,
-    MOST_WHOLE_PASSES,
     forecast_comparison,
     instructed_threshold,
     measure_and_forecast,
@@ -58,7 +58,7 @@ def predict(options: argparse.Namespace, inputs: ExperimentInputs, template: Pro
         n_passages=options.passages,
         n_timed=TIMED_QUESTIONS,
         n_readings=READINGS.get(options.contrast, 3) + 3 * len(options.framings) + MOST_READINGS * with_adapter,
-        n_whole=2 * ("gradient" in options.methods) + MOST_WHOLE_PASSES * with_adapter,
+        n_whole=2 * (("gradient" in options.methods) + ADAPTER_PASSES * with_adapter),  # forwards, and backwards
         n_read_once=1 + ("temperature" in options.dials),
         positions=options.positions,
     )

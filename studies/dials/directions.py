@@ -9,6 +9,7 @@ from common import say
 from open_models import PromptSet
 from reporting import progress_bar
 from steering import (
+    ADAPTER_PASSES,
     Adapter,
     Dial,
     Intervention,
@@ -122,7 +123,7 @@ def adapter(study: DialStudy) -> Adapter:
     if study.run.has("adapter/onedial.json"):
         return Adapter.load(folder)
     prompts = PromptSet.build(study.model, study.inputs.in_splits("extraction"), study.template)
-    with progress_bar(None, "passes over the extraction split, for the adapter") as advance:
+    with progress_bar(ADAPTER_PASSES, "adapter, passes over the extraction split") as advance:
         found = train_adapter(study.model, prompts, study.options.lora_rate, seed=study.options.seed, progress=advance)
     say(f"adapter: yes rate {found.unsteered:.2f} before, {found.reached:.2f} after {found.n_passes} passes")
     found.save(folder)
