@@ -13,7 +13,7 @@ import pandas as pd
 from psychometrics.shares import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
-CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few of either kind"
+CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def battery_overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns:
         index respondent, test, what; `OVERVIEW_COLUMNS`: n (answers, or what the number is a share of), n_unread (also
         what was empty or invalid), value, low, high (nan where there is no interval), nothing (what knowing nothing
-        would give, nan where nothing can be said), status (why there is no value, else "").
+        would give, nan where nothing can be said), status (why there is no value or no interval, else "").
     """
     rows = {}
     for test, line in LINES.items():
@@ -119,5 +119,6 @@ def _cells(row: pd.Series, line: Line) -> list[object]:
         low, high = (float(end.iloc[0]) for end in ends)
     # Made questions and empty texts are counted in n; what could not be read is not.
     of = n if line.unread in ("n_invalid", "n_empty") else n + unread
-    status = "" if np.isfinite(value) else CANNOT_BE_ASKED if unread > of / 2 else TOO_FEW
+    told = np.isfinite(value) and (np.isfinite(low) or not line.low)
+    status = CANNOT_BE_ASKED if unread > of / 2 else "" if told else TOO_FEW
     return [n, unread, value, low, high, line.nothing, status]
