@@ -187,6 +187,7 @@ def without_labels(rng: np.random.Generator, truth: float, understood: bool) -> 
     for method, row in own.iterrows():
         found[f"{method}: AUROC off .5"] = off(0.5, row["low"], row["high"])
         found[f"{method}: hurt off 0"] = off(0.0, row["hurt_low"], row["hurt_high"])
+    found["supervised: reads (p)"] = own.loc["supervised", "p_reads"]
     for method in ("ccs", "polar ccs"):
         found |= {
             f"mean {name.replace('_', ' ')}, {method}": float(own.loc[method, name])
