@@ -6,7 +6,7 @@ task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are
 found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
 """
 
-from probes.beyond_shared import BeyondShared, beyond_shared
+from probes.beyond_shared import BeyondShared, beyond_known, beyond_shared
 from probes.choice import ChosenLayer, choose_layer
 from probes.concordance import Area, Concordance, difference_interval, topic_draws
 from probes.contrast import (
@@ -72,6 +72,7 @@ __all__ = [
     "ITS_OWN",
     "MEASURED_BADLY",
     "NOTHING_FOUND",
+    "beyond_known",
     "beyond_shared",
     "CONTRASTS",
     "CONTRAST_COLUMNS",

@@ -114,6 +114,19 @@ def beyond_shared(
     )
 
 
+def beyond_known(
+    rows: Floats, truth: Floats, known: Floats, folds: TopicFolds, n_shuffles: int = N_SHUFFLES, seed: int = 0
+) -> BeyondShared:
+    """Does a stream predict what exact numbers, such as a held-out reading of the words, leave of a label?
+
+    The test of `beyond_shared` with nothing in the place of what is shared: c = y - W gamma by least squares.
+
+    Args:
+        known: (question, number). Others, and errors, as there.
+    """
+    return beyond_shared(rows, truth, np.empty((len(truth), 0)), folds, known, n_shuffles, seed)
+
+
 def _within(values: Floats, topic: NDArray[np.intp]) -> Floats:
     """Deviations of each column from its topic's mean."""
     member = np.eye(topic.max() + 1)[topic]

@@ -39,6 +39,7 @@ from scipy.special import expit
 from common import InputError
 from probes.concordance import Area, Concordance, auroc_by_column, difference_interval
 from probes.folds import TopicFolds
+from probes.reads_at_all import copies_within, reads_by_chance
 from probes.solvers import METHODS, NO_PENALTY, Training
 
 Floats = NDArray[np.float64]
@@ -47,6 +48,7 @@ RESTARTS, STEPS, RATE, DECAY = 10, 400, 0.01, 0.01
 """As in Burns et al., but for the steps: they take 1000; after 400 the restarts rank alike by loss."""
 _REST, _LOOK, _LEAST = 1e-2, 25, 1e-3
 N_RANDOM = 10
+N_COPIES = 199
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +205,7 @@ def opposite(p: Floats) -> NDArray[np.bool_]:
 
 
 CONTRAST_COLUMNS = (
-    "method", "marker", "auroc", "low", "high", "as_it_stands", "negated", "hurt", "hurt_low", "hurt_high",
+    "method", "marker", "auroc", "low", "high", "p_reads", "as_it_stands", "negated", "hurt", "hurt_low", "hurt_high",
     "polar_gap", "contradiction", "opposite", "n",
 )  # fmt: skip
 
@@ -227,8 +229,10 @@ def read_without_labels(
 
     Returns:
         One row per method and marker ("negation", "nonsense"), `CONTRAST_COLUMNS`: AUROC over both polarities with its
-        95% interval over topics, and of either polarity; hurt: AUROC with the negation minus that with nonsense, its
-        interval; polar_gap, contradiction, opposite: means, nan for a method without probabilities; n statements.
+        95% interval over topics, and of either polarity; p_reads of the method with labels, among copies of them that
+        are shuffled within topics and read anew (`probes.reads_at_all`), nan of the others; hurt: AUROC with the
+        negation minus that with nonsense, its interval; polar_gap, contradiction, opposite: means, nan for a method
+        without probabilities; n statements.
 
     Raises:
         InputError: the control has other statements, or an unknown method.
@@ -248,6 +252,8 @@ def read_without_labels(
             readings = [reading.towards(material.holds) for reading in found]
             agreement[marker] = _against([reading.score for reading in readings], material.holds, material.folds)
             measures = _measures(readings, material, agreement[marker].area(draws))
+            if name == "supervised":
+                measures["p_reads"] = reads_by_chance(measures["auroc"], _auroc_of_copies(material, seed))
             lines.append({"method": name, "marker": marker, **measures})
         hurt = difference_interval(agreement["negation"], agreement["nonsense"], draws)
         lines[-2] |= dict(zip(("hurt", "hurt_low", "hurt_high"), hurt, strict=True))
@@ -334,6 +340,20 @@ def _readings(material: StatementStreams, method: str, seed: int) -> list[_HeldO
         for draw, readings in enumerate(found):
             readings.append(CONTRASTS[method](every[seen], holds[seen], every, (seed * 100 + draw) * 100 + fold))
     return [_HeldOut(readings, folds) for readings in found]
+
+
+def _auroc_of_copies(material: StatementStreams, seed: int) -> Floats:
+    """(copy,) AUROC of `supervised`, fitted and judged by truths that are shuffled within topics."""
+    streams, folds = material.streams, material.folds
+    true = copies_within(material.true, folds.topic, N_COPIES, seed)
+    holds = np.stack([true, 1 - true], axis=1).reshape(-1, N_COPIES)
+    fold, score = np.repeat(folds.fold, 2), np.empty_like(holds)
+    for left_out in range(folds.n_folds):
+        seen, judged = ~folds.inside(left_out), fold == left_out
+        rows = _differences(_normalised(streams, seen, apart=False))
+        training = Training.of(rows[~judged])
+        score[judged] = training.standardised(rows[judged]) @ METHODS["lda"](training, holds[~judged], NO_PENALTY)[0]
+    return auroc_by_column(score, holds, fold)
 
 
 def _measures(readings: Sequence[Reading], material: StatementStreams, area: Area) -> dict[str, float]:

@@ -16,6 +16,7 @@ from psychometrics.abstention import (
 from psychometrics.analysis_tables import analysis_summary, analysis_tables
 from psychometrics.answers import PsychometricsWarning
 from psychometrics.battery import BATTERY, battery_scores
+from psychometrics.battery_overview import battery_overview
 from psychometrics.calibration import (
     Estimate,
     auroc,
@@ -180,6 +181,7 @@ __all__ = [
     "answering_threshold",
     "association_scores",
     "auroc",
+    "battery_overview",
     "battery_scores",
     "bootstrap_questions",
     "bradley_terry",

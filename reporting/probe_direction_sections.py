@@ -51,13 +51,24 @@ def without_labels(contents: ProbeContents) -> Section | None:
         f"The same facts as {table['n'].max():.0f} statements, as they stand and negated, each answered by yes and by "
         "no. CCS and CRC look for a direction along which the two answers contradict each other, without labels; the "
         "polar variant wants a statement and its negation to contradict each other too. supervised: what could be "
-        "found with labels. In the control a word without meaning stands in the place of not, and counts as if it "
-        "negated: whatever reads truth must do worse there, and hurt says by how much. A method that reads statements "
-        "as they stand and falls below .5 on negated ones does not understand the negation. polar gap: 0 where yes to "
-        "a statement is read as no to its negation; contradiction: 0 where never both are affirmed, .5 where every "
-        "probability is .5; opposite: share of pairs that lean to opposite sides."
+        "found with labels; its interval is too short, and p, reads is the share of labels shuffled within topics and "
+        "read anew that come out as high. In the control a word without meaning stands in the place of not, and counts "
+        "as if it negated: whatever reads truth must do worse there, and hurt says by how much. A method that reads "
+        "statements as they stand and falls below .5 on negated ones does not understand the negation. polar gap: 0 "
+        "where yes to a statement is read as no to its negation; contradiction: 0 where never both are affirmed, .5 "
+        "where every probability is .5; opposite: share of pairs that lean to opposite sides."
     )
-    columns = ("AUROC", "as it stands", "negated", "with nonsense", "hurt", "polar gap", "contradiction", "opposite")
+    columns = (
+        "AUROC",
+        "p, reads",
+        "as it stands",
+        "negated",
+        "with nonsense",
+        "hurt",
+        "polar gap",
+        "contradiction",
+        "opposite",
+    )
     lines = []
     for (layer, method), pair in table.groupby(["layer", "method"], sort=False):
         own, control = (pair[pair["marker"] == marker].iloc[0] for marker in ("negation", "nonsense"))
@@ -66,6 +77,7 @@ def without_labels(contents: ProbeContents) -> Section | None:
                 f"L{layer}, {method}",
                 [
                     f"{number(own['auroc'], 2)} {interval(own['low'], own['high'], 2)}",
+                    p_value(own["p_reads"]) if "p_reads" in own else NOTHING,
                     number(own["as_it_stands"], 2),
                     number(own["negated"], 2),
                     number(control["auroc"], 2),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from reporting import page
 from reporting import probe_direction_sections as more
-from reporting.meaning import NOTHING, interval, number, p_value
+from reporting.meaning import LEVEL, NOTHING, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.probe_contents import ProbeContents
 from reporting.probe_own_section import own_or_shared
@@ -37,11 +37,12 @@ def chosen_layers(contents: ProbeContents) -> Section | None:
         "not read they leave out .5 too often. p, reads: share of copies of the label, shuffled within topics and read "
         "anew, whose AUROC is at least as high: that says whether it reads beyond how topics differ. over words: the "
         "gain over the question's words alone. Where it is not clearly above 0, the probe may read the question and "
-        "not the model. p, added is of the test that the activations add nothing to the words, at the layer that is "
-        "named. Neither p is corrected for the number of labels, nor the second for the choice of the layer."
+        "not the model. p, adds: share of copies of what the words leave of the label, shuffled within topics, that "
+        "the stream of the layer named predicts as well as the label's own. Neither p is corrected for the number of "
+        "labels, nor the second for the choice of the layer."
     )
     columns = (
-        "layer", "AUROC", "p, reads", "words", "over words", "shuffled", "control", "p, added", "1 : 0", "unknown",
+        "layer", "AUROC", "p, reads", "words", "over words", "shuffled", "control", "p, adds", "1 : 0", "unknown",
     )  # fmt: skip
     lines = [
         TableRow(
@@ -55,7 +56,7 @@ def chosen_layers(contents: ProbeContents) -> Section | None:
                 f"{interval(row['over_text_low'], row['over_text_high'], 2, signed=True)}",
                 number(row["shuffled"], 2),
                 number(row["control"], 2),
-                p_value(row["p"]),
+                p_value(row["p_adds"]) if "p_adds" in row else NOTHING,
                 f"{row['n_positive']:.0f} : {row['n'] - row['n_positive']:.0f}",
                 f"{row['n_unknown']:.0f}",
             ],
@@ -170,6 +171,7 @@ def headline_of(contents: ProbeContents) -> str:
     for label, words in NAMES.items():
         if label in rows:
             row = rows[label]
-            beyond = "words alone" if row["over_text_low"] > 0 else "not clearly more than words alone,"
+            adds = row["over_text"] > 0 and row["p_adds"] <= LEVEL
+            beyond = "words alone" if adds else "not clearly more than words alone,"
             said.append(f"{words} at {number(row['auroc'], 2)} ({beyond} {number(row['text'], 2)})")
     return f"The stream reads {', '.join(said)}." if said else NOTHING

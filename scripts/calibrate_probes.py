@@ -138,6 +138,15 @@ def cases() -> "dict[str, Iterator[tuple[str, Draw]]]":
             planted.by_chance,
             *({"shift": shift, "effect": effect} for effect in (0.0, 1.0) for shift in (0.0, 0.6)),
         ),
+        "beyond words": of(
+            planted.beyond_the_words,
+            *(
+                {"shift": shift, "effect": effect, "told": told}
+                for told in (0.0, 0.5)
+                for effect in (0.0, 1.0)
+                for shift in (0.0, 0.6)
+            ),
+        ),
         "best layer": of(planted.best_layer, *({"shift": shift, "effect": 0.5} for shift in (0.0, 1.0))),
         "another label": of(planted.another_label, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
         "subspaces": of(planted.subspaces, *({"cosine": cosine, "effect": 0.3} for cosine in (0.0, 0.6, 0.9))),

@@ -43,6 +43,8 @@ RUNS = {
     "multiverse": REFERENCE / "multiverse",
     "probes": REFERENCE / "probes",
     "profile": REFERENCE / "profile",
+    "battery": REFERENCE / "battery",
+    "written": REFERENCE / "written",
     "dials": REFERENCE / "dials",
     "data": REFERENCE / "data",
 }

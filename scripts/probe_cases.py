@@ -24,6 +24,7 @@ from probes import (
     Surroundings,
     TopicFolds,
     auroc_of_copies,
+    beyond_known,
     beyond_shared,
     choose_layer,
     correct_label,
@@ -109,6 +110,14 @@ def by_chance(rng: np.random.Generator, shift: float, effect: float) -> Found:
     }
 
 
+def beyond_the_words(rng: np.random.Generator, shift: float, effect: float, told: float) -> Found:
+    """Whether a stream adds to words: the words tell the label with this weight, the stream reads it and no words."""
+    rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
+    words = told * labels + rng.standard_normal((N_QUESTIONS, 1))
+    found = beyond_known(rows, labels[:, 0], words, FOLDS, N_DRAWS, int(rng.integers(10**6)))
+    return {"adds to the words (p)": found.p, "mean correlation": found.correlation}
+
+
 def best_layer(rng: np.random.Generator, shift: float, effect: float, n_layers: int = 12) -> Found:
     """A label at the best of some layers, all of which hold it alike and with noise of their own."""
     direction = pair_of_directions(rng, 0.0)[:1]
@@ -178,6 +187,7 @@ def without_labels(rng: np.random.Generator, truth: float, understood: bool) -> 
     for method, row in own.iterrows():
         found[f"{method}: AUROC off .5"] = off(0.5, row["low"], row["high"])
         found[f"{method}: hurt off 0"] = off(0.0, row["hurt_low"], row["hurt_high"])
+    found["supervised: reads (p)"] = own.loc["supervised", "p_reads"]
     for method in ("ccs", "polar ccs"):
         found |= {
             f"mean {name.replace('_', ' ')}, {method}": float(own.loc[method, name])

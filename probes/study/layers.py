@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from open_models import ActivationStore
+from probes.beyond_shared import beyond_known
 from probes.choice import choose_layer
 from probes.crossfit import CrossFitted
 from probes.layer_files import save_layer
 from probes.measure import PROBE_COLUMNS, ProbeTask, measure_layer
-from probes.reads_at_all import Readers, auroc_of_copies, readers_of, reads_by_chance
+from probes.reads_at_all import N_COPIES, Readers, auroc_of_copies, readers_of, reads_by_chance
 from probes.study.study import Floats, Study
 
 
@@ -73,7 +74,8 @@ def chosen_tables(
         table: of every layer, see `measure_layers`. by_layer: layer -> held-out scores of `method`.
         rows: layer -> (question, d_model) activations.
 
-    `p_reads` is that of `probes.reads_at_all`, of the AUROC that stands beside it among copies read at the layer named.
+    `p_reads` is that of `probes.reads_at_all`, of the AUROC that stands beside it among copies read at the layer named;
+    `p_adds` that of `probes.beyond_known`: whether the stream there predicts what the words leave of the label.
     """
     lines: list[dict[Any, Any]] = []
     by_method: list[dict[Any, Any]] = []
@@ -93,7 +95,9 @@ def chosen_tables(
         truth = task.values[:, task.labels.index(label)]
         copies = auroc_of_copies(readers[chosen.layer], truth, task.folds, seed=task.seed)
         by_chance = {"null_high": float(np.quantile(copies, 0.95)), "p_reads": reads_by_chance(area["auroc"], copies)}
-        named = {"highest": chosen.highest, "layer": chosen.layer}
+        words = task.text.score[:, [task.labels.index(label)]]
+        adds = beyond_known(rows(chosen.layer), truth, words, task.folds, N_COPIES, task.seed)
+        named = {"p_adds": adds.p, "highest": chosen.highest, "layer": chosen.layer}
         lines.append({"label": label, **own, **area, **over, **by_chance, **named})
         by_method.append({"label": label, **at_layer["auroc"].to_dict()})
     return pd.DataFrame(lines), pd.DataFrame(by_method)

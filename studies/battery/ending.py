@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from psychometrics import battery_scores
+from psychometrics import battery_overview, battery_scores
 from reporting import battery_figures, save_results
 from run_store import Run
 from studies.battery.asking import answers_to
@@ -18,6 +18,7 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: argparse
     tables: dict[str, pd.DataFrame] = {}
     for test in tests:
         tables |= battery_scores(test, answers_to(run, test), material.topics, options.replicates, options.seed)
+    tables = {"overview": battery_overview(tables)} | tables
     draw = {"pressure": battery_figures.pressure, "passages": battery_figures.passages}
     save_results(run, tables, {name: figure(tables[name]) for name, figure in draw.items() if name in tables})
     print(f"{len(material.questions)} questions, {len(material.items)} of them with options")

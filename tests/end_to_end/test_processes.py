@@ -64,7 +64,8 @@ def test_two_processes_give_the_result_of_one(options, alone_run, tmp_path, laun
     assert done.stdout.count("run: ") == 1
     assert done.stdout.count("report: ") == 1
 
-    assert_one_process_can_finish_it(run, options, alone_run)
+    if launcher == "torchrun":  # who launched it makes no difference to a part that is lost
+        assert_one_process_can_finish_it(run, options, alone_run)
 
 
 def assert_one_process_can_finish_it(run, options, alone_run):

@@ -24,7 +24,17 @@ def asked(tmp_path_factory):
 
 def test_every_test_leaves_its_answers_and_its_scores(asked):
     folder, _ = asked
-    for name in ("pairs", "pairs_signals", "pressure", "parrot", "correction", "beliefs", "hedges", "critics"):
+    for name in (
+        "overview",
+        "pairs",
+        "pairs_signals",
+        "pressure",
+        "parrot",
+        "correction",
+        "beliefs",
+        "hedges",
+        "critics",
+    ):
         table = pd.read_csv(folder / "run" / f"{name}.csv")
         assert len(table), name
         assert table.columns[0] == "respondent"

@@ -76,6 +76,11 @@ def test_without_a_truth_everything_is_chance():
     assert (own["high"] + 0.04 > 0.5).all()
 
 
+def test_labels_that_mean_nothing_stand_beside_the_method_with_labels_alone(table):
+    assert table.loc[("supervised", "negation"), "p_reads"] == 1 / 200
+    assert table.drop(index="supervised", level=0)["p_reads"].isna().all()
+
+
 def test_a_prominent_feature_that_is_not_truth_wins():
     """The known failure: nothing in the loss speaks of truth."""
     found = distraction_table(planted(2.0), [0.0, 3.0], DRAWS, ["ccs", "crc", "supervised"])

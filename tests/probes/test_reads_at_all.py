@@ -72,3 +72,5 @@ def test_the_line_of_a_chosen_layer_says_whether_its_label_reads():
     assert chosen.loc["planted", "p_reads"] == 1 / 500
     assert chosen.loc["planted", "auroc"] > chosen.loc["planted", "null_high"] > 0.5
     assert chosen.loc["coin", "p_reads"] > 0.05
+    assert chosen.loc["planted", "p_adds"] == 1 / 500
+    assert chosen.loc["coin", "p_adds"] > 0.01  # 1 coin in 20 comes out at .05
