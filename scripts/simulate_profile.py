@@ -42,9 +42,9 @@ def main() -> None:
             for subject in range(options.subjects):
                 verdict = one_verdict(pushes, effect, options, options.seed * 1_000_003 + number * 10_007 + subject)
                 said[verdict] = said.get(verdict, 0) + 1
-            shares = {name: said.get(name, 0) / options.subjects for name in PROFILE_VERDICTS}
+            shares = {name.replace(" ", "_"): said.get(name, 0) / options.subjects for name in PROFILE_VERDICTS}
             case = f"{pushes:g}, {'as random' if effect is None else f'{effect:g}'}"
-            rows.append({"pushes, effect": case} | shares)
+            rows.append({"case": case} | shares)
             advance(1)
     table = pd.DataFrame(rows)
     print(
