@@ -12,7 +12,7 @@ standard deviation of the unsteered margins over `SHARPNESS`, each step lowers o
     [mean_i sigmoid(m_i / tau) - wanted]^2
 
 and after each pass the yes rate is counted over all training questions; training ends within `CLOSE` of the wanted one,
-or after `passes`. The factor of 0 to 1.5 with the nearest yes rate is then multiplied in.
+or after `passes`, and then the factor of 0 to 1.5 with the nearest yes rate is multiplied in.
 
 Needs peft (`requirements-adapters.txt`), and saves what peft reads: adapter_config.json, adapter_model.safetensors.
 """
@@ -173,7 +173,7 @@ def train_adapter(
     modules = adapted_modules(model, first)
     tau = max(float(read.std()), 1e-3) / SHARPNESS
     alpha = 2.0 * rank
-    best: tuple[float, dict[str, Tensor], int] = (float("inf"), {}, 0)
+    nearest, rates, weights, n_passes = float("inf"), dict[float, float](), dict[str, Tensor](), 0
     rng = np.random.default_rng(seed)
     batches = batches_by_length([len(ids) for ids in prompts.sequences], batch_size)
     with _seeded(seed), _injected(model, modules, rank, alpha) as layers:
@@ -189,26 +189,24 @@ def train_adapter(
                 torch.nn.utils.clip_grad_norm_(parameters, 1.0)
                 optimizer.step()
                 optimizer.zero_grad()
-            away = abs(_yes_rate(model, prompts) - wanted)
-            if away < best[0]:
-                best = away, _weights(model), number
+            rate = _yes_rate(model, prompts)
+            if abs(rate - wanted) < nearest:
+                nearest, rates, weights, n_passes = abs(rate - wanted), {1.0: rate}, _weights(model), number
             if progress:
                 progress(1)
-            if away <= CLOSE:
+            if nearest <= CLOSE:
                 break
-        _set_weights(model, best[1])
-        rates = {}
-        for factor in FACTORS:
-            for layer in layers:
-                layer.set_scale(NAME, factor)
-            rates[factor] = _yes_rate(model, prompts)
-            if factor == 1.0 and abs(rates[factor] - wanted) <= CLOSE:
-                break
-        chosen = 1.0 if abs(rates[1.0] - wanted) <= CLOSE else min(rates, key=lambda each: abs(rates[each] - wanted))
-        weights = {name: tensor * chosen if "lora_B" in name else tensor for name, tensor in best[1].items()}
+        if nearest > CLOSE:
+            _set_weights(model, weights)
+            for factor in FACTORS:
+                for layer in layers:
+                    layer.set_scale(NAME, factor)
+                rates[factor] = _yes_rate(model, prompts)
+    chosen = min(rates, key=lambda factor: abs(rates[factor] - wanted))
+    scaled = {name: tensor * chosen if "lora_B" in name else tensor for name, tensor in weights.items()}
     return Adapter(
-        weights, modules, rank, alpha, model.identity, wanted, rates[chosen], float((read > 0).float().mean()),
-        len(prompts), best[2],
+        scaled, modules, rank, alpha, model.identity, wanted, rates[chosen], float((read > 0).float().mean()),
+        len(prompts), n_passes,
     )  # fmt: skip
 
 
