@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import difflib
 import errno
 import importlib
 import importlib.metadata
@@ -10,6 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 from common.errors import InputError
 from common.processes import is_first_process
@@ -83,11 +85,21 @@ def _sigterm_ends_like_ctrl_c() -> Iterator[None]:
 
 def program_parser(description: str | None) -> argparse.ArgumentParser:
     """A parser that shows the program's docstring as it stands, knows --version and takes no abbreviated options."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+    parser = _Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"onedial {_version()}")
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one sentence, as every other bad input is refused, and names the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        if message.startswith("unrecognized arguments: "):
+            wrong = message.split(": ", 1)[1].split()[0]
+            known = [string for action in self._actions for string in action.option_strings]
+            near = difflib.get_close_matches(wrong.split("=")[0], known, n=1)
+            message = f"{wrong} is no option" + (f"; did you mean {near[0]}?" if near else "")
+        self.exit(2, f"error: {message}{'' if message.endswith('?') else ';'} --help lists what can be given\n")
 
 
 def _version() -> str:

@@ -76,7 +76,7 @@ def print_report(found: "ImportedPanel") -> None:
         print(
             f"\nwarning: more than {MANY_UNREAD:.0%} of the answers of {', '.join(many)} cannot be read; some of them:"
         )
-        for example in report["unread_examples"]:
+        for example in (each for each in report["unread_examples"] if each["respondent"] in many):
             print(f"  {example['respondent']}, {example['question_id']}: {example['text']!r}")
     print()
 

@@ -78,6 +78,8 @@ class FactorFit:
         fits, do = ("fits", "does") if self.n_factors == 1 else ("fit", "do")
         word = "closely" if self.rmsea <= CLOSE else "acceptably"
         judged = f"{fits} {word}" if self.rmsea <= ACCEPTABLE else f"{do} not fit well"
+        if self.rmsea <= ACCEPTABLE < self.rmsea_high:
+            judged = "may fit, but so few answers cannot tell"
         chance = "no more than chance gives" if self.p > ALPHA else "more than chance gives"
         return (
             f"{number} {judged}: RMSEA {self.rmsea:.3f} ({self.rmsea_low:.3f} to {self.rmsea_high:.3f}), "

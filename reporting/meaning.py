@@ -73,7 +73,7 @@ def _signal(signal: Mapping[str, Any]) -> Finding:
     else:
         meaning = (
             "At matched yes rates the steered subject and the targets say yes to the same questions "
-            "no more often than shuffled questions would bring about."
+            "no more often than shuffled questions would bring about, as far as these questions can tell."
         )
     detail = (
         f"p = {p_value(p)}; null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "

@@ -10,7 +10,14 @@ from matching import FITTING, MIN_TARGETS, REACH, SweepGrid, readable_range
 from reporting.meaning import number
 
 _STANDS = 0.02
-"""A yes rate that moves by less over the last quarter of a side has come to rest."""
+"""A yes rate that moves by less over the last quarter of a side has come to rest, unless its margins still move."""
+_STILL = 0.1
+"""Margins that make less than this share of their whole way in the last quarter of a side have come to rest, too."""
+_CURES = {
+    "few": "ask more questions",
+    "constant": "give a panel whose respondents say both yes and no",
+    "flat": "make the dial turn the subject's answers (below)",
+}
 
 
 def what_to_try(verdict: Mapping[str, Any], grid: SweepGrid, matches: pd.DataFrame) -> list[str]:
@@ -23,9 +30,10 @@ def what_to_try(verdict: Mapping[str, Any], grid: SweepGrid, matches: pd.DataFra
     if verdict["n_eligible"] < MIN_TARGETS:
         counts = matches["status"].value_counts()
         statuses = ", ".join(f"{n} {name}" for name, n in counts.items())
+        cures = [cure for status, cure in _CURES.items() if status in counts] or ["give a panel with more respondents"]
         told.append(
-            f"{verdict['n_eligible']} targets can be judged ({statuses}), and it takes {MIN_TARGETS}: ask more "
-            "questions, or give a panel whose respondents say both yes and no."
+            f"{verdict['n_eligible']} targets can be judged ({statuses}), and it takes {MIN_TARGETS}: "
+            f"{', or '.join(cures)}."
         )
     if verdict["reach"] < REACH:
         told += [_reach(grid, matches), *(_end(grid, side) for side in (-1, 1))]
@@ -59,5 +67,16 @@ def _end(grid: SweepGrid, side: int) -> str:
     quarter = max(2, -(-len(own) // 4))
     outer = rates[:quarter] if side < 0 else rates[-quarter:]
     if np.ptp(outer) < _STANDS:
+        if _moves_on(np.nanmedian(grid.margins[grid.rows(FITTING)][:, own], axis=0)[:: 1 if side > 0 else -1], quarter):
+            return (
+                f"{where} the yes rate stands at {number(outer[-1 if side > 0 else 0], 2)} up to the last magnitude, "
+                f"{magnitude}, but the margins behind it still move: give larger ones (--magnitudes)."
+            )
         return f"{where} the yes rate has come to rest before the last magnitude, {magnitude}: try another layer."
     return f"{where} the last magnitude is {magnitude} and the yes rate still moves: give larger ones (--magnitudes)."
+
+
+def _moves_on(margins: np.ndarray, quarter: int) -> bool:
+    """Whether median margins, from 0 outwards, still move over the last quarter as they did before."""
+    way, last = abs(margins[-1] - margins[0]), abs(margins[-1] - margins[-quarter])
+    return bool(way > 0 and last >= _STILL * way)

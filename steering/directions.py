@@ -231,5 +231,7 @@ DIRECTIONS: dict[str, Direction] = {
     "entropy": entropy,
     "random": random,
 }
+READ_NO_SIDES = frozenset({"ridge", "gradient", "entropy"})
+"""Those made of each question's own margin: what stands on either side of a contrast says nothing to them."""
 NEED_GRADIENTS = frozenset({"gradient"})
 """Those for which `contrast_of` computes the gradients of the margin."""

@@ -19,10 +19,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from common import InputError, atomic_path, html_card
-from elicitation import METACOGNITIVE, PromptTemplate, Question
+from elicitation import METACOGNITIVE, POLES, PromptTemplate, Question
 from open_models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from steering.contrasts import CONTRASTS, Contrast, Progress
-from steering.directions import DIRECTIONS, NEED_GRADIENTS, random_unit
+from steering.directions import DIRECTIONS, NEED_GRADIENTS, READ_NO_SIDES, random_unit
 
 UNITS = ("residual_norm", "raw")
 FORMAT = "onedial-steering-vector-1"
@@ -206,15 +206,29 @@ def contrast_of(
         contrast: a key of `CONTRASTS`. method: a key of `DIRECTIONS`, of what it will be made into.
 
     Raises:
-        InputError: unknown contrast, method or layer, or too few answers on one side.
+        InputError: as `check_making`; an unknown layer, or too few answers on one side.
     """
-    for given, known, option in ((contrast, CONTRASTS, "--contrast"), (method, DIRECTIONS, "--method")):
-        if given not in known:
-            raise InputError(f"{option} {given!r} is not known; choose one of {', '.join(known)}")
+    check_making(contrast, method)
     found = CONTRASTS[contrast](model, prompts, layers, seed, progress)
     if method in NEED_GRADIENTS:
         found = found.with_gradients(margin_gradients(model, prompts, layers))
     return found
+
+
+def check_making(contrast: str, method: str) -> None:
+    """Refuse what no vector can be made of.
+
+    Raises:
+        InputError: unknown contrast or method; or a contrast by framing for a method that reads no sides.
+    """
+    for given, known, option in ((contrast, CONTRASTS, "--contrast"), (method, DIRECTIONS, "--method")):
+        if given not in known:
+            raise InputError(f"{option} {given!r} is not known; choose one of {', '.join(known)}")
+    if contrast in POLES and method in READ_NO_SIDES:
+        raise InputError(
+            f"--method {method} is made of the margins of the plain questions, so --contrast {contrast} would say "
+            "nothing to it; choose another method or --contrast response"
+        )
 
 
 def extract_vectors(

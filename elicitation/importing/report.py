@@ -33,6 +33,10 @@ def report_of(
             "with_confidence": int(own["confidence"].notna().sum()),
         }
     unread = panel[panel["missing"] == UNREAD]
+    share_unread = (unread["respondent"].value_counts() / panel["respondent"].value_counts()).to_dict()
+    worst = unread.assign(share=unread["respondent"].map(share_unread)).sort_values(
+        "share", ascending=False, kind="stable"
+    )
     return {
         "format_version": 1,
         "runs": [
@@ -61,7 +65,7 @@ def report_of(
         "respondents": counts,
         "unread_examples": [
             {"respondent": row.respondent, "question_id": row.question_id, "text": str(row.raw_text or "")[:300]}
-            for row in unread.head(_N_EXAMPLES).itertuples()
+            for row in worst.head(_N_EXAMPLES).itertuples()
         ],
     }
 

@@ -13,7 +13,7 @@ from matching import RULE, ExperimentInputs, SweepRun
 from open_models import OpenModel, PromptSet, gather, process_count, process_index, wait_for_all
 from reporting import WandbMirror, WandbOptions
 from run_store import Notes, Parts, Run, configuration_hash
-from steering import SweepPlan, read_magnitudes
+from steering import SweepPlan, check_making, read_magnitudes
 from studies.start import Start
 
 
@@ -52,8 +52,9 @@ class SweepOptions:
         """From a command line that has an option of each name.
 
         Raises:
-            InputError: the magnitudes are no list of numbers.
+            InputError: the magnitudes are no list of numbers, or contrast and method do not go together.
         """
+        check_making(options.contrast, options.method)
         given = {each.name: getattr(options, each.name) for each in fields(cls)}
         return cls(**given | {"layer": str(options.layer), "magnitudes": read_magnitudes(options.magnitudes)})
 

@@ -39,6 +39,20 @@ def test_a_dial_that_has_come_to_rest_asks_for_another_layer_and_one_that_still_
     assert up.endswith("give larger ones (--magnitudes).")
 
 
+def test_a_yes_rate_that_stands_while_the_margins_move_asks_for_larger_magnitudes():
+    rising = np.linspace(-1.2, -0.2, 9)[None, :] + np.linspace(-0.1, 0.1, 400)[:, None]
+    resting = np.tile([-1.2, -1.2, -1.1, -1.0, -0.6, -0.3, -0.25, -0.25, -0.25], (400, 1))
+    for margins, words in ((rising, "but the margins behind it still move"), (resting, "has come to rest")):
+        own = SweepGrid(pd.Index(range(400)), np.full(400, "fitting"), MAGNITUDES, margins, np.ones_like(margins))
+        assert words in what_to_try({"reach": 0.0, "n_eligible": 12}, own, MATCHES)[-1]
+
+
+def test_a_flat_dial_is_not_the_panels_fault():
+    flat = MATCHES.assign(status="flat")
+    (said,) = what_to_try({"reach": 1.0, "n_eligible": 0}, grid(np.full(9, 0.5)), flat)
+    assert said.endswith("(3 flat), and it takes 5: make the dial turn the subject's answers (below).")
+
+
 def test_too_few_targets_are_counted_by_what_is_wrong_with_them():
     (said,) = told(np.linspace(0.05, 0.95, 9), reach=1.0, n_eligible=2)
     assert "2 targets can be judged (1 ok, 1 edge, 1 constant), and it takes 5" in said

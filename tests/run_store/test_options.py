@@ -96,3 +96,22 @@ def test_a_difference_is_named_by_the_first_key_and_nested_ones_by_dots():
     assert first_difference(stored, given) == ("model.dtype", "float32", "bfloat16")
     assert first_difference(stored, stored | {"contrast": "answer"}) == ("contrast", "not set", "answer")
     assert configuration_hash(stored) != configuration_hash(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--sed", "1"], "error: --sed is no option; did you mean --seed?"),
+        (["--nothing-like-it"], "error: --nothing-like-it is no option; --help lists what can be given"),
+        (["--seed", "x"], "error: argument --seed: "),
+    ],
+)
+def test_a_wrong_option_is_refused_in_one_sentence(given, said, capsys):
+    made = program_parser("What it does.")
+    add_run_options(made)
+    with pytest.raises(SystemExit) as ended:
+        made.parse_args(given)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith(said)
+    assert told.count("\n") == 1
