@@ -102,6 +102,9 @@ class Run:
 
         Returns:
             The facts that the run to go on with has recorded; none for a new run.
+
+        Raises:
+            OSError: the folder of a new run cannot be made.
         """
         path = Path(out or (_newest_path(configuration) if resume else default_path(configuration, "run")))
         if resume and (path / CONFIGURATION).exists():
@@ -109,6 +112,7 @@ class Run:
             _refuse_other(run, configuration, may_change)
             return run.manifest.facts
         _leftovers(path)
+        _try(path)
         return {}
 
     @classmethod
@@ -390,9 +394,10 @@ def _newest_path(configuration: Mapping[str, Any]) -> Path:
 def _leftovers(path: Path) -> list[Path]:
     """What a run that was killed before it had written its configuration left in a folder that is free otherwise."""
     if _ADDRESS.match(path.as_posix()):
+        address = path.as_posix().replace(":/", "://", 1)
         raise InputError(
-            f"--out {path} is an address, not a folder: a run needs a file system that renames and locks files; give a "
-            "folder, and the address as --mirror, which keeps a copy there (docs/how_to/several_gpus.md)"
+            f"--out {address} is an address, not a folder: a run needs a file system that renames and locks files; "
+            "give a folder, and the address as --mirror, which keeps a copy there (docs/how_to/several_gpus.md)"
         )
     if (path / CONFIGURATION).exists():
         raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")
@@ -404,6 +409,14 @@ def _leftovers(path: Path) -> list[Path]:
     if not all(any(entry.match(pattern) for pattern in BEGINNING) for entry in left):
         raise InputError(f"{path} is not empty and holds no run; choose a new or empty folder with --out")
     return left
+
+
+def _try(folder: Path) -> None:
+    """Make the folder and take it back, with those above it that were not there either."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        each.rmdir()
 
 
 def _write_configuration(path: Path, configuration: Mapping[str, Any]) -> None:

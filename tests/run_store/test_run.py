@@ -59,6 +59,14 @@ def test_an_address_of_an_object_store_is_refused_and_no_folder_of_that_name_is_
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_cannot_be_made_is_told_beforehand_and_one_that_can_is_not_left_there(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        Run.check(CONFIGURATION, tmp_path / "file" / "run", False)
+    Run.check(CONFIGURATION, tmp_path / "new" / "run", False)
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
 def test_the_default_folder_names_time_model_and_configuration():
     path = default_path(CONFIGURATION, "org/Tiny-1B")
     time_text, *model, digits = path.name.split("-")
