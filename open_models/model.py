@@ -86,7 +86,16 @@ class OpenModel:
     # ---- prompts ----------------------------------------------------------------------------------------------------
 
     def render(self, prompt: Prompt) -> str:
-        """The text that the model reads for this prompt, chat template included."""
+        """The text that the model reads for this prompt, chat template included.
+
+        Raises:
+            InputError: it is no prompt, but for example a text.
+        """
+        if not isinstance(prompt, Prompt):
+            raise InputError(
+                f"a prompt was given as {type(prompt).__name__}: {str(prompt)[:40]!r}; make it a Prompt, by "
+                "PromptTemplate.fill or elicitation.Prompt(text)"
+            )
         return render(self.tokenizer, prompt)
 
     def token_ids(self, prompts: Sequence[Prompt]) -> list[list[int]]:

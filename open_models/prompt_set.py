@@ -47,10 +47,15 @@ class PromptSet:
         """Render every question.
 
         Raises:
-            InputError: no questions, or a prompt longer than the model's context.
+            InputError: no questions, texts in their place, or a prompt longer than the model's context.
         """
         if not questions:
             raise InputError("there are no questions to ask; check --questions and --panel")
+        if isinstance(questions[0], str):
+            raise InputError(
+                f"questions were given as texts: {questions[0][:40]!r}; make them elicitation.Question(id, text), or "
+                "load them by load_questions"
+            )
         prompts = [template.fill(question.text) for question in questions]
         sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
         limit = model.max_tokens

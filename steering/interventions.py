@@ -168,7 +168,16 @@ class Intervention:
 
 
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
-    """An intervention as it is; a vector as one that is added at the answer position."""
+    """An intervention as it is; a vector as one that is added at the answer position.
+
+    Raises:
+        InputError: it is neither, but for example a tensor.
+    """
+    if not isinstance(given, Intervention | SteeringVector):
+        raise InputError(
+            f"a {type(given).__name__} says neither its layer nor how long a push is; make a vector of it by "
+            "steering.import_vectors({layer: tensor}, model, convention, prompts)"
+        )
     return given if isinstance(given, Intervention) else Intervention.of(given, role=_role_of(given))
 
 
