@@ -128,7 +128,8 @@ def load_inputs(
         asked = stratified_sample(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
-    notice(str(joined))
+    drawn = f"; {len(asked)} are drawn of them" if len(asked) < joined.matched else ""
+    notice(f"{joined}{drawn}")
     if hold_out_topics:
         held = sorted({str(question.topic) for question in asked if splits[question.id] == TEST})
         notice(f"held out: the test questions are those of the topics {', '.join(held)}")

@@ -76,8 +76,12 @@ def _signal(signal: Mapping[str, Any]) -> Finding:
             "no more often than shuffled questions would bring about, as far as these questions can tell."
         )
     detail = (
-        f"p = {p_value(p)}; null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
-        f"({signal['n_permutations']} permutations within topics); {scopes(signal)}"
+        ""
+        if p is None
+        else (
+            f"p = {p_value(p)}; null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
+            f"({signal['n_permutations']} permutations within topics); {scopes(signal)}"
+        )
     )
     return Finding("S", "Signal (mean kappa)", estimate, number(estimate), detail, meaning)
 

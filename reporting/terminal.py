@@ -63,7 +63,8 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
         table.add_row(Text(name), status, *values, style=None if status == "ok" else "dim")
     numbers = Table.grid(padding=(0, 2, 0, 0))
     for finding in findings(verdict):
-        words = Text.assemble(f"{finding.name}. {finding.meaning} ", (f"({finding.detail})", "dim"))
+        detail = f"({finding.detail})" if finding.detail else ""
+        words = Text.assemble(f"{finding.name}. {finding.meaning} ", (detail, "dim"))
         numbers.add_row(Text(finding.letter, style="bold"), Text(finding.shown, style="bold"), words)
     console.print(table)
     console.print(Text(LEGEND, style="dim"))
