@@ -88,13 +88,18 @@ LINES: dict[str, Line] = {
 def battery_overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """What the battery's tables say first.
 
+    Formula: none of its own; values and intervals are those of the tables, 95% as there.
+
     Args:
         tables: of `battery_scores`, of any tests.
 
     Returns:
         index respondent, test, what; `OVERVIEW_COLUMNS`: n (answers, or what the number is a share of), n_unread (also
         what was empty or invalid), value, low, high (nan where there is no interval), nothing (what knowing nothing
-        would give, nan where nothing can be said), status (why there is no value or no interval, else "").
+        would give, nan where nothing can be said), status (why there is no value or no interval, else ""). Sign: as in
+        the tables.
+
+    R: none.
     """
     rows = {}
     for test, line in LINES.items():

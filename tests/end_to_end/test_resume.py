@@ -17,6 +17,7 @@ from tiny_experiment import (
     call,
     files_of,
     finished_run,
+    hears_ctrl_c,
     vector_content,
     write_experiment,
 )
@@ -59,7 +60,7 @@ def begin(options, folder, log):
         env=alone(),
         stdout=log,
         stderr=subprocess.STDOUT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background shell has Ctrl-C ignored
+        preexec_fn=hears_ctrl_c,
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from fake_server import FakeServer, Fault, question_of
-from tiny_experiment import alone, run_here
+from tiny_experiment import alone, hears_ctrl_c, run_here
 
 from common import InputError
 from elicitation import Budget, Price, agreement, answers_side_by_side, collecting, load_panel, load_respondents
@@ -270,7 +270,9 @@ def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
         who = write_models(tmp_path / "who.yaml", entry(server, connections=2))
         program = [sys.executable, str(COLLECT), "--respondents", str(who), "--questions", str(questions)]
         program += ["--out", str(out)]
-        running = subprocess.Popen(program, env=alone(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        running = subprocess.Popen(
+            program, env=alone(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=hears_ctrl_c
+        )
         while running.poll() is None and n_answered[0] < 20:
             time.sleep(0.02)
         os.kill(running.pid, number)

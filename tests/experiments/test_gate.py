@@ -8,7 +8,16 @@ import subprocess
 import sys
 
 import pytest
-from tiny_experiment import ROOT, alone, as_arguments, call, finished_run, run_here, write_experiment  # noqa: F401
+from tiny_experiment import (  # noqa: F401
+    ROOT,
+    alone,
+    as_arguments,
+    call,
+    finished_run,
+    hears_ctrl_c,
+    run_here,
+    write_experiment,
+)
 
 from elicitation.instruments import first_line
 from open_models import load_model
@@ -97,6 +106,7 @@ def test_ctrl_c_ends_a_chat_without_a_traceback(eager):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hears_ctrl_c,
     )
     chat.stdin.write(QUESTIONS[0] + "\n")
     chat.stdin.flush()

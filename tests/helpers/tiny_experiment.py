@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -65,6 +66,11 @@ def alone(**more):
     """An environment for a subprocess: one thread, one process, no hub."""
     kept = {key: value for key, value in os.environ.items() if key not in ALONE}
     return kept | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "100"} | more
+
+
+def hears_ctrl_c():
+    """For `preexec_fn`: a shell has Ctrl-C ignored in what it runs in the background, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def questions_frame(n, seed=0):

@@ -13,6 +13,7 @@ from elicitation import METACOGNITIVE, Question
 from open_models import PromptSet, read_activations
 from steering import CONTRASTS, DIRECTIONS, OPERATORS, POSITIONS, ROLES, UNITS, Intervention, extract_vectors, sweep
 from steering.contrasts import Contrast
+from steering.directions import READ_NO_SIDES
 
 QUESTIONS = [
     Question(f"q{i}", text)
@@ -119,6 +120,10 @@ def test_every_direction_of_every_contrast_has_unit_length_and_repeats(method, c
     model = outspoken_model()
     questions = [Question(f"q{i}", f"What is the {'very ' * (i % 4)}best of {i}?") for i in range(24)]
     prompts = PromptSet.build(model, questions, METACOGNITIVE)
+    if contrast == "persona" and method in READ_NO_SIDES:
+        with pytest.raises(InputError, match="would say nothing to it"):
+            extract_vectors(model, prompts, [1], contrast, method=method)
+        return
     once, again = (extract_vectors(model, prompts, [1, 3], contrast, method=method, seed=3) for _ in range(2))
     for vector, other in zip(once, again, strict=True):
         assert vector.direction.norm().item() == pytest.approx(1.0, abs=1e-5)
