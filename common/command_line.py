@@ -83,9 +83,15 @@ def _sigterm_ends_like_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def program_parser(description: str | None) -> argparse.ArgumentParser:
-    """A parser that shows the program's docstring as it stands, knows --version and takes no abbreviated options."""
-    parser = _Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+def program_parser(description: str | None, prog: str | None = None) -> argparse.ArgumentParser:
+    """A parser that shows the program's docstring as it stands, knows --version and takes no abbreviated options.
+
+    Args:
+        prog: how the program is called, where that is not by its file.
+    """
+    parser = _Parser(
+        prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
     parser.add_argument("--version", action="version", version=f"onedial {_version()}")
     return parser
 

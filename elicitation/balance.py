@@ -21,7 +21,6 @@ over the n_t pairs within each topic. .5 is a text that tells nothing. All w_t a
 is of 999 draws of the topics, the trained readers as they are.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError, run_command
+from common import InputError, program_parser, run_command
 from elicitation.question_files import load_questions
 from elicitation.questions import Question
 from elicitation.rewordings import load_rewordings, reworded
@@ -183,12 +182,12 @@ def _within_topics(
     score: np.ndarray, is_positive: np.ndarray, topic: np.ndarray, seed: int
 ) -> tuple[float, float, float] | None:
     """AUROC over pairs within topics, and its interval over topics; None without a pair."""
-    above = (np.sign(score[:, None] - score[None, :]) + 1) / 2
-    is_pair = (is_positive[:, None] == 1) & (is_positive[None, :] == 0) & (topic[:, None] == topic[None, :])
+    from psychometrics import roc_area  # takes a second to load, which --help need not wait for
+
     n_topics = topic.max(initial=0) + 1
-    first = np.broadcast_to(topic[:, None], is_pair.shape)[is_pair]
-    pairs = np.bincount(first, minlength=n_topics)
-    agreeing = np.bincount(first, weights=above[is_pair], minlength=n_topics)
+    inside = [topic == each for each in range(n_topics)]
+    pairs = np.array([is_positive[own].sum() * (1 - is_positive[own]).sum() for own in inside])
+    agreeing = pairs * np.nan_to_num([roc_area(score[own], is_positive[own]) for own in inside])
     if not pairs.sum():
         return None
     draws = np.random.default_rng(seed).multinomial(n_topics, np.full(n_topics, 1 / n_topics), N_DRAWS)
@@ -200,9 +199,7 @@ def _within_topics(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print what the texts alone tell of the level."""
-    parser = argparse.ArgumentParser(
-        prog="python -m elicitation.balance", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
-    )
+    parser = program_parser(__doc__, prog="python -m elicitation.balance")
     parser.add_argument("questions", help="embedded, development, or a file with topics and levels")
     parser.add_argument(
         "--with-rewordings", action="store_true", help="as they will stand once rewordings.jsonl is merged"

@@ -8,14 +8,13 @@ knows), levels.csv (share right of the closed-book answers, and of non-answers, 
 kinship.csv and eigenvalues.csv (correlations within and between base models).
 """
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from common import InputError, atomic_path, run_command
+from common import InputError, atomic_path, program_parser, run_command
 from elicitation.closed_book import NO_ANSWER, accuracy_by_level, non_answers_by_level, outcome_counts
 from elicitation.kinship import kinship_of
 from elicitation.panel_files import load_panel
@@ -27,9 +26,7 @@ FILES = ("panel.csv", "closed_book.csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m elicitation.describe", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
-    )
+    parser = program_parser(__doc__, prog="python -m elicitation.describe")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
     parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")

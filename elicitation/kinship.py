@@ -12,7 +12,6 @@ once their yes rates are accounted for. Agreement is the plain share of equal an
 answered.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError, run_command
+from common import InputError, program_parser, run_command
 from elicitation.panel_files import load_panel
 from elicitation.panels import ResponseMatrix
 from elicitation.tables import listed
@@ -121,9 +120,7 @@ def _eigenvalue_shares(correlation: np.ndarray) -> np.ndarray:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m elicitation.kinship", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
-    )
+    parser = program_parser(__doc__, prog="python -m elicitation.kinship")
     parser.add_argument("panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), or a file")
     parser.add_argument(
         "--respondents", help="table with respondent, model (default: respondents.csv beside the panel)"

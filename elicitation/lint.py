@@ -16,7 +16,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from common import InputError, run_command
+from common import InputError, program_parser, run_command
 from elicitation.prompt_checks import check_answer_tokens, check_prompt_wording
 from elicitation.prompts import read_prompt_file
 from elicitation.question_checks import (
@@ -58,9 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m elicitation.lint", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
-    )
+    parser = program_parser(__doc__, prog="python -m elicitation.lint")
     parser.add_argument("file", nargs="?", help="questions: a JSONL, CSV or Parquet file, `embedded` or `development`")
     parser.add_argument("--prompt", action="append", default=[], metavar="FILE", help="a prompt; may be repeated")
     parser.add_argument(

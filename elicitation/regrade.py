@@ -7,14 +7,13 @@ Rewrites the grades in FOLDER/closed_book.csv and the column answered_correctly 
 through the models in respondents.csv); every other cell stays as it is. Prints what changed, model by model.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from common import InputError, atomic_path, run_command
+from common import InputError, atomic_path, program_parser, run_command
 from elicitation.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
 from elicitation.question_files import load_questions
 from elicitation.questions import Question
@@ -23,9 +22,7 @@ FILES = ("closed_book.csv", "panel.csv", "respondents.csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m elicitation.regrade", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
-    )
+    parser = program_parser(__doc__, prog="python -m elicitation.regrade")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
     parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
     options = parser.parse_args(arguments)

@@ -7,14 +7,13 @@ the question that it takes the place of and `why`. They stand beside questions.j
 belongs to the wording that was asked.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from common import InputError, run_command, write_text
+from common import InputError, program_parser, run_command, write_text
 from elicitation.named_data import embedded_file
 from elicitation.question_files import load_questions
 from elicitation.questions import Question
@@ -61,9 +60,7 @@ def question_line(question: Question) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the embedded questions with their rewordings."""
-    parser = argparse.ArgumentParser(
-        prog="python -m elicitation.rewordings", description=(__doc__ or "").split("\n")[0], allow_abbrev=False
-    )
+    parser = program_parser(__doc__, prog="python -m elicitation.rewordings")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a JSONL file to write")
     options = parser.parse_args(arguments)
     rewordings = load_rewordings()

@@ -138,6 +138,8 @@ CONTRASTS: dict[str, Contrast] = {
     "supervised": supervised,
 }
 """Name to method; a new one is a function above and a line here."""
+LABELLED = frozenset({"supervised"})
+"""Methods that look at the labels, whose folds therefore share them: labels that mean nothing stand beside these."""
 POLARITIES_APART = frozenset({"polar ccs"})
 """Methods before which each polarity is normalised apart."""
 
@@ -252,7 +254,7 @@ def read_without_labels(
             readings = [reading.towards(material.holds) for reading in found]
             agreement[marker] = _against([reading.score for reading in readings], material.holds, material.folds)
             measures = _measures(readings, material, agreement[marker].area(draws))
-            if name == "supervised":
+            if name in LABELLED:
                 measures["p_reads"] = reads_by_chance(measures["auroc"], _auroc_of_copies(material, seed))
             lines.append({"method": name, "marker": marker, **measures})
         hurt = difference_interval(agreement["negation"], agreement["nonsense"], draws)

@@ -98,7 +98,7 @@ class Run:
         resume: bool,
         may_change: Collection[str] = (),
     ) -> dict[str, Any]:
-        """Raise what `begin` would raise, before a model is loaded for it; nothing is written.
+        """Raise what `begin` would raise, before a model is loaded for it; nothing is left behind.
 
         Returns:
             The facts that the run to go on with has recorded; none for a new run.

@@ -90,13 +90,14 @@ def chosen_tables(
             "over_text_low": own["over_text_low"] + area["auroc"] - own["auroc"],
             "over_text_high": own["over_text_high"] + area["auroc"] - own["auroc"],
         }
+        streams = rows(chosen.layer)
         if chosen.layer not in readers:
-            readers[chosen.layer] = readers_of(rows(chosen.layer), task.folds)
+            readers[chosen.layer] = readers_of(streams, task.folds)
         truth = task.values[:, task.labels.index(label)]
         copies = auroc_of_copies(readers[chosen.layer], truth, task.folds, seed=task.seed)
         by_chance = {"null_high": float(np.quantile(copies, 0.95)), "p_reads": reads_by_chance(area["auroc"], copies)}
         words = task.text.score[:, [task.labels.index(label)]]
-        adds = beyond_known(rows(chosen.layer), truth, words, task.folds, N_COPIES, task.seed)
+        adds = beyond_known(streams, truth, words, task.folds, N_COPIES, task.seed)
         named = {"p_adds": adds.p, "highest": chosen.highest, "layer": chosen.layer}
         lines.append({"label": label, **own, **area, **over, **by_chance, **named})
         by_method.append({"label": label, **at_layer["auroc"].to_dict()})

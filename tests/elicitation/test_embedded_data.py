@@ -11,6 +11,7 @@ from common import sha256_of_text
 from elicitation import FRAMINGS, MASS_FLOOR, grade_answer, load_panel, load_questions, normalised_text
 from elicitation.closed_book import accuracy_by_level, non_answers_by_level
 from elicitation.question_checks import check_questions
+from elicitation.rewordings import load_rewordings
 
 DATA = files("elicitation") / "data"
 QUESTIONS = load_questions("embedded")
@@ -129,7 +130,7 @@ def test_non_answers_are_counted_and_are_no_wrong_answers():
 
 
 def test_every_key_is_right_by_itself_and_in_a_sentence():
-    for question in QUESTIONS + DEVELOPMENT:
+    for question in QUESTIONS + DEVELOPMENT + load_rewordings():
         for answer in question.answers:
             assert grade_answer(question, answer).outcome == "right", (question.id, answer)
             sentence = f"I would say that it is {answer}, as far as I know."

@@ -56,17 +56,6 @@ def test_the_pairs_that_stated_each_others_answers_no_longer_do():
             assert not any(find(text, normalised_tokens(answer)) for answer in question.answers), question.id
 
 
-def test_every_key_is_right_by_itself_and_in_a_sentence():
-    for question in REWORDINGS:
-        for answer in question.answers:
-            assert grade_answer(question, answer).outcome == "right", (question.id, answer)
-            sentence = f"I would say that it is {answer}, as far as I know."
-            is_letter = len(answer) == 1 and not answer.isdigit()
-            assert grade_answer(question, sentence).outcome == "right" or is_letter, (question.id, answer)
-        for answer in question.exact_answers:
-            assert grade_answer(question, answer).outcome == "right", (question.id, answer)
-
-
 def test_the_question_itself_is_never_a_right_answer():
     for question in REWORDINGS:
         assert grade_answer(question, question.text).outcome in ("no answer", "ungraded", "wrong"), question.id
