@@ -1,7 +1,6 @@
 """Can the level of a question, or that nobody knows its answer, be told from its text alone?
 
     python -m elicitation.balance embedded
-    python -m elicitation.balance embedded --with-rewordings
     python -m elicitation.balance questions.jsonl
 
 Whatever is found to follow the level may then follow the wording instead. Four readers see nothing but the text:
@@ -32,7 +31,6 @@ import pandas as pd
 from common import InputError, program_parser, run_command
 from elicitation.question_files import load_questions
 from elicitation.questions import Question
-from elicitation.rewordings import load_rewordings, reworded
 
 N_DRAWS = 999
 _QUANTILES = (0.025, 0.975)
@@ -201,13 +199,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print what the texts alone tell of the level."""
     parser = program_parser(__doc__, prog="python -m elicitation.balance")
     parser.add_argument("questions", help="embedded, development, or a file with topics and levels")
-    parser.add_argument(
-        "--with-rewordings", action="store_true", help="as they will stand once rewordings.jsonl is merged"
-    )
     options = parser.parse_args(arguments)
     questions = load_questions(options.questions)
-    if options.with_rewordings:
-        questions = reworded(questions, load_rewordings())
     print(make_up_by_level(questions).round(2).to_string())
     print(
         f"\nAUROC of the text alone, 95% interval over topics:\n{told_apart(questions).round(2).to_string(index=False)}"

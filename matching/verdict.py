@@ -82,17 +82,19 @@ SAME_RHO = 0.99
 AS_GOOD = 0.9
 REACH = 0.5
 """The dial must reach the yes rates of at least this share of the targets."""
-_DETECTABLE = float(stats.norm.ppf(0.975) + stats.norm.ppf(0.8))
+_FOUR_IN_FIVE = float(stats.norm.ppf(0.8))
+_DETECTABLE = float(stats.norm.ppf(0.975)) + _FOUR_IN_FIVE
 
 
 @dataclass(frozen=True)
 class Signal(Number):
-    """S, with its one-sided p, and mean and 95% point of its null."""
+    """S, with its one-sided p, mean and 95% point of its null, and the true S that this size would find 4 times in 5."""
 
     p: float = math.nan
     null_mean: float = math.nan
     null_95: float = math.nan
     n_permutations: int = 0
+    detectable: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -388,8 +390,9 @@ class _Own:
             **asdict(number),
             p=p_value(estimate, null),
             null_mean=float(null.mean()),
-            null_95=float(np.quantile(null, 1 - LEVEL)),
+            null_95=float(null_95 := np.quantile(null, 1 - LEVEL)),
             n_permutations=n_permutations,
+            detectable=float(null_95 + _FOUR_IN_FIVE * number.se),
         )
 
     def gain(self) -> tuple[Gain, dict[str, float]]:

@@ -62,7 +62,7 @@ def findings(verdict: Mapping[str, Any]) -> list[Finding]:
 
 
 def _signal(signal: Mapping[str, Any]) -> Finding:
-    estimate, p = signal["estimate"], signal["p"]
+    estimate, p, detectable = signal["estimate"], signal["p"], signal.get("detectable")
     if estimate is None or p is None:
         meaning = "No target could be judged, so whether there is any signal is unknown."
     elif p <= LEVEL:
@@ -73,17 +73,25 @@ def _signal(signal: Mapping[str, Any]) -> Finding:
     else:
         meaning = (
             "At matched yes rates the steered subject and the targets say yes to the same questions "
-            "no more often than shuffled questions would bring about, as far as these questions can tell."
+            "no more often than shuffled questions would bring about, as far as these questions can tell"
+            + (f": a true S under {number(detectable)} is often missed by so many." if detectable else ".")
         )
-    detail = (
-        ""
-        if p is None
-        else (
-            f"p = {p_value(p)}; null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
-            f"({signal['n_permutations']} permutations within topics); {scopes(signal)}"
-        )
-    )
+    detail = "" if p is None else "; ".join(_signal_details(signal))
     return Finding("S", "Signal (mean kappa)", estimate, number(estimate), detail, meaning)
+
+
+def _signal_details(signal: Mapping[str, Any]) -> list[str]:
+    details = [
+        f"p = {p_value(signal['p'])}",
+        f"null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
+        f"({signal['n_permutations']} permutations within topics)",
+        scopes(signal),
+    ]
+    if signal.get("detectable"):
+        details.append(
+            f"a true S of {number(signal['detectable'])} would be found 4 times in 5 with this many questions"
+        )
+    return details
 
 
 def _gain(gain: Mapping[str, Any]) -> Finding:

@@ -10,11 +10,9 @@ import pytest
 from common import InputError
 from elicitation import Question, load_questions
 from elicitation.balance import READERS, main, make_up_by_level, told_apart
-from elicitation.rewordings import load_rewordings, reworded
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = load_questions("embedded")
-NEXT = reworded(QUESTIONS, load_rewordings())
 LEVELS = "levels 4-5 against 1-2"
 UNKNOWABLE = "unknowable against others of level 5"
 
@@ -106,50 +104,37 @@ def test_a_set_without_unknowable_questions_has_the_other_contrast_alone():
 
 
 @pytest.fixture(scope="module")
-def before_and_after():
-    sets = {"before": QUESTIONS, "after": NEXT}
-    return {name: told_apart(each).set_index(["contrast", "reader"]) for name, each in sets.items()}
+def embedded():
+    return told_apart(QUESTIONS).set_index(["contrast", "reader"])
 
 
 @pytest.mark.slow
-def test_the_questions_as_they_are_give_their_level_away(before_and_after):
-    before = before_and_after["before"]["auroc"]
-    assert before[LEVELS].min() > 0.65
-    assert before[UNKNOWABLE].drop("letters").min() > 0.8
+def test_the_embedded_questions_hardly_give_their_level_away(embedded):
+    found = embedded["auroc"]
+    assert (abs(found[LEVELS].drop("shape") - 0.5) <= 0.1).all(), found
+    assert (abs(found - 0.5) <= 0.15).all(), found
 
 
-@pytest.mark.slow
-def test_the_questions_as_reworded_hardly_do(before_and_after):
-    after = before_and_after["after"]["auroc"]
-    assert (abs(after[LEVELS].drop("shape") - 0.5) <= 0.1).all(), after
-    assert (abs(after[UNKNOWABLE] - 0.5) <= 0.15).all(), after
-    assert (abs(after - 0.5) <= 0.15).all(), after
-
-
-def test_as_reworded_the_levels_are_equally_long_and_have_equally_many_digits():
-    made = make_up_by_level(NEXT)
+def test_the_embedded_levels_are_equally_long_and_have_equally_many_digits():
+    made = make_up_by_level(QUESTIONS)
     assert np.ptp(made["letters"]) <= 3
     assert np.ptp(made["with_digits"]) <= 0.05
 
 
 @pytest.mark.slow
-def test_the_docs_hold_what_is_measured(before_and_after):
+def test_the_docs_hold_what_is_measured(embedded):
     docs = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
-    for key in before_and_after["before"].index:
-        row = re.search(rf"^\| {key[0]} \| {key[1]} \| (.*) \| (.*) \|$", docs, re.MULTILINE)
-        for shown, measured in zip(row.groups(), before_and_after.values(), strict=True):
-            said = [float(number) for number in re.findall(r"\.\d+", shown)]
-            assert said == pytest.approx(measured.loc[key, ["auroc", "low", "high"]].tolist(), abs=0.011), key
-    made = [make_up_by_level(questions) for questions in (QUESTIONS, NEXT)]
-    for level in made[0].index:
-        cells = [f"{each.loc[level, 'letters']:.0f}" for each in made]
-        cells += [f"{each.loc[level, 'with_digits']:.0%}" for each in made]
-        assert f"| {level} | {' | '.join(cells)} |" in docs
+    for key, row in embedded.iterrows():
+        shown = re.search(rf"^\| {key[0]} \| {key[1]} \| (.*) \|$", docs, re.MULTILINE)[1]
+        said = [float(number) for number in re.findall(r"\.\d+", shown)]
+        assert said == pytest.approx(row[["auroc", "low", "high"]].tolist(), abs=0.011), key
+    for level, made in make_up_by_level(QUESTIONS).iterrows():
+        assert f"| {level} | {made['letters']:.0f} | {made['with_digits']:.0%} |" in docs
 
 
 @pytest.mark.slow
 def test_the_command_prints_every_reader(capsys):
-    main(["embedded", "--with-rewordings"])
+    main(["embedded"])
     shown = capsys.readouterr().out
     assert all(reader in shown for reader in READERS)
     assert "with_digits" in shown

@@ -9,9 +9,9 @@ import pytest
 
 from common import sha256_of_text
 from elicitation import FRAMINGS, MASS_FLOOR, grade_answer, load_panel, load_questions, normalised_text
+from elicitation.answer_text import find, normalised_tokens
 from elicitation.closed_book import accuracy_by_level, non_answers_by_level
 from elicitation.question_checks import check_questions
-from elicitation.rewordings import load_rewordings
 
 DATA = files("elicitation") / "data"
 QUESTIONS = load_questions("embedded")
@@ -72,7 +72,7 @@ def test_no_answer_is_missing_and_none_stands_twice(panel):
     assert n_asked.to_dict() == panel.respondents["model"].map(N_ASKED).to_dict()
     assert set(N_ASKED.values()) == {len(QUESTIONS)}
     assert panel.respondents[["model", "framing", "family", "model_sha256"]].notna().all(axis=None)
-    assert panel.respondents.groupby("model")["framing"].nunique().min() >= 6
+    assert panel.respondents.groupby("model")["framing"].nunique().min() >= 5
 
 
 def test_the_panel_answers_the_questions_as_they_stand():
@@ -120,17 +120,27 @@ def test_the_strongest_model_knows_less_the_higher_the_level():
 
 def test_non_answers_are_counted_and_are_no_wrong_answers():
     closed = table("closed_book.csv")
-    bare = closed["text"].str.fullmatch("Answer:")
-    assert bare.sum() > 50
-    assert (closed.loc[bare, "outcome"] == "no answer").all()
     assert closed.loc[closed["outcome"] == "no answer", "correct"].isna().all()
     shares = non_answers_by_level(closed, QUESTIONS)["all"]
-    assert shares["gemma-3-270m"] > 0.2
-    assert shares["qwen2.5-coder-1.5b-instruct"] < 0.01
+    assert shares.drop("smollm2-135m-instruct").max() < 0.01, shares
+    assert shares["smollm2-135m-instruct"] < 0.02
+
+
+def test_no_question_states_the_answer_of_one_that_it_was_once_found_to_state():
+    asked = {question.id: question for question in QUESTIONS}
+    for first, second in (("lit-012", "lit-023"), ("spo-012", "spo-025"), ("rel-007", "rel-021")):
+        for question, other in ((asked[first], asked[second]), (asked[second], asked[first])):
+            text = normalised_tokens(other.text)
+            assert not any(find(text, normalised_tokens(answer)) for answer in question.answers), question.id
+
+
+def test_the_question_itself_is_never_a_right_answer():
+    for question in QUESTIONS:
+        assert grade_answer(question, question.text).outcome != "right", question.id
 
 
 def test_every_key_is_right_by_itself_and_in_a_sentence():
-    for question in QUESTIONS + DEVELOPMENT + load_rewordings():
+    for question in QUESTIONS + DEVELOPMENT:
         for answer in question.answers:
             assert grade_answer(question, answer).outcome == "right", (question.id, answer)
             sentence = f"I would say that it is {answer}, as far as I know."

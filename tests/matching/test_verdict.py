@@ -318,6 +318,16 @@ def test_the_detectable_gain_shrinks_with_the_root_of_the_number_of_questions():
     assert found[0] / found[1] == pytest.approx(2, rel=0.25)
 
 
+@pytest.mark.slow
+def test_a_signal_of_about_the_detectable_size_is_found_about_four_times_in_five():
+    weak = simulation.Scenario("moved cut", {"reordering": 0.4}, {"noise": 4.3})
+    found = [judge(match_targets(*weak.draw(seed, 120, 6), n_bootstrap=19), N, 199).signal for seed in range(40)]
+    assert np.mean([each.estimate for each in found]) == pytest.approx(
+        np.mean([each.detectable for each in found]), abs=0.02
+    )
+    assert 0.65 < np.mean([each.p <= 0.05 for each in found]) < 0.95
+
+
 def test_the_scope_of_models_is_wider_and_needs_five_of_them():
     sweep, panel = simulated(n_targets=18)
     respondents = simulation.framings_of(panel.columns)
