@@ -1,16 +1,12 @@
 """Check that a run's folder holds what a run must hold, and that its report says what its files say.
 
-python scripts/check_run.py RUN
+    python scripts/check_run.py RUN
 """
 
 import sys
 from pathlib import Path
 
-import pandas as pd
-
-from common import InputError, run_command
-from matching import ANSWERS, SweepRun
-from reporting import headline
+from common import InputError, program_parser, run_command
 
 FILES = [
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "log.txt"),
@@ -20,7 +16,16 @@ FILES = [
 
 
 def main() -> None:
-    run = SweepRun.open(Path(sys.argv[1]))
+    parser = program_parser(__doc__)
+    parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a run of experiments/steer_sweep.py")
+    folder = parser.parse_args().run
+
+    import pandas as pd
+
+    from matching import ANSWERS, SweepRun
+    from reporting import headline
+
+    run = SweepRun.open(folder)
     missing = [name for name in FILES if not (run.path / name).is_file()]
     expect(not missing, f"files are missing: {', '.join(missing)}")
     sweep, questions = run.sweep(), run.questions()

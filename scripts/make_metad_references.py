@@ -6,12 +6,14 @@ Writes metad_metadpy.csv. metadpy is GPL-3 and needs numba, pymc and more: it is
 never a dependency. Counts run from the surest answer S1 to the surest answer S2.
 """
 
-import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr
+
+from common import program_parser, run_command
 
 EXAMPLE = ([36, 24, 17, 20, 10, 12, 9, 2], [1, 4, 10, 11, 19, 18, 28, 39])
 CRITERIA = np.array([-1.3, -0.8, -0.4, 0.1, 0.5, 0.9, 1.5])
@@ -27,12 +29,13 @@ def drawn(signal: float, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 
 def main() -> None:
+    parser = program_parser(__doc__)
+    parser.add_argument("folder", type=Path, help="where the reference file is written")
+    folder = parser.parse_args().folder
+
     from metadpy.mle import fit_metad
     from metadpy.sdt import roc_auc
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
     rng = np.random.default_rng(0)
     cases = {"example": tuple(map(np.array, EXAMPLE)), "example_padded": tuple(np.array(n) + 1 / 8 for n in EXAMPLE)}
     cases |= {f"signal_{signal}_{n}": drawn(signal, n, rng) for signal in (0.8, 1.5, 2.2) for n in (200, 1000)}
@@ -51,4 +54,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))

@@ -6,19 +6,22 @@ Writes mirt_loadings.csv. A logistic slope is 1.702 times a normal-ogive one, ap
 differ most where slopes are steep.
 """
 
-import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from common import program_parser, run_command
+
 
 def main() -> None:
+    parser = program_parser(__doc__)
+    parser.add_argument("folder", type=Path, help="where the reference file is written")
+    folder = parser.parse_args().folder
+
     import mirt
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
     rows = []
     for name, model in (("sim2", "2PL"), ("fit", "2PL"), ("graded", "GRM")):
         panel = pd.read_csv(folder / f"{name}_X.csv").drop(columns="continuous", errors="ignore")
@@ -31,4 +34,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))
