@@ -88,7 +88,7 @@ _DETECTABLE = float(stats.norm.ppf(0.975)) + _FOUR_IN_FIVE
 
 @dataclass(frozen=True)
 class Signal(Number):
-    """S, with its one-sided p, mean and 95% point of its null, and the true S that this size would find 4 times in 5."""
+    """S, with its one-sided p, mean and 95% point of its null; `detectable` is the true S found 4 times in 5."""
 
     p: float = math.nan
     null_mean: float = math.nan
