@@ -57,6 +57,7 @@ from elicitation.importing import (
 from elicitation.instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
+    CLOSED_BOOK_PROMPTS,
     CONFIDENCE_IN_NUMBERS,
     CONFIDENCE_IN_WORDS,
     FACT,
@@ -172,6 +173,7 @@ from elicitation.yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, p
 __all__ = [
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
+    "CLOSED_BOOK_PROMPTS",
     "COLLECTED",
     "COLLECTED_NUMBERS",
     "CONFIDENCE_IN_NUMBERS",

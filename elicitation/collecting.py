@@ -44,8 +44,8 @@ def instruments_of(entry: RespondentModel, closed_book: bool) -> list[Instrument
         "reasoned": reasoned,
     }.get(entry.instrument)
     asked = [framed(template) for template in entry.framings] if framed else []
-    if entry.instrument == "closed book" or (closed_book and entry.closed_book):
-        asked.append(CLOSED_BOOK)
+    if entry.instrument == "closed book" or (closed_book and entry.closed_book is not None):
+        asked.append(CLOSED_BOOK if entry.closed_book is None else CLOSED_BOOK.framed(entry.closed_book))
     return asked
 
 

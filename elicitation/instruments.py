@@ -163,9 +163,17 @@ YES_NO_TOKENS = TokenReader({"yes": YES_VARIANTS, "no": NO_VARIANTS})
 
 CAN_YOU_ANSWER = Instrument("can you answer", FRAMINGS["neutral"], YES_NO, YES_NO_TOKENS)
 
-CLOSED_BOOK = Instrument(
-    "closed book",
-    PromptTemplate(
+# Worked examples in the user's turn, as a base model needs them: without, it repeats the request or falls silent. They
+# are development questions of unlike topics, levels and kinds of answer.
+_WORKED = (
+    ("What is a very young dog called?", "puppy"),
+    ("Name the great river that waters Cairo.", "Nile"),
+    ("A right angle measures how many degrees?", "90"),
+    ("Who wrote The Old Man and the Sea?", "Ernest Hemingway"),
+)
+
+CLOSED_BOOK_PROMPTS = {
+    "closed book": PromptTemplate(
         name="closed book",
         user=(
             "Answer this question of general knowledge in as few words as possible, without a sentence around them.\n\n"
@@ -173,6 +181,22 @@ CLOSED_BOOK = Instrument(
         ),
         assistant_prefix="Answer:",
     ),
+    "closed book, examples": PromptTemplate(
+        name="closed book, examples",
+        user=(
+            "Answer each question of general knowledge in as few words as possible, without a sentence around them."
+            "\n\n"
+            + "".join(f"Question: {asked}\n\nAnswer: {said}\n\n" for asked, said in _WORKED)
+            + "Question: {question}"
+        ),
+        assistant_prefix="Answer:",
+    ),
+}
+"""The ways in which a respondent is asked the question itself, by name."""
+
+CLOSED_BOOK = Instrument(
+    "closed book",
+    CLOSED_BOOK_PROMPTS["closed book"],
     TEXT,
     TextReader(_no_value, max_new_tokens=24, stop=holds_a_line, trim=first_line),
 )

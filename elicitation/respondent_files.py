@@ -3,6 +3,7 @@
 models:
   - model: smollm2-135m-instruct            # built-in name, hub id, folder or GGUF file
     family: SmolLM2                         # optional; models of one family are kin
+    closed_book: examples                   # optional: the questions themselves after worked examples; false: not
     dtype: float32                          # optional, as revision; the default is that of load_model
   - model: mistralai/Mistral-7B-Instruct-v0.3
     framings: [neutral]                     # optional: other framings for this model
@@ -27,7 +28,7 @@ from typing import Any
 
 from common import InputError
 from elicitation.costs import Price
-from elicitation.instruments import CAN_YOU_ANSWER, REASONED, Instrument
+from elicitation.instruments import CAN_YOU_ANSWER, CLOSED_BOOK_PROMPTS, REASONED, Instrument
 from elicitation.prompts import PromptTemplate, load_prompt
 from elicitation.provider_settings import ProviderModel
 
@@ -40,7 +41,12 @@ _MODEL_KEYS = {
 }
 _TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
 _COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout")
-_SWITCHES = ("closed_book", "cache", "logprobs")
+_SWITCHES = ("cache", "logprobs")
+_CLOSED_BOOK = {
+    True: CLOSED_BOOK_PROMPTS["closed book"],
+    "examples": CLOSED_BOOK_PROMPTS["closed book, examples"],
+    False: None,
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class RespondentModel:
         family: models of one family are kin; "" where not said.
         dtype, revision: as `load_model` takes them.
         n_questions: how many of the questions it is asked (the rest is missing in the panel); None for all.
-        closed_book: whether it is asked the questions themselves too.
+        closed_book: how it is asked the questions themselves too; None for not at all.
         name: what its respondents are called, where one model is asked with several settings; "" for `short_name`.
         instrument: how it is asked for yes or no (direct, reasoned), or "closed book": the questions themselves alone.
         samples: how often it is asked for yes or no.
@@ -69,7 +75,7 @@ class RespondentModel:
     dtype: str = "auto"
     revision: str | None = None
     n_questions: int | None = None
-    closed_book: bool = True
+    closed_book: PromptTemplate | None = CLOSED_BOOK_PROMPTS["closed book"]
     name: str = ""
     instrument: str = "direct"
     samples: int = 1
@@ -168,6 +174,8 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
     values = {name: value for name, value in given.items() if value is not None and name != "framings"}
     _check_values(values, path)
     values |= {name: str(values[name]) for name in _TEXTS if name in values and name != "key"}
+    if "closed_book" in values:
+        values["closed_book"] = _CLOSED_BOOK[values["closed_book"]]
     if "price" in values:
         values["price"] = _price(values["price"], path)
     provider = _provider(values, path)
@@ -200,8 +208,13 @@ def _check_values(values: dict[str, Any], path: Path) -> None:
             remedy = ", or leave it out for all" if name == "n_questions" else ""
             raise InputError(f"{path} gives {name} as {value!r}; write a whole number{remedy}")
         if name in _SWITCHES and not isinstance(value, bool):
-            remedy = ", or leave it out for true" if name == "closed_book" else ""
-            raise InputError(f"{path} gives {name} as {value!r}; write true or false{remedy}")
+            raise InputError(f"{path} gives {name} as {value!r}; write true or false")
+    asked = values.get("closed_book", True)
+    if not isinstance(asked, bool) and asked != "examples":
+        raise InputError(
+            f"{path} gives closed_book as {asked!r}; write false, examples (after worked examples), or leave it out "
+            "for true"
+        )
     if values.get("instrument", "direct") not in ASKED_WITH:
         raise InputError(f"{path} gives the instrument {values['instrument']!r}; write {', '.join(ASKED_WITH)}")
     heat = values.get("temperature", 0)

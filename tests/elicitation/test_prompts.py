@@ -3,7 +3,15 @@
 import pytest
 
 from common import InputError
-from elicitation import CLOSED_BOOK, FRAMINGS, METACOGNITIVE, PromptTemplate, load_prompt
+from elicitation import (
+    CLOSED_BOOK,
+    CLOSED_BOOK_PROMPTS,
+    FRAMINGS,
+    METACOGNITIVE,
+    PromptTemplate,
+    load_prompt,
+    load_questions,
+)
 
 
 def test_every_framing_ends_with_the_same_request():
@@ -24,6 +32,17 @@ def test_the_closed_book_prompt_asks_for_the_answer_itself():
     prompt = CLOSED_BOOK.prompt("Who wrote Emma?")
     assert "Who wrote Emma?" in prompt.user
     assert "Yes or No" not in prompt.user
+
+
+def test_worked_examples_are_development_questions_with_their_answers_and_the_question_stands_last():
+    known = {question.text: question.answers for question in load_questions("development")}
+    user = CLOSED_BOOK_PROMPTS["closed book, examples"].fill("Who wrote Emma?").user
+    *worked, last = user.split("Question: ")[1:]
+    assert last == "Who wrote Emma?"
+    assert len(worked) == 4
+    for each in worked:
+        asked, said = each.strip().split("\n\nAnswer: ")
+        assert said in known[asked]
 
 
 def test_a_question_that_looks_like_a_slot_is_filled_in_as_it_stands():

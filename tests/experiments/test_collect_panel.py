@@ -27,6 +27,7 @@ from elicitation import (
     load_respondents,
     summarise_panel,
 )
+from elicitation.collecting import instruments_of
 from experiments import collect_panel
 from open_models import LocalRespondent
 from run_store import Parts
@@ -307,7 +308,8 @@ def test_a_folder_that_is_taken_is_refused_in_one_sentence(panel, folder, tmp_pa
         ("models:\n  - model: a\n    colour: red", "lists the model"),
         ("models: [", "is no YAML"),
         ("models: [{model: a, n_questions: some}]", "gives n_questions as 'some'; write a whole number"),
-        ("models: [{model: a, closed_book: 1}]", "gives closed_book as 1; write true or false"),
+        ("models: [{model: a, closed_book: 1}]", "gives closed_book as 1; write false, examples .after worked"),
+        ("models: [{model: a, closed_book: twice}]", "gives closed_book as 'twice'; write false, examples"),
     ],
 )
 def test_a_file_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):
@@ -315,6 +317,15 @@ def test_a_file_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, co
     with pytest.raises(InputError, match=complaint) as refusal:
         load_respondents(tmp_path / "who.yaml")
     assert "\n" not in str(refusal.value)
+
+
+def test_a_model_is_asked_the_question_itself_plainly_after_worked_examples_or_not_at_all(tmp_path):
+    (tmp_path / "who.yaml").write_text(
+        "models:\n  - a\n  - {model: b, closed_book: examples}\n  - {model: c, closed_book: false}\n"
+    )
+    itself = [instruments_of(entry, closed_book=True)[1:] for entry in load_respondents(tmp_path / "who.yaml")]
+    assert [[each.template.name for each in own] for own in itself] == [["closed book"], ["closed book, examples"], []]
+    assert {each.name for own in itself for each in own} == {"closed book"}
 
 
 def test_a_framing_may_be_a_prompt_file_and_a_model_may_have_its_own(tmp_path):
