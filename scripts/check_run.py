@@ -1,6 +1,6 @@
 """Check that a run's folder holds what a run must hold, and that its report says what its files say.
 
-    python scripts/check_run.py RUN
+python scripts/check_run.py RUN
 """
 
 import sys
