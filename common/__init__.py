@@ -1,6 +1,6 @@
 """What every other package may lean on: errors that a user can act on, files that are never half written, parsers."""
 
-from common.cards import html_card
+from common.cards import html_card, one_line
 from common.command_line import KeysOf, natural, positive, program_parser, run_command
 from common.errors import InputError
 from common.files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
@@ -22,6 +22,7 @@ __all__ = [
     "nearest",
     "notice",
     "noticed",
+    "one_line",
     "plain",
     "positive",
     "program_parser",

@@ -1,8 +1,49 @@
-"""How an object shows itself in Jupyter: a heading and rows of name and value, every text escaped."""
+"""How an object shows itself: in a line, and in Jupyter as a heading and rows of name and value, every text escaped."""
 
+import dataclasses
 import html
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+
+LONGEST = 60
+"""Characters that a field may take in a line; what is longer is told by its kind and size."""
+
+
+def one_line(instance: Any) -> str:
+    """A dataclass in one line, for `__repr__ = one_line`: tensors and tables by their shape, long fields by their size.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Reading:
+    ...     name: str
+    ...     values: list[int]
+    ...     __repr__ = one_line
+    >>> Reading("first", list(range(500)))
+    Reading(name='first', values=<list of 500>)
+    """
+    shown = [
+        f"{field.name}={_shortly(getattr(instance, field.name))}"
+        for field in dataclasses.fields(instance)
+        if field.repr
+    ]
+    return f"{type(instance).__name__}({', '.join(shown)})"
+
+
+def _shortly(value: Any) -> str:
+    """A value where it is short, else its kind and size; arrays and tables always by their shape."""
+    kind = type(value).__name__
+    if getattr(value, "shape", ()):
+        dtype = getattr(value, "dtype", None)  # a table has one for each column
+        return f"<{kind} {' x '.join(map(str, value.shape))}{'' if dtype is None else f', {dtype}'}>"
+    text = value if isinstance(value, str) else ""
+    if len(text) > LONGEST:
+        return repr(f"{text[: LONGEST - 3]}...")
+    if isinstance(value, Collection) and not text and len(value) > LONGEST:  # too long to be written out only to be cut
+        return f"<{kind} of {len(value)}>"
+    whole = repr(value)
+    if len(whole) <= LONGEST and "\n" not in whole:
+        return whole
+    return f"<{kind} of {len(value)}>" if isinstance(value, Collection) else f"<{kind}>"
 
 
 def html_card(heading: str, rows: Mapping[str, Any], below: str = "") -> str:

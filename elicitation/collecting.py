@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from common import notice, sha256_of_text
+from common import notice, one_line, sha256_of_text
 from elicitation.costs import Budget, tokens_of
 from elicitation.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, Instrument, reasoned
 from elicitation.measurements import MEASUREMENT_COLUMNS, NUMBERS, measurement_row
@@ -98,6 +98,8 @@ class Pending:
     instrument: Instrument
     sample: int
     questions: list[Question]
+
+    __repr__ = one_line
 
     @property
     def respondent(self) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from elicitation.collecting import (
     ANSWER,
     COLLECTED,
@@ -50,6 +50,8 @@ class Collection:
     parts: Parts
     seed: int
     closed_book: bool
+
+    __repr__ = one_line
 
     def questions_of(self, entry: RespondentModel) -> list[Question]:
         """The questions that one model is asked."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError, program_parser, run_command
+from common import InputError, one_line, program_parser, run_command
 from elicitation.panel_files import load_panel
 from elicitation.panels import ResponseMatrix
 from elicitation.tables import listed
@@ -49,6 +49,8 @@ class Kinship:
     kept: tuple[str, ...]
     left_out: tuple[str, ...]
     n_models: int
+
+    __repr__ = one_line
 
     def near_copies(self, agreement: float = NEAR_COPY) -> pd.DataFrame:
         """Pairs that agree on more than this share, from the closest."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError, did_you_mean
+from common import InputError, did_you_mean, one_line
 from elicitation.measurements import majority_of_samples, matrix_of
 from elicitation.tables import listed
 
@@ -33,6 +33,8 @@ class ResponseMatrix:
     respondents: pd.DataFrame
     question_texts: pd.Series | None = None
     responses: pd.DataFrame | None = None
+
+    __repr__ = one_line
 
     def __post_init__(self) -> None:
         for what, names in (("question", self.answers.index), ("respondent", self.answers.columns)):

@@ -27,7 +27,7 @@ import pandas as pd
 from safetensors import SafetensorError, safe_open
 from scipy import stats
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import panel_from_long
 from matching.dial import Dial, dial_of_grid
 from matching.match import dose_response
@@ -66,6 +66,8 @@ class Comparison:
     pairs: pd.DataFrame
     targets: pd.DataFrame
     questions: pd.DataFrame
+
+    __repr__ = one_line
 
 
 PAIR_COLUMNS = [

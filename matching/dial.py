@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from common import one_line
 from elicitation import is_read
 from matching import choice
 from matching.splits import FITTING
@@ -46,6 +47,8 @@ class Dial:
     yes_at_low: np.ndarray
     low: float
     high: float
+
+    __repr__ = one_line
 
     @cached_property
     def ease(self) -> np.ndarray:

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import ResponseMatrix, is_read
 from matching.agreement import count, count_resampled, interval
 from matching.numbers import FEWEST_TOPICS, average_within_models
@@ -58,6 +58,8 @@ class DialComparison:
     targets: pd.DataFrame
     rates: pd.DataFrame
     chosen: str
+
+    __repr__ = one_line
 
     def sentence(self) -> str:
         """The result in one sentence."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import VECTOR
 from matching.agreement import interval
 from matching.resampling import resampled_weights
@@ -59,6 +59,8 @@ class DialProfile:
     reports: pd.DataFrame
     orders: pd.DataFrame
     truths: pd.DataFrame
+
+    __repr__ = one_line
 
     def sentences(self) -> list[str]:
         """What moves, what does not, and what cannot be said."""

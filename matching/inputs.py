@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from common import notice, sha256_of_text
+from common import notice, one_line, sha256_of_text
 from elicitation import (
     Question,
     ResponseMatrix,
@@ -37,6 +37,8 @@ class ExperimentInputs:
     panel: ResponseMatrix
     subject_correct: pd.Series | None = None
     everything: "ExperimentInputs | None" = None
+
+    __repr__ = one_line
 
     def ids(self, split: str) -> list[str]:
         """The question ids of one split."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from common import InputError, notice
+from common import InputError, notice, one_line
 from elicitation import DRAWN_ROLES, ResponseMatrix, controls_of, correctness_of, under_test
 from matching.controls import ControlDial, control_rates, control_table
 from matching.dial import Dial, dial_of_crossings, dial_of_grid
@@ -56,6 +56,8 @@ class SweepTables:
     texts: pd.DataFrame | None = None
     instructed: pd.DataFrame | None = None
 
+    __repr__ = one_line
+
     @property
     def splits(self) -> pd.Series:
         """Question id -> split."""
@@ -90,6 +92,8 @@ class Judgement:
     factor: FactorModel | None
     path: DialPath | None
     parabola: Simulated | None = None
+
+    __repr__ = one_line
 
 
 def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, parabola_replicates: int = 0) -> Judgement:

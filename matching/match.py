@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import InputError
+from common import InputError, one_line
 from matching import choice, status
 from matching.agreement import count, count_resampled, interval
 from matching.dial import Dial, dial_of_grid
@@ -84,6 +84,8 @@ class TargetMatches:
     table: pd.DataFrame
     dose_response: pd.DataFrame
     evidence: Evidence
+
+    __repr__ = one_line
 
 
 def match_targets(

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import ResponseMatrix
 from matching.dial import readable_range
 from matching.numbers import FEWEST_TOPICS
@@ -64,6 +64,8 @@ class DialPath:
     low: float
     high: float
     over_topics: bool
+
+    __repr__ = one_line
 
     def numbers(self) -> dict[str, Any]:
         """All that is no table."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import questions_frame, stratified_sample
 from matching.inputs import ExperimentInputs
 from matching.splits import FITTING, TEST, assign_splits
@@ -34,6 +34,8 @@ class Prospects:
     status: pd.Series
     n_needed: int | None
     n_available: int
+
+    __repr__ = one_line
 
     @property
     def n_possible(self) -> int:

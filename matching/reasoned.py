@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from common import one_line
 from elicitation import SWEEP_COLUMNS
 from matching.agreement import count
 from matching.dial import dial_of_grid
@@ -53,6 +54,8 @@ class ReasonedComparison:
     rho_low: float
     rho_high: float
     read: float
+
+    __repr__ = one_line
 
     @property
     def suffices(self) -> bool:

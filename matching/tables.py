@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import is_read
 from matching.splits import SPLITS
 
@@ -38,6 +38,8 @@ class SweepGrid:
     margins: np.ndarray
     masses: np.ndarray
     direct: np.ndarray | None = None
+
+    __repr__ = one_line
 
     @property
     def answers(self) -> np.ndarray:

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from common import one_line
 from elicitation import is_read
 from open_models.batches import halving_on_out_of_memory
 from open_models.model import OpenModel
@@ -30,6 +31,8 @@ class Activations:
     margin: Float[Tensor, " question"]
     mass: Float[Tensor, " question"]
     residuals: Float[Tensor, "question layer d_model"]
+
+    __repr__ = one_line
 
     @property
     def read(self) -> Bool[Tensor, " question"]:

@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import is_read
 from open_models.activation_store import ActivationStore
 from open_models.model import OpenModel
@@ -39,6 +39,8 @@ class Lens:
     layers: tuple[int, ...]
     margin: Float[Tensor, "question layer"]
     mass: Float[Tensor, "question layer"]
+
+    __repr__ = one_line
 
     @property
     def agrees(self) -> NDArray[np.bool_]:

@@ -58,6 +58,12 @@ class OpenModel:
         )
         self._check_readout()
 
+    def __repr__(self) -> str:
+        return (
+            f"OpenModel({self.identity.name}, {self.n_layers} layers, d_model {self.d_model}, "
+            f"{str(self.dtype).removeprefix('torch.')} on {self.device})"
+        )
+
     @property
     def n_layers(self) -> int:
         """Number of decoder layers; the last has index n_layers - 1."""

@@ -78,6 +78,15 @@ class PromptSet:
             prompts=tuple(prompts),
         )
 
+    def __repr__(self) -> str:
+        lengths = [len(sequence) for sequence in self.sequences] or [0]
+        named = len({topic for topic in self.topics if topic})
+        topics = f" on {named} topics" if named else ""
+        return (
+            f"PromptSet({len(self)} questions{topics}, {min(lengths)} to {max(lengths)} tokens, "
+            f"prompt {self.prompt_hash[:8]})"
+        )
+
     def __len__(self) -> int:
         return len(self.question_ids)
 

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import Prompt
 
 # Templates that print today's date would make the same prompt another one tomorrow; some ask for it by a function.
@@ -37,6 +37,8 @@ class TokenBatch:
     input_ids: Int[Tensor, "question pos"]
     attention_mask: Bool[Tensor, "question pos"]
     position_ids: Int[Tensor, "question pos"]
+
+    __repr__ = one_line
 
     @property
     def lengths(self) -> Int[Tensor, " question"]:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from common import one_line
 from probes.folds import TopicFolds
 
 Floats = NDArray[np.float64]
@@ -58,6 +59,8 @@ class Concordance:
     pairs: Floats
     n_positive: int
     n_negative: int
+
+    __repr__ = one_line
 
     @classmethod
     def of(cls, score: Floats, truth: Floats, folds: TopicFolds) -> "Concordance":

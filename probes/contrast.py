@@ -36,7 +36,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from common import InputError
+from common import InputError, one_line
 from probes.concordance import Area, Concordance, auroc_by_column, difference_interval
 from probes.folds import TopicFolds
 from probes.reads_at_all import copies_within, reads_by_chance
@@ -63,6 +63,8 @@ class StatementStreams:
     streams: Floats
     true: Floats
     folds: TopicFolds
+
+    __repr__ = one_line
 
     def __post_init__(self) -> None:
         if self.streams.ndim != 4 or self.streams.shape[1:3] != (2, 2) or len(self.streams) != len(self.folds):

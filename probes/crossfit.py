@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from common import InputError
+from common import InputError, one_line
 from probes.concordance import auroc_by_column
 from probes.folds import TopicFolds
 from probes.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
@@ -66,6 +66,8 @@ class CrossFitted:
     inner: Floats
     penalty: Floats
     folds: TopicFolds
+
+    __repr__ = one_line
 
     def probability(self) -> Floats:
         """(question, label) calibrated by the inner scores of each fold's training questions."""

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from common import one_line
 from probes.concordance import Concordance, difference_interval
 from probes.controls import shuffled_within
 from probes.crossfit import CrossFitted, Features, cross_fit
@@ -39,6 +40,8 @@ class Eraser:
     scale: Floats
     out: Floats
     into: Floats
+
+    __repr__ = one_line
 
     @classmethod
     def fit(cls, rows: Floats, labels: Floats) -> "Eraser":

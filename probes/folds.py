@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common import InputError, notice
+from common import InputError, notice, one_line
 
 N_FOLDS = 5
 
@@ -28,6 +28,8 @@ class TopicFolds:
     topic: NDArray[np.intp]
     names: tuple[str, ...]
     n_folds: int
+
+    __repr__ = one_line
 
     @classmethod
     def of(cls, topics: Sequence[str | None], n_folds: int = N_FOLDS, seed: int = 0) -> "TopicFolds":

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError, notice
+from common import InputError, notice, one_line
 from elicitation import ResponseMatrix, correctness_of, drop_own, is_read
 from open_models import ActivationStore
 from probes.crossfit import LEAST_OF_A_KIND
@@ -60,6 +60,8 @@ class ProbeLabels:
     others_correct: pd.Series
     panel: ResponseMatrix
     own: tuple[str, ...]
+
+    __repr__ = one_line
 
 
 def labels_of(

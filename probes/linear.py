@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
-from common import InputError
+from common import InputError, one_line
 
 N_FOLDS = 5
 LEAST_PER_FOLD = 2
@@ -55,6 +55,8 @@ class Probe:
     se: float
     n_positive: int
     n_negative: int
+
+    __repr__ = one_line
 
     def log_odds(self, residuals: Float[Tensor, "*row d_model"]) -> Float[Tensor, "*row"]:
         """Log-odds of label 1, float64 on the CPU."""

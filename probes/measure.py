@@ -20,7 +20,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from common import InputError
+from common import InputError, one_line
 from probes.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
 from probes.controls import control_labels, shuffled_within
 from probes.crossfit import CrossFitted, Job, best_penalties, cross_fit, cross_fit_jobs, of_rows, platt
@@ -59,6 +59,8 @@ class ProbeTask:
     n_bootstrap: int = N_BOOTSTRAP
     seed: int = 0
     embedding: Floats | None = None
+
+    __repr__ = one_line
 
     def __post_init__(self) -> None:
         if not len(self.truth) == len(self.texts) == len(self.folds):
@@ -111,6 +113,8 @@ class LayerReading:
     table: pd.DataFrame
     fitted: Mapping[str, CrossFitted]
     probes: Mapping[str, Mapping[str, Probe]]
+
+    __repr__ = one_line
 
 
 def measure_layer(

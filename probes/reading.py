@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from common import InputError
+from common import InputError, one_line
 from probes.concordance import Concordance, difference_interval
 from probes.crossfit import CrossFitted
 from probes.linear import Probe
@@ -40,6 +40,8 @@ class Surroundings:
     spectrum: Floats
     outside: float
     held_out: Floats
+
+    __repr__ = one_line
 
     @classmethod
     def of(cls, rows: Floats, task: ProbeTask) -> "Surroundings":

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from common import one_line
+
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Method = Callable[["Training", Floats, Sequence[float]], Floats]
@@ -44,6 +46,8 @@ class Training:
     rows: Floats
     axes: Floats
     singular: Floats
+
+    __repr__ = one_line
 
     @classmethod
     def of(cls, rows: Floats, *, standardise: bool = True) -> "Training":

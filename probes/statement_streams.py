@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from common import one_line
 from elicitation import NEGATION, NONSENSE, STATEMENT_PROMPT, Question, Statement
 from open_models import ActivationStore, OpenModel, PromptSet, store_activations
 from probes.concordance import N_BOOTSTRAP, Floats, topic_draws
@@ -36,6 +37,8 @@ class StatementStores:
     folds: TopicFolds
     n_bootstrap: int = N_BOOTSTRAP
     seed: int = 0
+
+    __repr__ = one_line
 
     @classmethod
     def read(

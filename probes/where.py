@@ -23,7 +23,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from common import InputError
+from common import InputError, one_line
 from open_models import ActivationStore, OpenModel, PromptSet
 from probes.concordance import Concordance
 from probes.geometry import directions_of
@@ -50,6 +50,8 @@ class MappedQuestions:
     store: ActivationStore
     prompts: PromptSet
     rows: NDArray[np.intp]
+
+    __repr__ = one_line
 
     def ends(self, layer: int, n: int) -> Floats:
         """(question, n, d_model) the last n tokens, the last one at the end; nan before a question's own tokens."""

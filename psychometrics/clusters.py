@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.draws import several_factor_answers
@@ -60,6 +60,8 @@ class ClusterStructure:
     second: Simulated | None
     difference: Simulated
     seed: int
+
+    __repr__ = one_line
 
     def sentences(self, kind: str = "models") -> list[str]:
         """What the table says to somebody who has to decide whether the panel has one scale; `kind` of the clusters."""

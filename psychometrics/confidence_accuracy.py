@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import as_answers, names, warn
 from psychometrics.arrays import Floats, unmasked
 from psychometrics.correctness import aligned_correctness
@@ -42,6 +42,8 @@ class ConfidenceAccuracy:
     means: pd.DataFrame
     line: Line
     logit_line: Line
+
+    __repr__ = one_line
 
 
 def confidence_accuracy_regression(confidence: Any, correctness: Any) -> ConfidenceAccuracy:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.arrays import Booleans, Floats
 
 FEWEST = 10
@@ -102,6 +102,8 @@ class OptionSets:
     alone: float
     n: int
     n_calibration: int
+
+    __repr__ = one_line
 
 
 def option_sets(

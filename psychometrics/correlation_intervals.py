@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from common import one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.latent_correlation import ZeroCellRule, check_modes, correlations, has_empty_cell
@@ -37,6 +38,8 @@ class CorrelationIntervals:
     se: pd.DataFrame
     low: pd.DataFrame
     high: pd.DataFrame
+
+    __repr__ = one_line
 
 
 def correlation_intervals(matrix: Any, zero_cells: ZeroCellRule = "half") -> CorrelationIntervals:

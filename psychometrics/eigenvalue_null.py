@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from common import one_line
 from psychometrics.arrays import Floats
 
 ALPHA = 0.05  # below which p counts as evidence where a procedure has to decide
@@ -29,6 +30,8 @@ class EigenvalueNull:
     simulated: Floats
     p: Floats
     seed: int
+
+    __repr__ = one_line
 
     @property
     def n_replicates(self) -> int:

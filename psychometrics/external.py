@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Floats
 from psychometrics.category_curves import STEEPEST
@@ -53,6 +53,8 @@ class PlacedRespondents:
 
     table: pd.DataFrame
     covariance: Floats
+
+    __repr__ = one_line
 
     def contrast(self, thresholds: Floats, loadings: Floats) -> tuple[float, float]:
         """A weighted sum of thresholds and loadings and its standard error; weights of 0 leave a respondent out."""

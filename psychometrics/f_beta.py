@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import as_answers, names, warn
 from psychometrics.arrays import Booleans, Floats
 from psychometrics.correctness import aligned_correctness
@@ -37,6 +37,8 @@ class FBetaCurve:
     n: pd.Series
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
+
+    __repr__ = one_line
 
 
 def f_beta_curve(

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import brentq, least_squares
 from scipy.special import chdtrc, chndtr, ndtr
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Booleans, Floats, Integers
 from psychometrics.bivariate_normal import bivariate_normal_cdf
@@ -69,6 +69,8 @@ class FactorFit:
     n_factors: int
     n_questions: int
     n_pairs: int
+
+    __repr__ = one_line
 
     def sentence(self) -> str:
         """What the fit says, by the usual words."""

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
-from common import InputError, html_card
+from common import InputError, html_card, one_line
 from psychometrics import factor_file
 from psychometrics.answers import as_answers, names, warn
 from psychometrics.arrays import Booleans, Floats
@@ -65,6 +65,8 @@ class FactorModel:
     tetrachoric: TetrachoricResult
     extraction: Extraction
     null: EigenvalueNull | None = None
+
+    __repr__ = one_line
 
     def _repr_html_(self) -> str:
         """In Jupyter: how much one factor explains, and each respondent's loadings and threshold."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from common import one_line
 from psychometrics.answers import Answers, names, warn
 from psychometrics.arrays import Floats
 from psychometrics.graded_answers import GradedAnswers, as_graded, used_only
@@ -44,6 +45,8 @@ class GradedModel:
     scale: ScaleKind
     nodes: Floats
     weights: Floats
+
+    __repr__ = one_line
 
 
 def graded_response_model(matrix: Any, n_nodes: int | None = None, scale: ScaleKind = "normal") -> GradedModel:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.arrays import Floats
 from psychometrics.minres import minres, minres_one_factor
 from psychometrics.replicates import fill_gaps
@@ -47,6 +47,8 @@ class Hierarchy:
     omega_total: float
     explained_common: float
     share_general: pd.Series
+
+    __repr__ = one_line
 
     def sentence(self) -> str:
         """What the hierarchy says."""

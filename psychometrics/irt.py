@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.arrays import Booleans, Floats
 from psychometrics.category_curves import STEEPEST, UNUSED, log_categories
@@ -59,6 +59,8 @@ class IrtModel:
     scale: ScaleKind
     nodes: Floats
     weights: Floats
+
+    __repr__ = one_line
 
 
 def two_parameter_irt(

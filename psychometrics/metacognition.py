@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import as_answers
 from psychometrics.arrays import Floats
 from psychometrics.calibration import stated_probabilities
@@ -52,6 +52,8 @@ class MetaD:
     log_likelihood: float
     cuts: Floats
     status: str
+
+    __repr__ = one_line
 
 
 def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:

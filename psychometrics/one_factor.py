@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers
 from psychometrics.arrays import Floats
 from psychometrics.draws import one_factor_answers, several_factor_answers
@@ -46,6 +46,8 @@ class OneFactorBootstrap:
     eigenvalues: Floats
     loadings: Floats
     seed: int
+
+    __repr__ = one_line
 
 
 def one_factor_bootstrap(

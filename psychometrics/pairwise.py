@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers, warn
 from psychometrics.arrays import Booleans, Floats, Integers, unmasked
 from psychometrics.correctness import aligned_correctness
@@ -50,6 +50,8 @@ class PairwiseCalibration:
     n_strata: int
     seed: int
     n_factors: int
+
+    __repr__ = one_line
 
 
 def pairwise_calibration(

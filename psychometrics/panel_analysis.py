@@ -13,6 +13,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from common import one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.clusters import ClusterStructure, cluster_structure
 from psychometrics.eigenvalue_null import EigenvalueNull
@@ -85,6 +86,8 @@ class PanelAnalysis:
     rotated: RotatedLoadings | None = None
     factor_names: pd.DataFrame | None = None
     hierarchy: Hierarchy | None = None
+
+    __repr__ = one_line
 
     @property
     def n_factors(self) -> int | None:

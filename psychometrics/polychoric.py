@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import names, warn
 from psychometrics.arrays import Booleans, Floats, Integers, unmasked
 from psychometrics.bivariate_normal import bivariate_normal_cdf, solve_increasing
@@ -51,6 +51,8 @@ class PolychoricResult:
     min_eigenvalue: float
     threshold_mode: ThresholdMode
     zero_cell_rule: ZeroCellRule
+
+    __repr__ = one_line
 
 
 def polychoric(

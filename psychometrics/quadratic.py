@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.arrays import Floats, unmasked
 
 _MIN_POINTS = 4
@@ -36,6 +36,8 @@ class QuadraticFit:
     r2: float
     n: int
     r2_without: pd.Series
+
+    __repr__ = one_line
 
     @property
     def r2_range(self) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.groups import labels_of
@@ -45,6 +45,8 @@ class QuestionBootstrap:
     thresholds: Floats
     n_units: int
     seed: int
+
+    __repr__ = one_line
 
 
 def bootstrap_questions(

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.arrays import Floats
 from psychometrics.category_curves import log_categories
@@ -50,6 +50,8 @@ class QuestionInvariance:
 
     groups: pd.DataFrame
     questions: pd.DataFrame
+
+    __repr__ = one_line
 
     def violations(self, alpha: float = ALPHA) -> pd.DataFrame:
         """Questions that lie elsewhere for some group, those with the largest shift first."""

@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import as_answers, names, warn
 from psychometrics.arrays import Floats
 from psychometrics.expectation import codes_of
@@ -47,6 +47,8 @@ class RaschProportions:
     n_steps: int
     converged: bool
 
+    __repr__ = one_line
+
 
 @dataclass(frozen=True)
 class RaschTest:
@@ -70,6 +72,8 @@ class RaschTest:
     p: float
     log_likelihood: float
     free_log_likelihood: float
+
+    __repr__ = one_line
 
     def sentence(self) -> str:
         """What the test says."""

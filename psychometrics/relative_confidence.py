@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.arrays import Floats
 
 ELO_SCALE, ELO_STEP = 400.0, 32.0
@@ -34,6 +34,8 @@ class PairedScores:
     n_pairs: int
     n_triads: int
     circular: int
+
+    __repr__ = one_line
 
 
 def paired_design(n_items: int, n_each: int = 4, seed: int = 0) -> list[tuple[int, int]]:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from common import one_line
 from psychometrics.answers import Answers
 from psychometrics.arrays import Booleans, Floats
 from psychometrics.draws import one_factor_answers
@@ -45,6 +46,8 @@ class ResidualCorrelations:
     largest: Simulated
     spread: Simulated
     seed: int
+
+    __repr__ = one_line
 
     def violations(self, alpha: float = ALPHA) -> pd.DataFrame:
         """Pairs with something in common, or something opposed, beyond the scale."""

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.arrays import Booleans, Floats, Integers
 from psychometrics.expectation import Codes, codes_of
@@ -55,6 +55,8 @@ class RespondentInvariance:
     groups: pd.DataFrame
     anchors: list[Any]
     p_all: float
+
+    __repr__ = one_line
 
     def violations(self, alpha: float = ALPHA) -> pd.DataFrame:
         """The respondents that break invariance after adjustment, those with the largest effect first."""

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.arrays import Floats
 
 Rotation = Literal["varimax", "oblimin"]
@@ -39,6 +39,8 @@ class RotatedLoadings:
     loadings: pd.DataFrame
     correlation: pd.DataFrame
     rotation: Rotation
+
+    __repr__ = one_line
 
 
 def rotate(loadings: pd.DataFrame | Floats, rotation: Rotation = "oblimin", seed: int = 0) -> RotatedLoadings:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers, warn
 from psychometrics.arrays import Floats, number
 from psychometrics.category_curves import log_categories
@@ -49,6 +49,8 @@ class ScaleDistribution:
     weights: pd.DataFrame
     n_replicates: int
     seed: int
+
+    __repr__ = one_line
 
     @property
     def is_normal(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.arrays import Floats
 from psychometrics.latent_correlation import check_modes
@@ -23,6 +23,8 @@ class Simulated:
     observed: float
     simulated: Floats
     p: float
+
+    __repr__ = one_line
 
     @property
     def mean(self) -> float:

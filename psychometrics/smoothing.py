@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.answers import warn
 from psychometrics.arrays import unmasked
 
@@ -31,6 +31,8 @@ class SmoothedCorrelation:
     was_smoothed: bool
     min_eigenvalue: float
     max_change: float
+
+    __repr__ = one_line
 
 
 def smooth_correlation(correlation: pd.DataFrame | ArrayLike, tolerance: float = 1e-12) -> SmoothedCorrelation:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from common import one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.latent_correlation import (
     MIN_SHARED,
@@ -46,6 +47,8 @@ class TetrachoricResult:
     min_eigenvalue: float
     threshold_mode: ThresholdMode
     zero_cell_rule: ZeroCellRule
+
+    __repr__ = one_line
 
 
 def tetrachoric(

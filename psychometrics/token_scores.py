@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.arrays import Floats
 
 BRANCHING = 1.0
@@ -53,6 +53,8 @@ class TokenStatistics:
     entropy: Floats
     self_certainty: Floats
     margin: Floats
+
+    __repr__ = one_line
 
     def __len__(self) -> int:
         return len(self.log_p)

@@ -25,7 +25,7 @@ import pandas as pd
 from scipy.special import expit, logit
 from scipy.stats import chi2
 
-from common import InputError
+from common import InputError, one_line
 from psychometrics.arrays import Floats
 from psychometrics.roc import roc_area
 
@@ -48,6 +48,8 @@ class WhoseKnowledge:
 
     matrix: pd.DataFrame
     targets: pd.DataFrame
+
+    __repr__ = one_line
 
     def sentence(self) -> str:
         """What holds over all respondents."""

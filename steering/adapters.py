@@ -30,7 +30,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from common import InputError, write_json
+from common import InputError, one_line, write_json
 from elicitation import PromptTemplate, Question, is_read
 from open_models import ModelIdentity, OpenModel, PromptSet, batches_by_length, pad_batch, read_activations
 from steering.dials import DIAL_COLUMNS, read_unsteered
@@ -78,6 +78,8 @@ class Adapter:
     unsteered: float
     n_questions: int
     n_passes: int
+
+    __repr__ = one_line
 
     def check_model(self, model: OpenModel) -> None:
         """Raise InputError if it was trained for another model."""

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from common import InputError, notice
+from common import InputError, notice, one_line
 from elicitation import is_read
 from open_models import OpenModel, PromptSet, margin_gradients, read_activations
 from probes import topic_draws
@@ -60,6 +60,8 @@ class DirectionComparison:
     table: pd.DataFrame
     cosines: pd.DataFrame
     vectors: dict[tuple[int, str], SteeringVector]
+
+    __repr__ = one_line
 
 
 def compare_directions(

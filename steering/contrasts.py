@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import POLES, is_read, openings_of
 from open_models import Activations, OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share, read_activations
 
@@ -55,6 +55,8 @@ class Contrast:
     topics: tuple[str, ...] = ()
     answer_axis: Float[Tensor, " d_model"] | None = None
     gradients: Float[Tensor, "question layer d_model"] | None = None
+
+    __repr__ = one_line
 
     @property
     def n_unread(self) -> int:

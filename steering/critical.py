@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import CROSSING_COLUMNS, Question
 from open_models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share
 from steering.interventions import Intervention, as_intervention
@@ -61,6 +61,8 @@ class CriticalMagnitudes:
     low: float
     high: float
     tolerance: float
+
+    __repr__ = one_line
 
     @property
     def n_roots(self) -> pd.Series:

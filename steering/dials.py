@@ -21,7 +21,7 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import OPENINGS, PromptTemplate, Question, is_read, with_opening
 from open_models import OpenModel, PromptSet, read_activations
 from steering.interventions import Intervention
@@ -86,6 +86,8 @@ class InterventionDial:
     name: str = ""
     kind: str = "intervention"
     continuous: bool = True
+
+    __repr__ = one_line
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.intervention.intervention_id)
@@ -191,6 +193,8 @@ class PromptDial:
     kind: str
     openings: Mapping[float, str]
     continuous: bool = field(default=False)
+
+    __repr__ = one_line
 
     def first_settings(self) -> list[float]:
         return [0.0, *self.openings]

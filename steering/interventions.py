@@ -15,7 +15,7 @@ from typing import Any
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import VECTOR
 from open_models import Edits, OpenModel
 from steering.operators import OPERATORS, Operator
@@ -65,6 +65,8 @@ class Intervention:
     operator: str = "add"
     positions: str = "last"
     unit: str = "residual_norm"
+
+    __repr__ = one_line
 
     def __post_init__(self) -> None:
         choices: tuple[tuple[str, str, Any], ...] = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from open_models import OpenModel, PromptSet
 from steering.interventions import Intervention
 from steering.magnitudes import doubling, most_unread, yes_rates
@@ -37,6 +37,8 @@ class LayerScan:
     reach: pd.Series
     layer: int
     spans: bool
+
+    __repr__ = one_line
 
     def rates(self) -> pd.DataFrame:
         """The chosen layer's rates by magnitude, as `magnitudes.yes_rates` gives them."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from common import one_line
 from elicitation import METACOGNITIVE, PromptTemplate, Question
 from open_models import OpenModel, PromptSet
 from steering.controls import Material, control_interventions, cosine
@@ -44,6 +45,8 @@ class SweepPlan:
     scan: LayerScan | None
     reliability: Reliability | None = None
     notes: list[str] = field(default_factory=list)
+
+    __repr__ = one_line
 
     @property
     def interventions(self) -> list[Intervention]:

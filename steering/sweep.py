@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from common import InputError
+from common import InputError, one_line
 from elicitation import SWEEP_COLUMNS, Question, is_read
 from open_models import OpenModel, PromptSet, Runner, gather, halving_on_out_of_memory, own_share
 from steering.interventions import Intervention, as_intervention
@@ -35,6 +35,8 @@ class SweepResult:
     """
 
     table: pd.DataFrame
+
+    __repr__ = one_line
 
     def margins(self, intervention_id: str) -> pd.DataFrame:
         """Questions x magnitudes; nan where the answer counts as unread (mass below 0.1)."""

@@ -78,6 +78,13 @@ class SteeringVector:
         made = f"{self.method}{drawn}" if self.contrast == "none" else f"{self.contrast}-{self.method}"
         return f"L{self.layer}-{made}"
 
+    def __repr__(self) -> str:
+        made = "" if self.contrast == "none" else f", {self.n_yes} yes and {self.n_no} no"
+        return (
+            f"SteeringVector({self.vector_id} of {self.model.name}, layer {self.layer}, d_model {len(self.direction)}, "
+            f"raw norm {self.raw_norm:.4g}, residual norm {self.residual_norm:.4g}{made})"
+        )
+
     def _repr_html_(self) -> str:
         """In Jupyter: what it is, and what it was made of."""
         made = self.contrast != "none"

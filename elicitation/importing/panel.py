@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, one_line
 from elicitation.graders import grade_answer
 from elicitation.importing.asked import ASKED, Asked, AskedRun, decide, question_ids, questions_of
 from elicitation.importing.records import NAN, LogRecord, LogRun, cleaned
@@ -50,6 +50,8 @@ class ImportedPanel:
     questions: list[Question]
     respondents: pd.DataFrame
     report: dict[str, Any]
+
+    __repr__ = one_line
 
 
 def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | None = None) -> ImportedPanel:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from common import InputError
+from common import InputError, one_line
 
 NAN = float("nan")
 
@@ -87,6 +87,8 @@ class LogRun:
     scores_are_of_the_question: bool = False
     left_out: Mapping[str, int] = field(default_factory=Counter)
     about: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = one_line
 
 
 @dataclass(frozen=True)

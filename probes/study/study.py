@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from common import one_line
 from elicitation import FACT, PromptTemplate, Question, ResponseMatrix, load_facts, questions_frame, truth_of
 from open_models import ActivationStore, OpenModel, PromptSet, store_activations
 from probes.crossfit import CrossFitted, best_penalties
@@ -92,6 +93,8 @@ class Study:
     prompts: PromptSet
     store: ActivationStore
     progress_bar: ProgressBar = no_bar
+
+    __repr__ = one_line
 
     # ---- labels and folds ------------------------------------------------------------------------------------------
 

@@ -1,10 +1,23 @@
-"""How objects show themselves in Jupyter."""
+"""How objects show themselves, in a line and in Jupyter."""
 
+import dataclasses
+import importlib
+import inspect
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from common import html_card
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_models import tiny_model
+
+from common import html_card, one_line
+from elicitation import load_panel, load_questions
 from matching import SweepRun
-from steering import SteeringVector
+from open_models import PromptSet
+from steering import Intervention, SteeringVector
 
 GOLDEN = Path(__file__).resolve().parents[1] / "reference" / "golden" / "default"
 
@@ -28,3 +41,61 @@ def test_a_run_its_verdict_its_vector_and_its_factor_show_what_they_are():
     assert "threshold" in factor
     (file,) = (GOLDEN / "vectors").glob("*.safetensors")
     assert "steering vector L21-response-mean_difference" in SteeringVector.load(file)._repr_html_()
+
+
+@dataclass
+class Everything:
+    short: tuple[int, ...]
+    text: str
+    long: list[int]
+    tensor: torch.Tensor
+    table: pd.DataFrame
+    number: np.float64
+    lines: object
+    secret: str = field(default="", repr=False)
+    __repr__ = one_line
+
+
+def test_a_line_tells_tables_by_shape_and_long_fields_by_size_and_keeps_what_is_short():
+    panel = load_panel("embedded")
+    shown = repr(
+        Everything((1, 2), "x" * 200, list(range(99)), torch.zeros(3, 4), panel.answers, np.float64(1), panel, "key")
+    )
+    assert shown == (
+        f"Everything(short=(1, 2), text='{'x' * 57}...', long=<list of 99>, tensor=<Tensor 3 x 4, torch.float32>, "
+        "table=<DataFrame 533 x 26>, number=np.float64(1.0), lines=<ResponseMatrix>)"
+    )
+
+
+@pytest.mark.parametrize("room", ["psychometrics", "elicitation", "open_models", "probes", "steering", "matching"])
+def test_whatever_holds_tensors_or_tables_shows_itself_in_a_line(room):
+    package = importlib.import_module(room)
+    classes = [each for name in package.__all__ if inspect.isclass(each := getattr(package, name))]
+    holders = [each for each in classes if dataclasses.is_dataclass(each) and holds_arrays(each)]
+    assert holders
+    generated = [each.__name__ for each in holders if inspect.unwrap(each.__repr__).__code__.co_filename == "<string>"]
+    assert generated == []  # give these `__repr__ = one_line`
+
+
+def holds_arrays(kind):
+    return any(
+        re.search(r"Tensor|ndarray|DataFrame|Series|Floats", str(part.type)) for part in dataclasses.fields(kind)
+    )
+
+
+def test_vectors_prompts_and_models_say_what_a_reader_asks_first():
+    model = tiny_model("llama")
+    (file,) = (GOLDEN / "vectors").glob("*.safetensors")
+    vector = SteeringVector.load(file)
+    assert re.fullmatch(
+        r"SteeringVector\(L21-response-mean_difference of smollm2-135m-instruct, layer 21, d_model 576, "
+        r"raw norm [\d.]+, residual norm [\d.]+, \d+ yes and \d+ no\)",
+        repr(vector),
+    )
+    prompts = PromptSet.of(model, load_questions("embedded", n=40))
+    assert re.fullmatch(
+        r"PromptSet\(40 questions on \d+ topics, \d+ to \d+ tokens, prompt [0-9a-f]{8}\)", repr(prompts)
+    )
+    assert f"{model.n_layers} layers, d_model {model.d_model}, float32 on" in repr(model)
+    assert "\n" not in repr(Intervention("it", (vector,)))
+    assert len(repr(Intervention("it", (vector,)))) < 200
