@@ -198,7 +198,7 @@ def knowing_rows(knowing: pd.DataFrame) -> list[TableRow]:
     ]
 
 
-def _with_count(row: Mapping[Any, Any], kind: str) -> str:
+def _with_count(row: pd.Series, kind: str) -> str:
     """The AUROC of yes among what was answered so, and of how many questions; older runs have not stored how many."""
     value, n = number(row[f"yes_within_{kind}"], 2), row.get(f"n_within_{kind}")
     return value if n is None or not n > 0 else f"{value} (n {n:.0f})"
