@@ -5,6 +5,8 @@
     yes_within_right, yes_within_wrong
                      how well the order puts the target's yes above its no, among the questions that it gets right, and
                      among those that it gets wrong: an order that only knows who is right says nothing within either
+    n_within_right, n_within_wrong
+                     questions that these two rest on: placed, graded so, and answered with yes or no by the target
 
 .5 is an order that knows nothing. Correctness is that of closed-book answers, where the panel has them.
 """
@@ -16,6 +18,7 @@ from matching.match import TargetMatches
 from matching.ranking import auc, auc_resampled
 
 KNOWING_COLUMNS = ["n_graded", "target_correct", "low", "high", "yes_within_right", "yes_within_wrong"]
+KNOWING_COLUMNS += ["n_within_right", "n_within_wrong"]
 SUBJECT = "(subject)"
 FEWEST = 10
 
@@ -53,11 +56,12 @@ def knowing_table(
         if min((right[graded] == 1).sum(), (right[graded] == 0).sum()) < FEWEST:
             continue
         low, high = np.nanquantile(auc_resampled(ease, right[:, None], n_bootstrap, seed)[:, 0], [0.025, 0.975])
-        within = [np.nan, np.nan]
+        within, counts = [np.nan, np.nan], [0, 0]
         if name != SUBJECT:
             given = matches.evidence.given[:, matches.table.index.get_loc(name)]
             within = [float(auc(ease, np.where(right == kind, given, np.nan)[:, None])[0]) for kind in (1, 0)]
-        rows[name] = [int(graded.sum()), float(auc(ease, right[:, None])[0]), float(low), float(high), *within]
+            counts = [int((graded & (right == kind) & ~np.isnan(given)).sum()) for kind in (1, 0)]
+        rows[name] = [int(graded.sum()), float(auc(ease, right[:, None])[0]), float(low), float(high), *within, *counts]
     if not rows:
         return None
     return pd.DataFrame.from_dict(rows, orient="index", columns=KNOWING_COLUMNS).rename_axis("respondent")

@@ -30,7 +30,9 @@ class Line:
 
     slope, intercept, r2 and the null's median and 95% point: least squares on best agreement over the n `ok` targets;
     r2_all over all n_all. r2_rate ...: on the rate-matched magnitudes of the same n. slope_ml, intercept_ml, r2_ml ...:
-    by maximum likelihood with errors in both, over n_ml targets.
+    by maximum likelihood with errors in both, over n_ml targets. Of these, n_ml_beyond have their place beyond the
+    magnitudes dial_low to dial_high that were asked, where it is extrapolated; they count in r2_ml, and r2_ml_within is
+    the same R^2 of the others alone.
     """
 
     slope: float
@@ -48,6 +50,10 @@ class Line:
     r2_ml: float
     r2_ml_null_median: float
     n_ml: int
+    n_ml_beyond: int
+    r2_ml_within: float
+    dial_low: float
+    dial_high: float
 
 
 def line_of(matches: TargetMatches, n_permutations: int, seed: int) -> Line:
@@ -73,6 +79,11 @@ def line_of(matches: TargetMatches, n_permutations: int, seed: int) -> Line:
     place, place_se = (table[name].to_numpy(float) for name in ("magnitude_ml", "magnitude_ml_se"))
     threshold_se = table["threshold_se"].to_numpy(float)
     slope_ml, intercept_ml, r2_ml = orthogonal_line(threshold, place, threshold_se, place_se)
+    on_line = np.isfinite(threshold) & np.isfinite(place) & (place_se > 0) & (threshold_se > 0)
+    asked = matches.dose_response["magnitude"]
+    low, high = float(asked.min()), float(asked.max())
+    within = on_line & (place >= low) & (place <= high)
+    r2_within = orthogonal_line(threshold[within], place[within], threshold_se[within], place_se[within])[2]
     return Line(
         slope,
         intercept,
@@ -88,7 +99,11 @@ def line_of(matches: TargetMatches, n_permutations: int, seed: int) -> Line:
         intercept_ml,
         r2_ml,
         _likelihood_null(matches, min(n_permutations, LIKELIHOOD_PERMUTATIONS), seed),
-        int((np.isfinite(threshold) & np.isfinite(place) & (place_se > 0) & (threshold_se > 0)).sum()),
+        int(on_line.sum()),
+        int((on_line & ~within).sum()),
+        r2_within,
+        low,
+        high,
     )
 
 

@@ -5,7 +5,7 @@ A target needs answers of both kinds, enough of them on the test split, and enou
 subject reaches it is another matter. So these numbers are upper bounds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from matching.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.verdict import MIN_TARGETS
 
 POSSIBLE = "possible"
+STEPS = 20
+"""In which the number of questions is raised that lets most targets be judged."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,18 @@ class Prospects:
         n_needed: the fewest questions with which five targets could be judged, drawn as these were; None where they can
             be now, or cannot be with all that there are.
         n_available: questions that the panel answers.
+        n_test: questions that are tested on.
+        n_for_most: where enough targets can be judged but more questions would add to them: about how many questions
+            let as many be judged as all of them would; else None.
+        n_most: targets that could then be judged.
     """
 
     status: pd.Series
     n_needed: int | None
     n_available: int
+    n_test: int = 0
+    n_for_most: int | None = None
+    n_most: int = 0
 
     __repr__ = one_line
 
@@ -52,6 +61,9 @@ class Prospects:
         counts = self.status[self.status != POSSIBLE].value_counts()
         why = "".join(f", {count} {_WHY[str(name)]}" for name, count in counts.items())
         said = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
+        if self.suffices and self.n_for_most is not None:
+            said += f"; only {self.n_test} of the questions are for the test"
+            return f"{said}: ask {self.n_for_most} or more to judge {self.n_most} (--n-questions {self.n_for_most})"
         if self.suffices:
             return said
         said += f"; a verdict takes {MIN_TARGETS} targets"
@@ -85,15 +97,26 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
             f"none of the {len(targets)} targets says both yes and no to the {len(inputs.questions)} questions asked, "
             "so there is nothing to reproduce; check the panel's answers, or ask more questions"
         )
-    found = Prospects(status, None, len(every.questions))
+    n_test = sum(split == TEST for split in inputs.splits.values())
+    found = Prospects(status, None, len(every.questions), n_test)
+
+    def possible(n: int) -> int:
+        """Targets that could be judged on n questions, drawn as these were."""
+        drawn = stratified_sample(every.questions, n, seed) if n < len(every.questions) else every.questions
+        answers = every.panel.answers.loc[[question.id for question in drawn], targets]
+        return int((_status(answers, assign_splits(questions_frame(drawn), seed)) == POSSIBLE).sum())
+
+    if found.suffices and (status == FEW).any() and len(inputs.questions) < len(every.questions):
+        most = possible(len(every.questions))
+        if most > found.n_possible:
+            steps = np.linspace(len(inputs.questions), len(every.questions), STEPS + 1)[1:]
+            enough = next(n for n in (int(np.ceil(step)) for step in steps) if possible(n) >= most)
+            return replace(found, n_for_most=enough, n_most=most)
     if found.suffices or len(targets) < MIN_TARGETS:
         return found
     for n in range(len(inputs.questions) + 1, len(every.questions) + 1):
-        drawn = stratified_sample(every.questions, n, seed) if n < len(every.questions) else every.questions
-        answers = every.panel.answers.loc[[question.id for question in drawn], targets]
-        splits = assign_splits(questions_frame(drawn), seed)
-        if (_status(answers, splits) == POSSIBLE).sum() >= MIN_TARGETS:
-            return Prospects(status, n, len(every.questions))
+        if possible(n) >= MIN_TARGETS:
+            return replace(found, n_needed=n)
     return found
 
 

@@ -119,6 +119,11 @@ def names(labels: Iterable[object], limit: int = 12) -> str:
     return f"{', '.join(shown[:limit])} and {len(shown) - limit} more"
 
 
+def one_kind_of_answer(who: str) -> str:
+    """What is to be known of respondents that always say the same: one sentence, so that it is said once."""
+    return f"{who} gave only one kind of answer (or none): correlations with them are nan, no place on a factor"
+
+
 def warn(message: str) -> None:
     """Issue a `PsychometricsWarning` that points at the first line outside this package."""
     depth = 1

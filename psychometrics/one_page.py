@@ -126,9 +126,6 @@ def _panel(analysis: PanelAnalysis) -> Iterable[str]:
             f"{part['others_yes_when_missing'].mean():.0%} of what they left out; thresholds over the whole scale "
             "(marginal) are then the ones to compare."
         )
-    silent = model.thresholds.index[~np.isfinite(model.thresholds)]
-    if len(silent):
-        yield f"Without a place on the scale, having given one kind of answer only: {names(silent, 8)}."
 
 
 def _shared(analysis: PanelAnalysis) -> Iterable[str]:
@@ -221,8 +218,6 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     found = analysis.reliability
     error = f"error {found.mean_se:.2f} of the scale's spread"
     yield f"Difficulty scores have a reliability of {found.empirical:.2f} ({error})."
-    if analysis.model.heywood:
-        yield f"Loadings at their bound, not to be read to the second digit: {names(analysis.model.heywood, 6)}."
 
 
 def _choices(analysis: PanelAnalysis) -> Iterable[str]:

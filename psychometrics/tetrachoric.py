@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from common import one_line
-from psychometrics.answers import Answers, as_answers, names, warn
+from psychometrics.answers import Answers, as_answers, names, one_kind_of_answer, warn
 from psychometrics.latent_correlation import (
     MIN_SHARED,
     ThresholdMode,
@@ -117,10 +117,7 @@ def _symmetric(upper: np.ndarray, diagonal: np.ndarray, labels: pd.Index) -> pd.
 
 def _warn_of_gaps(answers: Answers, values: np.ndarray, excluded: np.ndarray, tables: np.ndarray) -> None:
     if not answers.varies.all():
-        warn(
-            f"{names(answers.respondents[~answers.varies])} gave only one kind of answer (or none), so that their "
-            "correlations are nan"
-        )
+        warn(one_kind_of_answer(names(answers.respondents[~answers.varies])))
     first, second = np.triu_indices(answers.n_respondents, 1)
     both_vary = answers.varies[first] & answers.varies[second]
     few = both_vary & ~enough_answers(tables)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from common import InputError
-from psychometrics.answers import Answers, names, warn
+from psychometrics.answers import Answers, names, one_kind_of_answer, warn
 from psychometrics.arrays import Booleans, Floats
 from psychometrics.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, correlations
 from psychometrics.pair_counts import count_pairs
@@ -23,7 +23,7 @@ def usable_answers(answers: Answers) -> Answers:
     usable = require_usable(answers)
     if usable is not answers:
         left_out = answers.respondents[~answers.varies]
-        warn(f"{names(left_out)} gave only one kind of answer (or none) and cannot be placed on a factor")
+        warn(one_kind_of_answer(names(left_out)))
     return usable
 
 

@@ -71,7 +71,7 @@ CAPTIONS = {
         "and test questions; bars are 95% intervals, and the line weighs both errors. Look at R² only beside what "
         "chance gives (the median with the questions shuffled). A line alone shows little: any dial that moves the "
         "yes rate puts targets that say yes more often at higher places, whether or not it says yes to the right "
-        "questions. Hollow points lie beyond the edge of the picture."
+        "questions."
     ),
     "dose_response": (
         "Above: the share of questions to which the steered subject says yes, with a 95% band for the test questions; "

@@ -39,6 +39,8 @@ def write_factor_report(run: Run) -> Path:
         Section("Respondents", [page.text(_ABOUT), page.table("Respondents", "respondent", _COLUMNS, rows)]),
         Section("Rules", [page.rows([(name, str(value)) for name, value in summary["rules"].items()])]),
     ]
+    if notes := run.manifest.notes:
+        sections.append(Section("Warnings and notes of the run", [page.items(notes)]))
     opening, _, objections = summary["verdict"].partition(". ")
     html = page.page(
         question="Is it one shared scale of difficulty?",

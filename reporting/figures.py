@@ -54,13 +54,14 @@ def magnitude_against_threshold(
 ) -> Drawing:
     """One point per target: its threshold, and its place on the dial by maximum likelihood, both with 95% intervals.
 
-    Places beyond the magnitudes that were chosen for any target stand hollow at the edge: their intervals say how
-    little is known of them.
+    Places beyond the magnitudes that were asked are extrapolated, and hollow; those beyond the magnitudes that were
+    chosen for any target stand at the edge: their intervals say how little is known of them.
 
     Args:
         matches: table of matches, index target; targets without a finite threshold or place are left out.
         line: slope_ml, intercept_ml, r2_ml, r2_ml_null_median, n_ml of the verdict; r2, r2_rate with their nulls'
-            medians (None where not computed).
+            medians (None where not computed); r2_ml_within, dial_low, dial_high, which older runs have
+            not: then hollow is what stands at the edge.
         unit: residual_norm or raw.
         usable: magnitudes beyond it are shaded.
     """
@@ -72,7 +73,10 @@ def magnitude_against_threshold(
     figure = new_figure(4.6 + 0.17 * (len(styles) // columns + 1))
     axes = figure.add_subplot()
     bottom, top = _shown_places(matches)
-    beyond = (drawn["magnitude_ml"] < bottom) | (drawn["magnitude_ml"] > top)
+    outside = (drawn["magnitude_ml"] < bottom) | (drawn["magnitude_ml"] > top)
+    beyond = outside
+    if line.get("dial_low") is not None:
+        beyond = (drawn["magnitude_ml"] < line["dial_low"]) | (drawn["magnitude_ml"] > line["dial_high"])
     for target, row in drawn.iterrows():
         colour, marker = styles[groups[target]]
         place, error = row["magnitude_ml"], 1.96 * row["magnitude_ml_se"]
@@ -111,7 +115,8 @@ def magnitude_against_threshold(
             )
         )
     figure.legend(handles=handles, loc="outside lower left", ncols=columns)
-    caption = CAPTIONS["magnitude_threshold"] + _other_fits(line)
+    caption = CAPTIONS["magnitude_threshold"] + _extrapolated(line, int(beyond.sum()), int(outside.sum()))
+    caption += _other_fits(line)
     if absent := len(matches) - len(drawn):
         caption += f" Not drawn: {absent} of {len(matches)} targets, which have no finite threshold or place."
     return Drawing(figure, TITLES["magnitude_threshold"], caption)
@@ -132,6 +137,20 @@ def _fit(line: Mapping[str, Any]) -> str:
         return "no line: too few targets have a place"
     chance = number(line["r2_ml_null_median"], 2)
     return f"R² {number(line['r2_ml'], 2)} over {line['n_ml']} targets; by chance {chance} in the middle"
+
+
+def _extrapolated(line: Mapping[str, Any], n_beyond: int, n_outside: int) -> str:
+    """How many places are extrapolated, that they count in R², and R² without them; and what stands at the edge."""
+    told = ""
+    if n_beyond:
+        where = "magnitudes that were asked" if line.get("dial_low") is not None else "edge of the picture"
+        of_them = f"{n_beyond} hollow {'point lies' if n_beyond == 1 else 'points lie'} beyond the {where}"
+        told += f" {of_them}: extrapolated by maximum likelihood, and counted in R²"
+        without = line.get("r2_ml_within")
+        told += "." if without is None else f" (without what is extrapolated {number(without, 2)})."
+    if n_outside:
+        told += f" Outside of the picture, and drawn at its edge: {n_outside}."
+    return told
 
 
 def _other_fits(line: Mapping[str, Any]) -> str:

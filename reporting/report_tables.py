@@ -190,12 +190,18 @@ def knowing_rows(knowing: pd.DataFrame) -> list[TableRow]:
                 f"{row['n_graded']:.0f}",
                 number(row["target_correct"], 2),
                 interval(row["low"], row["high"], 2),
-                number(row["yes_within_right"], 2),
-                number(row["yes_within_wrong"], 2),
+                _with_count(row, "right"),
+                _with_count(row, "wrong"),
             ],
         )
         for name, row in knowing.iterrows()
     ]
+
+
+def _with_count(row: pd.Series, kind: str) -> str:
+    """The AUROC of yes among what was answered so, and of how many questions; older runs have not stored how many."""
+    value, n = number(row[f"yes_within_{kind}"], 2), row.get(f"n_within_{kind}")
+    return value if n is None or not n > 0 else f"{value} (n {n:.0f})"
 
 
 def control_rows(controls: pd.DataFrame, own: Mapping[str, Any]) -> list[TableRow]:

@@ -189,7 +189,7 @@ def knowing(contents: Contents) -> Section | None:
     words = (
         "The chance that a question that was answered correctly turns to yes before one that was not (closed book); "
         "and how well the order puts a target's yes above its no among the questions that it gets right, and among "
-        "those that it gets wrong. .5 knows nothing."
+        "those that it gets wrong (AUROC; n: questions that it rests on). .5 knows nothing."
     )
     lines = report_tables.knowing_rows(contents.knowing)
     shown = page.table("What the order knows", "whose answers", report_tables.KNOWING_COLUMNS, lines)

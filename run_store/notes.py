@@ -22,7 +22,9 @@ class Notes:
         self._run: Run | None = None
 
     def tell(self, text: str) -> None:
-        """Print a note, and keep it."""
+        """Print a note, and keep it; one that was said already is not said again."""
+        if text in self._texts:
+            return
         say(text)
         self._texts.append(text)
         if self._run is not None:

@@ -84,7 +84,8 @@ def read_inputs(
 
     Args:
         hold_out_topics: see `matching.load_inputs`.
-        judged: a verdict is to come of it; where the panel is too small for one, this is noticed.
+        judged: a verdict is to come of it; where the panel is too small for one, or more targets could be judged on
+            more of its questions, this is noticed.
 
     Raises:
         InputError: as `matching.load_inputs`.
@@ -103,8 +104,10 @@ def read_inputs(
     )
     if not options.keep_own:
         inputs = inputs.without_own(options.model)
-    if judged and not (prospects := prospects_of(inputs, options.seed)).suffices:
-        notice(f"warning: {prospects}")
+    if judged:
+        prospects = prospects_of(inputs, options.seed)
+        if not prospects.suffices or prospects.n_for_most is not None:
+            notice(f"warning: {prospects}")
     return inputs
 
 

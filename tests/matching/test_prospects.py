@@ -57,3 +57,20 @@ def test_too_few_targets_are_told_without_asking_for_questions():
 def test_a_panel_that_says_one_thing_is_refused():
     with pytest.raises(InputError, match="none of the 2 targets says both yes and no to the 200 questions"):
         prospects_of(inputs_of(300, 200, [1.0, 0.0]))
+
+
+def test_a_run_that_suffices_says_how_many_questions_would_let_more_targets_be_judged():
+    rates = [0.5, 0.5, 0.5, 0.5, 0.5, 0.12, 0.1, 1.0]
+    found = prospects_of(inputs_of(600, 120, rates))
+    assert found.suffices
+    assert found.n_needed is None
+    assert found.n_most == 7 > found.n_possible
+    again = prospects_of(inputs_of(600, found.n_for_most, rates))
+    assert again.n_possible == 7
+    assert again.n_for_most is None
+    assert "only 60 of the questions are for the test: ask" in str(found)
+    assert str(found).endswith(f"or more to judge 7 (--n-questions {found.n_for_most})")
+
+
+def test_a_run_of_all_questions_is_not_told_to_ask_more():
+    assert prospects_of(inputs_of(120, 120, [0.5, 0.5, 0.5, 0.5, 0.5, 0.1])).n_for_most is None

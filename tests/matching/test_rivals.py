@@ -192,6 +192,8 @@ def test_an_order_that_is_about_being_right_says_nothing_within_right_or_wrong()
     assert (table["target_correct"] > 0.75).all()
     assert (table["low"] < table["target_correct"]).all()
     assert table["yes_within_right"].dropna().between(0.4, 0.6).all()
+    both = table.loc[panel.columns, ["n_within_right", "n_within_wrong"]].sum(axis=1)
+    assert (both == table.loc[panel.columns, "n_graded"]).all()  # every target answers every question here
     assert knowing_table(matches, grid.questions, None, None) is None
 
 

@@ -15,6 +15,7 @@ from verdict_tables import plain_sweep, simulated
 from common import InputError
 from matching import ControlDial, control_table, dial_of_grid, judge, match_targets, simulation, sweep_grid, verdict
 from matching.facts import FactsResult
+from matching.line import line_of
 from matching.texts import push_settings, text_cost
 from matching.verdict import ANSWERS, DIALS, PUSHES
 
@@ -298,6 +299,20 @@ def test_a_high_r_squared_without_any_relation_lies_within_its_null():
     assert line.r2_all > 0.6
     assert line.r2 < line.r2_null_95
     assert line.r2_ml < line.r2_ml_null_median + 0.1
+
+
+def test_places_beyond_the_dial_count_in_r_squared_and_it_is_told_without_them():
+    sweep, panel = simulated(n_targets=9)
+    matches = match_targets(sweep, panel, n_bootstrap=19)
+    before = line_of(matches, 9, 0)
+    assert before.dial_low == sweep["magnitude"].min()
+    assert before.n_ml_beyond == 0
+    assert before.r2_ml_within == before.r2_ml
+    far = matches.table["magnitude_ml"].idxmax()
+    matches.table.loc[far, "magnitude_ml"] = before.dial_high + 5
+    line = line_of(matches, 9, 0)
+    assert (line.n_ml, line.n_ml_beyond) == (before.n_ml, 1)
+    assert line.r2_ml < line.r2_ml_within
 
 
 def test_intervals_and_detectable_gain_are_as_many_standard_errors_as_they_say(steered_matches):

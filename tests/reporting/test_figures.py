@@ -221,3 +221,22 @@ def test_a_figure_that_was_added_stays_after_the_runs_own(run):
     add_figure(run, "extra", figures.kappa_per_target(run.matches()))
     assert list(write_figures(run))[-1] == "extra"
     assert read_captions(run)["extra"]["title"] == "Kappa per target"
+
+
+def test_places_beyond_the_dial_are_hollow_and_counted_and_r2_is_told_without_them(run):
+    matches, line = run.matches(), run.verdict()["line"]
+    places = np.linspace(-0.2, 0.2, len(matches))
+    matches = matches.assign(threshold=places, magnitude_ml=places, magnitude_ml_se=0.1)
+    matches.loc[matches.index[0], "magnitude_ml"] = -9.0
+    matches.loc[matches.index[-1], "magnitude_ml"] = 9.0
+    line = line | {"r2_ml": 0.9, "r2_ml_null_median": 0.5, "slope_ml": 1.0, "intercept_ml": 0.0, "n_ml": len(matches)}
+    line |= {"dial_low": -1.0, "dial_high": 1.0, "n_ml_beyond": 2, "r2_ml_within": 0.42}
+    drawing = figures.magnitude_against_threshold(matches, line, "residual_norm")
+    faces = [
+        each.get_markerfacecolor() for each in drawing.figure.axes[0].lines if each.get_marker() not in ("None", "|")
+    ]
+    assert sum(face == figures.PAPER for face in faces) == 2
+    legend = [text.get_text() for text in drawing.figure.legends[0].get_texts()]
+    assert "hollow: beyond the dial" in legend
+    assert "2 hollow points lie beyond the magnitudes that were asked" in drawing.caption
+    assert "counted in R² (without what is extrapolated 0.42)" in drawing.caption

@@ -17,7 +17,7 @@ from matching.verdict import ANY_PUSH, AWAY, MOVED_CUT, OPEN, THIS_DIRECTION, TO
 from reporting.meaning import findings, headline, interval, number
 from reporting.path_figure import path_rows
 from reporting.report import write_report
-from reporting.report_tables import missing_rows
+from reporting.report_tables import knowing_rows, missing_rows
 from run_store import Run
 
 LOADING = {"src", "srcset", "href", "xlink:href", "action", "poster", "data", "background", "cite"}
@@ -277,3 +277,12 @@ def test_the_most_unread_magnitude_counts_answers_not_splits():
     questions = pd.DataFrame({"split": ["fitting"] * 25 + ["test"] * 50})
     rows = dict(missing_rows(dose, pd.DataFrame({"said_yes": [1.0]}), questions))
     assert rows["most unread"].startswith("1.3% at magnitude 1")
+
+
+def test_a_yes_among_right_or_wrong_answers_says_of_how_many_and_older_tables_do_not():
+    row = {"n_graded": 40, "target_correct": 0.7, "low": 0.6, "high": 0.8}
+    row |= {"yes_within_right": 0.5, "yes_within_wrong": 0.4}
+    older = knowing_rows(pd.DataFrame([row], index=["t"]))[0].cells
+    newer = knowing_rows(pd.DataFrame([row | {"n_within_right": 25, "n_within_wrong": 15}], index=["t"]))
+    assert list(older[-2:]) == ["0.50", "0.40"]
+    assert list(newer[0].cells[-2:]) == ["0.50 (n 25)", "0.40 (n 15)"]
