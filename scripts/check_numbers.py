@@ -2,6 +2,7 @@
 
     python scripts/check_numbers.py                    # README.md and all of docs/
     python scripts/check_numbers.py README.md --count  # also how many numbers name no result
+    python scripts/check_numbers.py --write            # put the stored numbers in the place of those that differ
 
 A number names its result in a comment behind it, which no reader of the page sees:
 
@@ -16,19 +17,20 @@ column, and which columns stand under a heading, in the order of a cell's number
 The file is a path from the repository's root, or RUN/FILE of one of the stored runs (`golden/verdict.json`). In JSON
 the key is a path with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it
 is the stored one rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not.
+After --write the sentences around the numbers are to be read again.
 """
 
 import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, program_parser, run_command
+from common import InputError, program_parser, run_command, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,37 +63,70 @@ HIDDEN = re.compile(r"<!--.*?-->", re.S)
 class Claim:
     """A number on a page, and where it is said to come from."""
 
-    page: str
+    page: Path
+    start: int
     line: int
     text: str
     is_share: bool
     file: str
     key: str
 
+    @property
+    def digits(self) -> int:
+        return len(self.text.partition(".")[2])
+
+    @property
+    def stored(self) -> float:
+        return stored_value(self.file, self.key) * (100 if self.is_share else 1)
+
+    @property
+    def column(self) -> tuple[str, str]:
+        """Numbers of one column are written with a plus, or without."""
+        return self.file, self.key.rpartition(" ")[2]
+
     def complaint(self) -> str | None:
         """What is wrong with it, if anything."""
-        value = float(self.text.replace("\u2212", "-").replace(",", ""))
-        digits = len(self.text.partition(".")[2])
-        stored = stored_value(self.file, self.key) * (100 if self.is_share else 1)
-        if round(stored, digits) == value or abs(stored - value) <= 0.5 * 10**-digits * (1 + 1e-9):
+        value, stored = float(self.text.replace("\u2212", "-").replace(",", "")), self.stored
+        if round(stored, self.digits) == value or abs(stored - value) <= 0.5 * 10**-self.digits * (1 + 1e-9):
             return None
-        return f"{self.page}, line {self.line}: {self.text} is said, but {self.file} holds {stored:.6g} for {self.key}"
+        page = self.page.name
+        return f"{page}, line {self.line}: {self.text} is said, but {self.file} holds {stored:.6g} for {self.key}"
+
+    def corrected(self, with_plus: bool) -> str:
+        """The stored number as this one is written: its digits, its zero before the point, its kind of minus."""
+        text = f"{self.stored:{'+' if with_plus else ''}{',' if ',' in self.text else ''}.{self.digits}f}"
+        if re.match(r"[^0]?\.", self.text):
+            text = re.sub(r"^([+-]?)0(?=\.)", r"\1", text)
+        return re.sub(r"^[+-](?=[0.]*$)", "", text).replace("-", "\u2212")
 
 
 def main() -> int:
     options = parse_options()
     pages = options.pages or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     claims = [claim for page in pages for claim in claims_of(page)]
-    wrong = [complaint for claim in claims if (complaint := claim.complaint())]
-    for complaint in wrong:
+    complaints = {claim: complaint for claim in claims if (complaint := claim.complaint())}
+    for complaint in complaints.values():
         print(complaint)
+    if options.write:
+        write(complaints, {claim.column for claim in claims if claim.text.startswith("+")})
     if options.count:
         for page in pages:
             text = re.sub(r"<!--.*?-->|```.*?```|`[^`]*`|\]\([^)]*\)", "", page.read_text(encoding="utf-8"), flags=re.S)
             n_named, n_all = sum(1 for _ in claims_of(page)), len(re.findall(NUMBER, text))
             print(f"{page.name}: {n_named} of {n_all} numbers name a result")
-    print(f"{len(claims) - len(wrong)} of {len(claims)} numbers are those of their results")
-    return 1 if wrong else 0
+    print(f"{len(claims) - len(complaints)} of {len(claims)} numbers are those of their results")
+    if options.write and complaints:
+        print(f"the other {len(complaints)} are written anew; read the sentences around them")
+    return 1 if complaints and not options.write else 0
+
+
+def write(wrong: Iterable[Claim], with_plus: set[tuple[str, str]]) -> None:
+    """Put the stored numbers in the place of these; `with_plus` are the columns in which they have a sign."""
+    for claim in sorted(wrong, key=lambda claim: claim.start, reverse=True):  # the last first: what is before stays put
+        text = claim.page.read_text(encoding="utf-8")
+        corrected = claim.corrected(claim.column in with_plus)
+        text = text[: claim.start] + corrected + text[claim.start + len(claim.text) :]
+        write_text(claim.page, text)
 
 
 def claims_of(page: Path) -> Iterator[Claim]:
@@ -105,36 +140,42 @@ def claims_of(page: Path) -> Iterator[Claim]:
     text = page.read_text(encoding="utf-8")
     for found in CLAIM.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
-        yield Claim(page.name, line, found["number"], bool(found["percent"]), found["file"], found["key"])
+        start = found.start("number")
+        yield Claim(page, start, line, found["number"], bool(found["percent"]), found["file"], found["key"])
     for found in ROWS.finditer(text):
-        yield from _claims_of_rows(page.name, text.count("\n", 0, found.start("table")) + 1, found)
+        yield from _claims_of_rows(page, text.count("\n", 0, found.start("table")) + 1, found)
 
 
-def _claims_of_rows(page: str, line: int, found: re.Match[str]) -> Iterator[Claim]:
+def _claims_of_rows(page: Path, line: int, found: re.Match[str]) -> Iterator[Claim]:
     """The numbers under the named headings of a table."""
-    heading, _, *rows = (HIDDEN.sub("", row) for row in found["table"].splitlines())
-    headings = _cells(heading)
+    table = HIDDEN.sub(lambda hidden: " " * len(hidden[0]), found["table"])  # every place stays what it is
+    heading, _, *rows = re.finditer(r"[^\n]+", table)
+    headings = [cell for _, cell in _cells(heading)]
     for said in found["columns"].split(";"):
         name, _, columns = (part.strip() for part in said.partition(" = "))
         if name not in headings:
             raise InputError(
-                f"{page}, line {line}: no heading {name!r} in the table below; it has {', '.join(headings)}"
+                f"{page.name}, line {line}: no heading {name!r} in the table below; it has {', '.join(headings)}"
             )
         wanted = [column.strip() for column in columns.split(",")]
         for offset, row in enumerate(rows, start=2):
             cells = _cells(row)
-            numbers = [(each[1], bool(each[2])) for each in CELL_NUMBER.finditer(cells[headings.index(name)])]
+            place, cell = cells[headings.index(name)]
+            numbers = list(CELL_NUMBER.finditer(cell))
             if numbers and len(numbers) != len(wanted):
                 raise InputError(
-                    f"{page}, line {line + offset}: {len(numbers)} numbers under {name!r}, but {len(wanted)} columns "
-                    f"of {found['file']}; name one column for each number"
+                    f"{page.name}, line {line + offset}: {len(numbers)} numbers under {name!r}, but {len(wanted)} "
+                    f"columns of {found['file']}; name one column for each number"
                 )
-            for (number, is_share), column in zip(numbers, wanted, strict=False):
-                yield Claim(page, line + offset, number, is_share, found["file"], f"{found['key']}={cells[0]} {column}")
+            for number, column in zip(numbers, wanted, strict=False):
+                start, key = found.start("table") + place + number.start(), f"{found['key']}={cells[0][1]} {column}"
+                yield Claim(page, start, line + offset, number[1], bool(number[2]), found["file"], key)
 
 
-def _cells(row: str) -> list[str]:
-    return [cell.strip().strip("`*") for cell in row.strip().strip("|").split("|")]
+def _cells(row: re.Match[str]) -> list[tuple[int, str]]:
+    """The cells of a table's row, each with its place in the table."""
+    cells = re.finditer(r"(?<=\|)[` *]*(?P<text>[^|]*?)[` *]*(?=\|)", row[0])
+    return [(row.start() + cell.start("text"), cell["text"]) for cell in cells]
 
 
 def stored_value(file: str, key: str) -> float:
@@ -188,6 +229,7 @@ def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("pages", nargs="*", type=Path, help="which (README.md and docs/)")
     parser.add_argument("--count", action="store_true", help="say how many numbers of each page name a result")
+    parser.add_argument("--write", action="store_true", help="put the stored numbers in the place of those that differ")
     return parser.parse_args()
 
 

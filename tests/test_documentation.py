@@ -147,6 +147,26 @@ def test_a_table_that_names_its_result_is_held_to_it_cell_by_cell(tmp_path):
     assert "no heading 'no such' in the table below; it has who, yes rate, share [95%]" in done.stderr
 
 
+def test_numbers_that_differ_are_written_as_those_before_them_were(tmp_path):
+    (tmp_path / "r.csv").write_text("who,gain,rate,n\nann,-0.054,0.2538,12345\nbob,0.031,0.7,9\n")
+    page, result = tmp_path / "page.md", tmp_path / "r.csv"
+    page.write_text(
+        f"Ann's .1<!-- = {result} who=ann rate --> (9%<!-- = {result} who=ann rate -->), "
+        f"gain +0.1<!-- = {result} who=ann gain -->.\n\n"
+        f"<!-- rows = {result} who; gain = gain; rate, of = rate, n -->\n"
+        "| who | gain | rate, of |\n| --- | --- | --- |\n"
+        f"| ann | +.20 | .25 of 1,000 |\n| **bob** | \u2212.01 | .50<!-- = {result} who=bob rate --> of 8 |\n"
+    )
+    told = page.read_text()
+    command = [sys.executable, ROOT / "scripts" / "check_numbers.py", page]
+    assert subprocess.run([*command, "--write"], capture_output=True, check=False).returncode == 0
+    shown = re.sub("<!--.*?-->", "", page.read_text())
+    assert shown.startswith("Ann's .3 (25%), gain \u22120.1.\n")
+    assert "| ann | \u2212.05 | .25 of 12,345 |\n| **bob** | +.03 | .70 of 9 |" in shown
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert re.findall("<!--.*?-->", page.read_text()) == re.findall("<!--.*?-->", told)
+
+
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
     pytest.importorskip("mkdocstrings")
