@@ -105,7 +105,7 @@ def test_the_embedded_panel_is_four_models_that_agree_with_themselves():
     assert found.table.loc["within", "mean"] > 0.5
     assert found.table.loc["between", "mean"] < 0.25
     text = " ".join(found.sentences())
-    assert "26 respondents are 4 models" in text
+    assert "25 respondents are 4 models" in text
     assert "count models, not shared scales" in text
 
 

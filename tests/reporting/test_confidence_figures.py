@@ -30,7 +30,7 @@ def test_every_respondent_has_its_rates_at_its_place(table):
     said, correct = (container.lines[0].get_xdata() for container in axes.containers)
     np.testing.assert_allclose(said, table["yes_rate"])
     np.testing.assert_allclose(correct, table["accuracy"])
-    assert len(axes.get_yticklabels()) == 26
+    assert len(axes.get_yticklabels()) == 25
 
 
 def test_without_grades_only_yes_rates_are_drawn(table):
