@@ -159,7 +159,7 @@ RUNS: dict[str, Stored] = {
     "default": Stored(
         (f"{SWEEP} --out {{run}}",),
         (
-            *copies("default", f"{REFERENCE}/default", "rivals.csv", "verdict.json"),
+            *copies("default", f"{REFERENCE}/default", "path.json", "rivals.csv", "verdict.json"),
             *copies("default", PICTURES, "figures/magnitude_threshold.png as magnitude_threshold.png"),
             *copies(
                 "default",
@@ -170,8 +170,7 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=5,
         rests_on=BOTH,
-        text="By hand: the kappas by base model in README.md and docs/experiment_log.md, and the slope of the path in "
-        "docs/method.md (path.json).",
+        text="By hand: what README.md and docs/experiment_log.md say of single base models.",
     ),
     "controls99": Stored(
         (f"{SWEEP} --controls 99 --out {{run}}",),
