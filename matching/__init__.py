@@ -36,7 +36,19 @@ from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
 from matching.usable import UsableRange, usable_range
-from matching.verdict import ANSWERS, CANNOT_BE_JUDGED, DIALS, FLAGS, MIN_TARGETS, PUSHES, REACH, RULE, Verdict, judge
+from matching.verdict import (
+    ANSWERS,
+    CANNOT_BE_JUDGED,
+    DIALS,
+    FLAGS,
+    MIN_TARGETS,
+    PUSHES,
+    REACH,
+    RULE,
+    UNREAD_DECIDE,
+    Verdict,
+    judge,
+)
 
 __all__ = [
     "FITTING",
@@ -58,6 +70,7 @@ __all__ = [
     "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
+    "UNREAD_DECIDE",
     "WRITING",
     "Comparison",
     "ControlDial",

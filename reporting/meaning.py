@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from matching import UNREAD_DECIDE
+
 NOTHING = "–"
 LEVEL = 0.05
 
@@ -58,7 +60,7 @@ def headline(sentence: str) -> str:
 
 def findings(verdict: Mapping[str, Any]) -> list[Finding]:
     """Signal, gain, order and push of a verdict.json, in this order."""
-    return [_signal(verdict["signal"]), _gain(verdict["gain"]), _order(verdict), _push(verdict)]
+    return [_signal(verdict["signal"]), _gain(verdict), _order(verdict), _push(verdict)]
 
 
 def _signal(signal: Mapping[str, Any]) -> Finding:
@@ -94,7 +96,8 @@ def _signal_details(signal: Mapping[str, Any]) -> list[str]:
     return details
 
 
-def _gain(gain: Mapping[str, Any]) -> Finding:
+def _gain(verdict: Mapping[str, Any]) -> Finding:
+    gain = verdict["gain"]
     estimate, low, high = gain["estimate"], gain["low"], gain["high"]
     if estimate is None or low is None:
         meaning = "No target could be judged, so nothing can be said against the majority answer."
@@ -112,6 +115,13 @@ def _gain(gain: Mapping[str, Any]) -> Finding:
         meaning = (
             "No better than the majority answer: whoever always gives the target's more frequent answer does as well, "
             "as far as these questions can tell."
+        )
+    if UNREAD_DECIDE in verdict["flags"]:
+        other = verdict["unread_as_wrong"]
+        meaning += (
+            f" With every unread answer counted as wrong S is {number(other['signal'])} (p = {p_value(other['p'])}), G "
+            f"{number(other['gain'], signed=True)} {interval(other['gain_low'], other['gain_high'], signed=True)}, and "
+            f"the first answer is another one: {other['reproduced']}."
         )
     detail = (
         f"{scopes(gain, signed=True)}; "

@@ -13,7 +13,18 @@ from reporting_run import VECTOR_ID, intervention, make_run
 
 from common import InputError
 from matching import ANSWERS, DIALS, FLAGS, PUSHES, RULE, SweepRun
-from matching.verdict import ANY_PUSH, AWAY, MOVED_CUT, OPEN, THIS_DIRECTION, TOWARDS, UNTESTED, sentence_of
+from matching.verdict import (
+    ANY_PUSH,
+    AWAY,
+    MAJORITY_AS_GOOD,
+    MOVED_CUT,
+    OPEN,
+    THIS_DIRECTION,
+    TOWARDS,
+    UNREAD_DECIDE,
+    UNTESTED,
+    sentence_of,
+)
 from reporting.meaning import findings, headline, interval, number
 from reporting.path_figure import path_rows
 from reporting.report import write_report
@@ -171,7 +182,7 @@ def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_respo
     assert drawn not in before
 
 
-def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTESTED, n_controls=0, as_good=()):
+def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTESTED, n_controls=0, as_good=(), flags=()):
     """As much of a verdict.json as the four findings are written from."""
     scopes = dict.fromkeys(("low_topics", "high_topics", "low_models", "high_models"))
 
@@ -184,6 +195,11 @@ def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTEST
         "order": shown(0.01, 0.0, 0.02) | {"rho": 0.95, "rho_low": 0.9, "rho_high": 0.97, "n_questions": 300},
         "dial": dial,
         "push": push,
+        "flags": list(flags),
+        "unread_as_wrong": {
+            **{"reproduced": MAJORITY_AS_GOOD, "signal": 0.19, "p": 0.002},
+            **{"gain": 0.004, "gain_low": -0.01, "gain_high": 0.02},
+        },
         "direction": {
             "n_controls": n_controls,
             "by": "push" if n_controls else "",
@@ -194,6 +210,12 @@ def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTEST
             "as_good": list(as_good),
         },
     }
+
+
+def test_where_unread_answers_decide_the_gain_says_what_they_would_make_of_it():
+    without, with_them = (findings(outcome(flags=flags))[1].meaning for flags in ((), (UNREAD_DECIDE,)))
+    assert with_them.startswith(without)
+    assert "G +0.004 [\u22120.010, +0.020], and the first answer is another one: a shared signal" in with_them
 
 
 @pytest.mark.parametrize(
