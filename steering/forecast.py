@@ -240,6 +240,7 @@ def forecast_multiverse(
     few = lengths["fitting"][:RANGE_QUESTIONS]
     for number, own in enumerate(universes, 1):
         stages[f"ranges {number}"] = cost(few, [(layer, len(doubling())) for layer, _ in own])
+        stages[f"confirming {number}"] = cost(lengths["fitting"], [(layer, len(doubling()) // 2) for layer, _ in own])
         stages[f"turns {number}"] = cost(asked, [(layer, ROWS_PER_CROSSING[True]) for layer, _ in own])
     return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
 

@@ -144,23 +144,35 @@ def make_plan(
 
 
 def ranges_along(
-    model: OpenModel, fitting: PromptSet, interventions: Sequence[Intervention], bar: Bar, what: str = "controls"
+    model: OpenModel,
+    fitting: PromptSet,
+    interventions: Sequence[Intervention],
+    bar: Bar,
+    what: str = "controls",
+    confirmed: bool = False,
 ) -> dict[str, list[float]]:
     """The stretch of magnitudes worth looking at, for each of many interventions: chosen as the vector's own is, on
     the first questions of the fitting split (`RANGE_QUESTIONS`).
 
     Args:
         what: they are, for people.
+        confirmed: choose again, among the magnitudes up to twice these, on the whole fitting split: a few questions may
+            all say yes long before nearly all of the others do, which ends the range too early for an eager target.
     """
-    few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
     grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
-    with bar(len(few), f"finding the ranges of {len(interventions)} {what}") as advance:
-        table = sweep(model, few, interventions, grids, progress=advance).table
-    ranges = {}
-    for name, own in table.groupby("intervention_id", sort=False):
-        found = find_range(yes_rates(own))
-        ranges[str(name)] = [found.low, found.high]
-    return ranges
+
+    def found(prompts: PromptSet, description: str) -> dict[str, list[float]]:
+        with bar(len(prompts), description) as advance:
+            table = sweep(model, prompts, interventions, grids, progress=advance).table
+        ranges = {name: find_range(yes_rates(own)) for name, own in table.groupby("intervention_id", sort=False)}
+        return {str(name): [each.low, each.high] for name, each in ranges.items()}
+
+    few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
+    ranges = found(few, f"finding the ranges of {len(interventions)} {what}")
+    if not confirmed or len(few) == len(fitting):
+        return ranges
+    grids = {name: [m for m in grids[name] if 2 * low <= m <= 2 * high] for name, (low, high) in ranges.items()}
+    return found(fitting, f"confirming the ranges of {len(interventions)} {what}")
 
 
 def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:

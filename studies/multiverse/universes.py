@@ -80,7 +80,8 @@ def plan_wording(study: MultiverseStudy, wording: int, universes: Sequence[Unive
             made.append(Intervention.of(vector, intervention_id=each.universe_id))
     if wording == 0 and universes[0].universe_id in refused:
         raise InputError(refused[universes[0].universe_id])
-    ranges = ranges_along(model, study.prompts(wording, "fitting"), made, progress_bar, "universes") if made else {}
+    fitting = study.prompts(wording, "fitting")
+    ranges = ranges_along(model, fitting, made, progress_bar, "universes", confirmed=True) if made else {}
     entries = {
         each.intervention_id: each.as_dict(ranges[each.intervention_id])
         | {"n_yes": each.vectors[0].n_yes, "n_no": each.vectors[0].n_no}

@@ -114,6 +114,17 @@ def test_controls_of_several_layers_are_refused(material):
         control_interventions(material, both, 4)
 
 
+def test_a_confirmed_range_is_that_of_all_questions_where_a_few_would_end_it_elsewhere(material, prompts, monkeypatch):
+    controls = control_interventions(material, of(material), 4)
+    whole = ranges_along(material.model, prompts, controls, NoBar)
+    monkeypatch.setattr("steering.plan.RANGE_QUESTIONS", 1)
+    few, confirmed = (ranges_along(material.model, prompts, controls, NoBar, confirmed=each) for each in (False, True))
+    assert few != whole
+    for name, (low, high) in confirmed.items():
+        assert low == max(whole[name][0], 2 * few[name][0])  # one more doubling at most
+        assert high == min(whole[name][1], 2 * few[name][1])
+
+
 @pytest.mark.parametrize("positions", ["last", pytest.param("prompt", marks=pytest.mark.slow)])
 def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, prompts, positions):
     controls = control_interventions(material, of(material, positions=positions), 4)
