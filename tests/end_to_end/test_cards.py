@@ -63,7 +63,7 @@ def test_a_line_tells_tables_by_shape_and_long_fields_by_size_and_keeps_what_is_
     )
     assert shown == (
         f"Everything(short=(1, 2), text='{'x' * 57}...', long=<list of 99>, tensor=<Tensor 3 x 4, torch.float32>, "
-        "table=<DataFrame 533 x 26>, number=np.float64(1.0), lines=<ResponseMatrix>)"
+        "table=<DataFrame 533 x 25>, number=np.float64(1.0), lines=<ResponseMatrix>)"
     )
 
 
