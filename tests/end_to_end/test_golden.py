@@ -51,7 +51,8 @@ def vector_of(run):
     return SteeringVector.load(run.path / run.vector_file(run.under_test()))
 
 
-LATER = [("line", name) for name in ("n_ml_beyond", "r2_ml_within", "dial_low", "dial_high")] + [("signal", "detectable")]
+LATER = [("line", name) for name in ("n_ml_beyond", "r2_ml_within", "dial_low", "dial_high")]
+LATER += [("signal", "detectable")]
 """Fields that came after these runs were stored; every other one must be there, and in its place."""
 
 
