@@ -87,6 +87,77 @@ def five_digits(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     return pd.read_csv(runs / sources[0]).round(5)
 
 
+def rows_named_by(*columns: str) -> "Callable[[Path, tuple[str, ...]], pd.DataFrame]":
+    """What makes a table with a first column `row`: the values of these columns with commas between; five digits."""
+
+    def with_named_rows(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+        table = five_digits(runs, sources)
+        table.insert(0, "row", table[list(columns)].astype(str).agg(", ".join, axis=1))
+        return table
+
+    return with_named_rows
+
+
+def probes_by_layer(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """probes.csv of the subject's labels and the logistic probe, the AUROC alone; five digits."""
+    table = rows_named_by("label", "layer")(runs, sources)
+    kept = table["label"].isin(["own margin high", "own correct", "easy for all"]) & (table["method"] == "logistic")
+    return table.loc[kept, ["row", "label", "layer", "auroc", "low", "high"]].sort_values(["label", "layer"])
+
+
+def positions_over_layers(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """where.csv as means over its layers; five digits."""
+    import pandas as pd
+
+    places = pd.read_csv(runs / sources[0]).groupby(["label", "position"], as_index=False)
+    table = places[["auroc", "written", "n"]].mean().round(5)
+    table.insert(0, "row", table["label"] + ", " + table["position"].astype(str))
+    return table
+
+
+def turns_of_the_lens(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """The layers of lens.csv at which something begins or ends."""
+    import pandas as pd
+
+    lens = pd.read_csv(runs / sources[0]).set_index("layer")
+    yes = lens.index[(lens["mass"] >= 0.1) & (lens["says_yes"] >= 0.9)]
+    turns = {
+        "first that has an answer and says yes to nine in ten": yes[0],
+        "last that has an answer and says yes to nine in ten": yes[-1],
+        "first at which nine in ten are settled": lens.index[lens["settled"] >= 0.9][0],
+        "first whose rank correlation is above .5": lens.index[lens["rank_correlation"] > 0.5][0],
+    }
+    return pd.Series(turns, name="layer").rename_axis("turn").reset_index()
+
+
+def counts_of_probes(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """How many there are of what no other table counts."""
+    import pandas as pd
+
+    questions, tokens = (pd.read_parquet(runs / sources[place]) for place in (0, 4))
+    chosen, effects, readings, writing = (pd.read_csv(runs / sources[place]) for place in (1, 2, 3, 5))
+    others = chosen[chosen["label"].str.startswith("yes: ")]
+    answers = tokens.drop_duplicates("question_id")
+    told = writing.drop_duplicates(["label", "progress"]).dropna(subset="auroc")
+    told = told[told["progress"] < 0.8]
+    counts = {
+        "questions": len(questions),
+        "topics": questions["topic"].nunique(),
+        "other respondents": len(others),
+        "other respondents read beyond the words": (others["p_adds"] <= 0.05).sum(),
+        "random directions": (effects["kind"] == "random").sum(),
+        "readings of facts": len(readings),
+        "readings of facts from which the reader did not abstain": readings["reading"].notna().sum(),
+        "reasoned answers": len(answers),
+        "tokens of the median answer": answers["n_tokens"].median(),
+        "intervals before the last fifth": len(told),
+        "intervals before the last fifth that leave out .5": (
+            (told["auroc_low"] > 0.5) | (told["auroc_high"] < 0.5)
+        ).sum(),
+    }
+    return pd.Series(counts, name="n").astype(int).rename_axis("what").reset_index()
+
+
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
@@ -195,13 +266,43 @@ RUNS: dict[str, Stored] = {
             "python experiments/train_probes.py --dial {runs}/default --n-reasoned 48 --store {run}-activations "
             "--out {run}",
         ),
-        copies("probes", f"{REFERENCE}/probes", "chosen.csv", "chosen_facts.csv", "own.csv"),
+        (
+            *copies("probes", f"{REFERENCE}/probes", "chosen.csv", "chosen_facts.csv"),
+            *copies("probes", f"{REFERENCE}/probes", "direct.csv", "distance.csv", "effects.csv", "replacement.csv"),
+            *(
+                File(f"{REFERENCE}/probes/{name}.csv", (f"probes/{name}.csv",), rows_named_by(*columns))
+                for name, columns in {
+                    "cross": ("probe", "label"),
+                    "directions": ("method", "label", "other"),
+                    "distraction": ("method", "distraction"),
+                    "erasure": ("erased", "label"),
+                    "own": ("label", "where"),
+                    "patching": ("kind", "layer"),
+                    "statements": ("method", "marker", "layer"),
+                    "transfer": ("probe", "label"),
+                    "writing": ("label", "verdict", "progress"),
+                }.items()
+            ),
+            File(f"{REFERENCE}/probes/by_layer.csv", ("probes/probes.csv",), probes_by_layer),
+            File(f"{REFERENCE}/probes/lens.csv", ("probes/lens.csv",), turns_of_the_lens),
+            File(f"{REFERENCE}/probes/where.csv", ("probes/where.csv",), positions_over_layers),
+            File(
+                f"{REFERENCE}/probes/counts.csv",
+                tuple(
+                    f"probes/{name}"
+                    for name in (
+                        *("questions.parquet", "chosen.csv", "effects.csv"),
+                        *("readings.csv", "tokens_written.parquet", "writing.csv"),
+                    )
+                ),
+                counts_of_probes,
+            ),
+        ),
         minutes=8,
         rests_on=BOTH,
         after=("default",),
-        text="By hand: most findings of docs/probes.md, of the run's other tables (effects, cross, transfer, erasure, "
-        "statements, where, patching, replacement, writing, distance, lens); at the neutral prompt, of another run, "
-        "with --prompt neutral.",
+        text="By hand in docs/probes.md: what is worked out from two stored numbers, and what it costs. Of other runs: "
+        "the neutral prompt (--prompt neutral), --embedding, and scripts/calibrate_probes.py.",
     ),
     "profile": Stored(
         ("python experiments/dial_profile.py {runs}/default --out {run}",),
