@@ -158,6 +158,65 @@ def counts_of_probes(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     return pd.Series(counts, name="n").astype(int).rename_axis("what").reset_index()
 
 
+def settings_of_the_profile(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """By magnitude: yes rate as the run tells it, facts answered right, mean confidences; five digits."""
+    import pandas as pd
+
+    cells, reports, truths = (pd.read_csv(runs / source) for source in sources[:3])
+    facts = truths[truths["report"] == "unrelated facts"].set_index("magnitude")
+    table = pd.DataFrame({"facts_right": facts["share"]})
+    for name in ("confidence in words", "confidence in numbers"):
+        own = reports.set_index("report").loc[name]
+        shift = cells[(cells["report"] == name) & (cells["role"] == "vector")].set_index("magnitude")["shift"]
+        table[name.replace(" ", "_")] = own["mean"] + own["sd"] * shift.reindex(table.index, fill_value=0.0)
+    asked = json.loads((runs / sources[3]).read_text(encoding="utf-8"))["asked"]
+    rates = [float(rate) for rate in re.findall(r"yes (0\.\d+)", asked)]
+    table.loc[table.index != 0, "yes_rate"] = rates
+    return table.round(5).rename_axis("magnitude").reset_index()
+
+
+def pushes_of_the_profile(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """How far the vector and the random directions move each instrument: sizes without sign, both ways; five digits."""
+    import numpy as np
+    import pandas as pd
+
+    cells, reports = (pd.read_csv(runs / source) for source in sources)
+    moved = cells.assign(one=np.sign(cells["magnitude"]) * cells["shift"])
+    random = moved[moved["role"] == "random"].groupby(["report", "intervention_id"])["one"].mean()
+    table = reports.set_index("report")[["together"]].abs().rename(columns={"together": "vector"})
+    by_report = random.groupby("report")
+    table["n_random"] = by_report.size()
+    size = random.abs()
+    table["n_further"] = (size >= table["vector"].reindex(size.index, level="report")).groupby("report").sum()
+    table["furthest_up"], table["furthest_down"] = by_report.max().clip(lower=0), by_report.min().clip(upper=0).abs()
+    return table.reset_index().round(5)
+
+
+def order_effects(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """orders.csv with one line for each instrument, sizes without sign; five digits."""
+    import pandas as pd
+
+    table = pd.read_csv(runs / sources[0]).pivot(index="report", columns="effect", values="difference")
+    return table.abs().round(5).reset_index()
+
+
+def said_of_the_battery(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """What the page says of the battery beyond its overview; five digits."""
+    import pandas as pd
+
+    pairs, properties, correction, honesty = (pd.read_csv(runs / source) for source in sources)
+    language = properties.set_index("property").loc["language"]
+    said = {
+        "pairs of which A is taken in both orders": pairs["always_a"].item() * pairs["n"].item(),
+        "answers in English": language["happened"],
+        "foretold in English": language["positive_rate"],
+        "right at first": correction["first"].item(),
+        "right after the check": correction["second"].item(),
+        "right where it stands by its answer": honesty["accuracy"].item(),
+    }
+    return pd.Series(said, name="value").rename_axis("what").reset_index().round(5)
+
+
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
@@ -308,6 +367,15 @@ RUNS: dict[str, Stored] = {
         ("python experiments/dial_profile.py {runs}/default --out {run}",),
         (
             *copies("profile", f"{REFERENCE}/profile", "accuracy.csv", "reports.csv", "written.csv"),
+            File(
+                f"{REFERENCE}/profile/settings.csv",
+                tuple(f"profile/{name}" for name in ("cells.csv", "reports.csv", "truths.csv", "summary.json")),
+                settings_of_the_profile,
+            ),
+            File(
+                f"{REFERENCE}/profile/pushes.csv", ("profile/cells.csv", "profile/reports.csv"), pushes_of_the_profile
+            ),
+            File(f"{REFERENCE}/profile/orders.csv", ("profile/orders.csv",), order_effects),
             *copies("profile", GALLERY, "figures/dial_profile.svg as dial_profile.svg"),
         ),
         minutes=14,
@@ -336,7 +404,14 @@ RUNS: dict[str, Stored] = {
             "python experiments/ask_battery.py --items 16 --n-each 4 --samples 2 "
             f"--tests {TESTS_OF_BATTERY} --out {{run}}",
         ),
-        copies("battery", f"{REFERENCE}/battery", "overview.csv"),
+        (
+            *copies("battery", f"{REFERENCE}/battery", "overview.csv"),
+            File(
+                f"{REFERENCE}/battery/said.csv",
+                tuple(f"battery/{name}.csv" for name in ("pairs", "properties", "correction", "honesty")),
+                said_of_the_battery,
+            ),
+        ),
         minutes=6,
         rests_on=("questions", "passages.txt"),
         text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --tests ONE --items 16 (12 "
