@@ -479,8 +479,7 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=7,
         rests_on=BOTH,
-        text="Until they are made again, side_effects.csv holds four of 41 magnitudes: 0, either side of the usable "
-        "range's end, and where nine in ten are answered with yes. By hand: the counts of texts in docs/dials.md.",
+        text="By hand: the counts of texts in docs/dials.md.",
     ),
     "frontier-all": Stored(
         (f"{SWEEP} --panel frontier --model qwen2.5-coder-1.5b-instruct --out {{run}}",),
