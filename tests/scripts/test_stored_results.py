@@ -1,6 +1,6 @@
 """Every stored result has its command, and what is stored is what the run has written."""
 
-import importlib.util
+import importlib
 import json
 import sys
 
@@ -10,17 +10,14 @@ from tiny_experiment import ROOT, main_of
 
 from common.command_line import run_command
 
-SCRIPT = ROOT / "scripts" / "stored_results.py"
 REFERENCE = ROOT / "tests" / "reference"
 
 
 @pytest.fixture(scope="module")
 def script():
-    specification = importlib.util.spec_from_file_location("stored_results", SCRIPT)
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["stored_results"] = module
-    specification.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(ROOT / "scripts"))
+        yield importlib.import_module("stored_results")
 
 
 @pytest.fixture

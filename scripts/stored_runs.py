@@ -1,0 +1,332 @@
+"""Every stored run: its commands, what of it is stored and where, what it costs and what it rests on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stored_parts import (
+    counts_of_probes,
+    dial_table,
+    directions_at_the_layer,
+    draws_side_by_side,
+    five_digits,
+    order_effects,
+    positions_over_layers,
+    probes_by_layer,
+    pushes_of_the_profile,
+    rows_named_by,
+    said_of_the_battery,
+    settings_of_the_profile,
+    turns_of_the_lens,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REFERENCE, PICTURES, GALLERY = "tests/reference", "docs/images", "docs/images/gallery"
+TESTS_OF_BATTERY = (
+    "choices,pairs,correction,confidence,properties,failing,passages,beliefs,honesty,unknowable,hedges,critics"
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """One stored file.
+
+    Attributes:
+        stored: path from the repository's root.
+        sources: the files that it is copied from or made of, paths beneath --runs.
+        made: how, where it is no copy.
+    """
+
+    stored: str
+    sources: tuple[str, ...]
+    made: "Callable[[Path, tuple[str, ...]], pd.DataFrame] | None" = None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What is run, and which of its files are stored.
+
+    Attributes:
+        commands: {run} is this run's folder, {runs} the one of all runs.
+        minutes: of CPU time, one thread.
+        rests_on: what of elicitation/data it reads; "questions" are questions.jsonl, "panel" is panel.csv.
+        after: the runs that it reads.
+        text: what else hangs on it, above all numbers on pages that name no stored result.
+        in_place: what the commands themselves write, from the repository's root.
+    """
+
+    commands: tuple[str, ...]
+    files: tuple[File, ...]
+    minutes: float
+    rests_on: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    text: str = ""
+    in_place: tuple[str, ...] = ()
+
+    @property
+    def embedded(self) -> bool:
+        return bool({"questions", "panel"} & set(self.rests_on))
+
+
+def copies(run: str, folder: str, *names: str) -> tuple[File, ...]:
+    """Files of a run's folder that are stored under their own names, or under another: `FILE as NAME`."""
+    parted = [name.partition(" as ") for name in names]
+    return tuple(File(f"{folder}/{stored or source}", (f"{run}/{source}",)) for source, _, stored in parted)
+
+
+SWEEP, DIALS = "python experiments/steer_sweep.py", "python experiments/compare_dials.py"
+BOTH = ("questions", "panel")
+RUNS: dict[str, Stored] = {
+    "data": Stored(
+        ("python -m elicitation.describe elicitation/data --out {run}",),
+        copies(
+            "data",
+            f"{REFERENCE}/data",
+            "eigenvalues.csv",
+            "kinship.csv",
+            "levels.csv",
+            "outcomes.csv",
+            "respondents.csv",
+        ),
+        minutes=0.2,
+        rests_on=(*BOTH, "closed_book.csv"),
+        text="tests/elicitation/test_describe.py makes them anew and compares. By hand in docs/data.md: what "
+        "elicitation.balance and elicitation.kinship print.",
+    ),
+    "default": Stored(
+        (f"{SWEEP} --out {{run}}",),
+        (
+            *copies("default", f"{REFERENCE}/default", "path.json", "rivals.csv", "verdict.json"),
+            *copies("default", PICTURES, "figures/magnitude_threshold.png as magnitude_threshold.png"),
+            *copies(
+                "default",
+                GALLERY,
+                *(f"figures/{name}.svg as {name}.svg" for name in ("agreement", "dose_response")),
+                *(f"figures/{name}.svg as {name}.svg" for name in ("layer_map", "magnitude_threshold")),
+            ),
+        ),
+        minutes=5,
+        rests_on=BOTH,
+        text="By hand: what README.md and docs/experiment_log.md say of single base models.",
+    ),
+    "controls99": Stored(
+        (f"{SWEEP} --controls 99 --out {{run}}",),
+        (
+            *copies("controls99", f"{REFERENCE}/controls99", "controls.csv", "verdict.json"),
+            *copies("controls99", GALLERY, "figures/controls.svg as controls.svg"),
+        ),
+        minutes=15,
+        rests_on=BOTH,
+    ),
+    "multiverse": Stored(
+        ("python experiments/multiverse.py --out {run}",),
+        (
+            *copies("multiverse", f"{REFERENCE}/multiverse", "summary.json", "universes.csv"),
+            *copies("multiverse", PICTURES, "figures/multiverse.png as multiverse.png"),
+        ),
+        minutes=13,
+        rests_on=BOTH,
+    ),
+    "probes": Stored(
+        (
+            "python experiments/train_probes.py --dial {runs}/default --n-reasoned 48 --store {run}-activations "
+            "--out {run}",
+        ),
+        (
+            *copies("probes", f"{REFERENCE}/probes", "chosen.csv", "chosen_facts.csv"),
+            *copies("probes", f"{REFERENCE}/probes", "direct.csv", "distance.csv", "effects.csv", "replacement.csv"),
+            *(
+                File(f"{REFERENCE}/probes/{name}.csv", (f"probes/{name}.csv",), rows_named_by(*columns))
+                for name, columns in {
+                    "cross": ("probe", "label"),
+                    "directions": ("method", "label", "other"),
+                    "distraction": ("method", "distraction"),
+                    "erasure": ("erased", "label"),
+                    "own": ("label", "where"),
+                    "patching": ("kind", "layer"),
+                    "statements": ("method", "marker", "layer"),
+                    "transfer": ("probe", "label"),
+                    "writing": ("label", "verdict", "progress"),
+                }.items()
+            ),
+            File(f"{REFERENCE}/probes/by_layer.csv", ("probes/probes.csv",), probes_by_layer),
+            File(f"{REFERENCE}/probes/lens.csv", ("probes/lens.csv",), turns_of_the_lens),
+            File(f"{REFERENCE}/probes/where.csv", ("probes/where.csv",), positions_over_layers),
+            File(
+                f"{REFERENCE}/probes/counts.csv",
+                tuple(
+                    f"probes/{name}"
+                    for name in (
+                        *("questions.parquet", "chosen.csv", "effects.csv"),
+                        *("readings.csv", "tokens_written.parquet", "writing.csv"),
+                    )
+                ),
+                counts_of_probes,
+            ),
+        ),
+        minutes=8,
+        rests_on=BOTH,
+        after=("default",),
+        text="By hand in docs/probes.md: what is worked out from two stored numbers, and what it costs. Of other runs: "
+        "the neutral prompt (--prompt neutral), --embedding, and scripts/calibrate_probes.py.",
+    ),
+    "profile": Stored(
+        ("python experiments/dial_profile.py {runs}/default --out {run}",),
+        (
+            *copies("profile", f"{REFERENCE}/profile", "accuracy.csv", "reports.csv", "written.csv"),
+            File(
+                f"{REFERENCE}/profile/settings.csv",
+                tuple(f"profile/{name}" for name in ("cells.csv", "reports.csv", "truths.csv", "summary.json")),
+                settings_of_the_profile,
+            ),
+            File(
+                f"{REFERENCE}/profile/pushes.csv", ("profile/cells.csv", "profile/reports.csv"), pushes_of_the_profile
+            ),
+            File(f"{REFERENCE}/profile/orders.csv", ("profile/orders.csv",), order_effects),
+            *copies("profile", GALLERY, "figures/dial_profile.svg as dial_profile.svg"),
+        ),
+        minutes=14,
+        rests_on=BOTH,
+        after=("default",),
+        text="The panel is met through the default run alone.",
+    ),
+    "profile99": Stored(
+        (
+            "python experiments/dial_profile.py {runs}/default --controls 99 --no-answers --instruments "
+            '"can you answer,confidence in words,unrelated facts" --out {run}',
+        ),
+        copies("profile99", f"{REFERENCE}/profile", "reports.csv as reports99.csv"),
+        minutes=8,
+        rests_on=BOTH,
+        after=("default",),
+    ),
+    "simulated": Stored(
+        ("python scripts/simulate_profile.py --subjects 120 --table {run}/simulated.csv",),
+        copies("simulated", f"{REFERENCE}/profile", "simulated.csv"),
+        minutes=3,
+        rests_on=(),
+    ),
+    "battery": Stored(
+        (
+            "python experiments/ask_battery.py --items 16 --n-each 4 --samples 2 "
+            f"--tests {TESTS_OF_BATTERY} --out {{run}}",
+        ),
+        (
+            *copies("battery", f"{REFERENCE}/battery", "overview.csv"),
+            File(
+                f"{REFERENCE}/battery/said.csv",
+                tuple(f"battery/{name}.csv" for name in ("pairs", "properties", "correction", "honesty")),
+                said_of_the_battery,
+            ),
+        ),
+        minutes=6,
+        rests_on=("questions", "passages.txt"),
+        text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --tests ONE --items 16 (12 "
+        "for pressure).",
+    ),
+    "written": Stored(
+        ("python experiments/score_written.py --n-questions 80 --samples 1 --out {run}",),
+        copies("written", f"{REFERENCE}/written", "signals.csv"),
+        minutes=4,
+        rests_on=("questions",),
+    ),
+    "dials": Stored(
+        (f"{DIALS} --out {{run}}",),
+        (
+            File(f"{REFERENCE}/dials/default.csv", ("dials/dials.csv", "dials/rates.csv"), dial_table),
+            *copies("dials", f"{REFERENCE}/dials", "comparison.json as default.json"),
+            File(
+                f"{REFERENCE}/dials/directions.csv",
+                ("dials/directions.csv", "dials/layer.json"),
+                directions_at_the_layer,
+            ),
+        ),
+        minutes=9,
+        rests_on=BOTH,
+    ),
+    "dials-lora": Stored(
+        (
+            f"{DIALS} --dials interventions,cut,lora --methods mean_difference --operators add --layer 21 --facts 40 "
+            "--passages 4 --out {run}",
+        ),
+        (File(f"{REFERENCE}/dials/lora.csv", ("dials-lora/dials.csv", "dials-lora/rates.csv"), dial_table),),
+        minutes=16,
+        rests_on=BOTH,
+        text="Needs peft (requirements-adapters.txt).",
+    ),
+    "dials-seeds": Stored(
+        tuple(
+            f"{DIALS} --seed {seed} --layer 21 --methods mean_difference,lda,random --operators add,clamp --dials "
+            f"interventions,cut --facts 20 --passages 4 --out {{run}}/{seed}"
+            for seed in (1, 2, 3)
+        ),
+        (
+            File(
+                f"{REFERENCE}/dials/seeds.csv",
+                tuple(
+                    f"{run}/{name}.csv"
+                    for run in ("dials", "dials-seeds/1", "dials-seeds/2", "dials-seeds/3")
+                    for name in ("dials", "rates")
+                ),
+                draws_side_by_side,
+            ),
+        ),
+        minutes=6,
+        rests_on=BOTH,
+        after=("dials",),
+    ),
+    "dials-reasoned": Stored(
+        (
+            f"{SWEEP} --answer reasoned --reasoned-settings 3 --reasoned-tokens 60 --side-effects --n-questions 160 "
+            "--facts 200 --layer 21 --out {run}",
+        ),
+        (
+            *copies("dials-reasoned", f"{REFERENCE}/dials", "reasoned_settings.csv", "side_effects.json"),
+            File(f"{REFERENCE}/dials/side_effects.csv", ("dials-reasoned/side_effects.csv",), five_digits),
+        ),
+        minutes=7,
+        rests_on=BOTH,
+        text="By hand: the counts of texts in docs/dials.md.",
+    ),
+    "frontier-all": Stored(
+        (f"{SWEEP} --panel frontier --model qwen2.5-coder-1.5b-instruct --out {{run}}",),
+        (
+            *copies("frontier-all", f"{REFERENCE}/frontier/all", "matches.csv", "rivals.csv", "verdict.json"),
+            *copies(
+                "frontier-all",
+                PICTURES,
+                "figures/rivals.png as frontier_rivals.png",
+                "figures/magnitude_threshold.png as frontier_threshold.png",
+            ),
+        ),
+        minutes=30,
+        rests_on=("frontier",),
+    ),
+    "frontier-safe": Stored(
+        (f"{SWEEP} --panel frontier --questions frontier-safe --model qwen2.5-coder-1.5b-instruct --out {{run}}",),
+        copies("frontier-safe", f"{REFERENCE}/frontier/safe", "matches.csv", "rivals.csv", "verdict.json"),
+        minutes=20,
+        rests_on=("frontier",),
+    ),
+    "notebooks": Stored(
+        ("python scripts/run_notebooks.py --save",),
+        (),
+        minutes=6,
+        rests_on=BOTH,
+        text="04 and 05 open tests/reference/golden/default, too. The prose under the figures is to be read again.",
+        in_place=("notebooks",),
+    ),
+}
+KEPT = {
+    "golden": "Two runs of format 1 (commit ef2b90b, before this history begins), which no program of today writes: "
+    "`default` by `python experiments/steer_sweep.py`, `all_positions` by the same with `--positions all --controls 3 "
+    "--layer 10,20 --n-questions 160`. They hold their own questions and panel, so that nothing in elicitation/data "
+    "changes them. matches.csv, verdict.json and factor.json alone are renewed, where a number is meant to change: "
+    "`python experiments/judge_run.py COPY`, of a copy of the folder.",
+    "imports": "Logs of inspect_ai, lm_eval, every_eval_ever and HELM, as tests/elicitation/test_importing.py says.",
+    "self_execution": "Raw answers of another study; README.md in the folder says which.",
+}
+"""Folders of tests/reference that no command here makes again, and why."""
