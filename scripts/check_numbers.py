@@ -14,10 +14,10 @@ column, and which columns stand under a heading, in the order of a cell's number
 
     <!-- rows = data/respondents.csv respondent; yes rate = yes_rate; AUROC [95%] = auroc, low, high -->
 
-The file is a path from the repository's root, or RUN/FILE of one of the stored runs (`golden/verdict.json`). In JSON
-the key is a path with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it
-is the stored one rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not.
-After --write the sentences around the numbers are to be read again.
+The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a path
+with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it is the stored one
+rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not. After --write the sentences
+around the numbers are to be read again.
 """
 
 import argparse
@@ -37,19 +37,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "tests" / "reference"
-RUNS = {
-    "golden": REFERENCE / "golden" / "default",
-    "default": REFERENCE / "default",
-    "frontier": REFERENCE / "frontier",
-    "controls99": REFERENCE / "controls99",
-    "multiverse": REFERENCE / "multiverse",
-    "probes": REFERENCE / "probes",
-    "profile": REFERENCE / "profile",
-    "battery": REFERENCE / "battery",
-    "written": REFERENCE / "written",
-    "dials": REFERENCE / "dials",
-    "data": REFERENCE / "data",
-}
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
 ROWS = re.compile(
@@ -184,8 +171,7 @@ def stored_value(file: str, key: str) -> float:
     Raises:
         InputError: no such file, no such key, or no number there.
     """
-    first, _, rest = file.partition("/")
-    path = RUNS[first] / rest if first in RUNS else ROOT / file
+    path = next((place / file for place in (REFERENCE, ROOT) if (place / file).is_file()), ROOT / file)
     if not path.is_file():
         raise InputError(f"there is no stored result {file}; name a file from the repository's root")
     value = _from_table(path, key) if path.suffix == ".csv" else _from_json(path, key)
