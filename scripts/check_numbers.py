@@ -14,10 +14,10 @@ column, and which columns stand under a heading, in the order of a cell's number
 
     <!-- rows = data/respondents.csv respondent; yes rate = yes_rate; AUROC [95%] = auroc, low, high -->
 
-The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a path
-with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it is the stored one
-rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not. After --write the sentences
-around the numbers are to be read again.
+The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a
+path with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it is the
+stored one rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not. After --write the
+sentences around the numbers are to be read again.
 """
 
 import argparse
