@@ -3,18 +3,22 @@
     python scripts/calibrate_probes.py                          # the figures of docs/probes.md; on one core
     python scripts/calibrate_probes.py --n 100                  # rougher
     python scripts/calibrate_probes.py --only statements,words  # some of the cases
+    python scripts/calibrate_probes.py --table errors.csv       # kept as it grows, and gone on with
 
 Size: the share of p <= .05, or of 95% intervals that leave out the value of nothing, where nothing was planted. Power:
 the same where something was. Coverage: how often the 95% interval of an AUROC holds the AUROC of endlessly many topics.
 What is planted, and how, stands in scripts/probe_cases.py.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import probe_cases as planted
+from growing_table import GrowingTable
 from probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
 
 from common import InputError, positive, program_parser, run_command
@@ -182,14 +186,15 @@ SLOW = {"directions": 5, "transfer": 5, "one label": 5, "best layer": 5, "anothe
 """Groups of which a sample takes longer than a tenth of a second: so many times fewer are drawn."""
 
 
-def count(group: str, said: str, draw: Draw, n: int) -> None:
-    """Print for each statistic the share that was found, or the mean, with its standard error."""
-    found = pd.DataFrame([draw(np.random.default_rng(seed)) for seed in range(n)])
-    for column in found:
-        own = found[column].dropna()
+def count(draw: Draw, n: int) -> list[dict[str, str | float]]:
+    """A row for each statistic: the share of samples in which it was found, or its mean, with the standard error."""
+    samples = pd.DataFrame([draw(np.random.default_rng(seed)) for seed in range(n)])
+    rows: list[dict[str, str | float]] = []
+    for column in samples:
+        own = samples[column].dropna()
         values = own if str(column).startswith(("mean", "coverage")) else (own <= 0.05).astype(float)
-        error = float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-        print(f"{group:14} {column:38} {said:34} {values.mean():.3f} +- {error:.3f}  (n = {len(values)})", flush=True)
+        rows.append({"statistic": str(column), "n": len(values), "found": values.mean(), "se": values.sem()})
+    return rows
 
 
 def main() -> None:
@@ -197,15 +202,27 @@ def main() -> None:
     parser = program_parser(__doc__)
     parser.add_argument("--n", type=positive, default=500, help="samples; a fifth of the slow ones (%(default)s)")
     parser.add_argument("--only", help=f"some of: {', '.join(cases())}")
+    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not drawn anew")
     options = parser.parse_args()
     known = cases()
     wanted = [name.strip() for name in options.only.split(",")] if options.only else list(known)
     if unknown := [name for name in wanted if name not in known]:
         raise InputError(f"--only {unknown[0]!r} is none of {', '.join(known)}")
+    table = GrowingTable(options.table, ("group", "planted", "samples"))
     for group in wanted:
         for said, draw in known[group]:
-            count(group, said, draw, max(options.n // SLOW.get(group, 1), 2))
+            samples = max(options.n // SLOW.get(group, 1), 2)
+            if (group, said, samples) in table:
+                continue
+            rows = count(draw, samples)
+            table.add({"group": group, "planted": said, "samples": samples, **row} for row in rows)
+            for row in rows:
+                print(
+                    f"{group:14} {row['statistic']:38} {said:34} {row['found']:.3f} +- {row['se']:.3f}  "
+                    f"(n = {row['n']})",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":
-    run_command(main)
+    sys.exit(run_command(main))

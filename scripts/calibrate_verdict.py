@@ -25,7 +25,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, natural, positive, program_parser, run_command
+from growing_table import GrowingTable
+
+from common import natural, positive, program_parser, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +51,7 @@ def main() -> int:
     options = parse_options()
     if options.null_orders:
         return null_orders(options)
+    options.table = options.table or Path("runs/calibration.csv")
     table = filled_table(options)
     import pandas as pd
 
@@ -71,33 +74,19 @@ def main() -> int:
 
 def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
     """A row for every scenario and seed; those that the file holds are taken from it."""
-    import pandas as pd
-
-    from common import atomic_path
     from matching import RULE
     from matching.simulation import SCENARIOS
 
     settings = {"rule": RULE, "n_questions": options.n_questions, "n_targets": options.n_targets}
     settings["n_permutations"] = options.n_permutations
-    rows: list[dict[str, Any]] = []
     missing = {"signal_p_over_all": float("nan"), "push": None, "push_p": float("nan"), "push_p_alike": float("nan")}
-    if options.table.exists():
-        stored = pd.read_csv(options.table)
-        if list(settings) != [name for name in settings if name in stored] or (stored[list(settings)] != settings).any(
-            axis=None
-        ):
-            raise InputError(f"{options.table} holds verdicts of other options than {settings}; give another --table")
-        rows = stored.to_dict("records")
-    done = {(row["scenario"], row["seed"]) for row in rows}
+    table = GrowingTable(options.table, ("scenario", "seed"), settings)
     for seed in range(options.seeds):
         for name in SCENARIOS:
-            if (name, seed) not in done:
-                rows.append({"scenario": name, "seed": seed, **settings, **missing, **one_row(name, seed, options)})
-        with atomic_path(options.table) as path:
-            pd.DataFrame(rows).to_csv(path, index=False)
+            if (name, seed) not in table:
+                table.add([{"scenario": name, "seed": seed, **missing, **one_row(name, seed, options)}])
         print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
-    table = pd.DataFrame(rows)
-    return table[table["seed"] < options.seeds]
+    return table.frame[table.frame["seed"] < options.seeds]
 
 
 def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:
@@ -142,8 +131,6 @@ def null_orders(options: argparse.Namespace) -> int:
     Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the table.
     """
     import numpy as np
-    import pandas as pd
-    from scipy import stats
 
     from matching import sweep_grid
     from matching.dial import dial_of_grid
@@ -154,10 +141,12 @@ def null_orders(options: argparse.Namespace) -> int:
     from matching.verdict import LEVEL
     from reporting import progress_bar
 
-    rows = []
+    given_options = {"n_questions": options.n_questions, "n_targets": options.n_targets}
+    found = GrowingTable(options.table or Path("runs/null_orders.csv"), ("seed",), given_options)
     with progress_bar(options.null_orders, "panels of each kind") as advance:
         for seed in range(NULL_SEED, NULL_SEED + options.null_orders):
-            for name in NOTHING_SHARED:
+            rows = []
+            for name in NOTHING_SHARED if (seed,) not in found else ():
                 sweep, panel = SCENARIOS[name].draw(seed, options.n_questions, options.n_targets)
                 grid = sweep_grid(sweep)
                 asked = grid.splits != "extraction"
@@ -169,14 +158,28 @@ def null_orders(options: argparse.Namespace) -> int:
                 own, other = (auc(order, given) for order in orders)
                 drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
                 number = number_of(own - other, drawn - others, None, models)
-                rows.append((name, number.low > 0, number.high < 0))
+                rows.append({"seed": seed, "scenario": name, "towards": number.low > 0, "away": number.high < 0})
+            if rows:
+                found.add(rows)
             advance(1)
-    table = pd.DataFrame(rows, columns=["scenario", "towards", "away"])
-    table["either"] = table["towards"] | table["away"]
-    print(table.groupby("scenario", sort=False).mean().to_string(float_format="{:.3f}".format))
-    found = stats.binomtest(int(table["either"].sum()), len(table)).proportion_ci(method="wilson")
-    print(f"\neither, of {len(table)}: {table['either'].mean():.3f} [{found.low:.3f}, {found.high:.3f}]")
-    return int(found.low > LEVEL)
+    shares = shares_of_null_orders(found.frame[found.frame["seed"] < NULL_SEED + options.null_orders])
+    print(shares.to_string(float_format="{:.3f}".format))
+    return int(shares.loc["all", "low"] > LEVEL)
+
+
+def shares_of_null_orders(table: "pd.DataFrame") -> "pd.DataFrame":
+    """By scenario and over all: panels, shares said to lie towards, away and either, and Wilson's interval of that."""
+    import pandas as pd
+    from scipy import stats
+
+    table = table.assign(either=table["towards"] | table["away"])
+    parts = {**dict(iter(table.groupby("scenario", sort=False))), "all": table}
+    shares = pd.DataFrame({name: own[["towards", "away", "either"]].mean() for name, own in parts.items()}).T
+    shares.insert(0, "n", pd.Series({name: len(own) for name, own in parts.items()}))
+    for name, own in parts.items():
+        interval = stats.binomtest(int(own["either"].sum()), len(own)).proportion_ci(method="wilson")
+        shares.loc[name, ["low", "high"]] = interval.low, interval.high
+    return shares.rename_axis("scenario")
 
 
 # ---- what it says ----------------------------------------------------------------------------------------------------
@@ -288,8 +291,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--table",
         type=Path,
-        default=Path("runs/calibration.csv"),
-        help="verdicts so far (default runs/calibration.csv)",
+        help="what is there so far (default runs/calibration.csv, runs/null_orders.csv)",
     )
     parser.add_argument(
         "--null-orders",

@@ -10,17 +10,21 @@ A number names its result in a comment behind it, which no reader of the page se
     yes rate .74<!-- = tests/reference/golden/default/matches.csv target=somebody yes_rate -->
 
 A table names its result once, in a comment right above it: the file, the column whose values stand in the table's first
-column, and which columns stand under a heading, in the order of a cell's numbers:
+column (or columns: `panel, what`; an empty cell there says what the one above says), and which columns stand under a
+heading, in the order of a cell's numbers:
 
     <!-- rows = data/respondents.csv respondent; yes rate = yes_rate; AUROC [95%] = auroc, low, high -->
 
 The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a
-path with dots; in CSV it is COLUMN=VALUE, which must choose one row, and a column. A number is right if it is the
-stored one rounded to the digits that it has; a percentage is of a share. Exit code 1 if one is not. After --write the
-sentences around the numbers are to be read again.
+path with dots; in CSV it is COLUMN=VALUE, which must choose one row (or COLUMN=VALUE & COLUMN=VALUE), and a column; of
+a module it is a constant (`matching/verdict.py LEVEL`). A number is right if it is the stored one rounded to the digits
+that it has; a percentage is of a share. Exit code 1 if one is not. After --write the sentences around the numbers are
+to be read again.
 """
 
 import argparse
+import ast
+import contextlib
 import json
 import re
 import sys
@@ -98,13 +102,18 @@ def main() -> int:
         write(complaints, {claim.column for claim in claims if claim.text.startswith("+")})
     if options.count:
         for page in pages:
-            text = re.sub(r"<!--.*?-->|```.*?```|`[^`]*`|\]\([^)]*\)", "", page.read_text(encoding="utf-8"), flags=re.S)
-            n_named, n_all = sum(1 for _ in claims_of(page)), len(re.findall(NUMBER, text))
+            n_named, n_all = sum(1 for _ in claims_of(page)), numbers_said(page.read_text(encoding="utf-8"))
             print(f"{page.name}: {n_named} of {n_all} numbers name a result")
     print(f"{len(claims) - len(complaints)} of {len(claims)} numbers are those of their results")
     if options.write and complaints:
         print(f"the other {len(complaints)} are written anew; read the sentences around them")
     return 1 if complaints and not options.write else 0
+
+
+def numbers_said(text: str) -> int:
+    """How many numbers a page says, without those of code, formulas, links, and names such as SmolLM2-135M."""
+    text = re.sub(r"<!--.*?-->|```.*?```|`[^`]*`|\]\([^)]*\)|\$\$.*?\$\$|\$[^$]*\$", "", text, flags=re.S)
+    return len(re.findall(rf"(?<![\w.])(?<!\w-){NUMBER}(?!-?[A-Za-z])", text))
 
 
 def write(wrong: Iterable[Claim], with_plus: set[tuple[str, str]]) -> None:
@@ -138,6 +147,11 @@ def _claims_of_rows(page: Path, line: int, found: re.Match[str]) -> Iterator[Cla
     table = HIDDEN.sub(lambda hidden: " " * len(hidden[0]), found["table"])  # every place stays what it is
     heading, _, *rows = re.finditer(r"[^\n]+", table)
     headings = [cell for _, cell in _cells(heading)]
+    names, keys = [name.strip() for name in found["key"].split(",")], []
+    above: list[str] = [""] * len(names)
+    for row in rows:
+        above = [cell or before for (_, cell), before in zip(_cells(row), above, strict=False)]
+        keys.append(" & ".join(f"{name}={value}" for name, value in zip(names, above, strict=True)))
     for said in found["columns"].split(";"):
         name, _, columns = (part.strip() for part in said.partition(" = "))
         if name not in headings:
@@ -145,9 +159,8 @@ def _claims_of_rows(page: Path, line: int, found: re.Match[str]) -> Iterator[Cla
                 f"{page.name}, line {line}: no heading {name!r} in the table below; it has {', '.join(headings)}"
             )
         wanted = [column.strip() for column in columns.split(",")]
-        for offset, row in enumerate(rows, start=2):
-            cells = _cells(row)
-            place, cell = cells[headings.index(name)]
+        for offset, (row, key) in enumerate(zip(rows, keys, strict=True), start=2):
+            place, cell = _cells(row)[headings.index(name)]
             numbers = list(CELL_NUMBER.finditer(cell))
             if numbers and len(numbers) != len(wanted):
                 raise InputError(
@@ -155,8 +168,8 @@ def _claims_of_rows(page: Path, line: int, found: re.Match[str]) -> Iterator[Cla
                     f"columns of {found['file']}; name one column for each number"
                 )
             for number, column in zip(numbers, wanted, strict=False):
-                start, key = found.start("table") + place + number.start(), f"{found['key']}={cells[0][1]} {column}"
-                yield Claim(page, start, line + offset, number[1], bool(number[2]), found["file"], key)
+                start = found.start("table") + place + number.start()
+                yield Claim(page, start, line + offset, number[1], bool(number[2]), found["file"], f"{key} {column}")
 
 
 def _cells(row: re.Match[str]) -> list[tuple[int, str]]:
@@ -174,14 +187,43 @@ def stored_value(file: str, key: str) -> float:
     path = next((place / file for place in (REFERENCE, ROOT) if (place / file).is_file()), ROOT / file)
     if not path.is_file():
         raise InputError(f"there is no stored result {file}; name a file from the repository's root")
-    value = _from_table(path, key) if path.suffix == ".csv" else _from_json(path, key)
+    value = {".csv": _from_table, ".py": _from_module}.get(path.suffix, _from_json)(path, key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{file} holds {value!r} for {key}, which is no number")
     return float(value)
 
 
 def _from_json(path: Path, key: str) -> Any:
-    value = json.loads(path.read_text(encoding="utf-8"))
+    return _under(key, json.loads(path.read_text(encoding="utf-8")), path)
+
+
+def _from_module(path: Path, key: str) -> Any:
+    """A constant that is written out in a module, of which nothing is run."""
+    return _under(key, _constants(path), path)
+
+
+@cache
+def _constants(path: Path) -> dict[str, Any]:
+    constants = {}
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.AnnAssign):
+            target = statement.target
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+        else:
+            continue
+        names = target.elts if isinstance(target, ast.Tuple) else [target]
+        values = (
+            statement.value.elts if isinstance(statement.value, ast.Tuple) and len(names) > 1 else [statement.value]
+        )
+        for name, value in zip(names, values, strict=False):
+            if isinstance(name, ast.Name) and value is not None:
+                with contextlib.suppress(ValueError):  # worked out, not written out: no number to hold a page to
+                    constants[name.id] = ast.literal_eval(value)
+    return constants
+
+
+def _under(key: str, value: Any, path: Path) -> Any:
     for part in key.split("."):
         if isinstance(value, list) and part.isdigit() and int(part) < len(value):
             value = value[int(part)]
@@ -201,11 +243,11 @@ def _table(path: Path) -> "pd.DataFrame":
 
 def _from_table(path: Path, key: str) -> Any:
     chosen, _, column = key.rpartition(" ")
-    name, _, wanted = chosen.partition("=")
-    table = _table(path)
-    if name not in table or column not in table:
-        raise InputError(f"{path} has no column {column!r} or {name!r}; write COLUMN=VALUE and a column")
-    rows = table[table[name].astype(str) == wanted]
+    rows = table = _table(path)
+    for name, _, wanted in (part.partition("=") for part in chosen.split(" & ")):
+        if name not in table or column not in table:
+            raise InputError(f"{path} has no column {column!r} or {name!r}; write COLUMN=VALUE and a column")
+        rows = rows[rows[name].astype(str) == wanted]
     if len(rows) != 1:
         raise InputError(f"{path} has {len(rows)} rows with {chosen}; it takes exactly one")
     return rows[column].item()

@@ -2,25 +2,33 @@
 
     python scripts/simulate_structure_tests.py                       # the figures of the page; half an hour, one core
     python scripts/simulate_structure_tests.py scale gaps --sets 20  # some of them, on other numbers of panels
+    python scripts/simulate_structure_tests.py --table tests.csv     # kept as it grows, and gone on with
 
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
-says so. Invariance takes a third of the sets for each kind, planted parabolas and second scales a quarter, at least
-ten. Studies: scale, extremes, gaps, invariance, orders, clusters, fit, residuals, selfknowledge, rasch, intervals.
+says so, and its standard error over panels. Invariance takes a third of the sets for each kind, planted parabolas and
+second scales a quarter, at least ten. Studies: scale, extremes, gaps, invariance, orders, clusters, fit, residuals,
+selfknowledge, rasch, intervals.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from growing_table import GrowingTable
 from scipy.special import ndtri
 
 import psychometrics as ps
-from common import program_parser
+from common import positive, program_parser, run_command
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
-Rows = Iterator[tuple[str, str, float]]
+Panel = Callable[[np.random.Generator, int], dict[str, float]]
+"""Simulates one panel, given its random numbers and its seed: what each test says of it."""
+Kinds = Iterator[tuple[str, int, Panel]]
+"""What the panels of a kind are called, how many there are, and how one is simulated."""
 B = 99
 
 
@@ -63,21 +71,23 @@ def without_hard_ones(answers: np.ndarray, easiness: np.ndarray, rng: np.random.
     return np.where(gone, np.nan, answers)
 
 
-def repeated(sets: int, one: Callable[[np.random.Generator, int], dict[str, float]], name: str) -> Rows:
-    """Means of what each simulated panel gives."""
-    found = [one(np.random.default_rng([len(name), seed]), seed) for seed in range(sets)]
-    for key in found[0]:
-        yield name, key, float(np.nanmean([row[key] for row in found]))
+def means(panel: Panel, name: str, sets: int) -> list[dict[str, str | float]]:
+    """A row for each test, over the simulated panels: the mean of what it says, and the mean's standard error."""
+    found = pd.DataFrame([panel(np.random.default_rng([len(name), seed]), seed) for seed in range(sets)], dtype=float)
+    return [
+        {"panel": name, "what": str(what), "sets": sets, "found": column.mean(), "se": column.sem()}
+        for what, column in found.items()
+    ]
 
 
-def scale(sets: int) -> Rows:
+def scale(sets: int) -> Kinds:
     def one(kind: str, rng: np.random.Generator, seed: int) -> dict[str, float]:
         answers, _ = panel(kind, 1000, rng.permutation(MIDDLE), 0.8, rng)
         compared = ps.scale_distribution(answers).comparison
         row: dict[str, float] = {
-            "R^2 of the parabola, minres": ps.fit_factor_model(answers).quadratic_fit.r2,
-            "R^2, marginal, normal scale": compared["quadratic_r2"]["normal"],
-            "R^2, marginal, histogram": compared["quadratic_r2"]["histogram"],
+            "R² of the parabola, minres": ps.fit_factor_model(answers).quadratic_fit.r2,
+            "R² by marginal likelihood, normal scale": compared["quadratic_r2"]["normal"],
+            "R² by marginal likelihood, histogram": compared["quadratic_r2"]["histogram"],
             "normality rejected": compared["p"]["smooth"] <= 0.05,
         }
         for shape in ("normal", "histogram"):
@@ -90,17 +100,17 @@ def scale(sets: int) -> Rows:
         return row
 
     for kind in ("normal", "exponential", "bimodal"):
-        yield from repeated(sets, lambda rng, seed, kind=kind: one(kind, rng, seed), f"{kind} scale, 1000 x 19")
+        yield f"{kind} scale, 1000 x 19", sets, lambda rng, seed, kind=kind: one(kind, rng, seed)
 
 
-def extremes(sets: int) -> Rows:
+def extremes(sets: int) -> Kinds:
     for n in (300, 1000):
 
         def equal(rng: np.random.Generator, seed: int, n: int = n) -> dict[str, float]:
             answers, _ = panel("normal", n, EXTREME, 0.8, rng)
             return {"parabola": ps.quadratic_fit_test(answers, B, seed=seed).p <= 0.05}
 
-        yield from repeated(sets, equal, f"equal loadings at extreme rates, half, {n} x 19")
+        yield f"equal loadings at extreme rates, half, {n} x 19", sets, equal
 
     def bent(rng: np.random.Generator, seed: int) -> dict[str, float]:
         limits = np.linspace(-0.9, 0.9, 16)
@@ -108,10 +118,10 @@ def extremes(sets: int) -> Rows:
         latent = slope * rng.standard_normal((1000, 1)) + np.sqrt(1 - slope**2) * rng.standard_normal((1000, 16))
         return {"parabola": ps.quadratic_fit_test((latent > -limits).astype(float), B, seed=seed).p <= 0.05}
 
-    yield from repeated(max(sets // 4, 10), bent, "a true parabola, .90 to .66, 1000 x 16")
+    yield "a true parabola, .90 to .66, 1000 x 16", max(sets // 4, 10), bent
 
 
-def gaps(sets: int) -> Rows:
+def gaps(sets: int) -> Kinds:
     def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
         answers, easiness = panel("normal", 1500, rng.permutation(MIDDLE), rng.uniform(0.6, 0.9, 19), rng)
         answers = without_hard_ones(answers, easiness, rng)
@@ -123,11 +133,11 @@ def gaps(sets: int) -> Rows:
         answers = without_hard_ones(answers, (level - level.mean()) / level.std(), rng)
         return {"second factor": ps.one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
 
-    yield from repeated(sets, one, "one factor, gaps on hard questions, 1500 x 19")
-    yield from repeated(max(sets // 4, 10), two, "two scales that correlate .8, gaps on hard questions, 800 x 18")
+    yield "one factor, gaps on hard questions, 1500 x 19", sets, one
+    yield "two scales that correlate .8, gaps on hard questions, 800 x 18", max(sets // 4, 10), two
 
 
-def invariance(sets: int) -> Rows:
+def invariance(sets: int) -> Kinds:
     def one(n: int, n_groups: int, kind: str, shift: float, turn: float, seed: int) -> dict[str, float]:
         rng = np.random.default_rng([seed, n, n_groups])
         group = rng.integers(0, n_groups, n)
@@ -145,7 +155,7 @@ def invariance(sets: int) -> Rows:
             "non-uniform, respondents without": (others["nonuniform_p"] <= 0.05).mean(),
         }
         if shift or turn:
-            row["the respondent that differs is named (q <= .05)"] = 0 in found.violations().index
+            row["the respondent that differs is named (q ≤ .05)"] = 0 in found.violations().index
         return row
 
     for n, n_groups, kind, shift, turn, name in (
@@ -155,10 +165,10 @@ def invariance(sets: int) -> Rows:
         (1000, 2, "normal", 0.5, 0, "threshold shifted by .5, 1000 x 18, 2 groups"),
         (1000, 2, "normal", 0, -0.4, "loading lower by .4, 1000 x 18, 2 groups"),
     ):
-        yield from repeated(max(sets // 3, 10), lambda _, seed, a=(n, n_groups, kind, shift, turn): one(*a, seed), name)
+        yield name, max(sets // 3, 10), lambda _, seed, a=(n, n_groups, kind, shift, turn): one(*a, seed)
 
 
-def orders(sets: int) -> Rows:
+def orders(sets: int) -> Kinds:
     def one(tau: float, rng: np.random.Generator) -> dict[str, float]:
         family = np.repeat(np.arange(3), 6)
         own = np.zeros((450, 3))
@@ -175,12 +185,10 @@ def orders(sets: int) -> Rows:
         return row
 
     for tau in (0.0, 0.3, 0.5):
-        yield from repeated(
-            sets, lambda rng, _, tau=tau: one(tau, rng), f"tau {tau:g} for one family of three, 450 x 18"
-        )
+        yield f"tau {tau:g} for one family of three, 450 x 18", sets, lambda rng, _, tau=tau: one(tau, rng)
 
 
-def clusters(sets: int) -> Rows:
+def clusters(sets: int) -> Kinds:
     def one(shared: float, own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
         code = np.repeat(np.arange(4), 5)
         latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
@@ -195,10 +203,10 @@ def clusters(sets: int) -> Rows:
 
     for shared, own in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0)):
         name = f"shared {shared:g}, within one of four models {own:g}, 400 x 20"
-        yield from repeated(sets, lambda rng, seed, a=(shared, own): one(*a, rng, seed), name)
+        yield name, sets, lambda rng, seed, a=(shared, own): one(*a, rng, seed)
 
 
-def fit(sets: int) -> Rows:
+def fit(sets: int) -> Kinds:
     def one(rng: np.random.Generator, _: int) -> dict[str, float]:
         answers, _ = panel("normal", 500, rng.permutation(MIDDLE[:12]), rng.uniform(0.5, 0.9, 12), rng)
         found = ps.factor_fit(answers)
@@ -208,14 +216,12 @@ def fit(sets: int) -> Rows:
         found = ps.factor_fit(grouped_scales(600, 12, 2, correlation, rng))
         return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
 
-    yield from repeated(sets, one, "one factor, 500 x 12")
+    yield "one factor, 500 x 12", sets, one
     for correlation in (0.9, 0.8):
-        yield from repeated(
-            sets, lambda rng, _, r=correlation: two(r, rng), f"two scales that correlate {correlation}, 600 x 12"
-        )
+        yield f"two scales that correlate {correlation}, 600 x 12", sets, lambda rng, _, r=correlation: two(r, rng)
 
 
-def residuals(sets: int) -> Rows:
+def residuals(sets: int) -> Kinds:
     def one(own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
         latent = 0.7 * rng.standard_normal((600, 1)) + np.sqrt(0.51) * rng.standard_normal((600, 10))
         latent[:, :2] = latent[:, :2] * np.sqrt(1 - own) + np.sqrt(own) * rng.standard_normal((600, 1))
@@ -225,16 +231,14 @@ def residuals(sets: int) -> Rows:
         return {
             "pairs without": (pairs["p"][~planted] <= 0.05).mean(),
             "largest residual": found.largest.p <= 0.05,
-            "the pair that shares something (q <= .05)": float(pairs["q"][planted].iloc[0] <= 0.05),
+            "the pair that shares something (q ≤ .05)": float(pairs["q"][planted].iloc[0] <= 0.05),
         }
 
     for own in (0.0, 0.3):
-        yield from repeated(
-            sets, lambda rng, seed, own=own: one(own, rng, seed), f"two share {own:g} beside the scale, 600 x 10"
-        )
+        yield f"two share {own:g} beside the scale, 600 x 10", sets, lambda rng, seed, own=own: one(own, rng, seed)
 
 
-def selfknowledge(sets: int) -> Rows:
+def selfknowledge(sets: int) -> Kinds:
     def one(own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
         scales = np.sqrt(0.3) * rng.standard_normal((600, 1)) + np.sqrt(0.7) * rng.standard_normal((600, 2))
         easiness, noise = scales[:, np.arange(12) % 2], rng.standard_normal((600, 12))
@@ -246,21 +250,19 @@ def selfknowledge(sets: int) -> Rows:
         return {"self-knowledge": p[0] <= 0.05, "self-knowledge, one scale held": p[1] <= 0.05}
 
     for own in (0.0, 0.2):
-        yield from repeated(
-            sets, lambda rng, seed, own=own: one(own, rng, seed), f"two groups, own knowledge {own:g}, 600 x 12"
-        )
+        yield f"two groups, own knowledge {own:g}, 600 x 12", sets, lambda rng, seed, own=own: one(own, rng, seed)
 
 
-def rasch(sets: int) -> Rows:
+def rasch(sets: int) -> Kinds:
     def one(spread: float, rng: np.random.Generator) -> dict[str, float]:
         answers, _ = panel("normal", 450, MIDDLE[2:12], rng.uniform(0.7 - spread, 0.7 + spread, 10), rng)
         return {"unequal slopes": ps.rasch_test(answers).p <= 0.05}
 
     for spread in (0.0, 0.15):
-        yield from repeated(sets, lambda rng, _, s=spread: one(s, rng), f"loadings .7 +- {spread:g}, 450 x 10")
+        yield f"loadings .7 ± {spread:g}, 450 x 10", sets, lambda rng, _, s=spread: one(s, rng)
 
 
-def intervals(sets: int) -> Rows:
+def intervals(sets: int) -> Kinds:
     def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
         loading = rng.uniform(0.5, 0.85, 8)
         answers, _ = panel("normal", 400, rng.permutation(MIDDLE[4:12]), loading, rng)
@@ -308,23 +310,23 @@ def intervals(sets: int) -> Rows:
             )
         }
 
-    yield from repeated(sets, one, "one factor, 400 x 8")
-    yield from repeated(sets, by_topic, "noise of topics, 600 x 8, 30 topics")
-    yield from repeated(sets, ideal, "confidence is the evidence, 800 x 1")
-    yield from repeated(sets, reliable, "one factor, 800 x 19")
+    yield "one factor, 400 x 8", sets, one
+    yield "noise of topics, 600 x 8, 30 topics", sets, by_topic
+    yield "confidence is the evidence, 800 x 1", sets, ideal
+    yield "one factor, 800 x 19", sets, reliable
 
 
-STUDIES: dict[str, tuple[Callable[[int], Rows], int]] = {
-    "scale": (scale, 12),
-    "extremes": (extremes, 60),
-    "gaps": (gaps, 20),
-    "invariance": (invariance, 90),
+STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
+    "scale": (scale, 100),
+    "extremes": (extremes, 100),
+    "gaps": (gaps, 100),
+    "invariance": (invariance, 300),
     "orders": (orders, 100),
-    "clusters": (clusters, 40),
+    "clusters": (clusters, 150),
     "fit": (fit, 100),
-    "residuals": (residuals, 40),
-    "selfknowledge": (selfknowledge, 20),
-    "rasch": (rasch, 60),
+    "residuals": (residuals, 100),
+    "selfknowledge": (selfknowledge, 100),
+    "rasch": (rasch, 100),
     "intervals": (intervals, 200),
 }
 
@@ -332,17 +334,26 @@ STUDIES: dict[str, tuple[Callable[[int], Rows], int]] = {
 def main() -> None:
     parser = program_parser(__doc__)
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
-    parser.add_argument("--sets", type=int, help="simulated panels of each kind (default: as on the page)")
+    parser.add_argument("--sets", type=positive, help="simulated panels of each kind (default: as on the page)")
+    parser.add_argument(
+        "--table", type=Path, help="also keep the rows there, as CSV; what it holds is not simulated anew"
+    )
     options = parser.parse_args()
     unknown = set(options.studies) - set(STUDIES)
     if unknown:
         parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
     warnings.simplefilter("ignore", ps.PsychometricsWarning)
+    table = GrowingTable(options.table, ("panel", "sets"))
     for name in options.studies or STUDIES:
         study, sets = STUDIES[name]
-        for kind, what, value in study(options.sets or sets):
-            print(f"| {name} | {kind} | {what} | {value:.3f} |", flush=True)
+        for kind, n, panel in study(options.sets or sets):
+            if (kind, n) in table:
+                continue
+            rows = means(panel, kind, n)
+            table.add({"study": name, **row} for row in rows)
+            for row in rows:
+                print(f"| {kind} | {n} | {row['what']} | {row['found']:.3f} | {row['se']:.3f} |", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))

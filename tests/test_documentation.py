@@ -147,6 +147,34 @@ def test_a_table_that_names_its_result_is_held_to_it_cell_by_cell(tmp_path):
     assert "no heading 'no such' in the table below; it has who, yes rate, share [95%]" in done.stderr
 
 
+def test_a_row_may_be_named_by_two_columns_and_an_empty_cell_says_what_the_one_above_says(tmp_path):
+    (tmp_path / "r.csv").write_text("panel,what,found\nsmall,size,.05\nsmall,power,.9\nlarge,size,.04\n")
+    rows = f"<!-- rows = {tmp_path / 'r.csv'} panel, what; found = found -->\n"
+    table = "| panel | what | found |\n| --- | --- | --- |\n| small | size | 5% |\n|  | power | 90% |\n"
+    script = ROOT / "scripts" / "check_numbers.py"
+    for said, code in (("4%", 0), ("90%", 1)):
+        (tmp_path / "page.md").write_text(rows + table + f"| large | size | {said} |\n")
+        done = subprocess.run(
+            [sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert done.stdout.splitlines()[-1] == f"{3 - code} of 3 numbers are those of their results"
+
+
+def test_a_rule_s_number_is_held_to_the_constant_of_its_module(tmp_path):
+    (tmp_path / "rule.py").write_text("raise RuntimeError\nLEVEL: float = 0.05\nFEW, MANY = 5, 40 + 1\n")
+    page, script = tmp_path / "page.md", ROOT / "scripts" / "check_numbers.py"
+    page.write_text(f"At 5%<!-- = {tmp_path}/rule.py LEVEL -->, from 6<!-- = {tmp_path}/rule.py FEW --> on.\n")
+    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "6 is said, but" in done.stdout
+    assert done.stdout.splitlines()[-1] == "1 of 2 numbers are those of their results"
+    page.write_text(f"41<!-- = {tmp_path}/rule.py MANY -->")
+    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "has no 'MANY'" in done.stderr
+
+
 def test_numbers_that_differ_are_written_as_those_before_them_were(tmp_path):
     (tmp_path / "r.csv").write_text("who,gain,rate,n\nann,-0.054,0.2538,12345\nbob,0.031,0.7,9\n")
     page, result = tmp_path / "page.md", tmp_path / "r.csv"

@@ -12,6 +12,12 @@ CALIBRATE = ROOT / "scripts" / "calibrate_verdict.py"
 SMALL = ("--n-questions", 160, "--n-targets", 6, "--n-permutations", 19)
 
 
+@pytest.fixture(autouse=True)
+def neighbours(monkeypatch):
+    """A script finds those beside it."""
+    monkeypatch.syspath_prepend(str(CALIBRATE.parent))
+
+
 @pytest.fixture
 def some_scenarios(monkeypatch):
     chosen = ("unrelated", "pure shift", "towards, much")
@@ -35,7 +41,7 @@ def test_it_counts_the_answers_of_every_scenario_and_goes_on_from_its_table(
     assert (again.code, again.out) == (ended.code, ended.out)
     other = call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL[:4], "--n-permutations", 99)
     assert other.code == 2
-    assert "give another --table" in other.err
+    assert "give another file" in other.err
 
 
 def test_a_test_that_always_rejects_is_complained_of(tmp_path, call, some_scenarios):
@@ -47,3 +53,14 @@ def test_a_test_that_always_rejects_is_complained_of(tmp_path, call, some_scenar
     ended = call(CALIBRATE, "--seeds", 20, "--table", table, *SMALL)
     assert ended.code == 1
     assert "missed: unrelated: S: p <= .05 in 20 of 20, at most" in ended.err
+
+
+def test_null_orders_are_kept_and_told_by_scenario_and_over_all(tmp_path, call, monkeypatch):
+    table = tmp_path / "null.csv"
+    call(CALIBRATE, "--null-orders", 2, "--table", table, *SMALL[:4])
+    assert len(pd.read_csv(table)) == 6
+    monkeypatch.setattr("matching.sweep_grid", lambda *_: pytest.fail("computed anew"))
+    pd.read_csv(table).assign(towards=True).to_csv(table, index=False)
+    ended = call(CALIBRATE, "--null-orders", 2, "--table", table, *SMALL[:4])
+    assert ended.code == 1  # every interval leaves out 0: far more than one in twenty
+    assert ended.out.splitlines()[-1].split() == ["all", "6", "1.000", "0.000", "1.000", "0.610", "1.000"]
