@@ -25,7 +25,7 @@ import pandas as pd
 from common import InputError, one_line
 from elicitation import VECTOR
 from matching.agreement import interval
-from matching.resampling import resampled_weights
+from matching.resampling import N_RESAMPLES, resampled_weights
 
 PROFILE_COLUMNS = ["report", "form", "question_id", "intervention_id", "role", "magnitude", "score", "truth"]
 REFERENCE = "can you answer"
@@ -128,7 +128,7 @@ class DialProfile:
         return said
 
 
-def profile_of(answers: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> DialProfile:
+def profile_of(answers: pd.DataFrame, n_bootstrap: int = N_RESAMPLES, seed: int = 0) -> DialProfile:
     """The profile of one dial.
 
     Args:
@@ -158,7 +158,7 @@ def profile_of(answers: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) ->
 
 
 def sureness_by_setting(
-    written: pd.DataFrame, scores: Sequence[str], n_bootstrap: int = 1999, seed: int = 0
+    written: pd.DataFrame, scores: Sequence[str], n_bootstrap: int = N_RESAMPLES, seed: int = 0
 ) -> pd.DataFrame:
     """How sure the subject is of what it writes, setting by setting: each setting's own texts.
 

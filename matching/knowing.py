@@ -16,6 +16,7 @@ import pandas as pd
 
 from matching.match import TargetMatches
 from matching.ranking import auc, auc_resampled
+from matching.resampling import N_RESAMPLES
 
 KNOWING_COLUMNS = ["n_graded", "target_correct", "low", "high", "yes_within_right", "yes_within_wrong"]
 KNOWING_COLUMNS += ["n_within_right", "n_within_wrong"]
@@ -28,7 +29,7 @@ def knowing_table(
     questions: pd.Index,
     correctness: pd.DataFrame | None,
     subject_correct: pd.Series | None,
-    n_bootstrap: int = 1999,
+    n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame | None:
     """One row for the subject and each target whose correctness is known on ten questions of a kind or more.

@@ -24,7 +24,7 @@ from matching.agreement import count, count_resampled, interval
 from matching.dial import Dial, dial_of_grid
 from matching.placement import matched_magnitudes
 from matching.ranking import auc, auc_resampled
-from matching.resampling import strata_of
+from matching.resampling import N_RESAMPLES, strata_of
 from matching.splits import EXTRACTION, FITTING, TEST
 from matching.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid
 
@@ -96,7 +96,7 @@ def match_targets(
     respondents: pd.DataFrame | None = None,
     intervention_id: str | None = None,
     topics: pd.Series | None = None,
-    n_bootstrap: int = 1999,
+    n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
     direct: pd.Series | None = None,
 ) -> TargetMatches:
@@ -126,7 +126,7 @@ def match_grid(
     respondents: pd.DataFrame | None = None,
     topics: pd.Series | None = None,
     dial: Dial | None = None,
-    n_bootstrap: int = 1999,
+    n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
 ) -> TargetMatches:
     """The same from a sweep that is laid out already; see `match_targets`.

@@ -23,6 +23,7 @@ import pandas as pd
 from elicitation import ResponseMatrix
 from matching.dial import Dial, dial_of_crossings, grid_of_dial
 from matching.match import match_grid
+from matching.resampling import N_RESAMPLES
 from matching.verdict import CANNOT_BE_JUDGED, OPEN, Verdict, judge
 
 AXES = ("layer", "contrast", "wording", "resample")
@@ -103,7 +104,7 @@ def judge_universe(
     panel: ResponseMatrix,
     questions: pd.DataFrame,
     seed: int = 0,
-    n_draws: int = 1999,
+    n_draws: int = N_RESAMPLES,
 ) -> dict[str, Any]:
     """What the verdict says of one universe: `RESULT_COLUMNS`.
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+N_RESAMPLES = 1999
+"""Resamples of a bootstrap, and permutations, wherever a verdict hangs on them."""
 _CHUNK = 2_000_000
 SMALLEST_STRATUM = 5
 """Topics with fewer questions are permuted together, since there is hardly another order in one of them."""

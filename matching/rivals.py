@@ -35,6 +35,7 @@ from elicitation import is_read
 from matching.agreement import count, count_resampled, interval
 from matching.match import TargetMatches
 from matching.numbers import average_within_models
+from matching.resampling import N_RESAMPLES
 from matching.splits import FITTING, TEST
 from matching.status import JUDGED
 from matching.text_features import ridge_scores, surface_features, text_features
@@ -185,7 +186,9 @@ RIVALS: dict[str, tuple[Scores, bool]] = {
 """Name to (scores, whether it is one order for all targets)."""
 
 
-def rival_table(matches: TargetMatches, material: Material, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
+def rival_table(
+    matches: TargetMatches, material: Material, n_bootstrap: int = N_RESAMPLES, seed: int = 0
+) -> pd.DataFrame:
     """S of every rival, and S of steering minus it.
 
     Both are over the targets for which the rival has an order, so the differences' n_targets may differ.

@@ -47,6 +47,7 @@ from matching.nulls import signal, signal_null
 from matching.numbers import FEWEST_TOPICS, Number, average_within_models, number_of, without_each_model
 from matching.ranking import auc, auc_resampled
 from matching.reach import reached_share
+from matching.resampling import N_RESAMPLES
 from matching.status import JUDGED
 from psychometrics import p_value
 
@@ -203,8 +204,8 @@ class Verdict:
 
 def judge(
     matches: TargetMatches,
-    n_permutations: int = 1999,
-    n_bootstrap: int = 1999,
+    n_permutations: int = N_RESAMPLES,
+    n_bootstrap: int = N_RESAMPLES,
     controls: pd.DataFrame | None = None,
     norms_per_unit: float = 1.0,
     kl: float = math.nan,

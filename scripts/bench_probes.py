@@ -1,7 +1,7 @@
 """What an activation store costs beside a plain forward, and what the probes of a table cost.
 
     python scripts/bench_probes.py                       # 96 questions for the pass, all embedded ones for the probes
-    python scripts/bench_probes.py --n-questions 533 --framing "examples YN"
+    python scripts/bench_probes.py --n-questions 533 --framing "examples YN" --store /tmp/store --table seconds.csv
 
 CPU seconds of one process, since other work may run on the machine; the plain forward and the pass take turns, so that
 both see the same machine. The plain forward is Hugging Face's own over the same left-padded batches, with the last
@@ -12,10 +12,11 @@ The probes are those of experiments/train_probes.py: all labels, all methods, in
 import argparse
 import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
-from common import natural, positive, program_parser, run_command, say
+from common import atomic_path, natural, positive, program_parser, run_command, say
 
 
 def main() -> None:
@@ -59,9 +60,9 @@ def main() -> None:
     middle = {name: float(np.median(found)) for name, found in times.items()}
     say(f"plain forward {middle['plain']:.1f} s, store of all layers {middle['stored']:.1f} s (CPU, median of "
         f"{options.repeats}): {middle['stored'] / middle['plain']:.2f} times a plain forward")  # fmt: skip
-    if not options.layers:
-        return
-    if options.store:
+    told = {"plain forward": middle["plain"], "store of all layers": middle["stored"]}
+    told["of a plain forward"] = middle["stored"] / middle["plain"]
+    if options.layers and options.store:
         prompts = PromptSet.build(model, inputs.questions, load_prompt(options.framing))
         store = store_activations(model, prompts, options.store)
         labels = labels_of(store, inputs.panel)
@@ -75,6 +76,14 @@ def main() -> None:
             f"probes: {len(task.labels)} labels, 4 methods, {len(task.texts)} questions: {np.mean(one):.2f} s a layer "
             f"(CPU, {len(one)} layers), {np.mean(one) * model.n_layers:.0f} s for all {model.n_layers}"
         )
+        told |= {"labels": len(task.labels), "probes of a layer": np.mean(one)}
+        told["probes of all layers"] = told["probes of a layer"] * model.n_layers
+    if options.table:
+        import pandas as pd
+
+        with atomic_path(options.table) as path:
+            column = pd.Series(told, name="measured").rename_axis("what")
+            column.to_csv(path, float_format="%.4g", lineterminator="\n")
 
 
 def seconds(work: object) -> float:
@@ -92,6 +101,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--repeats", type=positive, default=3, help="of either kind (%(default)s)")
     parser.add_argument("--layers", type=natural, default=6, help="on which probes are timed; 0: none (%(default)s)")
     parser.add_argument("--store", help="activations of all questions, for the probes; read if they are not there")
+    parser.add_argument("--table", type=Path, help="also write what was measured there, as CSV")
     return parser.parse_args()
 
 

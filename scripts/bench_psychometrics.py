@@ -2,6 +2,7 @@
 
     python scripts/bench_psychometrics.py                            # 19 respondents x 1,000 questions
     python scripts/bench_psychometrics.py --size 28 12000            # some minutes
+    python scripts/bench_psychometrics.py --table seconds.csv        # also writes it
     python scripts/bench_psychometrics.py --size 1000 100000         # two to four minutes, 1.4 GiB
     OMP_NUM_THREADS=2 python scripts/bench_psychometrics.py --size 1000 100000
 
@@ -18,13 +19,14 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from common import program_parser
+from common import atomic_path, program_parser, run_command
 
 _NULLS_UP_TO = 100
 _PAIRS_FOR_THE_OTHER = 20
@@ -123,6 +125,7 @@ def main() -> None:
     parser.add_argument("--missing", type=float, default=0.1)
     parser.add_argument("--repeats", type=int, default=3, help="the shortest is printed; large panels run once")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--table", type=Path, help="also write what was measured there, as CSV")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     m, n = options.size
@@ -130,7 +133,7 @@ def main() -> None:
           f"{os.environ.get('OMP_NUM_THREADS', 'not set')}")  # fmt: skip
     answers = simulate(m, n, options.missing, options.seed)
     repeats = options.repeats if m <= _NULLS_UP_TO else 1
-    unit = None
+    unit, table = None, {}
     for name, piece in pieces(answers):
         seconds: list[float] = []
         while len(seconds) < repeats and (not seconds or min(seconds) < _LONG):
@@ -138,6 +141,7 @@ def main() -> None:
             piece()
             seconds.append(time.process_time() - start)
         unit = min(seconds) if name == _UNIT else unit
+        table[name] = min(seconds)
         ratio = f"{min(seconds) / unit:10.1f} x" if unit else ""
         print(f"{name:40s} {min(seconds):10.4f} s {ratio}", flush=True)
     one, failed = per_pair_seconds(answers, _PAIRS_FOR_THE_OTHER)
@@ -145,8 +149,13 @@ def main() -> None:
     print(f"{'ordinalcorr, pair by pair':40s} {one * n_pairs:10.4f} s   "
           f"({one:.4f} s a pair, {_PAIRS_FOR_THE_OTHER} of {n_pairs} tried, {failed} failed)")  # fmt: skip
     in_gib = 2**30 if sys.platform == "darwin" else 2**20
-    print(f"{'peak memory':40s} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / in_gib:10.2f} GiB")
+    table |= {"ordinalcorr": one * n_pairs, "peak memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / in_gib}
+    print(f"{'peak memory':40s} {table['peak memory']:10.2f} GiB")
+    if options.table:
+        with atomic_path(options.table) as path:
+            column = pd.Series(table, name="measured").rename_axis("what")
+            column.to_csv(path, float_format="%.4g", lineterminator="\n")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))

@@ -2,6 +2,7 @@
 
     python scripts/bench_sweep.py                              # everything; an hour of one core
     python scripts/bench_sweep.py --n-questions 16 --positions last --magnitudes 11 --parts peers     # minutes
+    python scripts/bench_sweep.py --tables bench    # also writes each part's table into bench/, as CSV
 
 All run in one process with one thread count, batched alike (16 prompts, left-padded, sorted by length). What counts is
 CPU time, so that other work on the machine matters little. A peer's every magnitude costs the same whole forward, so it
@@ -15,15 +16,17 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common import program_parser
+from common import atomic_path, program_parser, run_command
 
 AGREEMENT = 1e-3
 BATCH = 16
+Row = dict[str, Any]
+"""One line of a part's table."""
 PARTS = ("peers", "operators", "growth", "memory", "critical", "processes")
 
 
@@ -39,6 +42,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--peer-magnitudes", type=int, default=2, help="how many of them each peer is timed at")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--tables", type=Path, metavar="DIR", help="also write PART.csv into this folder")
     parser.add_argument("--one-share", action="store_true", help=argparse.SUPPRESS)  # what `processes` starts
     return parser.parse_args()
 
@@ -54,7 +58,15 @@ def main() -> None:
         return
     bench.describe()
     for part in options.parts:
-        getattr(bench, part)()
+        print(f"\n### {part.capitalize()}\n")
+        rows: list[Row] = []
+        for row in getattr(bench, part)():
+            rows.append(row)
+            if len(rows) == 1:
+                print(f"| {' | '.join(row)} |\n|{' --- |' * len(row)}")
+            print(f"| {' | '.join(map(_shown, row.values()))} |", flush=True)
+        if options.tables:
+            _write(options.tables / f"{part}.csv", rows)
 
 
 class Bench:
@@ -110,16 +122,16 @@ class Bench:
         intervention = Intervention.of(self.vectors[layer], positions=positions)
         return sweep(self.model, prompts, [intervention], grid, batch_size=BATCH).table
 
-    def peers(self) -> None:
-        """Against every installed rival."""
+    def peers(self) -> Iterator[Row]:
+        """Against every installed rival: question-magnitudes per CPU second, and how many times ours are as many."""
         from sweep_peers import HAND_TUNED, RIVALS
 
         absent = [rival.name for rival in RIVALS if not rival.installed]
-        print("### Against the peers\n" + (f"\nNot installed here: {', '.join(absent)}.\n" if absent else ""))
-        print("| positions | layer | who | K | CPU s | question-magnitudes per CPU s | ours is faster by | differ by |")
-        print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+        print(f"Not installed here: {', '.join(absent)}.\n" if absent else "", end="")
+        n = len(self.prompts)
         for positions in self.options.positions:
             for layer in self.layers:
+                self.ours(layer, positions, [-1.0, 1.0], 2)  # pays for what is set up once
                 rates: dict[str, float] = {}
                 ours: dict[int, tuple[float, float]] = {}
                 for count in self.options.magnitudes:
@@ -127,37 +139,31 @@ class Bench:
                     ours[count] = (seconds, len(table) / seconds)
                 best = ours[max(ours)][1]
                 margins = table.pivot(index="question_id", columns="magnitude", values="margin")
+                place = {"positions": positions, "layer": layer}
                 for rival in (*RIVALS, HAND_TUNED):
                     if not rival.installed or positions not in rival.positions:
                         continue
+                    count = self.options.peer_magnitudes
                     seconds, difference = self.time_rival(rival, layer, positions, margins)
-                    rates[rival.name] = len(self.prompts) * self.options.peer_magnitudes / seconds
-                    print(
-                        f"| {positions} | {layer} | {rival.name} | {self.options.peer_magnitudes} | {seconds:.1f} "
-                        f"| {rates[rival.name]:.2f} | {best / rates[rival.name]:.1f} | {difference:.0e} |",
-                        flush=True,
-                    )
+                    rates[rival.name] = n * count / seconds
+                    row = {"who": rival.name, "magnitudes": count, "seconds": seconds, "rate": rates[rival.name]}
+                    yield {**place, **row, "ours_faster": best / rates[rival.name], "difference": difference}
                 top = max(rate for name, rate in rates.items() if name != HAND_TUNED.name)
                 for count, (seconds, rate) in ours.items():
-                    gain = (
-                        f"**{rate / top:.1f}** than the best peer, {rate / rates[HAND_TUNED.name]:.1f} last logits only"
-                    )
-                    print(
-                        f"| {positions} | {layer} | **ours** | {count} | {seconds:.1f} | **{rate:.1f}** | {gain} | |",
-                        flush=True,
-                    )
+                    row = {"who": f"ours, K = {count}", "magnitudes": count, "seconds": seconds, "rate": rate}
+                    yield {**place, **row, "ours_faster": None, "difference": None}
+                for who, rate in (("the best peer", top), (HAND_TUNED.name, rates[HAND_TUNED.name])):
+                    print(f"  positions {positions}, layer {layer}: {best / rate:.1f} times {who}", file=sys.stderr)
 
-    def operators(self) -> None:
-        """Every operator, and several layers at once, against `add` at the lowest of them."""
+    def operators(self) -> Iterator[Row]:
+        """CPU seconds of every operator, and of several layers at once; the rows against `add` at the lowest layer."""
         from steering import OPERATORS, Intervention, sweep
 
         count = max(self.options.magnitudes)
-        print(f"\n### Operators and several layers, K = {count} (CPU seconds, the lowest layer the same)\n")
-        print("| positions | layers | operator | CPU s | of which rows | rows, of add's |")
-        print("| --- | --- | --- | --- | --- | --- |", flush=True)
         lowest, highest = min(self.layers), max(self.layers)
         for positions in self.options.positions:
-            cases = [((lowest,), operator) for operator in OPERATORS] + [((lowest, highest), "add")]
+            cases = [((lowest,), operator) for operator in OPERATORS]
+            cases += [((lowest, highest), "add")] if highest > lowest else []
             made = [
                 (layers, operator, Intervention.of(
                     *(self.vectors[layer] for layer in layers), operator=operator, positions=positions
@@ -174,11 +180,10 @@ class Bench:
                 seconds = min(_cpu_seconds(work)[0] for _ in range(2))
                 rows = seconds - prefill
                 reference = reference or rows
-                print(
-                    f"| {positions} | {'+'.join(map(str, layers))} | {operator} | {seconds:.2f} | {rows:.2f} "
-                    f"| **{rows / reference:.2f}** |",
-                    flush=True,
-                )
+                yield {
+                    **{"positions": positions, "layers": "+".join(map(str, layers)), "operator": operator},
+                    **{"magnitudes": count, "seconds": seconds, "rows": rows, "of_add": rows / reference},
+                }
 
     def time_rival(self, rival: Any, layer: int, positions: str, margins: Any) -> tuple[float, float]:
         """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""
@@ -213,27 +218,19 @@ class Bench:
             sys.exit(f"{rival.name} differs from the sweep by {worst:.3g} at layer {layer}, positions {positions}")
         return seconds, worst
 
-    def growth(self) -> None:
-        """Seconds over N and K."""
-        print("\n### How the cost grows (CPU seconds, layer a third up)\n")
+    def growth(self) -> Iterator[Row]:
+        """CPU seconds over N and K, the layer a third up."""
         sizes = [n for n in (16, 32, 64, 128) if n <= len(self.prompts)]
         for positions, counts in (("last", (1, 11, 21, 41, 81)), ("all", (1, 5, 11))):
             if positions not in self.options.positions:
                 continue
-            print(f"| positions {positions} | " + " | ".join(f"K = {k}" for k in counts) + " |")
-            print("| --- |" + " --- |" * len(counts))
             for n in sizes:
-                cells = [
-                    _cpu_seconds(partial(self.ours, self.layers[0], positions, self.grid(max(k, 2))[:k], n))[0]
-                    for k in counts
-                ]
-                print(f"| N = {n} | " + " | ".join(f"{seconds:.2f}" for seconds in cells) + " |", flush=True)
-            print()
+                for k in counts:
+                    work = partial(self.ours, self.layers[0], positions, self.grid(max(k, 2))[:k], n)
+                    yield {"positions": positions, "questions": n, "magnitudes": k, "seconds": _cpu_seconds(work)[0]}
 
-    def memory(self) -> None:
-        """Peak resident memory over N and K, each in a child of its own."""
-        print("\n### Peak memory of the process (MiB, weights included)\n")
-        print("| positions | N | K | MiB |\n| --- | --- | --- | --- |", flush=True)
+    def memory(self) -> Iterator[Row]:
+        """Peak resident MiB over N and K, weights included, each in a child of its own."""
         whole = len(self.prompts)
         for positions, n, k in (
             ("last", BATCH, 2),
@@ -244,15 +241,12 @@ class Bench:
         ):
             if positions in self.options.positions:
                 peak = _in_child(partial(self.ours, self.layers[0], positions, self.grid(k), n))
-                print(f"| {positions} | {n} | {k} | {peak:.0f} |", flush=True)
+                yield {"positions": positions, "questions": n, "magnitudes": k, "mib": round(peak)}
 
-    def critical(self) -> None:
-        """Forward rows per question for critical magnitudes against a grid of 41."""
+    def critical(self) -> Iterator[Row]:
+        """Forward rows per question for critical magnitudes, tolerance 1e-4, against a grid of 41."""
         from steering import Intervention, critical_magnitudes, extract_vectors
 
-        print("\n### Critical magnitudes, tolerance 1e-4, against a grid of 41\n")
-        print("| positions | layer | vector | range | crossings per question | rows per question | fewer by |")
-        print("| --- | --- | --- | --- | --- | --- | --- |", flush=True)
         (read,) = extract_vectors(self.model, self.prompts, [self.layers[-1]], "answer")
         cases = [("last", read, 1.0), ("last", read, 0.5), ("last", self.vectors[self.layers[-1]], 1.0)]
         if "all" in self.options.positions:
@@ -267,16 +261,13 @@ class Bench:
                 batch_size=BATCH,
             )
             rows = found.table.groupby("question_id")["evaluations"].first().mean()
-            print(
-                f"| {positions} | {vector.layer} | {vector.method} | ±{reach} | {found.n_roots.mean():.2f} "
-                f"| {rows:.2f} | {41 / rows:.1f} |",
-                flush=True,
-            )
+            yield {
+                **{"positions": positions, "layer": vector.layer, "vector": vector.method, "reach": reach},
+                **{"crossings": found.n_roots.mean(), "rows": rows, "fewer": 41 / rows},
+            }
 
-    def processes(self) -> None:
-        """One process against two, one thread each, as torchrun starts them."""
-        print("\n### Processes\n\n| processes | seconds (the slowest process's CPU time) | faster by |")
-        print("| --- | --- | --- |", flush=True)
+    def processes(self) -> Iterator[Row]:
+        """CPU seconds of the slowest of one or two processes, one thread each, as torchrun starts them."""
         first = None
         for count in (1, 2):
             command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(count)]
@@ -285,7 +276,7 @@ class Bench:
             said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             seconds = max(float(line.split()[1]) for line in said.splitlines() if line.startswith("share "))
             first = first or seconds
-            print(f"| {count} | {seconds:.2f} | {first / seconds:.2f} |", flush=True)
+            yield {"processes": count, "seconds": seconds, "faster": first / seconds}
 
     def share_of_a_sweep(self) -> None:
         """What one of several processes does in `processes`."""
@@ -301,6 +292,17 @@ class Bench:
         seconds, _ = _cpu_seconds(lambda: sweep(self.model, self.prompts, [vector], self.grid(41), batch_size=8))
         print(f"share {seconds:.4f}", flush=True)
         distributed.destroy_process_group()
+
+
+def _shown(value: Any) -> str:
+    return "" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _write(path: Path, rows: list[Row]) -> None:
+    import pandas as pd
+
+    with atomic_path(path) as temporary:
+        pd.DataFrame(rows).to_csv(temporary, index=False, float_format="%.5g", lineterminator="\n")
 
 
 def _cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -332,4 +334,4 @@ def _processor() -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))

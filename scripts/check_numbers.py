@@ -16,10 +16,11 @@ heading, in the order of a cell's numbers:
     <!-- rows = data/respondents.csv respondent; yes rate = yes_rate; AUROC [95%] = auroc, low, high -->
 
 The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a
-path with dots; in CSV it is COLUMN=VALUE, which must choose one row (or COLUMN=VALUE & COLUMN=VALUE), and a column; of
-a module it is a constant (`matching/verdict.py LEVEL`). A number is right if it is the stored one rounded to the digits
-that it has; a percentage is of a share. Exit code 1 if one is not. After --write the sentences around the numbers are
-to be read again.
+path with dots. In CSV it is COLUMN=VALUE, which must choose one row (or COLUMN=VALUE & COLUMN=VALUE), and a column; of
+several rows, chosen by = < or >, it is `count`, or min, max, mean, median or sum of a column: `drawn=True & push>1
+max(kl)`. Of a module it is a constant (`matching/verdict.py LEVEL`). A number is right if it is the stored one rounded
+to the digits that it has; a percentage is of a share. Exit code 1 if one is not. After --write the sentences around the
+numbers are to be read again.
 """
 
 import argparse
@@ -47,6 +48,7 @@ ROWS = re.compile(
     r"<!--\s*rows\s*=\s*(?P<file>\S+)\s+(?P<key>[^;]+?)\s*;(?P<columns>.+?)-->\n(?P<table>(?:\|[^\n]*\n?)+)", re.S
 )
 CELL_NUMBER = re.compile(rf"({NUMBER})( ?%)?")
+SUMMARY = re.compile(r"(?P<name>min|max|mean|median|sum)\((?P<column>\w+)\)")
 HIDDEN = re.compile(r"<!--.*?-->", re.S)
 
 
@@ -242,15 +244,32 @@ def _table(path: Path) -> "pd.DataFrame":
 
 
 def _from_table(path: Path, key: str) -> Any:
-    chosen, _, column = key.rpartition(" ")
-    rows = table = _table(path)
-    for name, _, wanted in (part.partition("=") for part in chosen.split(" & ")):
-        if name not in table or column not in table:
-            raise InputError(f"{path} has no column {column!r} or {name!r}; write COLUMN=VALUE and a column")
-        rows = rows[rows[name].astype(str) == wanted]
+    chosen, _, told = key.rpartition(" ")
+    rows = _table(path)
+    for part in chosen.split(" & "):
+        rows = rows[_meets(rows, part, path)]
+    if told == "count":
+        return len(rows)
+    summary = SUMMARY.fullmatch(told)
+    column = summary["column"] if summary else told
+    if column not in rows:
+        raise InputError(f"{path} has no column {column!r}; write COLUMN=VALUE and a column")
+    if summary:
+        return getattr(rows[column], summary["name"])()
     if len(rows) != 1:
         raise InputError(f"{path} has {len(rows)} rows with {chosen}; it takes exactly one")
     return rows[column].item()
+
+
+def _meets(rows: "pd.DataFrame", condition: str, path: Path) -> "pd.Series":
+    """Which rows meet COLUMN=VALUE, COLUMN<NUMBER or COLUMN>NUMBER."""
+    column, sign, wanted = (part.strip() for part in re.split(r"([=<>])", condition, maxsplit=1))
+    if column not in rows:
+        raise InputError(f"{path} has no column {column!r}; write COLUMN=VALUE and a column")
+    own = rows[column]
+    if sign == "=":
+        return own.astype(str) == wanted
+    return own < float(wanted) if sign == "<" else own > float(wanted)
 
 
 def parse_options() -> argparse.Namespace:

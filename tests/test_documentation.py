@@ -161,6 +161,22 @@ def test_a_row_may_be_named_by_two_columns_and_an_empty_cell_says_what_the_one_a
         assert done.stdout.splitlines()[-1] == f"{3 - code} of 3 numbers are those of their results"
 
 
+def test_rows_are_counted_and_summed_up_where_a_page_says_something_of_several(tmp_path):
+    (tmp_path / "r.csv").write_text(
+        "who,drawn,push,kl\nann,True,inf,.1\nbob,True,.5,.3\neve,True,2,.7\nown,False,.1,0\n"
+    )
+    said = {"drawn=True count": "3", "drawn=True & push=inf count": "1", "drawn=True & push<3 max(push)": "2.0",
+            "push>.4 mean(kl)": ".37", "who=own push": ".1"}  # fmt: skip
+    page, script = tmp_path / "page.md", ROOT / "scripts" / "check_numbers.py"
+    page.write_text("\n".join(f"{number}<!-- = {tmp_path / 'r.csv'} {key} -->" for key, number in said.items()))
+    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "5 of 5 numbers are those of their results\n")
+    page.write_text(f"3<!-- = {tmp_path / 'r.csv'} drawn=True push -->")
+    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "has 3 rows with drawn=True; it takes exactly one" in done.stderr
+
+
 def test_a_rule_s_number_is_held_to_the_constant_of_its_module(tmp_path):
     (tmp_path / "rule.py").write_text("raise RuntimeError\nLEVEL: float = 0.05\nFEW, MANY = 5, 40 + 1\n")
     page, script = tmp_path / "page.md", ROOT / "scripts" / "check_numbers.py"
