@@ -35,7 +35,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     template = load_prompt(options.prompt)
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
     from open_models import PromptSet, own_device, quiet_libraries, start_processes
-    from reporting import WandbOptions, check_wandb
+    from reporting import WandbOptions
     from steering import check_readability
     from studies import sweep
 
@@ -47,12 +47,10 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         return say(sweep.predict(options, inputs, template, asked_for)) if is_first_process() else None
 
     # ---- the subject, and its run ----
-    start = Start(PROGRAM, options, label=options.model)
+    start = Start(PROGRAM, options, label=options.model, tells_wandb=True)
     if is_first_process() and asked_for.layer != "auto":
         layers_by_config(options)
     start_processes(options.device_map)
-    if options.wandb != "off":
-        check_wandb(options.wandb)
     model = start.load_subject(options, own_device())
     if not options.keep_own:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
@@ -114,7 +112,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_steering_options(parser)
     add_side_effect_options(parser)
     add_reasoned_options(parser)
-    add_run_options(parser, wandb=True)
+    add_run_options(parser)
     parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
     options = parse_run_options(parser, arguments, lists=("--magnitudes",), retired=("site",))
     if options.positions in ("generated", "uncertain"):

@@ -30,6 +30,7 @@ class ExperimentInputs:
         subject_correct: whether the subject itself answers each question correctly (1, 0, nan), where its own answers
             stood in the panel; None where that is not known.
         everything: the same before questions were drawn from it; None where all of them are asked.
+        hold_out_topics: whether whole topics are held out for the test (`assign_splits`).
     """
 
     questions: list[Question]
@@ -37,6 +38,7 @@ class ExperimentInputs:
     panel: ResponseMatrix
     subject_correct: pd.Series | None = None
     everything: "ExperimentInputs | None" = None
+    hold_out_topics: bool = False
 
     __repr__ = one_line
 
@@ -136,5 +138,9 @@ def load_inputs(
         held = sorted({str(question.topic) for question in asked if splits[question.id] == TEST})
         notice(f"held out: the test questions are those of the topics {', '.join(held)}")
     return ExperimentInputs(
-        asked, {str(name): str(split) for name, split in splits.items()}, answers, everything=everything
+        asked,
+        {str(name): str(split) for name, split in splits.items()},
+        answers,
+        everything=everything,
+        hold_out_topics=hold_out_topics,
     )

@@ -104,7 +104,8 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
         """Targets that could be judged on n questions, drawn as these were."""
         drawn = stratified_sample(every.questions, n, seed) if n < len(every.questions) else every.questions
         answers = every.panel.answers.loc[[question.id for question in drawn], targets]
-        return int((_status(answers, assign_splits(questions_frame(drawn), seed)) == POSSIBLE).sum())
+        splits = assign_splits(questions_frame(drawn), seed, inputs.hold_out_topics)
+        return int((_status(answers, splits) == POSSIBLE).sum())
 
     if found.suffices and (status == FEW).any() and len(inputs.questions) < len(every.questions):
         most = possible(len(every.questions))

@@ -109,17 +109,14 @@ def bootstrap_questions(
         "smallest_eigenvalue": (observed[-1], spectra[:, -1]),
         "quadratic_r2": (float(parabola_r2(loading[None], limit[None])[0]), r2),
     }
-    rows = {
-        name: [estimate, np.nanstd(values, ddof=1), *np.nanquantile(values, _QUANTILES)]
-        for name, (estimate, values) in shares.items()
-    }
+    rows = {name: [estimate, *map(float, _spread(values))] for name, (estimate, values) in shares.items()}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["estimate", "se", "low", "high"])
-    low, high = np.nanquantile(found.correlation, _QUANTILES, axis=0)
+    se, low, high = _spread(found.correlation)
     labels = answers.respondents
     return QuestionBootstrap(
         respondents=respondents,
         shares=table,
-        correlation_se=pd.DataFrame(np.nanstd(found.correlation, axis=0, ddof=1), labels, labels),
+        correlation_se=pd.DataFrame(se, labels, labels),
         correlation_low=pd.DataFrame(low, labels, labels),
         correlation_high=pd.DataFrame(high, labels, labels),
         loadings=loadings,
@@ -148,10 +145,14 @@ def resampled(
 
 
 def _summary(name: str, estimate: Floats, values: Floats) -> dict[str, Floats]:
-    low, high = np.nanquantile(values, _QUANTILES, axis=0)
-    return {
-        name: estimate,
-        f"{name}_se": np.nanstd(values, axis=0, ddof=1),
-        f"{name}_low": low,
-        f"{name}_high": high,
-    }
+    se, low, high = _spread(values)
+    return {name: estimate, f"{name}_se": se, f"{name}_low": low, f"{name}_high": high}
+
+
+def _spread(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Standard deviation and interval over replicates, the first axis; nan where under two of them say anything."""
+    few = (~np.isnan(values)).sum(axis=0) < 2
+    known = np.where(few, 0.0, values)
+    found = (np.nanstd(known, axis=0, ddof=1), *np.nanquantile(known, _QUANTILES, axis=0))
+    se, low, high = (np.where(few, np.nan, each) for each in found)
+    return se, low, high

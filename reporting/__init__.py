@@ -14,14 +14,14 @@ from reporting.results import save_results
 from reporting.run_comparison_report import write_comparison
 from reporting.run_figures import add_figure
 from reporting.terminal import print_summary, progress_bar
-from reporting.wandb_log import (
-    WandbMirror,
+from reporting.wandb_run import (
     WandbOptions,
+    WandbWatcher,
     check_wandb,
-    log_run,
     wandb_is_installed,
     wandb_knows_key,
 )
+from reporting.wandb_sweep import WandbMirror, log_run
 
 __all__ = [
     "COLOURS",
@@ -30,6 +30,7 @@ __all__ = [
     "Drawing",
     "WandbMirror",
     "WandbOptions",
+    "WandbWatcher",
     "add_figure",
     "check_wandb",
     "draw_dials",

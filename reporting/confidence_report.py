@@ -9,6 +9,7 @@ from markupsafe import Markup
 from reporting import page
 from reporting.meaning import headline, interval, number, p_value
 from reporting.page import Section, TableRow
+from reporting.results import captions_of
 from run_store import Run
 
 ALPHA = 0.05
@@ -38,7 +39,7 @@ def write_confidence_report(run: Run) -> Path:
     Raises:
         InputError: a table is missing or broken.
     """
-    captions = run.read_json("figures/captions.json")
+    captions = captions_of(run)
 
     def drawn(name: str) -> list[Markup]:
         return [page.figures(run.path / "figures", {name: captions[name]})] if name in captions else []

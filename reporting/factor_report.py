@@ -7,6 +7,7 @@ import pandas as pd
 from reporting import page
 from reporting.meaning import interval, number
 from reporting.page import Section, TableRow
+from reporting.results import captions_of
 from run_store import Run
 
 BESIDE = {
@@ -27,7 +28,7 @@ def write_factor_report(run: Run) -> Path:
         InputError: a table is missing or broken.
     """
     summary = run.read_json("summary.json")
-    captions = run.read_json("figures/captions.json")
+    captions = captions_of(run)
     sections = []
     for title, sentences in summary["sections"].items():
         figure = BESIDE.get(title)

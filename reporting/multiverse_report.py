@@ -7,6 +7,7 @@ import pandas as pd
 from reporting import page
 from reporting.meaning import interval, number
 from reporting.page import Section, TableRow
+from reporting.results import captions_of
 from run_store import Run
 
 _NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}
@@ -26,7 +27,7 @@ def write_multiverse_report(run: Run) -> Path:
         headline=sentence[0].upper() + sentence[1:] + ".",
         lead=str(summary["asked"]),
         sections=[
-            Section("Every choice", [page.figures(run.path / "figures", run.read_json("figures/captions.json"))]),
+            Section("Every choice", [page.figures(run.path / "figures", captions_of(run))]),
             Section("Median and worst", [page.table("Numbers", "number", _HEADS, _numbers(summary["numbers"]))]),
             Section(
                 "Which choice matters",

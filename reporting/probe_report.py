@@ -10,7 +10,7 @@ from reporting import probe_more_figures as more
 from reporting.figure_style import Drawing
 from reporting.probe_contents import ProbeContents
 from reporting.probe_sections import PROBE_SECTIONS, headline_of
-from reporting.results import save_results
+from reporting.results import captions_of, save_results
 from run_store import Run
 
 
@@ -65,7 +65,7 @@ def write_probe_report(run: Run) -> Path:
     Raises:
         InputError: a table or the captions of the figures are missing or broken.
     """
-    contents = ProbeContents(run, run.read_json("figures/captions.json"))
+    contents = ProbeContents(run, captions_of(run))
     model, name = str(contents.manifest.facts.get("model", {}).get("name", "")), run.path.resolve().name
     html = page.page(
         question=f"What does the residual stream of {model} know about knowing?",

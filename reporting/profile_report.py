@@ -8,6 +8,7 @@ import pandas as pd
 
 from reporting import page
 from reporting.page import Section, TableRow
+from reporting.results import captions_of
 from run_store import Run
 
 
@@ -53,7 +54,7 @@ _ORDER = ["difference by", "standard deviations", "95% interval"]
 
 
 def _figure(run: Run) -> Any:
-    captions: Mapping[str, Mapping[str, str]] = run.read_json("figures/captions.json")
+    captions: Mapping[str, Mapping[str, str]] = captions_of(run)
     return page.figures(run.path / "figures", captions)
 
 

@@ -9,6 +9,13 @@ from common import plain, write_json
 from reporting.figure_style import Drawing, save_figure
 from run_store import Run, write_table
 
+CAPTIONS = "figures/captions.json"
+
+
+def captions_of(run: Run) -> dict[str, dict[str, str]]:
+    """name -> {"title", "caption"} of the figures that are there."""
+    return run.read_json(CAPTIONS) if run.has(CAPTIONS) else {}
+
 
 def save_results(run: Run, tables: Mapping[str, Any], figures: Mapping[str, Drawing]) -> None:
     """Write every table as NAME.csv (a dictionary as NAME.json), every figure as figures/NAME.png and .svg.
@@ -23,4 +30,4 @@ def save_results(run: Run, tables: Mapping[str, Any], figures: Mapping[str, Draw
     for name, drawing in figures.items():
         save_figure(drawing.figure, run.file(f"figures/{name}.svg").parent, name)
     captions = {name: {"title": drawing.title, "caption": drawing.caption} for name, drawing in figures.items()}
-    run.write_json("figures/captions.json", captions)
+    run.write_json(CAPTIONS, captions)

@@ -12,7 +12,7 @@ from matching import Comparison
 from reporting import page
 from reporting.meaning import NOTHING, headline, interval, number, p_value
 from reporting.page import Section, TableRow
-from reporting.results import save_results
+from reporting.results import captions_of, save_results
 from reporting.run_comparison_figures import comparison_agreement, comparison_dose, comparison_numbers
 from run_store import Run
 
@@ -34,7 +34,7 @@ def write_comparison(run: Run, comparison: Comparison) -> Path:
     if len(comparison.agreement):
         figures["comparison_agreement"] = comparison_agreement(comparison.agreement)
     save_results(run, tables, figures)
-    captions = run.read_json("figures/captions.json")
+    captions = captions_of(run)
     names, n_pairs = list(comparison.answers.index), len(comparison.pairs)
     html = page.page(
         question=f"What is different between {len(names)} runs?",

@@ -5,10 +5,9 @@ from reporting import dial_figures, factor_figures, figures
 from reporting.figure_style import Drawing, save_figure
 from reporting.path_figure import dial_path_figure
 from reporting.reasoned_figure import reasoned_figure
+from reporting.results import CAPTIONS, captions_of
 from reporting.rival_figures import controls_figure, rivals_figure
 from reporting.side_effects_figure import side_effects_figure
-
-CAPTIONS = "figures/captions.json"
 
 
 def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
@@ -48,7 +47,7 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
         drawings["reasoned"] = reasoned_figure(run.reasoned_settings(), run.reasoned_ease(), (middle, low, high), shown)
     drawings |= _of_questions(run, figures.UNITS.get(unit, unit))
     captions = {name: _save(run, name, drawing) for name, drawing in drawings.items()}
-    added = {name: words for name, words in read_captions(run).items() if name not in captions}
+    added = {name: words for name, words in captions_of(run.run).items() if name not in captions}
     run.run.write_json(CAPTIONS, captions | added)
     return captions | added
 
@@ -70,13 +69,8 @@ def _of_questions(run: SweepRun, unit: str) -> dict[str, Drawing]:
 
 def add_figure(run: SweepRun, name: str, drawing: Drawing) -> None:
     """Put one more figure into the run; the report shows it after the run's own."""
-    captions = read_captions(run) | {name: _save(run, name, drawing)}
+    captions = captions_of(run.run) | {name: _save(run, name, drawing)}
     run.run.write_json(CAPTIONS, captions)
-
-
-def read_captions(run: SweepRun) -> dict[str, dict[str, str]]:
-    """name -> {"title", "caption"} of the figures that are there."""
-    return run.run.read_json(CAPTIONS) if run.run.has(CAPTIONS) else {}
 
 
 def _save(run: SweepRun, name: str, drawing: Drawing) -> dict[str, str]:

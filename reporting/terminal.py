@@ -74,6 +74,21 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
     console.print(Panel(Text(headline(verdict["sentence"]), style="bold"), subtitle=judged, subtitle_align="right"))
 
 
+Listener = Callable[[str, int, int | None], None]
+"""Is told what is being done, how many steps of it are, and of how many (None: unknown)."""
+_LISTENERS: list[Listener] = []
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """While it lasts, every bar of this process tells the listener how far it is."""
+    _LISTENERS.append(listener)
+    try:
+        yield
+    finally:
+        _LISTENERS.remove(listener)
+
+
 @contextmanager
 def progress_bar(
     total: int | None, description: str, console: Console | None = None
@@ -108,6 +123,8 @@ def progress_bar(
             nonlocal done, told, tenths
             done += steps
             bar.advance(task, steps)
+            for listener in _LISTENERS:
+                listener(description, done, total)
             if console.is_terminal or not total or done >= total:
                 return
             now, reached = time.perf_counter(), TENTHS * done // total

@@ -17,8 +17,8 @@ NOT_STORED = frozenset({"config", "dry_run", "mirror", "show_prompt"})
 NOT_FROM_FILE = ("out", "resume")
 
 
-def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every draw", wandb: bool = False) -> None:
-    """Add `--seed --out --resume --mirror --config`, and `--wandb` and its names for programs that log there.
+def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every draw") -> None:
+    """Add `--seed --out --resume --mirror --config`, and `--wandb` and its names.
 
     Args:
         seed: what the seed is of, for the help.
@@ -31,15 +31,15 @@ def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every dr
         "--mirror", metavar="ADDRESS", help="keep a copy of --out there (s3://, gs://, a folder); --resume fetches it"
     )
     group.add_argument("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
-    if wandb:
-        group.add_argument(
-            "--wandb", choices=("off", "offline", "online"), default="off", help="mirror the run to Weights & Biases"
-        )
-        group.add_argument("--wandb-project", metavar="NAME", help="W&B project ($WANDB_PROJECT, else onedial)")
-        group.add_argument("--wandb-entity", metavar="NAME", help="W&B team or user ($WANDB_ENTITY, else your own)")
-        group.add_argument("--wandb-group", metavar="NAME", help="file the W&B run with others of this group")
-        group.add_argument("--wandb-tags", metavar="A,B", help="tags of the W&B run")
-        group.add_argument("--wandb-name", metavar="NAME", help="name of the W&B run (that of the run's folder)")
+    group = parser.add_argument_group("Weights & Biases")
+    group.add_argument(
+        "--wandb", choices=("off", "offline", "online"), default="off", help="mirror the run to Weights & Biases"
+    )
+    group.add_argument("--wandb-project", metavar="NAME", help="W&B project ($WANDB_PROJECT, else onedial)")
+    group.add_argument("--wandb-entity", metavar="NAME", help="W&B team or user ($WANDB_ENTITY, else your own)")
+    group.add_argument("--wandb-group", metavar="NAME", help="file the W&B run with others of this group")
+    group.add_argument("--wandb-tags", metavar="A,B", help="tags of the W&B run")
+    group.add_argument("--wandb-name", metavar="NAME", help="name of the W&B run (that of the run's folder)")
 
 
 def parse_run_options(

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 import yaml
@@ -44,6 +44,16 @@ def default_path(configuration: Mapping[str, Any], label: str, now: datetime | N
     return RUNS / f"{moment}-{name}-{configuration_hash(configuration)[:6]}"
 
 
+class Watcher(Protocol):
+    """Is told how a run goes."""
+
+    def stage_ended(self, name: str, seconds: float) -> None:
+        """A stage is done."""
+
+    def run_ended(self, failed: bool) -> None:
+        """The program has done all of its work, or an exception has ended it."""
+
+
 class Run:
     """One run's folder. Make it with `begin` (what a program needs), `create`, `resume`, `open` or `join`.
 
@@ -58,6 +68,7 @@ class Run:
         Manifest.read(self.path)  # refuses what this version cannot read
         self._lock: RunLock | None = None
         self._mirror: Mirror | None = None
+        self._watchers: list[Watcher] = []
         self._files: set[Path] | None = None  # that this process has made in a run that it began itself
         self._folder_is_new = False
 
@@ -189,6 +200,15 @@ class Run:
         run.log("run resumed")
         return run
 
+    @staticmethod
+    def is_at(path: Path | str) -> bool:
+        """Whether the folder holds a run."""
+        return all((Path(path) / name).is_file() for name in (CONFIGURATION, MANIFEST))
+
+    def watched_by(self, watcher: Watcher) -> None:
+        """From now on `watcher` is told of every stage, and of the end."""
+        self._watchers.append(watcher)
+
     def copied_by(self, mirror: Mirror) -> None:
         """From now on `mirror` keeps a copy; it is brought up to date once more when the run is released."""
         self._mirror = mirror
@@ -240,7 +260,12 @@ class Run:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.release()
+        watchers, self._watchers = self._watchers, []
+        try:
+            for watcher in watchers:
+                watcher.run_ended(failed=exception[0] is not None)
+        finally:
+            self.release()
 
     # ---- manifest, stages, log -------------------------------------------------------------------------------------
 
@@ -295,6 +320,8 @@ class Run:
             manifest = self.manifest
             replace(manifest, stages=[*manifest.stages, entry]).write(self.path)
             self.log(f"{name}: {'done' if completed else 'broken off'} after {seconds:.1f} s")
+        for watcher in self._watchers:
+            watcher.stage_ended(name, seconds)
 
     def log(self, message: str) -> None:
         """Append one line with the time to log.txt."""

@@ -113,8 +113,10 @@ def main() -> int:
 
 
 def numbers_said(text: str) -> int:
-    """How many numbers a page says, without those of code, formulas, links, and names such as SmolLM2-135M."""
-    text = re.sub(r"<!--.*?-->|```.*?```|`[^`]*`|\]\([^)]*\)|\$\$.*?\$\$|\$[^$]*\$", "", text, flags=re.S)
+    """How many numbers a page says, without code, formulas, links, arXiv's, and names such as SmolLM2-135M."""
+    text = re.sub(
+        r"\b\d{4}\.\d{5}\b|<!--.*?-->|```.*?```|`[^`]*`|\]\([^)]*\)|\$\$.*?\$\$|\$[^$]*\$", "", text, flags=re.S
+    )
     return len(re.findall(rf"(?<![\w.])(?<!\w-){NUMBER}(?!-?[A-Za-z])", text))
 
 

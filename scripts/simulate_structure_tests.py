@@ -317,7 +317,7 @@ def intervals(sets: int) -> Kinds:
 
 
 STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
-    "scale": (scale, 100),
+    "scale": (scale, 200),
     "extremes": (extremes, 100),
     "gaps": (gaps, 100),
     "invariance": (invariance, 300),

@@ -187,3 +187,85 @@ def said_of_the_battery(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
         "right where it stands by its answer": honesty["accuracy"].item(),
     }
     return pd.Series(said, name="value").rename_axis("what").reset_index().round(5)
+
+
+def tests_on_kinds_of_scale(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """The study `scale` of simulate_structure_tests.py, its kinds side by side; five digits."""
+    import pandas as pd
+
+    table = pd.read_csv(runs / sources[0]).query("study == 'scale'")
+    table = table.assign(kind=table["panel"].str.split().str[0])
+    beside = table.pivot(index="what", columns="kind", values="found").reindex(table["what"].unique())
+    return beside.reset_index().round(5)
+
+
+def tests_of_structure(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """The other studies of simulate_structure_tests.py; five digits."""
+    return five_digits(runs, sources).query("study != 'scale'")
+
+
+def verdicts_on_scenarios(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """By scenario of calibrate_verdict.py: how often each answer was given, rates, what intervals held; five digits."""
+    import pandas as pd
+    from calibrate_verdict import ANSWERS, coverage_of, rates_of
+
+    verdicts = pd.read_csv(runs / sources[0])
+    given = [pd.crosstab(verdicts["scenario"], verdicts[name]).add_prefix(f"{name}: ") for name in ANSWERS]
+    counted = verdicts.groupby("scenario", sort=False).size().rename("n")
+    found = (verdicts[["signal_p", "push_p", "push_p_alike"]] <= 0.05).groupby(verdicts["scenario"]).sum()
+    parts = [counted, *given, found.add_suffix(" found"), rates_of(verdicts), coverage_of(verdicts)]
+    table = pd.concat([part.reindex(counted.index) for part in parts], axis=1).round(5).reset_index()
+    return table.rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))
+
+
+def shares_of_null_orders(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """What calibrate_verdict.py --null-orders prints; five digits."""
+    import pandas as pd
+    from calibrate_verdict import shares_of_null_orders
+
+    return shares_of_null_orders(pd.read_csv(runs / sources[0])).reset_index().round(5)
+
+
+def peers_side_by_side(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """Question-magnitudes per second of bench_sweep.py's peers, by positions and layer; and how many times ours are."""
+    import pandas as pd
+
+    table = pd.read_csv(runs / sources[0])
+    table["place"] = table["positions"] + "_" + table["layer"].astype(str)
+    beside = table.pivot(index="who", columns="place", values="rate").reindex(table["who"].unique())
+    ours, hand_tuned = beside.index[beside.index.str.startswith("ours")], "plain hook, last logits only"
+    best, others = beside.loc[ours].max(), beside.drop([*ours, hand_tuned]).max()
+    beside.loc["faster than the best peer by"] = best / others
+    beside.loc["faster than last logits only by"] = best / beside.loc[hand_tuned]
+    return beside.reset_index().round(5)
+
+
+def beside_each_other(index: str, columns: str, values: str) -> "Callable[[Path, tuple[str, ...]], pd.DataFrame]":
+    """What makes a table with a row for each `index` and a column POSITIONS_COLUMN for each of `columns`."""
+
+    def wide(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+        table = five_digits(runs, sources)
+        table["place"] = table["positions"] + "_" + table[columns].astype(str)
+        beside = table.pivot(index=index, columns="place", values=values)
+        return beside.reindex(columns=table["place"].unique()).reset_index()
+
+    return wide
+
+
+def joined(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """The tables one below the other; five digits."""
+    import pandas as pd
+
+    return pd.concat([pd.read_csv(runs / source) for source in sources]).round(5)
+
+
+def correlations_with_ability(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """Pearson correlations with the ability, of means.csv and of difficulty and restriction alone; five digits."""
+    import pandas as pd
+
+    means, difficulty, restriction = (pd.read_csv(runs / source).set_index("model") for source in sources)
+    means = means.dropna(subset="ability").assign(
+        difficulty=difficulty["accuracy"], restriction_as_published=restriction["accuracy"]
+    )
+    correlation = means.drop(columns="ability").corrwith(means["ability"])
+    return correlation.rename("correlation").rename_axis("of").reset_index().assign(n=len(means)).round(5)

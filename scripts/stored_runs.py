@@ -6,19 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stored_parts import (
+    beside_each_other,
+    correlations_with_ability,
     counts_of_probes,
     dial_table,
     directions_at_the_layer,
     draws_side_by_side,
     five_digits,
+    joined,
     order_effects,
+    peers_side_by_side,
     positions_over_layers,
     probes_by_layer,
     pushes_of_the_profile,
     rows_named_by,
     said_of_the_battery,
     settings_of_the_profile,
+    shares_of_null_orders,
+    tests_of_structure,
+    tests_on_kinds_of_scale,
     turns_of_the_lens,
+    verdicts_on_scenarios,
 )
 
 if TYPE_CHECKING:
@@ -78,6 +86,7 @@ def copies(run: str, folder: str, *names: str) -> tuple[File, ...]:
 
 
 SWEEP, DIALS = "python experiments/steer_sweep.py", "python experiments/compare_dials.py"
+BENCH = "python scripts/bench_sweep.py"
 BOTH = ("questions", "panel")
 RUNS: dict[str, Stored] = {
     "data": Stored(
@@ -209,6 +218,95 @@ RUNS: dict[str, Stored] = {
         minutes=3,
         rests_on=(),
     ),
+    "empty_cells": Stored(
+        ("python scripts/simulate_empty_cells.py --table {run}/empty_cells.csv",),
+        copies("empty_cells", f"{REFERENCE}/simulated", "empty_cells.csv"),
+        minutes=1,
+        rests_on=(),
+    ),
+    "structure_tests": Stored(
+        ("python scripts/simulate_structure_tests.py --table {run}/structure_tests.csv",),
+        (
+            File(
+                f"{REFERENCE}/simulated/scales.csv", ("structure_tests/structure_tests.csv",), tests_on_kinds_of_scale
+            ),
+            File(
+                f"{REFERENCE}/simulated/structure_tests.csv",
+                ("structure_tests/structure_tests.csv",),
+                tests_of_structure,
+            ),
+        ),
+        minutes=20,
+        rests_on=(),
+    ),
+    "verdicts": Stored(
+        ("python scripts/calibrate_verdict.py --seeds 200 --table {run}/verdicts.csv",),
+        (File(f"{REFERENCE}/simulated/verdicts.csv", ("verdicts/verdicts.csv",), verdicts_on_scenarios),),
+        minutes=12,
+        rests_on=(),
+    ),
+    "null_orders": Stored(
+        ("python scripts/calibrate_verdict.py --null-orders 261 --table {run}/null_orders.csv",),
+        (File(f"{REFERENCE}/simulated/null_orders.csv", ("null_orders/null_orders.csv",), shares_of_null_orders),),
+        minutes=3,
+        rests_on=(),
+    ),
+    "probe_errors": Stored(
+        ("python scripts/calibrate_probes.py --table {run}/probe_errors.csv",),
+        (File(f"{REFERENCE}/simulated/probe_errors.csv", ("probe_errors/probe_errors.csv",), five_digits),),
+        minutes=15,
+        rests_on=(),
+    ),
+    "bench_sweep": Stored(
+        (
+            f"{BENCH} --framing self-doubting --parts peers --tables {{run}}/long",
+            f"{BENCH} --tables {{run}}/neutral --parts peers growth memory critical processes",
+            f"{BENCH} --framing self-doubting --n-questions 16 --magnitudes 41 --positions last --parts operators "
+            "--tables {run}/last",
+            f"{BENCH} --framing self-doubting --n-questions 8 --magnitudes 3 --positions all --parts operators "
+            "--tables {run}/all",
+        ),
+        (
+            File(f"{REFERENCE}/bench/peers.csv", ("bench_sweep/long/peers.csv",), peers_side_by_side),
+            File(f"{REFERENCE}/bench/peers_neutral.csv", ("bench_sweep/neutral/peers.csv",), peers_side_by_side),
+            File(
+                f"{REFERENCE}/bench/growth.csv",
+                ("bench_sweep/neutral/growth.csv",),
+                beside_each_other("questions", "magnitudes", "seconds"),
+            ),
+            *copies("bench_sweep/neutral", f"{REFERENCE}/bench", "memory.csv", "critical.csv", "processes.csv"),
+            File(
+                f"{REFERENCE}/bench/operators.csv",
+                ("bench_sweep/last/operators.csv", "bench_sweep/all/operators.csv"),
+                joined,
+            ),
+        ),
+        minutes=60,
+        rests_on=("questions",),
+        text="Needs nnsight, steering-vectors and repeng (which needs numpy.float_ back). Of one machine: compare "
+        "ratios within a run.",
+    ),
+    "bench_psychometrics": Stored(
+        (
+            "python scripts/bench_psychometrics.py --table {run}/small.csv",
+            "python scripts/bench_psychometrics.py --size 1000 100000 --table {run}/large.csv",
+        ),
+        tuple(
+            File(f"{REFERENCE}/bench/psychometrics_{size}.csv", (f"bench_psychometrics/{size}.csv",), five_digits)
+            for size in ("small", "large")
+        ),
+        minutes=5,
+        rests_on=(),
+    ),
+    "bench_probes": Stored(
+        (
+            'python scripts/bench_probes.py --framing "examples YN" --n-questions 32 --store {run}/store '
+            "--table {run}/probes.csv",
+        ),
+        copies("bench_probes", f"{REFERENCE}/bench", "probes.csv"),
+        minutes=3,
+        rests_on=BOTH,
+    ),
     "battery": Stored(
         (
             "python experiments/ask_battery.py --items 16 --n-each 4 --samples 2 "
@@ -310,6 +408,23 @@ RUNS: dict[str, Stored] = {
         copies("frontier-safe", f"{REFERENCE}/frontier/safe", "matches.csv", "rivals.csv", "verdict.json"),
         minutes=20,
         rests_on=("frontier",),
+    ),
+    "self_prediction": Stored(
+        ("python experiments/score_self_prediction.py tests/reference/self_execution --out {run}",),
+        (
+            *(
+                File(f"{REFERENCE}/self_prediction/{name}.csv", (f"self_prediction/{name}.csv",), five_digits)
+                for name in ("association", "restriction", "cross_association", "cross_difficulty", "cross_restriction")
+            ),
+            File(
+                f"{REFERENCE}/self_prediction/correlations.csv",
+                tuple(f"self_prediction/{name}.csv" for name in ("means", "difficulty", "restriction")),
+                correlations_with_ability,
+            ),
+        ),
+        minutes=1,
+        rests_on=(),
+        text="Rests on tests/reference/self_execution.",
     ),
     "notebooks": Stored(
         ("python scripts/run_notebooks.py --save",),

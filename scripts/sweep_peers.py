@@ -149,10 +149,10 @@ def nnsight(model: OpenModel, layer: int, positions: str) -> Iterator[Answer]:
 
 
 RIVALS = (
-    Rival("plain HF hook", plain_hook),
+    Rival("plain Hugging Face hook", plain_hook),
     Rival("TransformerLens bridge", transformer_lens, "transformer_lens"),
     Rival("steering-vectors", steering_vectors, "steering_vectors"),
     Rival("repeng", repeng, "repeng", ("all",)),
     Rival("nnsight", nnsight, "nnsight"),
 )
-HAND_TUNED = Rival("plain HF hook, last logits only", plain_hook_last_logits)
+HAND_TUNED = Rival("plain hook, last logits only", plain_hook_last_logits)

@@ -10,6 +10,7 @@ from run_store import Mirror, Notes, Run, configuration_of
 
 if TYPE_CHECKING:
     from open_models import OpenModel
+    from reporting import WandbOptions
 
 
 class Start:
@@ -17,13 +18,14 @@ class Start:
 
     Args:
         label, may_change: see `Run.begin`.
+        tells_wandb: whether the program itself says how it goes to the W&B run that its options ask for.
 
     Attributes:
         threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
 
     Raises:
-        InputError: the run's folder cannot be used, as `Run.check`, or its `--mirror`. Of several processes the first
-            one says so.
+        InputError: the run's folder cannot be used, as `Run.check`, or its `--mirror`: of several processes the first
+            one says so. Or W&B cannot be logged to.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class Start:
         options: argparse.Namespace,
         label: str | None = None,
         may_change: Collection[str] = (),
+        tells_wandb: bool = False,
     ) -> None:
         self._program, self._label, self._may_change = program, label, may_change
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
@@ -40,6 +43,8 @@ class Start:
         if is_first_process():
             self._mirror = _mirror_of(options)
             self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
+        self._wandb = _wandb_of(options)
+        self._tells_wandb = tells_wandb
         self.threads: int | None = None
 
     def set_threads(self) -> None:
@@ -92,9 +97,25 @@ class Start:
             if self.threads is not None:
                 run.record(threads=self.threads)
             notes.keep_in(run)
+            if self._wandb is not None and not self._tells_wandb:
+                from reporting import WandbWatcher
+
+                watcher = WandbWatcher(run, self._wandb)
+                run.watched_by(watcher)
+                say(watcher.where())
         if self._mirror is not None:
             run.copied_by(self._mirror)
         return run
+
+
+def _wandb_of(options: argparse.Namespace) -> "WandbOptions | None":
+    """Where the run is mirrored to, if anywhere."""
+    if options.wandb == "off":
+        return None
+    from reporting import WandbOptions, check_wandb
+
+    check_wandb(options.wandb)
+    return WandbOptions.of(options)
 
 
 def _mirror_of(options: argparse.Namespace) -> Mirror | None:

@@ -1,5 +1,6 @@
 """A sweep that is mirrored while it runs, broken off and gone on with: read back from what W&B wrote offline."""
 
+import json
 import shlex
 
 import pytest
@@ -8,8 +9,10 @@ from tiny_experiment import ROOT, STEER_SWEEP, as_arguments, main_of, run_here, 
 from wandb_files import artifacts_of, complete_records, history_of, items_of, start_of
 
 from matching import SweepRun
-from run_store import Parts
+from reporting.results import captions_of
+from run_store import Parts, Run
 
+DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "fit_factor.py"
 MAGNITUDES = "-1,-0.5,0.5,1"
 
 
@@ -102,6 +105,73 @@ def test_the_end_brings_summary_tables_and_artifacts(pieces):
     assert summary["verdict.sentence"] == run.verdict()["sentence"]
     assert set(artifacts_of(first)) == {"vector"}
     assert set(artifacts_of(second)) >= {"vector", "sweep", "report"}
+
+
+@pytest.fixture(scope="module")
+def profile(pieces, environment, tmp_path_factory):
+    """A profile of that run's dial that was broken off in its second stage, and gone on with; and a factor model."""
+    run, _ = pieces
+    out = tmp_path_factory.mktemp("profile") / "out"
+    given = [run.path, "--items", 4, "--controls", 1, "--no-answers", "--yes-rates", ".5", "--wandb", "offline"]
+    given += ["--instruments", "can you answer,P(IK)", "--out", out, "--wandb-project", "trial", "--wandb-tags", "tiny"]
+    main_of(DIAL_PROFILE)
+    import studies.profile as stages
+
+    finish = stages.finish
+    environment.setattr(stages, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert run_here(DIAL_PROFILE, *given) == 130
+    environment.setattr(stages, "finish", finish)
+    assert run_here(DIAL_PROFILE, *given, "--resume") == 0
+    files = sorted((out / "wandb").glob("offline-run-*/*.wandb"), key=lambda file: file.stat().st_ctime)
+    assert len(files) == 2
+    return run, Run.open(out), [complete_records(file) for file in files]
+
+
+def test_another_program_is_mirrored_stage_by_stage_and_goes_on_as_the_same_wandb_run(profile):
+    _, run, (first, second) = profile
+    starts = [start_of(records) for records in (first, second)]
+    assert starts[0].run_id == starts[1].run_id
+    assert (starts[0].project, starts[0].job_type, list(starts[0].tags)) == ("trial", "dial_profile", ["tiny"])
+    steps = [step["_step"] for records in (first, second) for step in history_of(records)]
+    assert steps == sorted(steps)
+    told = {key: value for records in (first, second) for step in history_of(records) for key, value in step.items()}
+    done = {stage["stage"]: stage["seconds"] for stage in run.manifest.stages if stage["completed"]}
+    assert {key.removeprefix("stages/") for key in told if key.startswith("stages/")} == set(done)
+    assert told["stages/profile"] == done["profile"]
+    assert [told[key] for key in told if key.endswith("/done")] == [told[key] for key in told if key.endswith("/of")]
+    assert any(key.endswith("/done") for step in history_of(first) for key in step)
+
+
+def test_its_tables_figures_and_summary_are_those_of_the_folder(profile):
+    _, run, (first, second) = profile
+    assert not any(".nrows" in key for step in history_of(first) for key in step)
+    told = {key: value for step in history_of(second) for key, value in step.items()}
+    tables = {file.stem: len(run.read_table(file.name)) for file in run.path.glob("*.csv")}
+    assert {key.removesuffix(".nrows"): told[key] for key in told if key.endswith(".nrows")} == tables
+    assert {key.split("/")[1].split(".")[0] for key in told if key.startswith("figures/")} == set(captions_of(run))
+    summary = {}
+    for record in second:
+        if record.WhichOneof("record_type") == "summary":
+            summary |= items_of(record.summary.update)
+    told_by_run = run.read_json("summary.json")
+    shared = [key for key, value in told_by_run.items() if isinstance(value, str | int | float)]
+    assert shared
+    assert all(summary[f"summary.{key}"] == told_by_run[key] for key in shared)
+
+
+def test_its_artifact_names_the_wandb_run_of_the_sweep_that_it_reads(profile, pieces):
+    swept, _, (_, second) = profile
+    artifact = artifacts_of(second)["dial_profile"]
+    assert json.loads(artifact.metadata)["reads"] == {str(swept.path): start_of(pieces[1][0]).run_id}
+    held = {entry.path for entry in artifact.manifest.contents}
+    assert {"report.html", "reports.csv", "summary.json", "config.yaml"} <= held
+    assert not any(name.startswith("wandb") for name in held)
+
+
+def test_online_without_a_login_is_refused_before_anything_is_made(environment, tmp_path, capsys):
+    assert run_here(FIT_FACTOR, "embedded", "--out", tmp_path / "out", "--wandb", "online") == 2
+    assert "W&B knows no API key" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_every_choice_of_the_sweep_file_is_one_that_the_program_takes():

@@ -10,9 +10,9 @@ from elicitation.panels import respondents_table
 from matching import ExperimentInputs, assign_splits, prospects_of
 
 
-def inputs_of(n_all, n_asked, rates, seed=0):
+def inputs_of(n_all, n_asked, rates, seed=0, hold_out_topics=False, n_topics=2):
     rng = np.random.default_rng(3)
-    questions = [Question(f"q{i}", f"Who was number {i}?", (), "sea" if i % 2 else "land") for i in range(n_all)]
+    questions = [Question(f"q{i}", f"Who was number {i}?", (), f"topic {i % n_topics}") for i in range(n_all)]
     names = [f"t{number}" for number in range(len(rates))]
     answers = pd.DataFrame(
         (rng.random((n_all, len(rates))) < rates).astype(float),
@@ -21,12 +21,13 @@ def inputs_of(n_all, n_asked, rates, seed=0):
     )
     panel = ResponseMatrix(answers, respondents_table(names))
     asked = stratified_sample(questions, n_asked, seed)
-    splits = assign_splits(questions_frame(asked), seed)
+    splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
     return ExperimentInputs(
         asked,
         dict(splits),
         panel.select(questions=[question.id for question in asked]),
         everything=ExperimentInputs(questions, {}, panel),
+        hold_out_topics=hold_out_topics,
     )
 
 
@@ -38,6 +39,14 @@ def test_the_number_that_is_needed_is_the_exact_one():
     assert prospects_of(inputs_of(300, found.n_needed, rates)).suffices
     assert not prospects_of(inputs_of(300, found.n_needed - 1, rates)).suffices
     assert f"--n-questions {found.n_needed}" in str(found)
+
+
+def test_the_number_that_is_needed_is_the_exact_one_where_topics_are_held_out_too():
+    rates, held = [0.4, 0.5, 0.6, 0.5, 0.4, 0.6], {"hold_out_topics": True, "n_topics": 7}
+    found = prospects_of(inputs_of(300, 60, rates, **held))
+    assert found.n_needed != prospects_of(inputs_of(300, 60, rates, n_topics=7)).n_needed
+    assert prospects_of(inputs_of(300, found.n_needed, rates, **held)).suffices
+    assert not prospects_of(inputs_of(300, found.n_needed - 1, rates, **held)).suffices
 
 
 def test_targets_that_always_say_the_same_cannot_be_judged_on_any_number_of_questions():

@@ -1,5 +1,7 @@
 """Intervals that hold the truth as often as they say, by formula and by resampling."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +32,17 @@ def test_the_standard_error_is_that_of_the_closed_form_at_even_rates():
     agree = 300 / 400
     expected = np.pi * np.sqrt(1 - rho**2) * np.sqrt(agree * (1 - agree) / 400)
     assert found.se.iloc[0, 1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_pair_that_answered_no_question_together_has_no_interval_and_the_others_have_theirs():
+    panel = one_factor(0, 300, 5, rates=(0.3, 0.7), loadings=(0.6, 0.8)).answers
+    panel = np.asarray(panel, dtype=float)
+    panel[:150, 0] = panel[150:, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = bootstrap_questions(panel, 40)
+    for table in (found.correlation_se, found.correlation_low, found.correlation_high):
+        assert np.argwhere(table.isna().to_numpy()).tolist() == [[0, 1], [1, 0]]
 
 
 def test_formula_and_bootstrap_agree():

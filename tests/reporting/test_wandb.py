@@ -8,8 +8,9 @@ from wandb_files import artifacts_of, complete_records, items_of, start_of
 
 from common import InputError, sha256_of_file
 from reporting.report import write_report
-from reporting.run_figures import read_captions
-from reporting.wandb_log import check_wandb, log_run
+from reporting.results import captions_of
+from reporting.wandb_run import check_wandb
+from reporting.wandb_sweep import log_run
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_matches_and_figures_are_logged(logged):
     for history in histories:
         last |= history
     assert last["matches.nrows"] == len(run.matches())
-    for name in read_captions(run):
+    for name in captions_of(run.run):
         assert any(key.startswith(f"figures/{name}") for key in last)
 
 

@@ -15,7 +15,7 @@ OPTIONS = {"model": "somebody", "seed": 0}
 
 
 def options(**given):
-    return argparse.Namespace(**(OPTIONS | {"out": None, "resume": False, "mirror": None} | given))
+    return argparse.Namespace(**(OPTIONS | {"out": None, "resume": False, "mirror": None, "wandb": "off"} | given))
 
 
 def begun(notes=None, **given):

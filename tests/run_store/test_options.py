@@ -17,7 +17,7 @@ def parser():
     made.add_argument("--closed-book", action=argparse.BooleanOptionalAction, default=True)
     made.add_argument("--keep", action="store_true")
     made.add_argument("--n", type=natural, default=3)
-    add_run_options(made, wandb=True)
+    add_run_options(made)
     return made
 
 

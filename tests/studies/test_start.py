@@ -11,7 +11,9 @@ from studies import Start, model_names
 
 
 def options(out, **more):
-    return argparse.Namespace(**{"seed": 0, "out": out, "resume": False, "config": None, "mirror": None} | more)
+    return argparse.Namespace(
+        **{"seed": 0, "out": out, "resume": False, "config": None, "mirror": None, "wandb": "off"} | more
+    )
 
 
 def test_a_folder_that_is_taken_is_refused_at_once(tmp_path):
