@@ -64,30 +64,30 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     # ---- stages ----
     study = sweep.SweepStudy(asked_for, swept, model, inputs, template, prompts, notes)
     with swept.run as run:
+        sweep.mirror_to(study, WandbOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)
-        with sweep.mirrored(study, WandbOptions.of(options)):
-            with run.stage("sweep"):
-                sweep.sweep_questions(study)
-            if study.plan.controls:
-                with run.stage("controls"):
-                    sweep.cross_controls(study)
-                with run.stage("neutral text"):
-                    sweep.measure_texts(study)
-            if options.instructed:
-                with run.stage("instructed thresholds"):
-                    sweep.ask_instructed(study)
-            if options.facts:
-                with run.stage("facts"):
-                    sweep.ask_facts(study)
-            if options.side_effects:
-                with run.stage("side effects on neutral text"):
-                    sweep.run_on_text(study)
-            if options.answer == "reasoned":
-                with run.stage("reasoned answers"):
-                    sweep.write_reasons(study)
-            if is_first_process():
-                sweep.finish(study)
+        with run.stage("sweep"):
+            sweep.sweep_questions(study)
+        if study.plan.controls:
+            with run.stage("controls"):
+                sweep.cross_controls(study)
+            with run.stage("neutral text"):
+                sweep.measure_texts(study)
+        if options.instructed:
+            with run.stage("instructed thresholds"):
+                sweep.ask_instructed(study)
+        if options.facts:
+            with run.stage("facts"):
+                sweep.ask_facts(study)
+        if options.side_effects:
+            with run.stage("side effects on neutral text"):
+                sweep.run_on_text(study)
+        if options.answer == "reasoned":
+            with run.stage("reasoned answers"):
+                sweep.write_reasons(study)
+        if is_first_process():
+            sweep.finish(study)
 
 
 # ---- options -----------------------------------------------------------------------------------------------------

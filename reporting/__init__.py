@@ -14,14 +14,9 @@ from reporting.results import save_results
 from reporting.run_comparison_report import write_comparison
 from reporting.run_figures import add_figure
 from reporting.terminal import print_summary, progress_bar
-from reporting.wandb_run import (
-    WandbOptions,
-    WandbWatcher,
-    check_wandb,
-    wandb_is_installed,
-    wandb_knows_key,
-)
+from reporting.wandb_login import WandbOptions, check_wandb, wandb_is_installed, wandb_knows_key
 from reporting.wandb_sweep import WandbMirror, log_run
+from reporting.wandb_watcher import WandbWatcher
 
 __all__ = [
     "COLOURS",

@@ -1,96 +1,40 @@
-"""A run on disk, mirrored to Weights & Biases: who may log where, and what any run's folder says at its end.
+"""One W&B run beside a run on disk: it begins, takes values, tables, figures and files, and may be lost.
 
 Without W&B the run is complete. `offline` writes under <run>/wandb, to be sent later by `wandb sync`; nothing leaves
-the machine then.
-
-What is logged      when                                     step
-STAGE/done, /of     as a bar goes on, at most every 5 s      seconds since the run was begun
-stages/STAGE        when the stage is done: its seconds      the same
-tables              at the end: every CSV of the folder      the same
-figures             at the end                               the same
-summary             at the end: what its JSON files say
-artifact            at the end: report, tables, JSON, figures; it names the runs that it read, by folder and W&B run
-
-A run that goes on is the same W&B run, under the same identifier. A sweep says more, and says it itself
-(`reporting.wandb_sweep`).
+the machine then. A run that goes on is the same W&B run: its manifest keeps the identifier. Steps are tenths of a
+second since the run was begun, so that they go on where the run does.
 """
 
-import importlib.util
+import json
 import os
 import re
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from common import InputError, notice, sha256_of_text
+from common import InputError, notice
 from reporting.results import captions_of
-from reporting.terminal import listening
+from reporting.wandb_lineage import FACT, recorded_id, runs_read_by, wandb_id
+from reporting.wandb_login import WandbOptions, check_wandb, import_wandb
 from run_store import Run, flat
 
-MODES = ("offline", "online")
 PROJECT = "onedial"
-ID_LENGTH = 12
 MOST_ROWS = 10_000
 """Of a table that W&B is given to show; a longer one is in the artifact alone."""
-SECONDS_BETWEEN = 5.0
+STEPS_PER_SECOND = 10
 FILES = ("report.html", "*.csv", "*.json", "config.yaml", "figures/*.svg")
 """Of a run's folder, what its artifact holds."""
 NO_RESULTS = frozenset({"manifest.json", "interventions.json", "factor.json"})
 """JSON files that say how something was made, or hold it whole."""
-
-
-@dataclass(frozen=True)
-class WandbOptions:
-    """Where and under which names a run is mirrored.
-
-    Attributes:
-        mode: off, offline or online.
-        project, entity: where it goes; None leaves it to WANDB_PROJECT and WANDB_ENTITY, then to `PROJECT` and the
-            account's own.
-        group: what the run is filed with; several processes are a group of their own where none is given.
-        tags: words to find it by. name: by default that of the run's folder.
-    """
-
-    mode: str = "off"
-    project: str | None = None
-    entity: str | None = None
-    group: str | None = None
-    tags: tuple[str, ...] = ()
-    name: str | None = None
-
-    @classmethod
-    def of(cls, options: Any) -> "WandbOptions":
-        """From a program's options (`run_store.add_run_options`)."""
-        tags = tuple(tag.strip() for tag in (options.wandb_tags or "").split(",") if tag.strip())
-        return cls(
-            options.wandb, options.wandb_project, options.wandb_entity, options.wandb_group, tags, options.wandb_name
-        )
-
-
-def check_wandb(mode: str) -> None:
-    """Find out before the work, not after it, whether logging can go ahead.
-
-    Raises:
-        InputError: an unknown mode; W&B is not installed; or `online` without a login.
-    """
-    if mode not in MODES:
-        raise InputError(
-            f"W&B mode {mode!r} requested, but it is one of {', '.join(MODES)}; leave --wandb out for none"
-        )
-    wandb = _import_wandb()
-    if mode == "online" and not _has_login(wandb):
-        raise InputError("W&B knows no API key on this machine; run `wandb login` once, or pass --wandb offline")
+LONGEST_NAME = 100
+"""Letters of a folder's name that an artifact's name takes over; W&B takes 128 in all."""
 
 
 class WandbRun:
     """One process's W&B run beside a run on disk.
 
-    A server that no longer answers is noticed once; the run on disk goes on without its mirror.
+    A server or a service that no longer answers is noticed once; the run on disk goes on without its mirror.
 
     Args:
         run: has all that it records at its beginning.
@@ -104,12 +48,12 @@ class WandbRun:
 
     def __init__(self, run: Run, options: WandbOptions, kind: str, process: int = 0, n_processes: int = 1) -> None:
         check_wandb(options.mode)
-        self._wandb = wandb = _import_wandb()
-        self._run, self._mode = run, options.mode
+        self._wandb = wandb = import_wandb()
+        self._run, self._mode, self._is_first = run, options.mode, not process
         manifest, own = run.manifest, wandb_id(run)
         suffix = f"-p{process}" if process else ""
-        identifier = os.environ.get("WANDB_RUN_ID") if not process else None  # an agent has named the run
-        self._identifier = identifier or f"{own}{suffix}"
+        given = (os.environ.get("WANDB_RUN_ID") or recorded_id(run)) if self._is_first else None  # an agent names it
+        self._identifier = given or f"{own}{suffix}"
         self._reads = runs_read_by(run)
         told = {"subject": manifest.facts.get("model", {}), "commit": manifest.commit, "reads": self._reads}
         try:
@@ -129,147 +73,90 @@ class WandbRun:
             )
         except wandb.errors.Error as error:
             raise InputError(self._refused(error)) from error
-
-    @property
-    def folder(self) -> Path:
-        """Where W&B keeps this run on this machine."""
-        assert self._logged is not None
-        return Path(self._logged.dir).parent
+        self._folder = Path(self._logged.dir).parent
+        self._began = datetime.fromisoformat(manifest.started.replace("Z", "+00:00"))
+        self._last_step = -1
+        if self._is_first:
+            run.record(**{FACT: {"id": self._identifier, "project": self._logged.project}})
 
     def where(self) -> str:
         """One line for the terminal: the page of an online run, or how an offline one is sent."""
         if self._mode == "online" and self._logged is not None:
             return f"W&B: {self._logged.url}"
         pieces = self._run.path / "wandb" / f"offline-run-*-{self._identifier}"
-        return f"W&B: {self.folder}\n     to send it: wandb sync {pieces}"
+        return f"W&B: {self._folder}\n     to send it: wandb sync {pieces}"
 
-    def log(self, values: Mapping[str, Any], step: int | None = None) -> None:
-        """Log values, unless the mirror is lost already."""
-        if self._logged is None:
-            return
-        try:
-            self._logged.log(dict(values), step=step)
-        except self._wandb.errors.Error as error:
-            notice(f"warning: {self._refused(error)}")
-            self._logged = None
+    def log(self, values: Mapping[str, Any]) -> None:
+        """Log values at a step of their own."""
+        seconds = (datetime.now(UTC) - self._began).total_seconds()
+        self._last_step = step = max(self._last_step + 1, int(STEPS_PER_SECOND * seconds))
+        self._tell(lambda logged: logged.log(dict(values), step=step))
+
+    def configure(self, values: Mapping[str, Any]) -> None:
+        """Add to the configuration what was chosen only after the beginning."""
+        self._tell(lambda logged: logged.config.update(dict(values), allow_val_change=True))
+
+    def measure_along(self, metrics: str, along: str) -> None:
+        """Show the metrics of a pattern along another one instead of along the steps."""
+        self._tell(lambda logged: logged.define_metric(metrics, step_metric=along))
 
     def close(self, failed: bool = False) -> None:
         """End the W&B run as it stands; nothing where it has ended."""
-        if self._logged is not None:
-            self._logged.finish(exit_code=int(failed))
-            self._logged = None
+        self._tell(lambda logged: logged.finish(exit_code=int(failed)))
+        self._logged = None
 
-    def log_folder(self, step: int | None = None) -> None:
+    # ---- what a folder says --------------------------------------------------------------------------------------
+
+    def log_folder(self) -> None:
         """Tables, figures and summary of what the folder says."""
-        assert self._logged is not None
         wandb, path = self._wandb, self._run.path
-        tables = {file.stem: pd.read_csv(file) for file in sorted(path.glob("*.csv"))}
-        shown = {name: wandb.Table(dataframe=table) for name, table in tables.items() if len(table) <= MOST_ROWS}
+        tables = {file.stem: self._run.read_table(file.name) for file in sorted(path.glob("*.csv"))}
+        shown = {
+            f"tables/{name}": wandb.Table(dataframe=table) for name, table in tables.items() if len(table) <= MOST_ROWS
+        }
         pictures = {
             f"figures/{name}": wandb.Image(str(path / "figures" / f"{name}.png"), caption=words["caption"])
             for name, words in captions_of(self._run).items()
         }
-        self._logged.log({**shown, **pictures}, step=step)
+        if shown or pictures:
+            self.log({**shown, **pictures})
         for file in sorted(path.glob("*.json")):
-            if file.name not in NO_RESULTS and isinstance(told := self._run.read_json(file.name), Mapping):
-                values = flat(told, f"{file.stem}.")
-                self._logged.summary.update({name: value for name, value in values if _is_plain(value)})
+            told = json.loads(file.read_text(encoding="utf-8"))
+            if file.name not in NO_RESULTS and isinstance(told, Mapping):
+                values = {name: value for name, value in flat(told, f"{file.stem}.") if _is_plain(value)}
+                self._tell(lambda logged, values=values: logged.summary.update(values))  # type: ignore[misc]
 
     def log_artifact(self, kind: str, patterns: Sequence[str], metadata: Mapping[str, Any]) -> None:
         """The files of some patterns, relative to the run's folder; nothing where there are none."""
         path = self._run.path
         files = sorted(str(file.relative_to(path)) for pattern in patterns for file in path.glob(pattern))
-        if not files or self._logged is None:
+        if not files:
             return
         artifact = self._wandb.Artifact(f"{self.name()}-{kind}", type=kind, metadata={"reads": self._reads, **metadata})
         for file in files:
             artifact.add_file(str(path / file), name=file)
-        self._logged.log_artifact(artifact)
+        self._tell(lambda logged: logged.log_artifact(artifact))
 
     def name(self) -> str:
         """The folder's, in the letters that an artifact's name may have."""
-        return re.sub(r"[^\w.-]+", "-", self._run.path.resolve().name)
+        return re.sub(r"[^\w.-]+", "-", self._run.path.resolve().name)[:LONGEST_NAME]
+
+    # ---- a mirror that is lost -----------------------------------------------------------------------------------
+
+    def _tell(self, say: Callable[[Any], object]) -> None:
+        """Say something to W&B, unless it is lost already."""
+        if self._logged is None:
+            return
+        try:
+            say(self._logged)
+        except (self._wandb.errors.Error, ConnectionError) as error:  # ConnectionError: its service was killed
+            notice(f"warning: {self._refused(error)}")
+            self._logged = None
 
     def _refused(self, error: Exception) -> str:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         return f"W&B did not take the run ({reason}); {self._run.path} is complete without it, so log it offline"
 
 
-class WandbWatcher(WandbRun):
-    """Tells W&B how any run goes, and at its end what its folder says (`Run.watched_by`)."""
-
-    def __init__(self, run: Run, options: WandbOptions) -> None:
-        super().__init__(run, options, run.manifest.program)
-        self._began = datetime.fromisoformat(run.manifest.started.replace("Z", "+00:00"))
-        self._told: dict[str, float] = {}
-        self._listening = listening(self._advanced)
-        self._listening.__enter__()
-
-    def stage_ended(self, name: str, seconds: float) -> None:
-        """A stage is done."""
-        self.log({f"stages/{name}": seconds}, self._step())
-
-    def run_ended(self, failed: bool) -> None:
-        """The program is done with the run, or was broken off."""
-        self._listening.__exit__(None, None, None)
-        if self._logged is None:
-            return
-        try:
-            if not failed:
-                self.log_folder(self._step())
-                self.log_artifact(self._run.manifest.program, FILES, {})
-            self.close(failed)
-        except self._wandb.errors.Error as error:
-            raise InputError(self._refused(error)) from error
-
-    def _advanced(self, stage: str, done: int, of: int | None) -> None:
-        now = time.monotonic()
-        if done != of and now - self._told.get(stage, -SECONDS_BETWEEN) < SECONDS_BETWEEN:
-            return
-        self._told[stage] = now
-        values = {f"{stage}/done": done} | ({} if of is None else {f"{stage}/of": of})
-        self.log(values, self._step())
-
-    def _step(self) -> int:
-        """Seconds since the run was begun: they go on where the run does."""
-        return int((datetime.now(UTC) - self._began).total_seconds())
-
-
-def wandb_id(run: Run) -> str:
-    """The identifier of a run's W&B run: the same whenever it goes on."""
-    return sha256_of_text(f"{run.path.resolve().name} {run.manifest.started} {run.config}")[:ID_LENGTH]
-
-
-def runs_read_by(run: Run) -> dict[str, str]:
-    """Folder -> W&B identifier of the finished runs that its options name."""
-    named = [each for value in run.config.values() for each in (value if isinstance(value, list) else [value])]
-    folders = [Path(each) for each in named if isinstance(each, str) and each and Run.is_at(each)]
-    return {str(folder): wandb_id(Run.open(folder)) for folder in folders if folder.resolve() != run.path.resolve()}
-
-
 def _is_plain(value: Any) -> bool:
     return isinstance(value, str | int | float) and value == value
-
-
-def wandb_is_installed() -> bool:
-    """Whether the package is there; nothing is imported."""
-    return importlib.util.find_spec("wandb") is not None
-
-
-def wandb_knows_key() -> bool:
-    """Whether this machine has a login, as far as can be told without the network."""
-    if os.environ.get("WANDB_API_KEY"):
-        return True
-    return _has_login(_import_wandb())
-
-
-def _import_wandb() -> Any:
-    try:
-        import wandb
-    except ImportError:
-        raise InputError("--wandb needs the package wandb; run `pip install wandb`, or leave the option out") from None
-    return wandb
-
-
-def _has_login(wandb: Any) -> bool:
-    return bool(wandb.login(prompt=False, verify=False))

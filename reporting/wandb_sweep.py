@@ -1,14 +1,13 @@
-"""Mirror a sweep to Weights & Biases: while it goes on, how far it is and what the dial does; at its end all that its
-folder says (`reporting.wandb_run`), magnitude by magnitude too.
+"""Mirror a sweep to Weights & Biases: what any run says of itself (`reporting.wandb_watcher`), and what the dial does.
 
-What is logged      when                                    step
-sweep/*             each batch of the sweep                 questions done
-controls/*, facts/* each batch of controls and facts        questions done, behind those of the sweep
-extraction/*, ...   at the end, magnitude by magnitude      behind all of these
-artifacts           the vectors once they are made; sweep and report at the end, naming the vectors that they rest on
+What is logged      when
+sweep/*, facts/*    each batch of these stages: questions done, rows per second, three yes rates
+controls/*          each batch: questions done, rows per second
+plan                once it stands, into the configuration: layer, magnitudes, norm
+extraction/*, ...   at the end, magnitude by magnitude
+artifacts           the vectors once they are made; what was asked, and the report, at the end, naming the vectors
 
-Steps are counted from what is on disk, so that they go on where the run does. Of several processes each has a W&B run
-of its own, all in one group.
+Of several processes each has a W&B run of its own, all in one group.
 """
 
 import math
@@ -18,15 +17,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError, sha256_of_file
+from common import plain, sha256_of_file
 from elicitation import is_read
 from matching import SweepRun
-from reporting.wandb_run import FILES, PROJECT, WandbOptions, WandbRun
+from reporting.wandb_login import WandbOptions
+from reporting.wandb_run import FILES, PROJECT
+from reporting.wandb_watcher import WandbWatcher
 
 CURVES = ("yes_rate", "mean_mass", "n_unread")
 STAGES = ("sweep", "controls", "facts")
+AT_EVERY_MAGNITUDE = ("sweep", "facts")
+"""Stages that ask everything at every magnitude; along a control each question is asked where its answer turns."""
 SETTINGS = ("low", "zero", "high")
 """The three settings of the dial whose yes rates are shown while the sweep runs: its ends, and no steering."""
+ASKED = ("*/part-*.parquet", "*.parquet", "prompt.txt")
+"""Questions, panel, and every row that was asked: with vectors and report, all that a run is judged by."""
 
 
 def log_run(run: SweepRun, mode: str, project: str = PROJECT) -> None:
@@ -41,15 +46,15 @@ def log_run(run: SweepRun, mode: str, project: str = PROJECT) -> None:
         InputError: as `check_wandb`, or the server cannot be reached.
     """
     mirror = WandbMirror(run, WandbOptions(mode, project))
-    mirror.log_vectors()
-    mirror.finish()
+    mirror.log_plan()
+    mirror.run_ended(failed=False)
 
 
-class WandbMirror(WandbRun):
+class WandbMirror(WandbWatcher):
     """One process's W&B run beside a sweep.
 
     Args:
-        run: its plan stands.
+        run: just begun, or finished.
         options: mode offline or online.
         process, n_processes: which of how many.
 
@@ -59,51 +64,47 @@ class WandbMirror(WandbRun):
 
     def __init__(self, run: SweepRun, options: WandbOptions, process: int = 0, n_processes: int = 1) -> None:
         super().__init__(run.run, options, "sweep", process, n_processes)
-        self._sweep = run
-        assert self._logged is not None
+        self._sweep, self._streams = run, False
         for stage in STAGES:
-            self._logged.define_metric(f"{stage}/*", step_metric=f"{stage}/questions")
+            self.measure_along(f"{stage}/*", f"{stage}/questions")
 
-    def stream(self, stage: str, n_done: int, n_questions: int, before: int = 0) -> "_Stream":
-        """What takes each batch of a stage as it comes.
+    def log_plan(self) -> None:
+        """What will be swept, and the vectors as an artifact, with the numbers by which they are known."""
+        entries, own = self._sweep.interventions(), self._sweep.under_test()
+        self.configure({"plan": plain(entries[entries["intervention_id"] == own].to_dict("records")[0])})
+        self.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
+
+    def stream(self, stage: str, n_done: int, n_questions: int) -> "_Stream":
+        """What takes each batch of a stage as it comes, until the stage has ended.
 
         Args:
             n_done: questions that were on disk when this start began. n_questions: of the stage, in all.
-            before: questions of the stages before it, behind which its steps stand.
         """
-        return _Stream(self, stage, n_done, n_questions, before)
+        self._streams = True
+        return _Stream(self, stage, n_done, n_questions)
 
-    def log_vectors(self) -> None:
-        """The vectors as an artifact, with the numbers by which they are known."""
-        self.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
+    def stage_ended(self, name: str, seconds: float) -> None:
+        """A stage is done."""
+        self._streams = False
+        super().stage_ended(name, seconds)
 
-    def finish(self) -> None:
-        """Log what the finished run's folder says, and end the W&B run.
+    def log_end(self) -> None:
+        """What the finished folder says, and magnitude by magnitude what the dial did."""
+        self._log_dose_response()
+        self.log_folder()
+        rests_on = {"vectors": self._vectors(), "artifact": f"{self.name()}-vector"}
+        self.log_artifact("sweep", ASKED, rests_on)
+        self.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict()["sentence"]})
 
-        Raises:
-            InputError: the server cannot be reached.
-        """
-        if self._logged is None:
-            return
-        try:
-            self._log_dose_response()
-            self.log_folder()
-            rests_on = {"vectors": self._vectors(), "artifact": f"{self.name()}-vector"}
-            self.log_artifact("sweep", ["sweep/part-*.parquet"], rests_on)
-            self.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict()["sentence"]})
-            self.close()
-        except self._wandb.errors.Error as error:
-            raise InputError(self._refused(error)) from error
-
-    # ---- at the end ------------------------------------------------------------------------------------------------
+    def _advanced(self, stage: str, done: int, of: int | None) -> None:
+        if not self._streams:  # a stream says more than the bar beside it
+            super()._advanced(stage, done, of)
 
     def _log_dose_response(self) -> None:
         """One step per magnitude, ascending, with the curves of each split."""
-        assert self._logged is not None
         dose = self._sweep.dose_response()
-        self._logged.define_metric("magnitude")
         for split in dose["split"].unique():
-            self._logged.define_metric(f"{split}/*", step_metric="magnitude")
+            self.measure_along(f"{split}/*", "magnitude")
         for magnitude, rows in dose.sort_values("magnitude").groupby("magnitude"):
             step = {
                 f"{row['split']}/{curve}": float(row[curve])
@@ -111,7 +112,7 @@ class WandbMirror(WandbRun):
                 for curve in CURVES
                 if not math.isnan(row[curve])
             }
-            self._logged.log({"magnitude": magnitude, **step})
+            self.log({"magnitude": magnitude, **step})
 
     def _vectors(self) -> dict[str, Any]:
         """File -> SHA-256 of every vector."""
@@ -119,14 +120,13 @@ class WandbMirror(WandbRun):
 
 
 class _Stream:
-    """A stage as it goes on: questions done, rows per second, and, where it is the sweep, three yes rates.
+    """A stage as it goes on: questions done, rows per second, and the yes rates at three settings of the dial.
 
     Yes rates are those of the answers that this start has read; unread ones count in neither part.
     """
 
-    def __init__(self, mirror: WandbMirror, stage: str, n_done: int, n_questions: int, before: int) -> None:
-        self._mirror, self._stage = mirror, stage
-        self._done, self._all, self._before = n_done, n_questions, before
+    def __init__(self, mirror: WandbMirror, stage: str, n_done: int, n_questions: int) -> None:
+        self._mirror, self._stage, self._done, self._all = mirror, stage, n_done, n_questions
         self._began, self._rows = time.perf_counter(), 0
         self._said: dict[float, np.ndarray] = {}
 
@@ -136,9 +136,9 @@ class _Stream:
         self._rows += len(part)
         seconds = max(time.perf_counter() - self._began, 1e-9)
         values = {"questions": self._done, "of": self._all, "rows_per_second": self._rows / seconds}
-        if {"magnitude", "margin", "mass"} <= set(part.columns):
+        if self._stage in AT_EVERY_MAGNITUDE:
             values |= self._rates(part)
-        self._mirror.log({f"{self._stage}/{name}": value for name, value in values.items()}, self._before + self._done)
+        self._mirror.log({f"{self._stage}/{name}": value for name, value in values.items()})
 
     def _rates(self, part: pd.DataFrame) -> dict[str, float]:
         read = part[is_read(part["mass"])]

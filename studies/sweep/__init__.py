@@ -13,7 +13,7 @@ from studies.sweep.ending import finish
 from studies.sweep.planning import settle_plan
 from studies.sweep.rivals import ask_instructed, write_reasons
 from studies.sweep.side_effects import ask_facts, run_on_text
-from studies.sweep.study import SweepOptions, SweepStudy, begin_sweep, mirrored
+from studies.sweep.study import SweepOptions, SweepStudy, begin_sweep, mirror_to
 from studies.sweep.turning import cross_controls, measure_texts, sweep_questions
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "finish",
     "first_prompt",
     "measure_texts",
-    "mirrored",
+    "mirror_to",
     "predict",
     "run_on_text",
     "settle_plan",

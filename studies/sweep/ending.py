@@ -17,9 +17,6 @@ def finish(study: SweepStudy) -> None:
             run.write_reasoned(*run.judge_reasoned(panel, options.seed))
     with run.run.stage("report"):
         report = write_report(run)
-    if study.mirror is not None:
-        with run.run.stage("W&B"):
-            study.mirror.finish()
     print_summary(run.matches(), run.verdict())
     if (found := run.side_effects()) is not None:
         say(found[1]["sentence"])

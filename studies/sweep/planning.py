@@ -17,12 +17,14 @@ def settle_plan(study: SweepStudy) -> None:
     """
     if study.run.has_plan:
         study.plan = stored_plan(study.run)
-        return
-    study.plan = new_plan(study)
-    if is_first_process():
-        save(study.plan, study.run)
-    for note in [*study.plan.notes, in_a_sentence(study.plan)]:
-        study.notes.tell(note)
+    else:
+        study.plan = new_plan(study)
+        if is_first_process():
+            save(study.plan, study.run)
+        for note in [*study.plan.notes, in_a_sentence(study.plan)]:
+            study.notes.tell(note)
+    if study.mirror is not None and is_first_process():
+        study.mirror.log_plan()
 
 
 def new_plan(study: SweepStudy) -> SweepPlan:

@@ -24,8 +24,7 @@ def ask_facts(study: SweepStudy) -> None:
     facts = load_facts(study.options.facts, study.options.seed)
     truth, done = truth_of(facts), run.facts_parts.done("question_id")
     wait_for_all()
-    before = (1 + bool(plan.controls)) * len(study.prompts)  # W&B counts questions on from those of sweep and controls
-    keep = study.keep(run.facts_parts, "facts", len(done), len(facts), before)
+    keep = study.keep(run.facts_parts, "facts", len(done), len(facts))
 
     def save(part: pd.DataFrame) -> None:
         keep(part.assign(truth=part["question_id"].map(truth)))

@@ -1,13 +1,12 @@
 """What the stages of a sweep share: options, run, subject, what it is asked, what will be done to it."""
 
 import argparse
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
 import pandas as pd
 
-from common import is_first_process, say
+from common import say
 from elicitation import PromptTemplate, panel_long
 from matching import RULE, ExperimentInputs, SweepRun
 from open_models import OpenModel, PromptSet, gather, process_count, process_index, wait_for_all
@@ -79,13 +78,13 @@ class SweepStudy:
     plan: SweepPlan = field(init=False)
     mirror: WandbMirror | None = None
 
-    def keep(self, parts: Parts, stage: str, n_done: int, n: int, before: int = 0) -> Callable[[pd.DataFrame], None]:
+    def keep(self, parts: Parts, stage: str, n_done: int, n: int) -> Callable[[pd.DataFrame], None]:
         """What appends each batch of a stage to its table, and tells the mirror how far it is.
 
         Args:
-            n_done, n, before: questions, see `WandbMirror.stream`.
+            n_done, n: questions, see `WandbMirror.stream`.
         """
-        tell = self.mirror and self.mirror.stream(stage, n_done, n, before)
+        tell = self.mirror and self.mirror.stream(stage, n_done, n)
 
         def take(part: pd.DataFrame) -> None:
             parts.append(part, process=process_index())
@@ -120,19 +119,11 @@ def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, mode
     return SweepRun(run)
 
 
-@contextlib.contextmanager
-def mirrored(study: SweepStudy, wandb: WandbOptions) -> Iterator[None]:
-    """While the context lasts, the study has its W&B run, if one is wanted; ended in any case."""
+def mirror_to(study: SweepStudy, wandb: WandbOptions) -> None:
+    """From now on the study has its W&B run, if one is wanted; it ends with the run."""
     if wandb.mode == "off":
-        yield
         return
-    study.mirror = mirror = WandbMirror(study.run, wandb, process_index(), process_count())
-    say(mirror.where())
-    try:
-        if is_first_process():
-            mirror.log_vectors()
-        yield
-    except BaseException:
-        mirror.close(failed=True)
-        raise
-    mirror.close()
+    with study.run.run.withdrawn_if_refused():
+        study.mirror = WandbMirror(study.run, wandb, process_index(), process_count())
+    study.run.run.watched_by(study.mirror)
+    say(study.mirror.where())

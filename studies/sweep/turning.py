@@ -27,7 +27,7 @@ def cross_controls(study: SweepStudy) -> None:
     run, prompts, plan = study.run, study.prompts, study.plan
     done = run.crossing_parts.done("question_id")
     wait_for_all()
-    save = study.keep(run.crossing_parts, "controls", len(done), len(prompts), before=len(prompts))
+    save = study.keep(run.crossing_parts, "controls", len(done), len(prompts))
     with progress_bar(len(prompts) - len(done), f"{len(plan.controls)} controls") as advance:
         crossings_along(study.model, prompts, plan.ranges, plan.controls, sink=save, done=done, progress=advance)
     wait_for_all()

@@ -10,7 +10,7 @@ from wandb_files import artifacts_of, complete_records, history_of, items_of, st
 
 from matching import SweepRun
 from reporting.results import captions_of
-from run_store import Parts, Run
+from run_store import Parts, Run, configuration_hash
 
 DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "fit_factor.py"
 MAGNITUDES = "-1,-0.5,0.5,1"
@@ -34,6 +34,7 @@ def pieces(environment, tmp_path_factory):
         "layer": "2",
         "magnitudes": MAGNITUDES,
         "facts": 12,
+        "instructed": True,
         "out": folder / "run",
         "wandb": "offline",
         "wandb_project": "trial",
@@ -58,6 +59,11 @@ def pieces(environment, tmp_path_factory):
     files = sorted((run.path / "wandb").glob("offline-run-*/*.wandb"), key=lambda file: file.stat().st_ctime)
     assert len(files) == 2
     return run, [complete_records(file) for file in files]
+
+
+def told_in(pieces):
+    """Every logged key and its last value."""
+    return {key: value for records in pieces for step in history_of(records) for key, value in step.items()}
 
 
 def test_names_are_those_of_the_options(pieces):
@@ -96,6 +102,17 @@ def test_the_yes_rates_are_those_of_the_questions_so_far(pieces):
         assert last[f"sweep/yes_rate_{name}"] == pytest.approx((margins > 0).mean())
 
 
+def test_stages_without_a_stream_say_how_far_they_are_and_every_stage_its_seconds(pieces):
+    run, records = pieces
+    told = told_in(records)
+    done = {stage["stage"]: stage["seconds"] for stage in run.run.manifest.stages if stage["completed"]}
+    assert {key: value for key, value in told.items() if key.startswith("stages/")} == {
+        f"stages/{name}": seconds for name, seconds in done.items()
+    }
+    assert told["instructed thresholds/done"] == told["instructed thresholds/of"] > 0
+    assert not any(key.endswith("/done") for key in told if key.startswith(("sweep/", "facts/")))
+
+
 def test_the_end_brings_summary_tables_and_artifacts(pieces):
     run, (first, second) = pieces
     summary = {}
@@ -104,7 +121,12 @@ def test_the_end_brings_summary_tables_and_artifacts(pieces):
             summary |= items_of(record.summary.update)
     assert summary["verdict.sentence"] == run.verdict()["sentence"]
     assert set(artifacts_of(first)) == {"vector"}
-    assert set(artifacts_of(second)) >= {"vector", "sweep", "report"}
+    artifacts = artifacts_of(second)
+    assert set(artifacts) >= {"vector", "sweep", "report"}
+    asked = {str(file.relative_to(run.path)) for file in run.path.glob("*/part-*.parquet")}
+    assert {name.split("/")[0] for name in asked} == {"sweep", "facts", "instructed"}
+    held = {entry.path for entry in artifacts["sweep"].manifest.contents}
+    assert held == asked | {"questions.parquet", "panel.parquet", "prompt.txt"}
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +156,7 @@ def test_another_program_is_mirrored_stage_by_stage_and_goes_on_as_the_same_wand
     assert (starts[0].project, starts[0].job_type, list(starts[0].tags)) == ("trial", "dial_profile", ["tiny"])
     steps = [step["_step"] for records in (first, second) for step in history_of(records)]
     assert steps == sorted(steps)
-    told = {key: value for records in (first, second) for step in history_of(records) for key, value in step.items()}
+    told = told_in((first, second))
     done = {stage["stage"]: stage["seconds"] for stage in run.manifest.stages if stage["completed"]}
     assert {key.removeprefix("stages/") for key in told if key.startswith("stages/")} == set(done)
     assert told["stages/profile"] == done["profile"]
@@ -145,8 +167,8 @@ def test_another_program_is_mirrored_stage_by_stage_and_goes_on_as_the_same_wand
 def test_its_tables_figures_and_summary_are_those_of_the_folder(profile):
     _, run, (first, second) = profile
     assert not any(".nrows" in key for step in history_of(first) for key in step)
-    told = {key: value for step in history_of(second) for key, value in step.items()}
-    tables = {file.stem: len(run.read_table(file.name)) for file in run.path.glob("*.csv")}
+    told = told_in([second])
+    tables = {f"tables/{file.stem}": len(run.read_table(file.name)) for file in run.path.glob("*.csv")}
     assert {key.removesuffix(".nrows"): told[key] for key in told if key.endswith(".nrows")} == tables
     assert {key.split("/")[1].split(".")[0] for key in told if key.startswith("figures/")} == set(captions_of(run))
     summary = {}
@@ -162,7 +184,10 @@ def test_its_tables_figures_and_summary_are_those_of_the_folder(profile):
 def test_its_artifact_names_the_wandb_run_of_the_sweep_that_it_reads(profile, pieces):
     swept, _, (_, second) = profile
     artifact = artifacts_of(second)["dial_profile"]
-    assert json.loads(artifact.metadata)["reads"] == {str(swept.path): start_of(pieces[1][0]).run_id}
+    (read,) = json.loads(artifact.metadata)["reads"].items()
+    assert read[0] == str(swept.path)
+    assert (read[1]["run"], read[1]["wandb"]) == (swept.path.name, start_of(pieces[1][0]).run_id)
+    assert read[1]["configuration"] == configuration_hash(swept.config)
     held = {entry.path for entry in artifact.manifest.contents}
     assert {"report.html", "reports.csv", "summary.json", "config.yaml"} <= held
     assert not any(name.startswith("wandb") for name in held)
