@@ -6,7 +6,7 @@ import pytest
 
 from elicitation import ResponseMatrix
 from matching import dial_path, sweep_grid
-from matching.simulation import TARGETS, simulate_sweep
+from matching.simulation import TARGETS, simulate_sweep, with_own_difficulty
 
 
 def simulated(seed, breaking=0.0, kind="moved cut", n_targets=9, reordering=0.0):
@@ -14,11 +14,7 @@ def simulated(seed, breaking=0.0, kind="moved cut", n_targets=9, reordering=0.0)
     rng = np.random.default_rng(seed)
     sweep = simulate_sweep(rng, reordering=reordering)
     answers = TARGETS[kind](rng, sweep, n_targets)
-    own = pd.Series(rng.standard_normal(400), sorted(sweep["question_id"].unique()))
-    noise = 0.6 * sweep["question_id"].map(own)
-    share = (sweep["magnitude"] / sweep["magnitude"].abs().max()).clip(lower=0)
-    noise = noise + breaking * share * rng.standard_normal(len(sweep)) * sweep["margin"].std()
-    sweep = sweep.assign(margin=sweep["margin"] + noise)
+    sweep = with_own_difficulty(rng, sweep, breaking=breaking)
     models = [f"base {number // 3}" for number in range(n_targets)]
     respondents = pd.DataFrame({"model": models, "framing": "", "family": ""}, index=answers.columns)
     return sweep_grid(sweep), ResponseMatrix(answers, respondents)
