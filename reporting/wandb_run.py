@@ -18,6 +18,7 @@ A run that goes on is the same W&B run, under the same identifier. A sweep says 
 import importlib.util
 import os
 import re
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -221,6 +222,14 @@ class WandbWatcher(WandbRun):
             self.close(failed)
         except self._wandb.errors.Error as error:
             raise InputError(self._refused(error)) from error
+
+    def run_withdrawn(self) -> None:
+        """The run was refused: a W&B run that is not sent yet goes with it."""
+        self._listening.__exit__(None, None, None)
+        pieces = sorted((self._run.path / "wandb").glob(f"*-{self._identifier}"))
+        self.close(failed=True)
+        if len(pieces) == 1:  # else it was begun earlier, and goes on another time
+            shutil.rmtree(self._run.path / "wandb", ignore_errors=True)
 
     def _advanced(self, stage: str, done: int, of: int | None) -> None:
         now = time.monotonic()

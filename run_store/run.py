@@ -53,6 +53,9 @@ class Watcher(Protocol):
     def run_ended(self, failed: bool) -> None:
         """The program has done all of its work, or an exception has ended it."""
 
+    def run_withdrawn(self) -> None:
+        """What the program has made is taken back; so is what the watcher has put into the folder."""
+
 
 class Run:
     """One run's folder. Make it with `begin` (what a program needs), `create`, `resume`, `open` or `join`.
@@ -229,6 +232,9 @@ class Run:
         A resumed run stays as it was. Files that others put into the folder stay, and the folder with them.
         """
         mirror, self._mirror = self._mirror, None
+        watchers, self._watchers = self._watchers, []
+        for watcher in watchers:
+            watcher.run_withdrawn()
         self.release()
         self._take_back()
         if mirror is not None:
