@@ -345,6 +345,8 @@ MADE = _writes(
     "Question:",
 )
 _FEWEST_WORDS = 4
+_QUOTES = "\"'\u201d\u2019\u00bb "
+"""A question may come in quotation marks."""
 
 
 def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent) -> pd.DataFrame:
@@ -363,7 +365,7 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
     plan = [(topic, how) for topic in topics for how in ("wrongly", "rightly")]
     texts = _written(answers_in_order(respondent, [MADE.prompt(topic=topic, how=how) for topic, how in plan], MADE))
     made = [text.splitlines()[0].strip() if text else "" for text in texts]
-    valid = [text.endswith("?") and len(text.split()) >= _FEWEST_WORDS for text in made]
+    valid = [text.rstrip(_QUOTES).endswith("?") and len(text.split()) >= _FEWEST_WORDS for text in made]
     for place in range(0, len(plan), 2):
         if made[place].casefold() == made[place + 1].casefold():
             valid[place] = valid[place + 1] = False

@@ -54,7 +54,7 @@ class Watcher(Protocol):
         """The program has done all of its work, or an exception has ended it."""
 
     def run_withdrawn(self) -> None:
-        """The run is given up: what the watcher put into its folder is to go, before the folder goes."""
+        """What the program has made is taken back; so is what the watcher has put into the folder."""
 
 
 class Run:

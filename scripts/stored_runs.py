@@ -239,6 +239,12 @@ RUNS: dict[str, Stored] = {
         minutes=20,
         rests_on=(),
     ),
+    "matching": Stored(
+        ("python scripts/simulate_matching.py --table {run}/matching.csv",),
+        (File(f"{REFERENCE}/simulated/matching.csv", ("matching/matching.csv",), five_digits),),
+        minutes=6,
+        rests_on=(),
+    ),
     "verdicts": Stored(
         ("python scripts/calibrate_verdict.py --seeds 200 --table {run}/verdicts.csv",),
         (File(f"{REFERENCE}/simulated/verdicts.csv", ("verdicts/verdicts.csv",), verdicts_on_scenarios),),

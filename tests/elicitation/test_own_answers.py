@@ -140,7 +140,7 @@ def test_made_questions_are_judged_and_what_is_no_question_is_invalid():
             topic = prompt.user.split("about ")[1].split(" that")[0]
             if topic == "nothing":
                 return "I cannot do that."
-            return f"Which {'hard' if 'wrongly' in prompt.user else 'easy'} thing of {topic} is it?"
+            return f"Which hard thing of {topic} is it?" if "wrongly" in prompt.user else f'"Which of {topic} is easy?"'
         return "that one"
 
     topics = [f"field {n}" for n in range(12)] + ["nothing"]

@@ -199,6 +199,16 @@ def test_online_without_a_login_is_refused_before_anything_is_made(environment, 
     assert not (tmp_path / "out").exists()
 
 
+def test_a_run_that_is_refused_leaves_no_wandb_run_behind(environment, tmp_path, capsys):
+    (tmp_path / "panel.csv").write_text(
+        "question_id,a,b\n" + "".join(f"q{n},{n % 2},{n % 3 == 0:d}\n" for n in range(40))
+    )
+    given = [tmp_path / "panel.csv", "--out", tmp_path / "out", "--wandb", "offline"]
+    assert run_here(FIT_FACTOR, *given) == 2
+    assert "needs at least 3 such respondents" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_every_choice_of_the_sweep_file_is_one_that_the_program_takes():
     described = yaml.safe_load((ROOT / "scripts" / "wandb_sweep.yaml").read_text())
     assert (ROOT / described["program"]) == STEER_SWEEP
