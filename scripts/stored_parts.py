@@ -240,18 +240,6 @@ def peers_side_by_side(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     return beside.reset_index().round(5)
 
 
-def beside_each_other(index: str, columns: str, values: str) -> "Callable[[Path, tuple[str, ...]], pd.DataFrame]":
-    """What makes a table with a row for each `index` and a column POSITIONS_COLUMN for each of `columns`."""
-
-    def wide(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
-        table = five_digits(runs, sources)
-        table["place"] = table["positions"] + "_" + table[columns].astype(str)
-        beside = table.pivot(index=index, columns="place", values=values)
-        return beside.reindex(columns=table["place"].unique()).reset_index()
-
-    return wide
-
-
 def joined(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     """The tables one below the other; five digits."""
     import pandas as pd

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stored_parts import (
-    beside_each_other,
     correlations_with_ability,
     counts_of_probes,
     dial_table,
@@ -266,7 +265,6 @@ RUNS: dict[str, Stored] = {
     "bench_sweep": Stored(
         (
             f"{BENCH} --framing self-doubting --parts peers --tables {{run}}/long",
-            f"{BENCH} --tables {{run}}/neutral --parts peers growth memory critical processes",
             f"{BENCH} --framing self-doubting --n-questions 16 --magnitudes 41 --positions last --parts operators "
             "--tables {run}/last",
             f"{BENCH} --framing self-doubting --n-questions 8 --magnitudes 3 --positions all --parts operators "
@@ -274,23 +272,16 @@ RUNS: dict[str, Stored] = {
         ),
         (
             File(f"{REFERENCE}/bench/peers.csv", ("bench_sweep/long/peers.csv",), peers_side_by_side),
-            File(f"{REFERENCE}/bench/peers_neutral.csv", ("bench_sweep/neutral/peers.csv",), peers_side_by_side),
-            File(
-                f"{REFERENCE}/bench/growth.csv",
-                ("bench_sweep/neutral/growth.csv",),
-                beside_each_other("questions", "magnitudes", "seconds"),
-            ),
-            *copies("bench_sweep/neutral", f"{REFERENCE}/bench", "memory.csv", "critical.csv", "processes.csv"),
             File(
                 f"{REFERENCE}/bench/operators.csv",
                 ("bench_sweep/last/operators.csv", "bench_sweep/all/operators.csv"),
                 joined,
             ),
         ),
-        minutes=60,
+        minutes=40,
         rests_on=("questions",),
-        text="Needs nnsight, steering-vectors and repeng (which needs numpy.float_ back). Of one machine: compare "
-        "ratios within a run.",
+        text="By hand: the neutral prompt's ratios; growth, memory, critical magnitudes, processes. Needs nnsight, "
+        "steering-vectors and repeng (which needs numpy.float_ back). Of one machine: compare ratios within a run.",
     ),
     "bench_psychometrics": Stored(
         (
