@@ -51,7 +51,7 @@ class WandbRun:
         self._wandb = wandb = import_wandb()
         self._run, self._mode, self._is_first = run, options.mode, not process
         manifest, own = run.manifest, wandb_id(run)
-        suffix = f"-p{process}" if process else ""
+        suffix, self._others = f"-p{process}" if process else "", "*" if n_processes > 1 else ""
         given = (os.environ.get("WANDB_RUN_ID") or recorded_id(run)) if self._is_first else None  # an agent names it
         self._identifier = given or f"{own}{suffix}"
         self._reads = runs_read_by(run)
@@ -83,7 +83,7 @@ class WandbRun:
         """One line for the terminal: the page of an online run, or how an offline one is sent."""
         if self._mode == "online" and self._logged is not None:
             return f"W&B: {self._logged.url}"
-        pieces = self._run.path / "wandb" / f"offline-run-*-{self._identifier}"
+        pieces = self._run.path / "wandb" / f"offline-run-*-{self._identifier}{self._others}"
         return f"W&B: {self._folder}\n     to send it: wandb sync {pieces}"
 
     def log(self, values: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Any run, mirrored to Weights & Biases as it goes on (`Run.watched_by`).
 
 What is logged      when
-STAGE/done, /of     as a bar goes on, at most every 5 s; of a start that goes on, what was left to do
+progress/STAGE      /done and /of, as a bar goes on, at most every 5 s; of a start that goes on, what was left to do
 stages/STAGE        when the stage is done: its seconds
 tables              at the end: every CSV of the folder that is not too long
 figures             at the end
@@ -72,4 +72,4 @@ class WandbWatcher(WandbRun):
         if done != of and now - self._told.get(stage, -SECONDS_BETWEEN) < SECONDS_BETWEEN:
             return
         self._told[stage] = now
-        self.log({f"{stage}/done": done} | ({} if of is None else {f"{stage}/of": of}))
+        self.log({f"progress/{stage}/done": done} | ({} if of is None else {f"progress/{stage}/of": of}))

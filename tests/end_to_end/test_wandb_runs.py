@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 
 import pytest
 import yaml
@@ -109,8 +110,8 @@ def test_stages_without_a_stream_say_how_far_they_are_and_every_stage_its_second
     assert {key: value for key, value in told.items() if key.startswith("stages/")} == {
         f"stages/{name}": seconds for name, seconds in done.items()
     }
-    assert told["instructed thresholds/done"] == told["instructed thresholds/of"] > 0
-    assert not any(key.endswith("/done") for key in told if key.startswith(("sweep/", "facts/")))
+    assert told["progress/instructed thresholds/done"] == told["progress/instructed thresholds/of"] > 0
+    assert not any(key.endswith("/done") for key in told if key.startswith(("progress/sweep", "progress/facts")))
 
 
 def test_the_end_brings_summary_tables_and_artifacts(pieces):
@@ -191,6 +192,24 @@ def test_its_artifact_names_the_wandb_run_of_the_sweep_that_it_reads(profile, pi
     held = {entry.path for entry in artifact.manifest.contents}
     assert {"report.html", "reports.csv", "summary.json", "config.yaml"} <= held
     assert not any(name.startswith("wandb") for name in held)
+
+
+def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imported(pieces, environment, tmp_path):
+    run, _ = pieces
+    given = [run.path.parent / "panel.csv", "--replicates", 0, "--sensitivity-replicates", 0]
+    with environment.context() as hidden:
+        hidden.setitem(sys.modules, "wandb", None)
+        assert run_here(FIT_FACTOR, *given, "--out", tmp_path / "plain") == 0
+    assert run_here(FIT_FACTOR, *given, "--out", tmp_path / "out", "--wandb", "offline") == 0
+    (file,) = (tmp_path / "out" / "wandb").glob("offline-run-*/*.wandb")
+    records = complete_records(file)
+    told, fitted = told_in([records]), Run.open(tmp_path / "out")
+    shown = {key.split("/")[1].removesuffix(".nrows") for key in told if key.endswith(".nrows")}
+    assert shown == {file.stem for file in (tmp_path / "plain").glob("*.csv")}
+    assert {key.split("/")[1].split(".")[0] for key in told if key.startswith("figures/")} == set(captions_of(fitted))
+    held = {entry.path for entry in artifacts_of(records)["fit_factor"].manifest.contents}
+    assert {"report.html", "factor.json", "manifest.json", *(f"{name}.csv" for name in shown)} <= held
+    assert items_of(start_of(records).config.update)["reads"] == {}
 
 
 def test_online_without_a_login_is_refused_before_anything_is_made(environment, tmp_path, capsys):
