@@ -13,6 +13,7 @@ correlations, which compares machines and runs better than seconds do. Memory is
 included.
 """
 
+import argparse
 import os
 import resource
 import sys
@@ -120,13 +121,7 @@ def per_pair_seconds(answers: np.ndarray, n_pairs: int) -> tuple[float, int]:
 
 
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("--size", type=int, nargs=2, default=[19, 1000], metavar=("RESPONDENTS", "QUESTIONS"))
-    parser.add_argument("--missing", type=float, default=0.1)
-    parser.add_argument("--repeats", type=int, default=3, help="the shortest is printed; large panels run once")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--table", type=Path, help="also write what was measured there, as CSV")
-    options = parser.parse_args()
+    options = parse_options()
     warnings.simplefilter("ignore")
     m, n = options.size
     print(f"{m} respondents x {n} questions, {options.missing:.0%} missing; OMP_NUM_THREADS="
@@ -155,6 +150,16 @@ def main() -> None:
         with atomic_path(options.table) as path:
             column = pd.Series(table, name="measured").rename_axis("what")
             column.to_csv(path, float_format="%.4g", lineterminator="\n")
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--size", type=int, nargs=2, default=[19, 1000], metavar=("RESPONDENTS", "QUESTIONS"))
+    parser.add_argument("--missing", type=float, default=0.1)
+    parser.add_argument("--repeats", type=int, default=3, help="the shortest is printed; large panels run once")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--table", type=Path, help="also write what was measured there, as CSV")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ Row = dict[str, Any]
 PARTS = ("peers", "operators", "growth", "memory", "critical", "processes")
 
 
-def parse_arguments() -> argparse.Namespace:
+def parse_options() -> argparse.Namespace:
     """The command line."""
     parser = program_parser(__doc__)
     parser.add_argument("--model", default="smollm2-135m-instruct")
@@ -49,7 +49,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Run the parts asked for and print Markdown."""
-    options = parse_arguments()
+    options = parse_options()
     # Set before torch is imported: its thread pool takes its size from the environment.
     os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(options.threads)
     bench = Bench(options)

@@ -10,6 +10,7 @@ the same where something was. Coverage: how often the 95% interval of an AUROC h
 What is planted, and how, stands in scripts/probe_cases.py.
 """
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -201,11 +202,7 @@ def count(draw: Draw, n: int) -> list[dict[str, str | float]]:
 
 def main() -> None:
     """Everything, one line at a time."""
-    parser = program_parser(__doc__)
-    parser.add_argument("--n", type=positive, default=500, help="samples; half of the slow ones (%(default)s)")
-    parser.add_argument("--only", help=f"some of: {', '.join(cases())}")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not drawn anew")
-    options = parser.parse_args()
+    options = parse_options()
     known = cases()
     wanted = [name.strip() for name in options.only.split(",")] if options.only else list(known)
     if unknown := [name for name in wanted if name not in known]:
@@ -224,6 +221,14 @@ def main() -> None:
                     f"(n = {row['n']})",
                     flush=True,
                 )
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--n", type=positive, default=500, help="samples; half of the slow ones (%(default)s)")
+    parser.add_argument("--only", help=f"some of: {', '.join(cases())}")
+    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not drawn anew")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

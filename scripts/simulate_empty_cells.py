@@ -8,6 +8,7 @@
 the repeats.
 """
 
+import argparse
 import sys
 import warnings
 from pathlib import Path
@@ -81,17 +82,21 @@ def table(sizes: list[int], repeats: int, seed: int = 0) -> pd.DataFrame:
 
 
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("--questions", type=positive, nargs="+", default=[200, 1000, 5000])
-    parser.add_argument("--repeats", type=positive, default=10)
-    parser.add_argument("--seed", type=natural, default=0)
-    parser.add_argument("--table", type=Path, help="also write the means there, as CSV")
-    options = parser.parse_args()
+    options = parse_options()
     found = table(options.questions, options.repeats, options.seed)
     print(found.round(2).to_string())
     if options.table:
         with atomic_path(options.table) as path:
             found.round(5).to_csv(path, lineterminator="\n")
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--questions", type=positive, nargs="+", default=[200, 1000, 5000])
+    parser.add_argument("--repeats", type=positive, default=10)
+    parser.add_argument("--seed", type=natural, default=0)
+    parser.add_argument("--table", type=Path, help="also write the means there, as CSV")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 Of every number the mean over simulations, its standard error, and the 5%, 50% and 95% points.
 """
 
+import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -115,13 +116,7 @@ def summary(case: str, sets: int, one: Simulation) -> list[dict[str, str | float
 
 
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
-    parser.add_argument("--sets", type=positive, help="simulations of each case (default: as on the page)")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not made anew")
-    options = parser.parse_args()
-    if unknown := set(options.studies) - set(STUDIES):
-        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
+    options = parse_options()
     table = GrowingTable(options.table, ("case", "sets"))
     for name in options.studies or STUDIES:
         cases, sets = STUDIES[name]
@@ -133,6 +128,17 @@ def main() -> None:
             table.add(rows)
             for row in rows:
                 print(" | ".join(f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()))
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
+    parser.add_argument("--sets", type=positive, help="simulations of each case (default: as on the page)")
+    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not made anew")
+    options = parser.parse_args()
+    if unknown := set(options.studies) - set(STUDIES):
+        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
+    return options
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ second scales a quarter, at least ten. Studies: scale, extremes, gaps, invarianc
 selfknowledge, rasch, intervals.
 """
 
+import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -332,16 +333,7 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
 
 
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
-    parser.add_argument("--sets", type=positive, help="simulated panels of each kind (default: as on the page)")
-    parser.add_argument(
-        "--table", type=Path, help="also keep the rows there, as CSV; what it holds is not simulated anew"
-    )
-    options = parser.parse_args()
-    unknown = set(options.studies) - set(STUDIES)
-    if unknown:
-        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
+    options = parse_options()
     warnings.simplefilter("ignore", ps.PsychometricsWarning)
     table = GrowingTable(options.table, ("panel", "sets"))
     for name in options.studies or STUDIES:
@@ -353,6 +345,20 @@ def main() -> None:
             table.add({"study": name, **row} for row in rows)
             for row in rows:
                 print(f"| {kind} | {n} | {row['what']} | {row['found']:.3f} | {row['se']:.3f} |", flush=True)
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
+    parser.add_argument("--sets", type=positive, help="simulated panels of each kind (default: as on the page)")
+    parser.add_argument(
+        "--table", type=Path, help="also keep the rows there, as CSV; what it holds is not simulated anew"
+    )
+    options = parser.parse_args()
+    unknown = set(options.studies) - set(STUDIES)
+    if unknown:
+        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
+    return options
 
 
 if __name__ == "__main__":
