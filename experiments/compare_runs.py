@@ -35,8 +35,10 @@ def compare(options: argparse.Namespace, notes: Notes) -> None:
     from matching import compare_runs
     from reporting import write_comparison
 
-    comparison = compare_runs(named_runs([Path(folder) for folder in options.runs]))
-    with Start(PROGRAM, options, "comparison").begin(notes) as run:
+    runs = named_runs([Path(folder) for folder in options.runs])
+    start = Start(PROGRAM, options, "comparison")
+    comparison = compare_runs(runs)
+    with start.begin(notes) as run:
         report = write_comparison(run, comparison)
     for name, row in comparison.answers.iterrows():
         say(f"{name}: {row['sentence']}")

@@ -38,6 +38,7 @@ def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     tests = [name for name in TESTS if name in found]
     if not tests:
         raise InputError(f"{options.folder} holds none of {', '.join(TESTS)} as .csv or .csv.gz; check the folder")
+    start = Start(PROGRAM, options, "self-prediction")
     from psychometrics import association_scores, cross_prediction, difficulty_scores, restriction_scores
     from reporting import save_results, self_prediction_figure
 
@@ -56,7 +57,7 @@ def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     if len(tests) == len(TESTS):
         tables["means"] = mean_of_three(scores, found.get("ability"))
     figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
-    with Start(PROGRAM, options, "self-prediction").begin(notes) as run:
+    with start.begin(notes) as run:
         save_results(run, tables, figures)
     for name, table in scores.items():
         print(f"\n{name}\n{table.round(3).to_string()}")

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import sys
 
 import pytest
@@ -22,6 +23,7 @@ def environment(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR"):
             patch.setenv(name, str(tmp_path_factory.mktemp("wandb")))
+        patch.setenv("NETRC", str(tmp_path_factory.mktemp("no_login") / "netrc"))
         for name in ("WANDB_API_KEY", "WANDB_MODE", "WANDB_RUN_ID", "WANDB_PROJECT", "WANDB_ENTITY"):
             patch.delenv(name, raising=False)
         yield patch
@@ -212,8 +214,30 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
     assert items_of(start_of(records).config.update)["reads"] == {}
 
 
-def test_online_without_a_login_is_refused_before_anything_is_made(environment, tmp_path, capsys):
-    assert run_here(FIT_FACTOR, "embedded", "--out", tmp_path / "out", "--wandb", "online") == 2
+@pytest.mark.parametrize(
+    ("program", "work"),
+    [
+        ("fit_factor", "psychometrics.analyse_panel"),
+        ("score_self_prediction", "psychometrics.association_scores"),
+        ("compare_runs", "matching.compare_runs"),
+    ],
+)
+def test_online_without_a_login_is_refused_before_anything_is_done(
+    pieces, environment, tmp_path, capsys, program, work
+):
+    run, _ = pieces
+    (tmp_path / "other").mkdir()
+    for name in ("config.yaml", "manifest.json"):
+        shutil.copy(run.path / name, tmp_path / "other")
+    reads = {
+        "fit_factor": [run.path.parent / "panel.csv"],
+        "score_self_prediction": [ROOT / "tests" / "reference" / "self_prediction"],
+        "compare_runs": [run.path, tmp_path / "other"],
+    }
+    with environment.context() as idle:
+        idle.setattr(work, lambda *_: pytest.fail("the work has begun"))
+        given = [*reads[program], "--out", tmp_path / "out", "--wandb", "online"]
+        assert run_here(ROOT / "experiments" / f"{program}.py", *given) == 2
     assert "W&B knows no API key" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
