@@ -30,6 +30,13 @@ def test_two_runs_stand_on_one_page(folders, call, tmp_path):  # noqa: F811
         assert chrome.execute_script("return document.documentElement.scrollWidth") <= 400
 
 
+def test_runs_of_the_first_format_which_does_not_name_its_program_are_compared(call, tmp_path):  # noqa: F811
+    golden = ROOT / "tests" / "reference" / "golden"
+    ended = call(COMPARE_RUNS, golden / "default", golden / "all_positions", "--out", tmp_path / "out")
+    assert ended.code == 0, ended.err
+    assert ended.out.count("whether another push does as well is untested") == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [(["a"], "two runs or more, and 1 came"), (["a", "a"], "given twice"), (["a", "nowhere"], "nowhere")],
