@@ -40,7 +40,6 @@ class Evidence:
         rate_matched: the subject at each target's rate-matched magnitude, test question x target.
         steered, majority, cut: three predictions for each target, test question x target; nan for all three where
             the target did not answer or the subject was not read.
-        majority_answer: target; the one that `majority` holds.
         fitting_rows, test_rows: masks over the sweep's questions.
         strata: test question -> topic, those with few questions together.
         ordered: the questions that the order is judged by, as positions among the sweep's: fitting and test, or test
@@ -59,7 +58,6 @@ class Evidence:
     steered: np.ndarray
     majority: np.ndarray
     cut: np.ndarray
-    majority_answer: np.ndarray
     fitting_rows: np.ndarray
     test_rows: np.ndarray
     strata: np.ndarray
@@ -188,7 +186,6 @@ class _Choices:
     high: np.ndarray
     rate: np.ndarray
     at_edge: np.ndarray
-    majority: np.ndarray
     cut: np.ndarray
 
 
@@ -209,7 +206,6 @@ def _choose(grid: SweepGrid, given: np.ndarray) -> _Choices:
         high=high,
         rate=rate,
         at_edge=(low == first) | (high == last),
-        majority=choice.majority_answers(given),
         cut=np.array([choice.moved_cut(unsteered, answers) for answers in given.T]),
     )
 
@@ -232,7 +228,7 @@ def _evidence(
     subject, unsteered = grid.answers[test], grid.unsteered_margins[test]
     predictions = {
         "steered": subject[:, chosen.best],
-        "majority": chosen.majority,
+        "majority": choice.majority_answers(np.where(compared, given, np.nan)[test]),
         "cut": (unsteered[:, None] > chosen.cut).astype(float),
     }
     return Evidence(
@@ -242,7 +238,6 @@ def _evidence(
         test_targets=given[test],
         rate_matched=np.where(chosen.rate >= 0, subject[:, chosen.rate], np.nan),
         **{name: np.where(compared[test], predicted, np.nan) for name, predicted in predictions.items()},
-        majority_answer=chosen.majority,
         fitting_rows=fitting,
         test_rows=test,
         strata=strata_of(own_topics[test]),

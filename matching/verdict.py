@@ -39,6 +39,7 @@ from scipy import stats
 
 from common import InputError, html_card, plain
 from matching.agreement import count, count_resampled
+from matching.choice import majority_answers
 from matching.controls import ORTHOGONAL, dial_numbers
 from matching.facts import MOSTLY_BIAS, FactsResult
 from matching.line import Line, line_of
@@ -51,8 +52,9 @@ from matching.resampling import N_RESAMPLES
 from matching.status import JUDGED
 from psychometrics import p_value
 
-RULE = 2
-"""Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung."""
+RULE = 3
+"""Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
+answer was chosen on the fitting questions."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"
@@ -473,7 +475,7 @@ class _Own:
             return None
         evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
         steered, matched = evidence.steered[:, self.judged], evidence.rate_matched[:, self.judged]
-        majority = np.broadcast_to(evidence.majority_answer[self.judged], given.shape)
+        majority = np.broadcast_to(majority_answers(given), given.shape)
         answered = ~np.isnan(given)
         if not (np.isnan(steered) & answered).any() and not (np.isnan(matched) & answered).any():
             return None

@@ -94,16 +94,20 @@ def test_its_matches_and_verdict_are_what_its_tables_give(name, tmp_path, call):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_both_rules_of_the_verdict_agree_on_every_number_that_both_have(name):
+def test_rule_1_agrees_on_every_number_that_both_rules_have_but_the_majority_answer(name):
+    """Rule 1 chose it on the fitting questions; known afterwards it can only do better, and steering gain less by it."""
     one, two = (json.loads((GOLDEN / name / file).read_text()) for file in ("rule_1/verdict.json", "verdict.json"))
     assert (one.get("rule", 1), two["rule"]) == (1, RULE)
-    for path in (("signal", "estimate"), ("gain", "estimate"), ("gain", "low"), ("gain", "high"), ("agreement",),
-                 ("majority",), ("moved_cut",), ("n_targets",), ("n_eligible",)):  # fmt: skip
+    for path in (("signal", "estimate"), ("agreement",), ("moved_cut",), ("n_targets",), ("n_eligible",)):
         assert reduce(getitem, path, two) == pytest.approx(reduce(getitem, path, one), abs=1e-12), path
     assert two["excluded"] == one["excluded"]
     before, now = (pd.read_csv(GOLDEN / name / file, index_col=0) for file in ("rule_1/matches.csv", "matches.csv"))
     assert set(before) <= set(now)
-    pd.testing.assert_frame_equal(now[list(before)], before, rtol=0, atol=1e-12)
+    changed = [f"{column}{end}" for column in ("majority", "gain") for end in ("", "_low", "_high")]
+    kept = [column for column in before if column not in changed]
+    pd.testing.assert_frame_equal(now[kept], before[kept], rtol=0, atol=1e-12)
+    assert (now["majority"] >= before["majority"]).all()
+    assert (now["gain"] <= before["gain"]).all()
 
 
 def test_it_is_not_gone_on_with(tmp_path, capsys):

@@ -225,8 +225,8 @@ def test_the_gain_and_its_intervals_follow_from_the_page(case):
             both = fitting & ~np.isnan(given) & ~np.isnan(tables.answer[:, k])
             agreement.append((tables.answer[both, k] == given[both]).mean() if both.any() else -np.inf)
         k = middle_of_the_best(np.array(agreement), tables.m, tables.allowed)
-        commoner = float(np.nansum(given[fitting]) * 2 >= (~np.isnan(given[fitting])).sum())
         compared = ~np.isnan(given) & ~np.isnan(tables.answer[:, k]) & ~np.isnan(tables.answer[:, tables.zero])
+        commoner = float(given[compared & test].mean() >= 0.5)
         apart = (tables.answer[:, k] == given).astype(float) - (given == commoner)
         pairs.append((apart[test], compared[test]))
 

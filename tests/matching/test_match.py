@@ -81,14 +81,26 @@ def test_test_answers_do_not_move_a_choice():
 
 
 def test_test_answers_do_not_move_a_prediction():
-    """The majority answer and the moved cut are rivals that were chosen on the fitting split, as the magnitude was."""
+    """The moved cut is chosen on the fitting split, as the magnitude is; the majority answer alone is known afterwards."""
     sweep, panel = simulated()
     test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
     other = panel.copy()
     other.loc[test_ids] = 1 - other.loc[test_ids]
     one, two = (match_targets(sweep, table, n_bootstrap=19).evidence for table in (panel, other))
-    for name in ("steered", "majority", "cut", "rate_matched"):
+    for name in ("steered", "cut", "rate_matched"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_no_constant_answer_does_better_than_the_majority_answer_on_any_target():
+    """Also where the commoner answer of the fitting questions is the rarer one of the test questions."""
+    sweep, panel = simulated()
+    fitting_ids = sweep.loc[sweep["split"] == "fitting", "question_id"].unique()
+    panel.loc[fitting_ids] = 1 - panel.loc[fitting_ids]
+    evidence = match_targets(sweep, panel, n_bootstrap=19).evidence
+    given = np.where(np.isnan(evidence.majority), np.nan, evidence.test_targets)
+    share = np.nanmean(given, axis=0)
+    agreement = np.nanmean(np.where(np.isnan(given), np.nan, evidence.majority == given), axis=0)
+    np.testing.assert_allclose(agreement, np.maximum(share, 1 - share))
 
 
 def test_what_is_unread_on_the_test_split_takes_no_magnitude_from_the_choice():

@@ -96,7 +96,7 @@ def test_every_answer_is_one_of_those_that_are_documented(steered_matches):
     assert found.reproduced in ANSWERS
     assert found.dial in DIALS
     assert found.push in PUSHES
-    assert found.to_dict()["rule"] == 2
+    assert found.to_dict()["rule"] == 3
 
 
 # ---- what is the dial? -----------------------------------------------------------------------------------------------
