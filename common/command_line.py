@@ -37,7 +37,7 @@ def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int
     """Run `main` and turn an unusable input into one sentence on stderr.
 
     Args:
-        resumes: whether the program keeps what is finished and knows --resume, as is said after Ctrl-C or SIGTERM.
+        resumes: whether the program knows --resume, as is said after Ctrl-C or SIGTERM once a run had begun.
 
     Returns:
         main's exit code (None counts as 0); 2 for an `InputError` or for a file-system error that the user can
@@ -56,9 +56,9 @@ def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int
     except KeyboardInterrupt as interrupt:
         terminated = isinstance(interrupt, _Terminated)
         if is_first_process():  # a launcher ends the others by SIGTERM, after the first has said why
-            way = "; what was finished is saved, and the same command with --resume goes on from there"
-            what = "terminated" if terminated else "interrupted"
-            print(f"{what}{way if resumes else ''}", file=sys.stderr)
+            saved = getattr(interrupt, "__notes__", [])  # a run that had begun says where its work lies
+            way = ["the same command with --resume goes on from there"] if saved and resumes else []
+            print("; ".join(["terminated" if terminated else "interrupted", *saved, *way]), file=sys.stderr)
         return 143 if terminated else 130
     except OSError as error:
         if error.errno not in _REMEDIES:

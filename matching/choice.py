@@ -1,4 +1,4 @@
-"""What is chosen for a target: two magnitudes and the moved cut on the fitting split, the majority answer on the test's.
+"""What is chosen for a target: its magnitudes and moved cut on the fitting split, its majority answer with hindsight.
 
     best magnitude          argmax over m of  mean [subject at m = target]
     rate-matched magnitude  argmin over m of  |yes rate of the subject at m - yes rate of the target|
@@ -6,11 +6,12 @@
     majority answer         yes if the target says yes at least as often as no
 
 Each mean is over the questions that the target answered and where the subject was read. The majority answer alone is
-chosen where it is reported: chosen beforehand, it can be the rarer answer of a target near one half, and whoever answers
-the same to everything would then beat it. Chosen with hindsight, no constant does. Several magnitudes, or all cuts
-between two neighbouring margins, are often equally good: the choice is then the middle of the longest interval of
-equals, of several such the one nearest 0. Only magnitudes at which the subject is read on most questions stand for
-choice; otherwise the best one could be one where three answers are left.
+chosen on the test questions that it is compared on: chosen beforehand, it can be the rarer one of a target near one
+half, and then a subject that says one thing to everything may beat it. Chosen with hindsight, no constant does.
+
+Several magnitudes, or all cuts between two neighbouring margins, are often equally good: the choice is then the middle
+of the longest interval of equals, of several such the one nearest 0. Only magnitudes at which the subject is read on
+most questions stand for choice; otherwise the best one could be one where three answers are left.
 """
 
 import numpy as np

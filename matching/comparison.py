@@ -54,7 +54,8 @@ class Comparison:
         agreement: target, run, agreement, low, high, status: targets that two runs or more have.
         dose: run, norms (magnitude in residual norms), yes_rate, yes_rate_se, n, n_unread of the test questions.
         pairs: one row per pair of runs; `PAIR_COLUMNS`.
-        targets: first, second, target, only_first, only_second (questions on which one alone agrees), n, p.
+        targets: first, second, target, n (test questions of both on which both are read), first_agrees,
+            second_agrees (shares of these n), only_first, only_second (questions on which one alone agrees), p.
         questions: first, second, id, question, first_turns, second_turns (the first magnitude at which the answer
             turns; nan: never), first_says, second_says (at the setting of yes rate .5; 1, 0, nan).
     """
@@ -355,13 +356,17 @@ def _paired_by_target(one: _Told, other: _Told, shared: pd.Index) -> tuple[pd.Da
         lines.append(
             {
                 "target": target,
+                "n": int(own.sum()),
+                **{
+                    f"{side}_agrees": each[own, place].mean() if own.any() else math.nan
+                    for side, each in zip(("first", "second"), agrees, strict=True)
+                },
                 "only_first": first,
                 "only_second": second,
-                "n": int(own.sum()),
                 "p": mcnemar(first, second),
             }
         )
-    columns = ["target", "only_first", "only_second", "n", "p"]
+    columns = ["target", "n", "first_agrees", "second_agrees", "only_first", "only_second", "p"]
     told = dict.fromkeys(("agreement_difference", "low", "high", "p"), math.nan)
     if names and len(questions):
         models = [str(one.matches["model"][target]) for target in names]

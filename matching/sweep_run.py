@@ -62,6 +62,8 @@ PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
 EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
 REASONED, REASONED_SETTINGS = "reasoned.json", "reasoned_settings.csv"
 REASONED_EASE, REASONED_MATCHES = "reasoned_ease.csv", "reasoned_matches.csv"
+PROGRAMS = ("steer_sweep", "judge_run", "")
+"""Whose folders hold a sweep; format 1 does not name its program."""
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
 
 
@@ -77,8 +79,21 @@ class SweepRun:
 
     @classmethod
     def open(cls, path: Path | str, *, write: bool = False) -> "SweepRun":
-        """An existing run; see `Run.open`."""
-        return cls(Run.open(path, write=write))
+        """An existing run; see `Run.open`.
+
+        Raises:
+            InputError: as `Run.open`; or the folder is a run of a program that sweeps nothing.
+        """
+        run = Run.open(path)
+        if (program := run.manifest.program) not in PROGRAMS:
+            raise InputError(f"{path} is a run of {program}, which has no sweep; give the folder of a steer_sweep run")
+        return cls(Run.open(path, write=True) if write else run)
+
+    def __repr__(self) -> str:
+        """In a terminal: the folder, the subject, and what the run says."""
+        subject = self.run.manifest.facts.get("model", {}).get("name") or "unknown subject"
+        said = self.verdict()["sentence"] if self.is_finished else "not finished"
+        return f"SweepRun({str(self.path)!r}, {subject}: {said})"
 
     def _repr_html_(self) -> str:
         """In Jupyter: what was run, how far it came, and what it says."""

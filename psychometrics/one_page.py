@@ -1,9 +1,11 @@
 """One page for somebody who has to decide whether to believe "one shared scale"."""
 
+import math
 import textwrap
 from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 
 from psychometrics.answers import names
 from psychometrics.arrays import number
@@ -116,7 +118,9 @@ def _panel(analysis: PanelAnalysis) -> Iterable[str]:
     n, m = len(model.difficulty), len(model.thresholds)
     gaps = int(missing["n_missing"].sum())
     models = "" if analysis.clusters is None else f" of {len(analysis.clusters.matrix)} models"
-    yield f"{n} questions, {m} respondents{models}, {gaps} answers missing ({gaps / (n * m):.1%})."
+    constant = m - _n_varied(model.thresholds)
+    placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
+    yield f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%})."
     not_random = missing.index[missing["p_adjusted"] < ALPHA]
     if len(not_random):
         part = missing.loc[not_random]
@@ -222,13 +226,18 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
 
 def _choices(analysis: PanelAnalysis) -> Iterable[str]:
     used = analysis.model.tetrachoric
-    pairs = len(used.thresholds) * (len(used.thresholds) - 1) // 2
+    pairs = math.comb(_n_varied(used.thresholds), 2)
     yield (
         f"{used.n_zero_cell_pairs} of {pairs} pairs lack an answer pattern, and a rule decides their correlation; "
         f"where thresholds come from moves correlations by up to {analysis.threshold_shift:.2f}."
     )
     if analysis.sensitivity is not None:
         yield from summarise_sensitivity(analysis.sensitivity)
+
+
+def _n_varied(thresholds: pd.Series) -> int:
+    """Respondents that gave both kinds of answer."""
+    return int(np.isfinite(thresholds).sum())
 
 
 def _wrapped(text: str, bullet: str) -> list[str]:

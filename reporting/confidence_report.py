@@ -131,7 +131,7 @@ def _worth(run: Run, summary: dict[str, Any], drawn: Any) -> list[Section]:
 
 
 def _p(value: float) -> str:
-    return f"p = {p_value(value)}"
+    return f"p = {p_value(value)}".replace("= <", "< ")
 
 
 def _table(label: str, columns: tuple[str, ...], lines: list[TableRow]) -> Markup:

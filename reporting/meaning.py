@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matching import UNREAD_DECIDE
+from matching import CANNOT_BE_JUDGED, UNREAD_DECIDE
 
 NOTHING = "–"
 LEVEL = 0.05
@@ -43,7 +43,9 @@ def number(value: Any, digits: int = 3, signed: bool = False) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """p with as many digits as it has news."""
+    """p with as many digits as it has news; <0.0001 below that."""
+    if value is not None and value < 0.00005:
+        return "<0.0001"
     return number(value, 4 if value is not None and value < 0.01 else 3)
 
 
@@ -56,6 +58,12 @@ def interval(low: float | None, high: float | None, digits: int = 3, signed: boo
 def headline(sentence: str) -> str:
     """The verdict's sentence as a heading: a capital in front, a full stop behind."""
     return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+
+
+def judged_targets(verdict: Mapping[str, Any]) -> str:
+    """How many targets the verdict is of: `15 of 18 targets judged`."""
+    could = "could be " if verdict["reproduced"] == CANNOT_BE_JUDGED else ""
+    return f"{verdict['n_eligible']} of {verdict['n_targets']} targets {could}judged"
 
 
 def findings(verdict: Mapping[str, Any]) -> list[Finding]:

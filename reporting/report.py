@@ -8,7 +8,7 @@ from common import InputError
 from matching import RULE, SweepRun
 from reporting import page
 from reporting.contents import Contents
-from reporting.meaning import headline, number
+from reporting.meaning import headline, judged_targets, number
 from reporting.run_figures import write_figures
 from reporting.sections import SECTIONS
 
@@ -33,7 +33,7 @@ def write_report(run: SweepRun) -> Path:
         ),
         headline=words,
         lead=Markup(
-            f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged on {contents.n_test} test questions. "
+            f"{judged_targets(verdict)} on {contents.n_test} test questions. "
             f"Mean agreement with a target: <b>{number(verdict['agreement'])}</b> steered, "
             f"<b>{number(verdict['majority'])}</b> by the majority answer, <b>{number(verdict['moved_cut'])}</b> "
             "by the unsteered subject with its cut moved."

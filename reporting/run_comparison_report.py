@@ -136,19 +136,19 @@ def pairs(comparison: Comparison) -> list[Section]:
 def targets(comparison: Comparison) -> Section:
     """Each target of each pair."""
     words = (
-        "Test questions of both runs on which one of the two alone agrees with the target, each at the magnitude that "
-        "it chose for it; p of McNemar's exact test, not corrected for the number of targets."
+        "How often each of the two agrees with the target, at the magnitude that it chose for it, on the questions "
+        "that both runs test on and read; then those on which one of the two alone agrees; p of McNemar's exact test, "
+        "not corrected for the number of targets."
     )
-    agreement = {(str(row["run"]), str(row["target"])): row for _, row in comparison.agreement.iterrows()}
     lines = []
     for _, row in comparison.targets.iterrows():
-        sides = [agreement.get((str(row[side]), str(row["target"]))) for side in ("first", "second")]
-        shown = [NOTHING if side is None else number(side["agreement"]) for side in sides]
-        cells = [f"{row['first']} and {row['second']}", *shown, str(row["only_first"]), str(row["only_second"])]
-        lines.append(TableRow(str(row["target"]), [*cells, str(row["n"]), p_value(row["p"])]))
+        shown = [number(row[f"{side}_agrees"]) for side in ("first", "second")]
+        counts = [str(row[name]) for name in ("n", "only_first", "only_second")]
+        pair = f"{row['first']} and {row['second']}"
+        lines.append(TableRow(str(row["target"]), [pair, counts[0], *shown, *counts[1:], p_value(row["p"])]))
     if not lines:
         return Section("Target by target", [page.text("No target is judged in two of these runs.")])
-    columns = ("pair", "first agrees", "second agrees", "only first", "only second", "questions", "p")
+    columns = ("pair", "questions", "first agrees", "second agrees", "only first", "only second", "p")
     return Section("Target by target", [page.text(words), page.table("Targets", "target", columns, lines)])
 
 

@@ -41,11 +41,12 @@ def targets(contents: Contents) -> Section:
     """One row per target."""
     words = Markup(
         "Agreement and kappa on the test questions, at the magnitude that fits best on the fitting questions; 95% "
-        "intervals in brackets. The majority answer is the target's commoner one on the fitting questions. S averages "
-        "the kappas at matched yes rates instead (<code>kappa_rate</code> in matches.csv). Grey: not in the line of "
-        "magnitude on threshold; of these <i>edge</i> (best at an end of the range) and <i>not monotone</i> are "
-        "judged, <i>few</i> (under 50 test answers, or 10 of a kind), <i>constant</i> and <i>flat</i> (the dial moves "
-        'the yes rate by under .10) are not. <span class="narrow">The table scrolls sideways.</span>'
+        "intervals in brackets. The majority answer is the target's commoner one on these very questions: no constant "
+        "answer does better. S averages the kappas at matched yes rates instead (<code>kappa_rate</code> in "
+        "matches.csv). Grey: not in the line of magnitude on threshold; of these <i>edge</i> (best at an end of the "
+        "range) and <i>not monotone</i> are judged, <i>few</i> (under 50 test answers, or 10 of a kind), "
+        "<i>constant</i> and <i>flat</i> (the dial moves the yes rate by under .10) are not. "
+        '<span class="narrow">The table scrolls sideways.</span>'
     )
     lines = report_tables.target_rows(contents.matches, contents.panel)
     shown = page.table("Table of targets", "target", report_tables.TARGET_COLUMNS, lines)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from common import is_first_process
 from reporting.labels import one_line_labels
-from reporting.meaning import findings, headline, number
+from reporting.meaning import findings, headline, judged_targets, number
 
 COLUMNS = {
     "yes": "yes_rate",
@@ -70,8 +70,8 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
     console.print(Text(LEGEND, style="dim"))
     console.print()
     console.print(numbers)
-    judged = f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged"
-    console.print(Panel(Text(headline(verdict["sentence"]), style="bold"), subtitle=judged, subtitle_align="right"))
+    sentence = Text(headline(verdict["sentence"]), style="bold")
+    console.print(Panel(sentence, subtitle=judged_targets(verdict), subtitle_align="right"))
 
 
 Listener = Callable[[str, int, int | None], None]

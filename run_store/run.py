@@ -266,6 +266,8 @@ class Run:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        if isinstance(interrupt := exception[1], KeyboardInterrupt):
+            interrupt.add_note(f"what was finished is saved in {self.path}")
         watchers, self._watchers = self._watchers, []
         try:
             for watcher in watchers:

@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 1800
 NEED_A_SWEEP = {"judge_run", "dial_profile"}
 MESSAGES = {
     "kill": "",
-    "terminate": "terminated; what was finished is saved",
+    "terminate": "terminated; what was finished is saved in",
     "full_disk": "No space left on device",
     "read_only": "Read-only file system",
     "two_writers": "another process is writing",

@@ -32,6 +32,8 @@ def test_text_of_users_stays_text():
 def test_a_run_its_verdict_its_vector_and_its_factor_show_what_they_are():
     run = SweepRun.open(GOLDEN)
     assert run.verdict()["sentence"] in run._repr_html_()
+    assert repr(run).startswith(f"SweepRun({str(GOLDEN)!r}, ")
+    assert repr(run).endswith(f": {run.verdict()['sentence']})")
     assert f"<th>{run.matches().index[0]}</th>" in run._repr_html_()
     verdict = run.judge(seed=0).verdict
     assert verdict.sentence in verdict._repr_html_()

@@ -95,7 +95,7 @@ def test_its_matches_and_verdict_are_what_its_tables_give(name, tmp_path, call):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rule_1_agrees_on_every_number_that_both_rules_have_but_the_majority_answer(name):
-    """Rule 1 chose it on the fitting questions; known afterwards it can only do better, and steering gain less by it."""
+    """Rule 1 chose it on the fitting questions; chosen with hindsight it can only do better."""
     one, two = (json.loads((GOLDEN / name / file).read_text()) for file in ("rule_1/verdict.json", "verdict.json"))
     assert (one.get("rule", 1), two["rule"]) == (1, RULE)
     for path in (("signal", "estimate"), ("agreement",), ("moved_cut",), ("n_targets",), ("n_eligible",)):

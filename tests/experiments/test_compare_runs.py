@@ -5,6 +5,8 @@ from browser import errors_of, opened, requests_of
 from reporting_run import make_run
 from tiny_experiment import ROOT, call  # noqa: F401
 
+from run_store import Run
+
 COMPARE_RUNS = ROOT / "experiments" / "compare_runs.py"
 
 
@@ -35,6 +37,13 @@ def test_runs_of_the_first_format_which_does_not_name_its_program_are_compared(c
     ended = call(COMPARE_RUNS, golden / "default", golden / "all_positions", "--out", tmp_path / "out")
     assert ended.code == 0, ended.err
     assert ended.out.count("whether another push does as well is untested") == 2
+
+
+def test_a_run_without_a_sweep_is_named_by_its_program(folders, call, tmp_path):  # noqa: F811
+    Run.create(tmp_path / "factor", "fit_factor", {}).release()
+    ended = call(COMPARE_RUNS, folders[0], tmp_path / "factor", "--out", tmp_path / "out")
+    assert ended.code == 2
+    assert "factor is a run of fit_factor, which has no sweep; give the folder of a steer_sweep run" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,13 @@ def test_a_subject_that_follows_the_scale_beats_one_that_answers_at_random(one, 
     assert found.targets["only_first"].sum() > found.targets["only_second"].sum()
 
 
+def test_each_target_has_the_agreement_of_both_runs_on_the_same_questions(one, other):
+    table = compare_runs({"scale": one, "chance": other}).targets
+    assert (table["n"] > 0).all()
+    apart = (table["only_first"] - table["only_second"]) / table["n"]
+    np.testing.assert_allclose(table["first_agrees"] - table["second_agrees"], apart.astype(float))
+
+
 def test_agreement_and_counts_of_turning_questions_are_those_of_the_runs(one, other):
     found = compare_runs({"a": one, "b": other})
     (pair,) = found.pairs.to_dict("records")

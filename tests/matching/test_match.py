@@ -81,7 +81,7 @@ def test_test_answers_do_not_move_a_choice():
 
 
 def test_test_answers_do_not_move_a_prediction():
-    """The moved cut is chosen on the fitting split, as the magnitude is; the majority answer alone is known afterwards."""
+    """The majority answer alone is chosen with hindsight."""
     sweep, panel = simulated()
     test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
     other = panel.copy()

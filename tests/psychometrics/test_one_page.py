@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from psychometrics import PsychometricsWarning, analyse_panel, analysis_summary, analysis_tables, one_page
 from psychometrics.panel_analysis import grouped
@@ -107,3 +108,11 @@ def test_what_is_known_becomes_groups():
     assert found["length"].value_counts().tolist() == [40, 40, 40]
     assert found["length"].iloc[0] == "low"
     assert grouped(None, names, 1) == {}
+
+
+def test_respondents_with_one_kind_of_answer_are_counted_apart_and_make_no_pairs():
+    with pytest.warns(PsychometricsWarning, match="one kind of answer"):
+        analysis = analyse_panel(planted(5, 200, 0.8).assign(constant=1.0), **FEW)
+    page, varied = words(one_page(analysis)), len(analysis.model.thresholds) - 1
+    assert f"{varied + 1} respondents (1 with one kind of answer only" in page
+    assert f"of {varied * (varied - 1) // 2} pairs lack" in page

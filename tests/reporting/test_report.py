@@ -16,6 +16,7 @@ from matching import ANSWERS, DIALS, FLAGS, PUSHES, RULE, SweepRun
 from matching.verdict import (
     ANY_PUSH,
     AWAY,
+    CANNOT_BE_JUDGED,
     MAJORITY_AS_GOOD,
     MOVED_CUT,
     OPEN,
@@ -25,7 +26,7 @@ from matching.verdict import (
     UNTESTED,
     sentence_of,
 )
-from reporting.meaning import findings, headline, interval, number
+from reporting.meaning import findings, headline, interval, judged_targets, number, p_value
 from reporting.path_figure import path_rows
 from reporting.report import write_report
 from reporting.report_tables import knowing_rows, missing_rows
@@ -240,6 +241,20 @@ def test_where_unread_answers_decide_the_gain_says_what_they_would_make_of_it():
 )
 def test_each_outcome_has_its_plain_sentence(verdict, place, words):
     assert words in findings(verdict)[place].meaning
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(None, "\u2013"), (0.25, "0.250"), (0.0005, "0.0005"), (0.00005, "0.0001"), (1e-9, "<0.0001")]
+)
+def test_no_p_value_is_shown_as_nothing(p, shown):
+    assert p_value(p) == shown
+
+
+@pytest.mark.parametrize(
+    ("reproduced", "words"), [(MAJORITY_AS_GOOD, "targets judged"), (CANNOT_BE_JUDGED, "targets could be judged")]
+)
+def test_only_a_verdict_that_was_given_calls_its_targets_judged(reproduced, words):
+    assert judged_targets({"reproduced": reproduced, "n_eligible": 13, "n_targets": 18}) == f"13 of 18 {words}"
 
 
 def test_a_rank_among_too_few_controls_is_no_headline():

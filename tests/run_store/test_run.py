@@ -416,3 +416,9 @@ def test_checking_a_run_to_go_on_with_tells_what_it_has_recorded(tmp_path):
         run.record(threads=2)
     assert Run.check({"seed": 1}, tmp_path / "run", True)["threads"] == 2
     assert Run.check({"seed": 1}, tmp_path / "new", False) == {}
+
+
+def test_an_interrupted_run_says_where_its_finished_work_lies(tmp_path):
+    with pytest.raises(KeyboardInterrupt) as caught, Run.create(tmp_path / "run", "program", {}):
+        raise KeyboardInterrupt
+    assert caught.value.__notes__ == [f"what was finished is saved in {tmp_path / 'run'}"]
