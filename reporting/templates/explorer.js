@@ -241,6 +241,7 @@
   function turnTo(k) {
     state.at = Math.max(0, Math.min(magnitudes.length - 1, k));
     dial.value = state.at;
+    byId("x-rate-said").textContent = "";
     state.shown = PAGE;
     drawAll();
   }
@@ -335,9 +336,12 @@
 
   function detail(q) {
     const box = html("div", { class: "curve-box" }), correct = read01(questions.correct, q), turns = questions.turns[q];
+    const unread = magnitudes.filter((_, k) => answer(q, k) === UNREAD);
     const facts = [
       ["id", questions.id[q]], ["split", SPLITS[questions.split[q]] || "–"],
-      ["turns at", turns === null ? "never read" : turns.length ? turns.map((m) => show(m, 3, true)).join(", ") : "does not turn"],
+      ["turns at", turns === null ? "never read" : turns.length ? turns.map((m) => show(m, 3, true)).join(", ") :
+        unread.length ? "does not turn where it is read" : "does not turn"],
+      ...(unread.length ? [["not read at", unread.map((m) => show(m, 3, true)).join(", ")]] : []),
       ["the subject's own answer", correct === UNREAD ? "not graded" : correct ? "correct" : "wrong"],
       ["targets that say yes", show(saidYes[q], 2)],
     ];
@@ -354,7 +358,8 @@
   function drawQuestions() {
     const found = kept(), body = byId("x-questions").tBodies[0], curves = [], lines = [];
     byId("x-their").firstElementChild.textContent = state.target < 0 ? "targets’ yes" : "target says";
-    byId("x-count").textContent = found.length + " of " + counted(every.filter(inSplit).length, "question");
+    byId("x-count").textContent = (found.length || "None") + " of " + counted(every.filter(inSplit).length, "question") +
+      (found.length ? "" : " fits: take another word, topic, level or split");
     for (const q of found.slice(0, state.shown)) {
       const open = state.open.has(q), turns = questions.turns[q], apart = against(q);
       const button = html("button", { type: "button", class: "plain", "aria-expanded": String(open) }, questions.text[q]);
@@ -425,8 +430,11 @@
     turnTo(targets[state.target].at);
   });
   byId("x-rate").addEventListener("change", (event) => {
-    const wanted = Number(event.target.value);
-    if (event.target.value === "" || Number.isNaN(wanted)) return;
+    const box = event.target, wanted = Number(box.value);
+    const given = box.value !== "" || box.validity.badInput, fits = box.value !== "" && wanted >= 0 && wanted <= 1;
+    byId("x-rate-said").textContent = given && !fits ? "a yes rate lies between 0 and 1" : "";
+    box.setAttribute("aria-invalid", String(given && !fits));
+    if (!fits) return;
     const off = rates.map((each) => (each.rate === null ? Infinity : Math.abs(each.rate - wanted)));
     const least = Math.min(...off);
     let best = zero;
@@ -434,11 +442,18 @@
       if (each <= least + 1e-12 && (off[best] > least + 1e-12 || Math.abs(magnitudes[k]) < Math.abs(magnitudes[best]))) best = k;
     });
     turnTo(best);
+    byId("x-rate-said").textContent = "nearest setting: " + show(rates[best].rate, 3);
   });
   byId("x-target").addEventListener("change", (event) => { state.target = Number(event.target.value); drawAll(); });
   byId("x-split").addEventListener("change", (event) => { state.split = event.target.value; drawAll(); });
   for (const [id, name] of [["x-search", "words"], ["x-topic", "topic"], ["x-level", "level"], ["x-only", "only"]]) {
-    byId(id).addEventListener("input", (event) => { state[name] = event.target.value; state.shown = PAGE; drawQuestions(); });
+    for (const kind of ["input", "change"]) { // some browsers and tools tell of a select by the second alone
+      byId(id).addEventListener(kind, (event) => {
+        if (state[name] === event.target.value) return;
+        Object.assign(state, { [name]: event.target.value, shown: PAGE });
+        drawQuestions();
+      });
+    }
   }
   byId("x-more").addEventListener("click", () => { state.shown += PAGE; drawQuestions(); });
   headings(byId("x-questions").tHead.rows[0], (column, down) => {

@@ -184,6 +184,43 @@ def test_a_yes_rate_leads_to_the_magnitude_nearest_to_it(fresh, grid):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("wanted", [2, -1])
+def test_a_yes_rate_that_cannot_be_is_refused_in_words_and_moves_nothing(fresh, wanted):
+    turn_to(fresh, 5)
+    choose(fresh, "x-rate", wanted)
+    assert said(fresh, "x-rate-said") == "a yes rate lies between 0 and 1"
+    assert fresh.execute_script("return document.querySelector('#x-dial').value") == "5"
+    choose(fresh, "x-rate", 0.5)
+    assert said(fresh, "x-rate-said") == f"nearest setting: {said(fresh, 'x-yes')}"
+
+
+@pytest.mark.slow
+def test_a_filter_heeds_a_change_alone_and_says_when_nothing_fits(fresh, tables):
+    choose(fresh, "x-split", "")
+    fresh.execute_script(
+        "const field = document.querySelector('#x-topic'); field.value = 'topic 2';"
+        "field.dispatchEvent(new Event('change'));"
+    )
+    expected = sum(topic == "topic 2" for topic in tables["questions"]["topic"])
+    assert said(fresh, "x-count").startswith(f"{expected} of ")
+    choose(fresh, "x-search", "no such words anywhere")
+    assert said(fresh, "x-count").startswith("None of ")
+    assert rows(fresh, "x-questions") == []
+
+
+@pytest.mark.slow
+def test_a_question_says_at_which_settings_it_is_not_read(fresh, grid, tables):
+    places = np.flatnonzero(np.isnan(grid.answers).any(axis=1))
+    assert len(places)
+    choose(fresh, "x-split", "")
+    choose(fresh, "x-search", grid.questions[places[0]])
+    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
+    shown = fresh.execute_script("return document.querySelector('#x-questions .detail dl').textContent")
+    unread = grid.magnitudes[np.isnan(grid.answers[places[0]])]
+    assert "not read at" + ", ".join(number(value, signed=True) for value in unread) in shown
+
+
+@pytest.mark.slow
 def test_search_filter_and_sort_do_what_they_say(fresh, tables, grid):
     total = int(grid.rows("test").sum())
     assert said(fresh, "x-count") == f"{total} of {total} questions"
