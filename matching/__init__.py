@@ -31,8 +31,8 @@ from matching.path import DialPath, dial_path
 from matching.prospects import Prospects, prospects_of
 from matching.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
-from matching.splits import FITTING, SPLITS, assign_splits
-from matching.status import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
+from matching.splits import FITTING, SPLITS, TEST, assign_splits
+from matching.status import EDGE, JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
 from matching.tables import SweepGrid, sweep_grid
 from matching.usable import UsableRange, usable_range
@@ -51,6 +51,7 @@ from matching.verdict import (
 )
 
 __all__ = [
+    "EDGE",
     "FITTING",
     "CANNOT_BE_JUDGED",
     "MIN_TARGETS",
@@ -70,6 +71,7 @@ __all__ = [
     "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
+    "TEST",
     "UNREAD_DECIDE",
     "WRITING",
     "Comparison",

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from elicitation import MASS_FLOOR
+from matching import EDGE, FITTING, TEST, SweepGrid
 from psychometrics import FactorModel, Simulated
 from reporting.figures import unread_share
 from reporting.meaning import NOTHING, interval, number, p_value
@@ -16,6 +17,8 @@ from run_store import Manifest, flat
 
 Rows = list[tuple[str, str]]
 _ALPHA = 0.05
+CHANCE = 0.5
+"""Of the facts that are true."""
 DENOMINATORS = {
     "eigenvalue_of_total_variance": "first eigenvalue, of the total variance (unique variance included)",
     "squared_loadings_of_total_variance": "squared loadings, of the total variance",
@@ -170,7 +173,8 @@ def facts_rows(found: Mapping[str, Any]) -> Rows:
         ),
         (
             "answered rightly, unsteered",
-            f"{number(found['accuracy'], 2)} {interval(found['accuracy_low'], found['accuracy_high'], 2)}",
+            f"{number(found['accuracy'], 2)} {interval(found['accuracy_low'], found['accuracy_high'], 2)}"
+            + ("; no better than guessing, so the loss below says nothing" if _guessed(found) else ""),
         ),
         (
             "loss at the worst magnitude",
@@ -179,6 +183,11 @@ def facts_rows(found: Mapping[str, Any]) -> Rows:
         ("median |margin| at its smallest, of the unsteered one", number(found["shrink"], 2)),
         ("between magnitudes", f"{number(found['from_magnitude'])} and {number(found['to_magnitude'])}"),
     ]
+
+
+def _guessed(found: Mapping[str, Any]) -> bool:
+    """Whether the unsteered subject may know nothing of the facts."""
+    return found["accuracy_low"] is not None and found["accuracy_low"] <= CHANCE
 
 
 def knowing_rows(knowing: pd.DataFrame) -> list[TableRow]:
@@ -410,9 +419,9 @@ def stage_rows(stages: Sequence[Mapping[str, Any]]) -> Rows:
     ]
 
 
-def limits(verdict: Mapping[str, Any], questions: pd.DataFrame) -> list[str]:
+def limits(verdict: Mapping[str, Any], matches: pd.DataFrame, grid: SweepGrid) -> list[str]:
     """What the verdict does not say."""
-    n_test = int((questions["split"] == "test").sum())
+    n_test = int(grid.rows(TEST).sum())
     excluded = verdict["excluded"]
     said = [
         f"One subject, one wording of the prompt, {n_test} test questions: another of any of these may come out "
@@ -423,6 +432,16 @@ def limits(verdict: Mapping[str, Any], questions: pd.DataFrame) -> list[str]:
         "R² of magnitude on threshold decides nothing, since targets that have nothing to do with the subject "
         "line up as well.",
     ]
+    if edge := int((matches["status"] == EDGE).sum()):
+        rates = np.nanmean(grid.answers[grid.rows(FITTING)], axis=0)
+        own = matches.loc[matches["status"] == EDGE, "yes_rate"]
+        inside = int(own.between(rates.min(), rates.max()).sum())
+        said.insert(
+            1,
+            f"{edge} of the {verdict['n_eligible']} judged targets are matched best at an end of the range, where the "
+            f"subject says one thing to most questions; the dial reaches the yes rate of {inside} of these. There "
+            "steering has nothing to gain over the majority answer, which draws G towards 0.",
+        )
     if excluded:
         named = ", ".join(f"{target} ({status})" for target, status in excluded.items())
         said.insert(1, f"Left out of the verdict: {len(excluded)} of {verdict['n_targets']} targets: {named}.")

@@ -262,7 +262,7 @@ def factor(contents: Contents) -> Section | None:
 
 def limits(contents: Contents) -> Section:
     """What the verdict leaves open."""
-    said = report_tables.limits(contents.verdict, contents.questions)
+    said = report_tables.limits(contents.verdict, contents.matches, contents.grid)
     return Section("What the verdict does not say", [page.items(said)])
 
 

@@ -29,7 +29,7 @@ from matching.verdict import (
 from reporting.meaning import findings, headline, interval, judged_targets, number, p_value
 from reporting.path_figure import path_rows
 from reporting.report import write_report
-from reporting.report_tables import knowing_rows, missing_rows
+from reporting.report_tables import facts_rows, knowing_rows, missing_rows
 from run_store import Run
 
 LOADING = {"src", "srcset", "href", "xlink:href", "action", "poster", "data", "background", "cite"}
@@ -160,6 +160,22 @@ def test_a_run_without_a_verdict_is_refused(tmp_path):
     (run.path / "verdict.json").unlink()
     with pytest.raises(InputError, match=r"verdict.json is missing; finish the run with --resume"):
         write_report(run)
+
+
+def test_targets_that_are_matched_at_an_end_are_counted_among_what_the_verdict_does_not_say(run, html):
+    edge = run.matches().query("status == 'edge'")
+    dose = run.dose_response().query("split == 'fitting'")["yes_rate"]
+    inside = edge["yes_rate"].between(dose.min(), dose.max()).sum()
+    assert f"{len(edge)} of the {run.verdict()['n_eligible']} judged targets are matched best at an end" in html
+    assert f"reaches the yes rate of {inside} of these" in html
+
+
+@pytest.mark.parametrize(("low", "guessed"), [(0.37, True), (0.61, False), (None, False)])
+def test_a_loss_on_facts_that_the_subject_only_guesses_is_said_to_say_nothing(low, guessed):
+    numbers = ("share", "share_low", "share_high", "accuracy", "accuracy_high", "loss", "loss_low", "loss_high",
+               "shrink", "from_magnitude", "to_magnitude")  # fmt: skip
+    rows = dict(facts_rows({**dict.fromkeys(numbers, 0.5), "n": 60, "n_unread": 0, "accuracy_low": low}))
+    assert ("no better than guessing" in rows["answered rightly, unsteered"]) == guessed
 
 
 def test_a_run_without_factor_model_and_layer_scan_has_a_report(tmp_path):
