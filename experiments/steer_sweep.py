@@ -122,6 +122,10 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         )
     if options.side_effects and not options.facts:
         raise InputError("--side-effects rests on unrelated facts; leave --facts 0 away")
+    if options.facts:
+        from elicitation import load_facts
+
+        load_facts(options.facts)
     if not 0 <= options.limit <= 1 or options.passages > 64:
         raise InputError(
             f"--limit {options.limit} --passages {options.passages}: give a share between 0 and 1, and 64 passages or "

@@ -393,6 +393,13 @@ def test_a_panel_of_the_subject_alone_is_refused(steer, inputs, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("n", [3, 100_000])
+def test_more_facts_than_there_are_or_half_a_pair_is_refused(steer, tmp_path, n):
+    ended = steer(facts=n, out=tmp_path / "run")
+    assert_refused(ended, f"{n} facts requested; give an even number from 2 to 200")
+    assert not (tmp_path / "run").exists()
+
+
 def test_more_questions_than_there_are_are_refused(steer, tmp_path):
     ended = steer(n_questions=81, out=tmp_path / "run")
     assert_refused(ended, "81 questions requested, but there are 80; ask for 80 or less")
