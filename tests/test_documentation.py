@@ -100,6 +100,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
     if page.name in FOLLOWED_ELSEWHERE:
         return
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")  # where the stored run is
     namespace = {"__name__": "page"}
     for own, number, language, text, before in blocks():
         if own == page and language == "python" and not NOT_RUN.fullmatch(before):
