@@ -60,16 +60,18 @@ def write_probe_figures(run: Run) -> None:
 
 
 def write_probe_report(run: Run) -> Path:
-    """Write report.html from the run's tables and figures, and return its path.
+    """Write report.html from the run's tables and figures, its headline into summary.json, and return its path.
 
     Raises:
         InputError: a table or the captions of the figures are missing or broken.
     """
     contents = ProbeContents(run, captions_of(run))
     model, name = str(contents.manifest.facts.get("model", {}).get("name", "")), run.path.resolve().name
+    sentence = headline_of(contents)
+    run.write_json("summary.json", {"sentence": sentence})
     html = page.page(
         question=f"What does the residual stream of {model} know about knowing?",
-        headline=headline_of(contents),
+        headline=sentence,
         lead=(
             "Linear probes on topics that they have not seen, beside the question's words alone, beside labels that "
             "mean nothing, and beside what happens when the same directions are pushed."

@@ -22,7 +22,10 @@ MOST_QUESTIONS = 200
 
 def write_comparison(run: Run, comparison: Comparison) -> Path:
     """Save the tables, draw the figures, write report.html and return its path."""
-    tables = {name: getattr(comparison, name) for name in ("differences", "answers")}
+    sentence = in_one_sentence(comparison)
+    tables = {"summary": {"sentence": sentence}} | {
+        name: getattr(comparison, name) for name in ("differences", "answers")
+    }
     tables |= {
         name: getattr(comparison, name).rename_axis("row")
         for name in ("agreement", "dose", "pairs", "targets", "questions")
@@ -38,7 +41,7 @@ def write_comparison(run: Run, comparison: Comparison) -> Path:
     names, n_pairs = list(comparison.answers.index), len(comparison.pairs)
     html = page.page(
         question=f"What is different between {len(names)} runs?",
-        headline=headline(in_one_sentence(comparison)),
+        headline=headline(sentence),
         lead=f"{', '.join(map(str, names))}: compared pair by pair ({n_pairs}) on the questions that both asked.",
         sections=[
             verdicts(comparison),

@@ -1,5 +1,7 @@
 """The program that sets runs side by side, as a user calls it."""
 
+import json
+
 import pytest
 from browser import errors_of, opened, requests_of
 from reporting_run import make_run
@@ -23,6 +25,9 @@ def test_two_runs_stand_on_one_page(folders, call, tmp_path):  # noqa: F811
     for title in ("The verdicts", "What was done differently", "Pair by pair", "Target by target", "Which questions"):
         assert title in html
     assert "the runs have the same configuration" in html
+    sentence = json.loads((tmp_path / "out" / "summary.json").read_text())["sentence"]
+    assert sentence.startswith("all runs answer alike")
+    assert sentence[1:] in html
     assert "<b>hi</b>" not in html
     for name in ("differences", "answers", "agreement", "dose", "pairs", "targets", "questions"):
         assert (tmp_path / "out" / f"{name}.csv").is_file()

@@ -1,5 +1,8 @@
 """The probing program from end to end on a tiny model: tables, report, resume, and what it refuses."""
 
+import json
+from html import unescape
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +40,7 @@ def test_every_label_at_every_layer_stands_in_the_table_and_the_report(finished)
     assert len(table) == 5 * 4 * len(labels)
     assert table["auroc"].between(0, 1).all()
     page = (finished / "report.html").read_text()
+    assert json.loads((finished / "summary.json").read_text())["sentence"] in unescape(page)
     for words in (
         "What reads, at its best layer",
         "Where it reads",
