@@ -129,6 +129,12 @@ RUNS: dict[str, Stored] = {
         minutes=15,
         rests_on=BOTH,
     ),
+    "hold_out": Stored(
+        (f"{SWEEP} --hold-out topics --out {{run}}",),
+        copies("hold_out", f"{REFERENCE}/hold_out", "verdict.json"),
+        minutes=5,
+        rests_on=BOTH,
+    ),
     "multiverse": Stored(
         ("python experiments/multiverse.py --out {run}",),
         (
