@@ -1,7 +1,7 @@
 """Can the level of a question, or that nobody knows its answer, be told from its text alone?
 
     python -m elicitation.balance embedded
-    python -m elicitation.balance questions.jsonl
+    python -m elicitation.balance questions.jsonl --out told       # told_apart.csv and make_up.csv besides
 
 Whatever is found to follow the level may then follow the wording instead. Four readers see nothing but the text:
 
@@ -23,12 +23,13 @@ is of 999 draws of the topics, the trained readers as they are.
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from common import InputError, program_parser, run_command
+from common import InputError, atomic_path, program_parser, run_command
 from elicitation.question_files import load_questions
 from elicitation.questions import Question
 
@@ -199,12 +200,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print what the texts alone tell of the level."""
     parser = program_parser(__doc__, prog="python -m elicitation.balance")
     parser.add_argument("questions", help="embedded, development, or a file with topics and levels")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")
     options = parser.parse_args(arguments)
     questions = load_questions(options.questions)
-    print(make_up_by_level(questions).round(2).to_string())
-    print(
-        f"\nAUROC of the text alone, 95% interval over topics:\n{told_apart(questions).round(2).to_string(index=False)}"
-    )
+    make_up, found = make_up_by_level(questions), told_apart(questions)
+    print(make_up.round(2).to_string())
+    print(f"\nAUROC of the text alone, 95% interval over topics:\n{found.round(2).to_string(index=False)}")
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        for name, table in (("make_up", make_up), ("told_apart", found.set_index(["contrast", "reader"]))):
+            with atomic_path(options.out / f"{name}.csv") as temporary:
+                table.to_csv(temporary, float_format="%.6g", lineterminator="\n")
 
 
 if __name__ == "__main__":

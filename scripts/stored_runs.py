@@ -102,7 +102,14 @@ RUNS: dict[str, Stored] = {
         minutes=0.2,
         rests_on=(*BOTH, "closed_book.csv"),
         text="tests/elicitation/test_describe.py makes them anew and compares. By hand in docs/data.md: what "
-        "elicitation.balance and elicitation.kinship print.",
+        "elicitation.kinship prints.",
+    ),
+    "balance": Stored(
+        ("python -m elicitation.balance embedded --out {run}",),
+        copies("balance", f"{REFERENCE}/balance", "make_up.csv", "told_apart.csv"),
+        minutes=0.4,
+        rests_on=("questions",),
+        text="By hand in docs/data.md: what the texts told before they were reworded.",
     ),
     "default": Stored(
         (f"{SWEEP} --out {{run}}",),
