@@ -257,6 +257,12 @@ RUNS: dict[str, Stored] = {
         minutes=6,
         rests_on=(),
     ),
+    "whose_knowledge": Stored(
+        ("python scripts/simulate_whose_knowledge.py --table {run}/whose_knowledge.csv",),
+        copies("whose_knowledge", f"{REFERENCE}/simulated", "whose_knowledge.csv"),
+        minutes=2,
+        rests_on=(),
+    ),
     "verdicts": Stored(
         ("python scripts/calibrate_verdict.py --seeds 200 --table {run}/verdicts.csv",),
         (File(f"{REFERENCE}/simulated/verdicts.csv", ("verdicts/verdicts.csv",), verdicts_on_scenarios),),
