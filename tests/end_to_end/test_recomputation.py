@@ -82,6 +82,24 @@ def middle_of_the_best(score, m, allowed):
     return min((k for k in chosen if abs(m[k] - middle(chosen)) <= nearest + 1e-9), key=lambda k: (abs(m[k]), k))
 
 
+def rate_matched_place(tables, target):
+    """Where the subject's yes rate on the fitting questions is nearest to the target's."""
+    given, distance = tables.x[:, target], []
+    for k in range(len(tables.m)):
+        both = (tables.split == "fitting") & ~np.isnan(given) & ~np.isnan(tables.answer[:, k])
+        distance.append(abs(tables.answer[both, k].mean() - given[both].mean()) if both.any() else np.inf)
+    return middle_of_the_best(-np.array(distance), tables.m, tables.allowed)
+
+
+def best_place(tables, target):
+    """Where the subject agrees with the target on most fitting questions."""
+    given, agreement = tables.x[:, target], []
+    for k in range(len(tables.m)):
+        both = (tables.split == "fitting") & ~np.isnan(given) & ~np.isnan(tables.answer[:, k])
+        agreement.append((tables.answer[both, k] == given[both]).mean() if both.any() else -np.inf)
+    return middle_of_the_best(np.array(agreement), tables.m, tables.allowed)
+
+
 def kappa(predicted, given, weights):
     """Of 0/1 answers on both sides, for every row of weights."""
     n = weights.sum(axis=1)
@@ -175,19 +193,11 @@ def case(request, tmp_path_factory):
 
 def test_the_signal_its_p_and_its_intervals_follow_from_the_page(case):
     tables, verdict = case
-    fitting, test = tables.split == "fitting", tables.split == "test"
+    test = tables.split == "test"
     rows = np.flatnonzero(test)
     pairs = []
     for target in tables.judged:
-        answered = ~np.isnan(tables.x[:, target])
-        distance = []
-        for k in range(len(tables.m)):
-            both = fitting & answered & ~np.isnan(tables.answer[:, k])
-            distance.append(
-                abs(tables.answer[both, k].mean() - tables.x[both, target].mean()) if both.any() else np.inf
-            )
-        k = middle_of_the_best(-np.array(distance), tables.m, tables.allowed)
-        pairs.append((tables.answer[test, k], tables.x[test, target]))
+        pairs.append((tables.answer[test, rate_matched_place(tables, target)], tables.x[test, target]))
 
     def signal(weights, places=None):
         values = []
@@ -215,16 +225,11 @@ def test_the_signal_its_p_and_its_intervals_follow_from_the_page(case):
 
 def test_the_gain_and_its_intervals_follow_from_the_page(case):
     tables, verdict = case
-    fitting, test = tables.split == "fitting", tables.split == "test"
+    test = tables.split == "test"
     rows = np.flatnonzero(test)
     pairs = []
     for target in tables.judged:
-        given = tables.x[:, target]
-        agreement = []
-        for k in range(len(tables.m)):
-            both = fitting & ~np.isnan(given) & ~np.isnan(tables.answer[:, k])
-            agreement.append((tables.answer[both, k] == given[both]).mean() if both.any() else -np.inf)
-        k = middle_of_the_best(np.array(agreement), tables.m, tables.allowed)
+        given, k = tables.x[:, target], best_place(tables, target)
         compared = ~np.isnan(given) & ~np.isnan(tables.answer[:, k]) & ~np.isnan(tables.answer[:, tables.zero])
         commoner = float(given[compared & test].mean() >= 0.5)
         apart = (tables.answer[:, k] == given).astype(float) - (given == commoner)
@@ -238,6 +243,28 @@ def test_the_gain_and_its_intervals_follow_from_the_page(case):
     drawn = tables.mean(gain(resamples(len(rows))))
     check(verdict["gain"], tables.mean(values), drawn, by_topic, tables, values)
     assert verdict["gain"]["detectable"] == pytest.approx(2.8016 * drawn.std(ddof=1), abs=1e-5)
+
+
+def test_what_unread_answers_could_change_follows_from_the_page(case):
+    """Each counted as the wrong answer, and the majority answer taken over all that the target said."""
+    tables, verdict = case
+    test = tables.split == "test"
+    gains, kappas, unread = [], [], 0
+    for target in tables.judged:
+        given = tables.x[test, target]
+        own = [tables.answer[test, place(tables, target)] for place in (best_place, rate_matched_place)]
+        answered = ~np.isnan(given)
+        own[0] = np.where(np.isnan(tables.answer[test, tables.zero]), np.nan, own[0])  # left out of the gain
+        unread += sum(np.isnan(each[answered]).sum() for each in own)
+        best, matched = (np.where(np.isnan(each), 1 - given, each)[answered] for each in own)
+        commoner = float(given[answered].mean() >= 0.5)
+        gains.append((best == given[answered]).mean() - (given[answered] == commoner).mean())
+        kappas.append(kappa(matched, given[answered], np.ones((1, answered.sum())))[0])
+    found = verdict["unread_as_wrong"]
+    assert bool(found) == bool(unread)
+    if found:
+        assert found["gain"] == pytest.approx(tables.mean(gains), abs=1e-9)
+        assert found["signal"] == pytest.approx(tables.mean(kappas), abs=1e-9)
 
 
 def test_the_order_and_its_intervals_follow_from_the_page(case):

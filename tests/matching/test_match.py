@@ -103,6 +103,19 @@ def test_no_constant_answer_does_better_than_the_majority_answer_on_any_target()
     np.testing.assert_allclose(agreement, np.maximum(share, 1 - share))
 
 
+def test_the_majority_answer_is_of_the_answers_that_are_compared_alone():
+    """Of 80 test answers 44 are yes; where the subject was read unsteered 24 of 60: the constant to beat is no."""
+    splits = np.repeat(["fitting", "test"], 80)
+    sweep = plain_sweep(np.tile([-1.0, -1.0, 1.0], (160, 1)), splits)
+    names = sweep["question_id"].unique()
+    panel = pd.DataFrame({"target": np.arange(160) % 2.0}, index=names)
+    panel.iloc[80:, 0] = (np.arange(80) < 44).astype(float)
+    mute = sweep["question_id"].isin(names[80:100]) & (sweep["magnitude"] == 0)
+    table = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19).table
+    assert table.loc["target", ["n_test", "n_unread_test"]].tolist() == [60, 20]
+    assert table.loc["target", "majority"] == 36 / 60
+
+
 def test_what_is_unread_on_the_test_split_takes_no_magnitude_from_the_choice():
     sweep, panel = simulated()
     magnitudes = np.unique(sweep["magnitude"])

@@ -183,9 +183,9 @@ def test_a_target_that_always_answers_alike_gets_an_endless_cut():
     assert np.isnan(choice.moved_cut(margins, np.full(3, np.nan)))
 
 
-def test_the_majority_answer_ignores_gaps():
-    given = np.array([[1.0, 0, np.nan], [np.nan, 0, np.nan], [np.nan, 1, np.nan]])
-    assert np.array_equal(choice.majority_answers(given), [1.0, 0.0, np.nan], equal_nan=True)
+def test_the_majority_answer_ignores_gaps_and_is_yes_where_there_are_as_many():
+    given = np.array([[1.0, 0, np.nan, 1], [np.nan, 0, np.nan, 0], [np.nan, 1, np.nan, np.nan]])
+    assert np.array_equal(choice.majority_answers(given), [1.0, 0.0, np.nan, 1.0], equal_nan=True)
 
 
 @pytest.mark.parametrize(
