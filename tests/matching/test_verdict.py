@@ -148,6 +148,25 @@ def test_a_direction_is_ranked_by_its_order_where_the_dial_reorders():
     assert judge(matches, N, N, controls=as_good).push == verdict.ANY_PUSH
 
 
+@pytest.mark.parametrize(("share", "push"), [(0.95, verdict.ANY_PUSH), (0.85, verdict.THIS_DIRECTION)])
+def test_a_control_whose_order_is_nine_tenths_as_good_decides_though_it_ranks_behind(share, push):
+    sweep, _ = simulated(n_questions=800, reordering=0.9)
+    matches = match_targets(sweep, simulation.dial_order_targets(np.random.default_rng(1), sweep, 12), n_bootstrap=19)
+    table = drawn_controls(matches, push=1.0)
+    own = judge(matches, N, N).direction.own["order_gain"]
+    table.iloc[0, table.columns.get_loc("order_gain")] = share * own
+    found = judge(matches, N, N, controls=table)
+    assert (found.push, found.direction.rank) == (push, 1)
+
+
+def test_targets_that_always_say_one_thing_do_not_count_against_the_reach():
+    sweep, panel = simulated(n_targets=6)
+    sweep = sweep[sweep["magnitude"].abs() <= 0.5]
+    constant = panel.assign(**{f"always {number}": 1.0 for number in range(7)})
+    one, other = (judge(match_targets(sweep, table, n_bootstrap=19), N, N).reach for table in (panel, constant))
+    assert one == other > 0
+
+
 def test_a_control_at_right_angles_that_does_nearly_as_well_is_named_and_decides(steered_matches):
     sweep, panel = simulated("moved cut", reordering=0.0)
     matches = match_targets(sweep, panel, n_bootstrap=19)
