@@ -1,6 +1,6 @@
 """A whole run directory from simulated answers, for the tests of the report."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +57,19 @@ def simulated_panel(
 
 
 def make_run(
-    folder: Path, n_targets: int = 6, n_questions: int = 240, seed: int = 0, texts: Sequence[str] = (), **replaced: Any
+    folder: Path,
+    n_targets: int = 6,
+    n_questions: int = 240,
+    seed: int = 0,
+    texts: Sequence[str] = (),
+    answered: Callable[[pd.DataFrame], pd.DataFrame] = lambda sweep: sweep,
+    **replaced: Any,
 ) -> SweepRun:
     """A finished run, but for its figures and its report; keywords replace entries of its verdict.
 
     Args:
         texts: of the first questions, and of their topics.
+        answered: what becomes of the simulated sweep before it is kept and judged.
     """
     rng = np.random.default_rng(seed)
     questions = pd.DataFrame(
@@ -79,7 +86,7 @@ def make_run(
     questions["split"] = assign_splits(questions, seed).to_numpy()
     difficulty = pd.Series(rng.normal(size=n_questions), index=pd.Index(questions["id"], name="question_id"))
     answers, respondents = simulated_panel(difficulty, n_targets, rng)
-    sweep = simulated_sweep(questions, difficulty.to_numpy(), rng)
+    sweep = answered(simulated_sweep(questions, difficulty.to_numpy(), rng))
     panel = answers.stack(future_stack=True).rename("said_yes").rename_axis(["question_id", "respondent"]).reset_index()
     configuration = {"model": "embedded", "method": "mean_difference", "unit": "residual_norm"}
     run = SweepRun(Run.create(folder, "steer_sweep", configuration))

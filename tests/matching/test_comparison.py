@@ -1,13 +1,18 @@
 """Several runs side by side: what differs, and the paired tests."""
 
+import shutil
+
 import numpy as np
+import pandas as pd
 import pytest
 from reporting_run import make_run
 from scipy import stats
 
 from common import InputError
+from elicitation import MASS_FLOOR
 from matching import SweepRun, compare_runs, mcnemar, paired_difference
 from matching.comparison import differences
+from matching.status import JUDGED
 
 
 @pytest.fixture(scope="module")
@@ -16,20 +21,15 @@ def one(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def other(one, tmp_path_factory):
+def other(tmp_path_factory):
     """The same questions and panel, with a subject that answers at random."""
-    run = make_run(tmp_path_factory.mktemp("comparison") / "other", n_targets=8)
-    rng = np.random.default_rng(5)
-    sweep = run.sweep()
-    noise = dict(zip(run.questions()["id"], rng.normal(0, 1.5, 240), strict=True))
-    sweep["margin"] = 2.5 * sweep["magnitude"] + sweep["question_id"].map(noise)
-    for part in (run.path / "sweep").iterdir():
-        part.unlink()
-    writable = SweepRun.open(run.path, write=True)
-    with writable.run:
-        writable.parts.append(sweep)
-        writable.write_judgement(writable.judge())
-    return SweepRun.open(run.path)
+
+    def at_random(sweep):
+        questions = sweep["question_id"].unique()
+        noise = dict(zip(questions, np.random.default_rng(5).normal(0, 1.5, len(questions)), strict=True))
+        return sweep.assign(margin=2.5 * sweep["magnitude"] + sweep["question_id"].map(noise))
+
+    return make_run(tmp_path_factory.mktemp("comparison") / "other", n_targets=8, answered=at_random)
 
 
 def test_only_what_is_not_the_same_is_a_difference():
@@ -65,6 +65,53 @@ def test_each_target_has_the_agreement_of_both_runs_on_the_same_questions(one, o
     assert (table["n"] > 0).all()
     apart = (table["only_first"] - table["only_second"]) / table["n"]
     np.testing.assert_allclose(table["first_agrees"] - table["second_agrees"], apart.astype(float))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """The same questions, in other splits, of another subject and with other answers of targets of the same names; one
+    answer in twenty cannot be read."""
+
+    def with_unread(sweep):
+        unread = np.random.default_rng(6).random(len(sweep)) < 0.05
+        return sweep.assign(mass=sweep["mass"].mask(unread, MASS_FLOOR / 2))
+
+    return make_run(tmp_path_factory.mktemp("comparison") / "elsewhere", n_targets=9, seed=3, answered=with_unread)
+
+
+def agreement_by_hand(run, target):
+    """Question -> (what the target says, whether the subject agrees at the target's own magnitude; None: unread)."""
+    sweep, matched = run.sweep(), run.matches().loc[target]
+    nearest = sweep["magnitude"].unique()[np.abs(sweep["magnitude"].unique() - matched["magnitude"]).argmin()]
+    tested = sweep["question_id"].map(run.splits()) == "test"
+    asked = sweep[(sweep["magnitude"] == nearest) & tested].set_index("question_id")
+    panel = run.panel()
+    given = panel[panel["respondent"] == target].set_index("question_id")["said_yes"].dropna()
+    return {
+        question: (given[question], None if row["mass"] < MASS_FLOOR else (row["margin"] > 0) == (given[question] == 1))
+        for question, row in asked.iterrows()
+        if question in given
+    }
+
+
+def test_targets_are_compared_where_both_tested_both_were_read_and_both_panels_hold_the_same_answer(one, elsewhere):
+    found = compare_runs({"a": one, "b": elsewhere}).targets.set_index("target")
+    statuses = pd.concat([run.matches()["status"] for run in (one, elsewhere)], axis=1, join="inner")
+    assert list(found.index) == list(statuses.index[statuses.isin(JUDGED).all(axis=1)])
+    assert not statuses.isin(JUDGED).all(axis=1).all()
+    left_out = {"answers": 0, "unread": 0, "split": 0}
+    for target, row in found.iterrows():
+        first, second = (agreement_by_hand(run, target) for run in (one, elsewhere))
+        left_out["split"] += len(first.keys() ^ second.keys())
+        same = [(first[q], second[q]) for q in first.keys() & second.keys()]
+        left_out["answers"] += sum(a[0] != b[0] for a, b in same)
+        left_out["unread"] += sum(None in (a[1], b[1]) for a, b in same)
+        agrees = [(a[1], b[1]) for a, b in same if a[0] == b[0] and None not in (a[1], b[1])]
+        assert row["n"] == len(agrees)
+        assert row["first_agrees"] == pytest.approx(np.mean([a for a, _ in agrees]))
+        assert row["second_agrees"] == pytest.approx(np.mean([b for _, b in agrees]))
+        assert (row["only_first"], row["only_second"]) == (agrees.count((True, False)), agrees.count((False, True)))
+    assert min(left_out.values()) > 0, left_out
 
 
 def test_agreement_and_counts_of_turning_questions_are_those_of_the_runs(one, other):
@@ -105,7 +152,7 @@ def test_the_paired_test_has_its_size_and_finds_a_planted_difference():
 def test_a_lone_run_and_an_unfinished_one_are_refused(one, tmp_path):
     with pytest.raises(InputError, match="two runs or more, and 1 came"):
         compare_runs({"a": one})
-    run = make_run(tmp_path / "run")
-    (run.path / "verdict.json").unlink()
+    shutil.copytree(one.path, tmp_path / "run")
+    (tmp_path / "run" / "verdict.json").unlink()
     with pytest.raises(InputError, match="is not finished"):
-        compare_runs({"a": one, "b": run})
+        compare_runs({"a": one, "b": SweepRun.open(tmp_path / "run")})

@@ -1,5 +1,7 @@
 """Rivals, facts and what the order knows: planted truths are found, and nothing is made of nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from verdict_tables import plain_sweep, simulated
 
 from matching import SweepTables, facts_result, judge_tables, match_targets, simulation, sweep_grid
 from matching.knowing import SUBJECT, knowing_table
-from matching.rivals import RIVALS, ceiling, cut_at_rate, material_of, rival_table
+from matching.rivals import RIVALS, Material, ceiling, cut_at_rate, material_of, rival_table
 from matching.tables import panel_answers
 from matching.text_features import ridge_scores, text_features
 
@@ -118,6 +120,61 @@ def test_a_rival_is_cut_at_the_targets_rate_on_the_fitting_questions():
     assert np.isnan(cut_at_rate(scores, np.full(400, np.nan), fitting)).all()
 
 
+@pytest.fixture(scope="module")
+def material():
+    """Three base models of three targets each, 120 questions of 30 topics, and two instructed levels."""
+    rng = np.random.default_rng(7)
+    ease, ids = rng.standard_normal((120, 1)), [f"q{number:03d}" for number in range(120)]
+    given = (ease + rng.standard_normal((120, 9)) > np.linspace(-0.8, 0.8, 9)).astype(float)
+    given[rng.random(given.shape) < 0.03] = np.nan
+    words = np.array(["river", "stone", "garden", "window", "paper", "who", "when", "very"])
+    return Material(
+        texts=[" ".join(rng.choice(words, 6)) for _ in ids],
+        topics=np.array([f"topic {number // 4}" for number in range(120)], dtype=object),
+        splits=rng.permutation(np.repeat(["extraction", "fitting", "test"], [30, 30, 60])),
+        given=pd.DataFrame(given, index=ids, columns=[f"t{number}" for number in range(9)]),
+        models=np.repeat(["a", "b", "c"], 3),
+        unsteered=ease[:, 0],
+        instructed=rng.standard_normal((120, 6)) + np.linspace(-1.5, 1.5, 6),
+    )
+
+
+OWN_ANSWERS = ("surface", "topic means", "text")
+"""Rivals that are trained on what the target itself says."""
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, material):
+    """Not even through the other targets of its base model. Its yes rate over all questions may find its neighbour."""
+    scores, own = RIVALS[rival][0], material.models == "b"
+    given, test = material.given.to_numpy().copy(), np.flatnonzero(material.splits == "test")
+    if rival == "nearest threshold":
+        given[np.ix_(test, np.flatnonzero(own))] = given[np.ix_(np.random.default_rng(1).permutation(test), own)]
+    else:
+        given[np.ix_(test, np.flatnonzero(own))] = 1 - given[np.ix_(test, own)]
+    told = replace(material, given=pd.DataFrame(given, material.given.index, material.given.columns))
+    np.testing.assert_array_equal(scores(told)[:, own], scores(material)[:, own])
+
+
+@pytest.mark.parametrize("rival", sorted(set(RIVALS) - {*OWN_ANSWERS, "instructed threshold"}))
+def test_what_other_models_tell_comes_from_other_base_models_alone(rival, material):
+    scores, own = RIVALS[rival][0], material.models == "b"
+    given = material.given.to_numpy().copy()
+    given[:, own] = np.random.default_rng(1).permutation(given[:, own])
+    told = replace(material, given=pd.DataFrame(given, material.given.index, material.given.columns))
+    np.testing.assert_array_equal(scores(told)[:, own], scores(material)[:, own])
+    if rival != "unsteered margin":
+        assert not np.array_equal(scores(told)[:, ~own], scores(material)[:, ~own], equal_nan=True)
+
+
+@pytest.mark.parametrize("rival", [*OWN_ANSWERS, "text, from other models"])
+def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(rival, material):
+    given = material.given.copy()
+    given[material.splits == "test"] = 1 - given[material.splits == "test"]
+    told = replace(material, given=given)
+    np.testing.assert_array_equal(RIVALS[rival][0](told), RIVALS[rival][0](material))
+
+
 def test_scores_of_questions_that_were_trained_on_come_from_models_that_did_not_see_them():
     rng = np.random.default_rng(2)
     features = rng.standard_normal((200, 150))
@@ -172,6 +229,36 @@ def test_a_dial_that_turns_every_yes_shares_it_with_the_facts(own_grid):
     assert 0.1 < knowing.share < 0.9
     assert knowing.loss > 0.1
     assert knowing.shrink < 1
+
+
+def test_the_range_on_which_facts_are_watched_is_that_of_the_questions_the_vector_was_not_made_of(own_grid):
+    ease = np.random.default_rng(1).standard_normal(400)
+    table = plain_sweep(ease[:, None] + MAGNITUDES, np.tile(["fitting", "test"], 200), MAGNITUDES)
+    other = plain_sweep(np.full((150, 1), 9.0) + MAGNITUDES, ["extraction"] * 150, MAGNITUDES)
+    other["question_id"] = "x" + other["question_id"]
+    facts = facts_table(1.0)
+    alone, beside = (
+        facts_result(grid, *facts, n_bootstrap=19) for grid in (own_grid, sweep_grid(pd.concat([table, other])))
+    )
+    assert beside == alone
+    assert (alone.from_magnitude, alone.to_magnitude) == pytest.approx((-1.28, 1.28), abs=0.3)
+
+
+def test_what_facts_do_beyond_the_watched_range_is_no_loss(own_grid):
+    table, truth = facts_table(0.0)
+    broken = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 2, -table["margin"]))
+    assert facts_result(own_grid, broken, truth, n_bootstrap=19).loss == 0
+    nearer = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 0.9, -table["margin"]))
+    assert facts_result(own_grid, nearer, truth, n_bootstrap=19).loss > 0.9
+
+
+def test_a_fact_that_cannot_be_read_counts_neither_as_yes_nor_as_no(own_grid):
+    table, truth = facts_table(1.0)
+    fewer = table["question_id"].isin(truth.index[:30])
+    unread = facts_result(own_grid, table.assign(mass=table["mass"].mask(fewer, 0.0)), truth, n_bootstrap=19)
+    without = facts_result(own_grid, table[~fewer], truth, n_bootstrap=19)
+    assert (unread.n, unread.n_unread, without.n) == (200, 30, 170)
+    assert (unread.share, unread.accuracy, unread.loss) == (without.share, without.accuracy, without.loss)
 
 
 # ---- knowing ---------------------------------------------------------------------------------------------------------
