@@ -1,5 +1,7 @@
 """Before a model is asked: which targets could be judged, and how many questions it would take."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,3 +85,20 @@ def test_a_run_that_suffices_says_how_many_questions_would_let_more_targets_be_j
 
 def test_a_run_of_all_questions_is_not_told_to_ask_more():
     assert prospects_of(inputs_of(120, 120, [0.5, 0.5, 0.5, 0.5, 0.5, 0.1])).n_for_most is None
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "fitting", "expected"),
+    [(10, 40, 10, "possible"), (10, 39, 10, "few"), (9, 41, 10, "few"), (41, 9, 10, "few"), (10, 40, 9, "few")],
+)
+def test_the_fewest_answers_that_let_a_target_be_judged_are_those_of_the_status(yes, no, fitting, expected):
+    inputs = inputs_of(200, 200, [0.5] * 6)
+    splits = pd.Series(inputs.splits)
+    answers = inputs.panel.answers.copy()
+    own = pd.Series(np.nan, answers.index)
+    own[splits.index[splits == "test"][: yes + no]] = [1.0] * yes + [0.0] * no
+    own[splits.index[splits == "fitting"][:fitting]] = 1.0
+    answers["t0"] = own
+    panel = ResponseMatrix(answers, inputs.panel.respondents)
+    found = prospects_of(replace(inputs, panel=panel, everything=None))
+    assert found.status["t0"] == expected
