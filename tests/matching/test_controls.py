@@ -5,9 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+from verdict_tables import simulated
 
-from matching import ControlDial, SweepRun, dial_of_crossings, sweep_grid
-from matching.controls import RATE_COLUMNS, RATE_POINTS, control_rates
+from matching import ControlDial, SweepRun, dial_of_crossings, match_targets, sweep_grid
+from matching.controls import RATE_COLUMNS, RATE_POINTS, control_rates, control_table
+from matching.simulation import framings_of
+from matching.status import JUDGED
 
 GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
 QUESTIONS = pd.Index([f"q{i}" for i in range(10)])
@@ -57,3 +61,41 @@ def test_a_run_tells_the_rates_of_its_test_questions_along_its_controls():
         drawn = np.interp(grid.magnitudes[inside], told["magnitude"], told["yes_rate"])
         assert drawn == pytest.approx(counted[inside], abs=0.1)  # between two of its points many answers turn
     assert SweepRun.open(GOLDEN / "default").control_rates().empty
+
+
+@pytest.mark.parametrize("way", [1, -1], ids=["turns to yes", "turns to no"])
+def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way):
+    """By loops over targets and scikit-learn: settings from the fitting questions, kappa from the test questions, the
+    order from both, beside the unsteered margin on the same questions; read backwards where that fits better."""
+    sweep, panel = simulated("moved cut", n_questions=240)
+    panel.iloc[::5, ::2] = np.nan
+    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=19)
+    grid, rng = sweep_grid(sweep), np.random.default_rng(8)
+    unsteered = pd.Series(grid.margins[:, grid.unsteered], grid.questions)
+    turns = pd.Series(-way * (unsteered.fillna(0) + 0.8 * rng.standard_normal(240)), grid.questions)
+    turns = turns.drop(grid.questions[7::20])  # never read along the control
+    table = pd.DataFrame({"question_id": turns.index, "magnitude": turns.to_numpy(), "yes_at_low": way < 0})
+    dial = dial_of_crossings(table, grid.questions, -5.0, 5.0)
+    (row,) = control_table(matches, {"c": ControlDial("random", True, dial, norms_per_unit=0.5)}).to_dict("records")
+
+    split = pd.Series(grid.splits, grid.questions)
+    points = np.unique([-5.0, *turns, 5.0])
+    settings = [-5.0, *(points[:-1] + points[1:]) / 2, 5.0]
+    judged = matches.table.index[matches.table["status"].isin(JUDGED)]
+    kappas, gains = {}, {}
+    for target in judged:
+        given = panel[target].reindex(turns.index).dropna()
+        fitting = given[split[given.index] == "fitting"]
+        away = [abs((way * (turns[fitting.index] - m) < 0).mean() - fitting.mean()) for m in settings]
+        says = way * (turns - settings[int(np.argmin(np.round(away, 12)))]) < 0
+        test = given[split[given.index] == "test"]
+        kappas[target] = cohen_kappa_score(test == 1, says[test.index])
+        both = given[(split[given.index] != "extraction") & unsteered[given.index].notna()]
+        margin = roc_auc_score(both, unsteered[both.index])
+        gains[target] = [roc_auc_score(both, sign * turns[both.index]) - margin for sign in (-1, 1)]
+    models = matches.table.loc[judged, "model"]
+    assert row["signal"] == pytest.approx(pd.Series(kappas).groupby(models).mean().mean())
+    assert row["order_gain"] == pytest.approx(pd.DataFrame(gains).T.groupby(models).mean().mean().max())
+    own = turns[split[turns.index] != "extraction"].sort_values().to_numpy()
+    n = len(own)
+    assert row["push"] == pytest.approx(0.5 * (own[int(np.ceil(0.9 * n)) - 1] - own[int(np.floor(0.1 * n))]))

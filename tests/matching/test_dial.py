@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 from verdict_tables import plain_sweep, simulated
 
 from matching import dial_of_crossings, dial_of_grid, sweep_grid
+from matching.dial import grid_of_dial
 from matching.placement import matched_magnitudes, orthogonal_line
 from matching.ranking import auc, auc_resampled
 
@@ -68,6 +69,14 @@ def test_magnitudes_at_which_too_much_is_unread_end_the_range():
     mass[:6, 4] = 0.0
     found = dial(*rows, mass=mass)
     assert (found.low, found.high) == (-2, 1)
+    low = dial(*rows, mass=mass[:, ::-1])
+    assert (low.low, low.high) == (-1, 2)
+
+
+def test_a_margin_of_exactly_0_is_a_no():
+    found = dial([-1, 0, 0, 1, 2], [-1, -1, -1, -1, 0])
+    assert found.crossings[0] == pytest.approx([0.0])
+    assert found.n_turns.tolist() == [1, 0]
 
 
 def test_answers_at_any_magnitude_follow_from_the_crossings():
@@ -94,6 +103,20 @@ def test_crossings_that_were_sought_directly_make_the_same_dial():
     assert (again.n_turns == found.n_turns).all()
 
 
+def test_a_grid_that_is_made_of_crossings_has_its_magnitudes_from_the_fitting_questions_alone():
+    questions, rng = pd.Index([f"q{i}" for i in range(90)]), np.random.default_rng(0)
+    splits = pd.Series(["extraction", "fitting", "test"] * 30, questions)
+    unsteered = pd.DataFrame({"margin": 1.0, "mass": 0.9}, questions)
+    turns = pd.Series(rng.uniform(-1, 1, 90), questions)
+    grids = []
+    for own in (turns, turns.where(splits == "fitting", rng.uniform(-0.1, 0.1, 90))):
+        table = pd.DataFrame({"question_id": questions, "magnitude": own.to_numpy(), "yes_at_low": False})
+        grids.append(grid_of_dial(dial_of_crossings(table, questions, -1, 1), unsteered, splits))
+    assert np.array_equal(grids[0].magnitudes, grids[1].magnitudes)
+    rates = grids[0].answers[grids[0].rows("fitting")].mean(axis=0)
+    assert len(np.unique(np.delete(rates, grids[0].unsteered))) == 31  # as even as 30 questions allow
+
+
 def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():
     crossings = np.linspace(-1, 1, 101)
     table = pd.DataFrame({"question_id": [f"q{i}" for i in range(101)], "magnitude": crossings, "yes_at_low": False})
@@ -105,6 +128,8 @@ def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():
     assert backwards == pytest.approx(forwards, abs=0.03)
     short = table.assign(magnitude=table["magnitude"].where(table["magnitude"] < 0.5))
     assert dial_of_crossings(short, questions, -2, 0.5).push(every) == float("inf")
+    exact = dial_of_crossings(table[:10].assign(magnitude=np.arange(1.0, 11)), questions[:10], 0, 11)
+    assert exact.push_ends(every[:10]) == (2, 9)  # one of ten says yes up to 2, nine of ten from 9 on
     half = np.arange(101) < 50
     assert dial_of_crossings(table, questions, -2, 2).push(half) == pytest.approx(0.8, abs=0.05)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from common import InputError
 from matching import CUT, compare_dials, reach_at_kl
@@ -91,6 +92,61 @@ def test_rates_that_are_not_reached_and_answers_that_are_not_read_do_not_count()
     row = compare_dials(none, placed, kinds, panel, splits, n_bootstrap=19).table.loc["pushed"]
     assert row["n_rates"] == 0
     assert np.isnan(row["order_gain"])
+
+
+def test_targets_are_met_at_the_rate_of_their_fitting_answers_and_dials_chosen_by_fitting_gains():
+    answers, placed, kinds, panel, splits = planted(4, 0.8)
+    test = splits[splits == "test"].index
+    panel.loc[test] = np.random.default_rng(0).integers(0, 2, panel.loc[test].shape)  # another rate, and no order
+    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    fitting = panel.drop(test).mean()
+    own = found.targets[found.targets["dial"] == "pushed"].set_index("target")["rate"]
+    assert (abs(own - fitting[own.index]) <= 0.05 + 1e-9).all()
+    row = found.table.loc["pushed"]
+    assert row["fitting_order_gain"] > 0.03
+    assert row["fitting_signal"] > 0.2
+    assert abs(row["order_gain"]) < 0.03
+    assert found.chosen == "pushed"
+
+
+def test_kappas_of_dial_and_cut_are_over_the_questions_that_both_could_be_read_on():
+    answers, placed, kinds, panel, splits = planted(5, 0.5)
+    rng = np.random.default_rng(1)
+    answers["mass"] = np.where(answers["rate"].notna() & (rng.random(len(answers)) < 0.2), 0.0, 1.0)
+    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    own = found.targets[found.targets["dial"] == "pushed"]
+    assert len(own) >= 6
+    read = answers[answers["mass"] > 0].set_index(["dial", "rate", "question_id"])["margin"] > 0
+    for row in own.to_dict("records"):
+        sides = [read[name, row["rate"]] for name in ("pushed", CUT)]
+        both = sides[0].index.intersection(sides[1].index).intersection(splits[splits == "test"].index)
+        assert 60 < len(both) < 90
+        kappas = [cohen_kappa_score(side[both], panel.loc[both, row["target"]] == 1) for side in sides]
+        assert (row["kappa"], row["kappa_cut"]) == pytest.approx(kappas)
+
+
+def test_where_questions_of_a_topic_are_alike_intervals_over_topics_are_wider():
+    """Each question stands there six times under one topic: counted as questions, they would seem to tell more."""
+    answers, placed, kinds, panel, splits = planted(6, 0.5)
+    first = {name: f"q{6 * (int(name[1:]) // 12) * 2 + int(name[1:]) % 2:03d}" for name in splits.index}
+    copied = answers.set_index(["dial", "rate", "question_id"])["margin"]
+    keys = pd.MultiIndex.from_frame(answers[["dial", "rate", "question_id"]].assign(
+        question_id=answers["question_id"].map(first)))  # fmt: skip
+    answers = answers.assign(margin=copied.reindex(keys).to_numpy())
+    panel = panel.loc[panel.index.map(first)].set_axis(panel.index)
+    topics = pd.Series(first)
+    alone = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=299)
+    by_topic = compare_dials(answers, placed, kinds, panel, splits, topics, n_bootstrap=299)
+    for number in ("signal", "signal_gain", "order_gain", "rho"):
+        wide, narrow = (
+            each.table.loc["pushed", f"{number}_high"] - each.table.loc["pushed", f"{number}_low"]
+            for each in (by_topic, alone)
+        )
+        assert wide > 1.6 * narrow, number
+    widths = [
+        (each.targets["high"] - each.targets["low"])[each.targets["dial"] == "pushed"] for each in (by_topic, alone)
+    ]
+    assert widths[0].mean() > 1.6 * widths[1].mean()
 
 
 def test_without_a_moved_cut_nothing_is_compared():

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.metrics import roc_auc_score
 from verdict_tables import plain_sweep, simulated
 
 from common import InputError
-from matching import match_targets, simulation
+from matching import dial_of_grid, match_targets, simulation, sweep_grid
 from psychometrics import threshold_table
 
 HEADER = (
@@ -275,3 +276,17 @@ def test_where_topics_are_held_out_the_order_is_judged_by_test_questions_alone()
     other = own["topic"].where(own["split"] != "test", "another " + own["topic"])
     alone = match_targets(sweep, panel, topics=other, n_bootstrap=19).evidence
     assert len(alone.ordered) == (own["split"] == "test").sum()
+
+
+def test_the_dials_order_and_the_margins_are_compared_on_the_questions_that_have_both():
+    sweep, panel = simulated("moved cut", n_questions=200)
+    gone = sweep["question_id"].isin(panel.index[::4]) & (sweep["magnitude"] == 0)
+    grid = sweep_grid(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)))
+    table = match_targets(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)), panel, n_bootstrap=19).table
+    margins, ease = grid.margins[:, grid.unsteered], dial_of_grid(grid).ease
+    both = ~np.isnan(margins) & ~np.isnan(ease) & (grid.splits != "extraction")
+    for target, row in table.iterrows():
+        given = panel[target].reindex(grid.questions).to_numpy()
+        known = both & ~np.isnan(given)
+        assert row["order_auc"] == pytest.approx(roc_auc_score(given[known], ease[known]))
+        assert row["order_auc_unsteered"] == pytest.approx(roc_auc_score(given[known], margins[known]))

@@ -284,6 +284,26 @@ def test_an_order_that_is_about_being_right_says_nothing_within_right_or_wrong()
     assert knowing_table(matches, grid.questions, None, None) is None
 
 
+def test_an_order_that_fits_a_target_only_where_it_is_right_is_told_so():
+    rng = np.random.default_rng(5)
+    sweep, _ = simulated(n_questions=1200, reordering=0.0)
+    grid = sweep_grid(sweep)
+    ease, right = np.nan_to_num(grid.margins[:, grid.unsteered]), rng.random(1200) < 0.6
+    says = np.where(
+        right[:, None], ease[:, None] + 0.3 * rng.standard_normal((1200, 5)) > 0, rng.random((1200, 5)) < 0.5
+    )
+    panel = pd.DataFrame(says.astype(float), index=grid.questions).add_prefix("t")
+    panel.iloc[::7] = np.nan
+    correctness = pd.DataFrame({name: right.astype(float) for name in panel}, index=grid.questions)
+    matches = match_targets(sweep, panel, n_bootstrap=19)
+    table = knowing_table(matches, grid.questions, correctness, None, n_bootstrap=19).loc[panel.columns]
+    assert (table["yes_within_right"] > 0.85).all()
+    assert table["yes_within_wrong"].between(0.4, 0.6).all()
+    judged = ~np.isnan(grid.margins[:, grid.unsteered]) & (grid.splits != "extraction") & panel["t0"].notna().to_numpy()
+    assert (table["n_within_right"] == (judged & right).sum()).all()
+    assert (table["n_within_wrong"] == (judged & ~right).sum()).all()
+
+
 # ---- all of it from the tables of a run ------------------------------------------------------------------------------
 
 
