@@ -115,6 +115,25 @@ def test_what_random_directions_move_as_far_is_said_to_move_as_any_push_does():
     assert any("not decided" in line for line in found.sentences())
 
 
+def test_random_directions_that_move_it_as_far_the_other_way_count_as_well():
+    answers = planted({"can you answer": 1.0})
+    against = (answers["role"] == "random") * -2.0 * np.sign(answers["magnitude"])
+    row = profile_of(answers.assign(score=answers["score"] + against)).reports.loc["can you answer"]
+    assert (row["p"], row["verdict"]) == (1.0, AS_ANY)
+    still = profile_of(answers).reports.loc["can you answer"]
+    assert (still["p"], still["verdict"]) == (1 / 20, MOVES)
+
+
+def test_an_item_counts_where_all_of_its_forms_could_be_read():
+    one, other = (planted({"can you answer": 1.0}).assign(form=form) for form in ("A first", "B first"))
+    lost = other["question_id"].isin([f"q{item}" for item in range(9)])
+    found = profile_of(pd.concat([one, other.assign(score=other["score"].mask(lost))]))
+    whole = profile_of(pd.concat([one, other])[~pd.concat([lost, lost])])
+    assert found.reports.loc["can you answer", ["n", "n_unread"]].tolist() == [40, 9]
+    numbers = ["mean", "sd", "together"]
+    assert found.reports[numbers].to_numpy() == pytest.approx(whole.reports[numbers].to_numpy())
+
+
 def test_forms_are_averaged_and_what_they_differ_by_is_the_order_effect():
     rng = np.random.default_rng(0)
     rows = []
@@ -135,6 +154,10 @@ def test_the_share_right_is_of_what_has_a_truth():
     truths = profile_of(answers).truths
     own = answers[(answers["role"] == "vector") & (answers["magnitude"] == 0)]
     assert truths.loc[truths["magnitude"] == 0, "share"].item() == pytest.approx((own["score"] > 0).mean())
+    wrong = own.index[own["score"] < 0][:5]
+    row = profile_of(answers.assign(score=answers["score"].mask(answers.index.isin(wrong)))).truths.iloc[0]
+    assert (row["n"], row["n_unread"]) == (35, 5)
+    assert row["share"] == pytest.approx((own["score"] > 0).sum() / 35)
 
 
 def test_answers_without_an_unsteered_setting_are_refused():

@@ -51,6 +51,22 @@ def test_the_same_answers_have_the_same_order_and_kappa_1():
     assert found.read == 1
 
 
+def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
+    """Thirty questions that would all be a direct yes cannot be read so, and ten others not in words."""
+    ease = np.random.default_rng(2).uniform(-0.9, 0.9, 200)
+    ease[:30] = 5.0
+    direct = sweep_of(ease)
+    direct["mass"] = np.where(direct["question_id"].isin(questions(30)) & (direct["magnitude"] != 0), 0.0, 1.0)
+    words = as_sweep(written(sweep_of(ease), unread=questions(40)[30:]))
+    splits = splits_of(200)
+    found = compare_reasoned(sweep_grid(direct, splits), sweep_grid(words, splits)).settings.set_index("magnitude")
+    for magnitude, row in found.iterrows():
+        both = ease[40:] if magnitude else np.delete(ease, np.arange(30, 40))
+        rate = (both + magnitude > 0).mean()
+        assert (row["n"], row["n_unread"], row["n_both"]) == (200, 10, len(both))
+        assert (row["direct"], row["reasoned"]) == pytest.approx((rate, rate))
+
+
 def test_orders_that_share_nothing_are_found_to_share_nothing():
     rng = np.random.default_rng(1)
     found = [compare(*rng.uniform(-0.9, 0.9, (2, 120))) for _ in range(40)]
