@@ -63,8 +63,12 @@ def test_a_run_tells_the_rates_of_its_test_questions_along_its_controls():
     assert SweepRun.open(GOLDEN / "default").control_rates().empty
 
 
-@pytest.mark.parametrize("way", [1, -1], ids=["turns to yes", "turns to no"])
-def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way):
+@pytest.mark.parametrize(
+    ("way", "order"),
+    [(1, 1), (-1, 1), (1, -1)],
+    ids=["turns to yes", "turns to no", "turns the hard questions to yes first"],
+)
+def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way, order):
     """By loops over targets and scikit-learn: settings from the fitting questions, kappa from the test questions, the
     order from both, beside the unsteered margin on the same questions; read backwards where that fits better."""
     sweep, panel = simulated("moved cut", n_questions=240)
@@ -72,7 +76,7 @@ def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way):
     matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=19)
     grid, rng = sweep_grid(sweep), np.random.default_rng(8)
     unsteered = pd.Series(grid.margins[:, grid.unsteered], grid.questions)
-    turns = pd.Series(-way * (unsteered.fillna(0) + 0.8 * rng.standard_normal(240)), grid.questions)
+    turns = pd.Series(-way * order * (unsteered.fillna(0) + 0.8 * rng.standard_normal(240)), grid.questions)
     turns = turns.drop(grid.questions[7::20])  # never read along the control
     table = pd.DataFrame({"question_id": turns.index, "magnitude": turns.to_numpy(), "yes_at_low": way < 0})
     dial = dial_of_crossings(table, grid.questions, -5.0, 5.0)
