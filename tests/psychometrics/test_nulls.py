@@ -290,6 +290,10 @@ def test_the_sensitivity_table_shows_that_a_second_factor_belongs_to_the_correct
     assert (table["first_p"] == 0.01).all()
     assert (table["second_p"] > 0.05).all()
     assert table["max_delta_rho"].max() > 0.5
+    below = table["smallest_eigenvalue"] - table["smallest_null"]  # its p looks at the lower tail
+    clearly = below.abs() > 0.05
+    assert clearly.any()
+    assert ((table["smallest_p"] < 0.5) == (below < 0))[clearly].all()
     model = fit_factor_model(answers("sim3"), thresholds="global", zero_cells="none")
     row = table.loc["none, global"]
     assert row["first_share"] == pytest.approx(model.explained.iloc[0, 0], abs=1e-9)

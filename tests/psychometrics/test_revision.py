@@ -98,6 +98,7 @@ def test_opponents_who_are_both_sure_exceed_what_both_can_be_right_about():
     assert found["excess"].tolist() == pytest.approx([(0.2 + 0 + 0) / 3, 0.7])
     assert found["n_unread"].tolist() == [0, 1]
     assert found["both_sure"].tolist() == [0.0, 1.0]
+    assert debate_excess([[0.9], [0.75], [0.6]], [[0.6], [0.75], [0.9]], 9)["both_sure"].item() == pytest.approx(1 / 3)
     with pytest.raises(InputError, match="not percentages"):
         debate_excess([[70]], [[30]])
 

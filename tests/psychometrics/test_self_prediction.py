@@ -99,6 +99,27 @@ def test_a_good_predictor_and_an_easy_target_are_no_self_knowledge():
     skill, ease = np.array([0.9, 0.5, 0.6, 0.7]), np.array([0.1, 0.0, 0.2, 0.05])
     found = cross_prediction(pd.DataFrame(skill[:, None] + ease, names, names), 99)
     assert found.loc[names, "advantage"].to_numpy() == pytest.approx(np.zeros(4), abs=1e-9)
+    own = np.array([0.3, -0.1, 0.0, 0.2])
+    found = cross_prediction(pd.DataFrame(skill[:, None] + ease + np.diag(own), names, names), 99)
+    assert found.loc[names, "advantage"].to_numpy() == pytest.approx(own, abs=1e-9)
+
+
+def test_no_p_of_a_permutation_test_is_0():
+    assert cross_prediction(planted(3.0), 199).loc["mean", "p"] == 1 / 200
+
+
+def test_a_question_whose_tokens_are_not_known_counts_as_the_hardest_of_its_kind():
+    answers = pd.DataFrame({"model": "m", "group_id": 1, "correct": [1, 0, 1, 0], "tokens": [np.nan, 10, 900, np.nan]})
+    assert measured_ranks(answers).tolist() == [2, 3, 1, 4]
+
+
+def test_the_same_words_asked_ten_times_have_the_interval_of_once():
+    rng = np.random.default_rng(0)
+    once = pd.DataFrame({"model": "m", "word": [f"w{i // 4}" for i in range(200)], "listed": rng.integers(0, 2, 200)})
+    once["predicted"] = np.where(rng.random(200) < 0.7, once["listed"], 1 - once["listed"])
+    rows = [association_scores(own, 499).loc["m"] for own in (once, pd.concat([once] * 10))]
+    for end in ("accuracy_low", "accuracy_high", "balanced_accuracy_low", "balanced_accuracy_high"):
+        assert rows[0][end] == pytest.approx(rows[1][end])
 
 
 def test_what_cannot_be_scored_is_refused_in_a_sentence():

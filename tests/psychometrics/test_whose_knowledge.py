@@ -6,7 +6,7 @@ import pytest
 
 from common import InputError
 from psychometrics import whose_knowledge
-from psychometrics.whose_knowledge import OWN, SHARED
+from psychometrics.whose_knowledge import OWN, SHARED, _rank_one
 
 
 def planted(own, n=300, m=8, seed=0, missing=0.0):
@@ -43,6 +43,15 @@ def test_a_confidence_that_follows_one_of_two_kinds_is_found_in_that_respondent_
     table = whose_knowledge(confidence, correct, 199).targets
     assert table.loc["m3", "verdict"] == OWN
     assert table.loc["m3", "advantage"] > 5 * table.drop(index=["m3", "mean"])["advantage"].abs().median()
+
+
+def test_what_is_expected_of_oneself_is_told_by_the_others_cells_alone():
+    """Cells r_pt = a_p b_t off the diagonal, whatever stands on it: a_t b_t is expected there."""
+    rng = np.random.default_rng(3)
+    a, b = rng.uniform(0.2, 0.8, (2, 5))
+    cells = np.outer(a, b)
+    np.fill_diagonal(cells, rng.uniform(-1, 1, 5))
+    assert _rank_one(cells[None])[0] == pytest.approx(a * b, abs=1e-6)
 
 
 def test_unread_answers_are_left_out_and_counted_and_the_unit_of_confidence_does_not_matter():
