@@ -47,7 +47,7 @@ def panel(seed=0):
     names = ["one: a", "one: b", "two: a", "two: b", "subject: a"]
     models = ["one", "one", "two", "two", "subject"]
     answers = pd.DataFrame({n: (ease + rng.normal(size=120) > 0).astype(float) for n in names}, QUESTIONS)
-    right = {m: (ease + rng.normal(size=120) > 0.2).astype(float) for m in set(models)}
+    right = {m: (ease + rng.normal(size=120) > 0.2).astype(float) for m in dict.fromkeys(models)}
     rows = [
         {"question_id": q, "respondent": n, "said_yes": answers.loc[q, n], "answered_correctly": right[m][place]}
         for n, m in zip(names, models, strict=True)
@@ -82,6 +82,18 @@ def test_each_label_is_what_it_says(store_of):
     assert np.corrcoef(found.difficulty, ease)[0, 1] < -0.6
     np.testing.assert_allclose(found.others_correct, (right["one"] + right["two"]) / 2)
     assert found.own == ("subject: a",)
+
+
+def test_where_half_of_a_models_respondents_were_right_it_is_not_known_to_be_right(store_of):
+    given, right, _ = panel()
+    responses = given.responses.copy()
+    split = (responses["respondent"] == "two: b") & responses["question_id"].isin(QUESTIONS[:7])
+    responses.loc[split, "answered_correctly"] = 1 - responses.loc[split, "answered_correctly"]
+    unknown = (responses["respondent"] == "one: a") & responses["question_id"].isin(QUESTIONS[:3])
+    responses.loc[unknown, "answered_correctly"] = np.nan
+    truth = labels_of(store_of(margins()), ResponseMatrix(given.answers, given.respondents, responses=responses)).truth
+    assert truth[correct_label("two")].isna().to_numpy().nonzero()[0].tolist() == list(range(7))
+    assert (truth[correct_label("one")] == right["one"]).all()
 
 
 def test_the_subjects_own_answers_move_no_difficulty(store_of):

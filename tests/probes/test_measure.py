@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from planted import planted
 from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
 
 from common import InputError
 from probes import (
@@ -123,6 +124,31 @@ def test_scores_of_a_fold_do_not_move_when_its_own_labels_do(found):
         assert np.array_equal(fitted.inner[2], after[method].inner[2], equal_nan=True)
         assert np.array_equal(fitted.probability()[own], after[method].probability()[own])
         assert not np.array_equal(fitted.score[~own], after[method].score[~own])
+
+
+def test_each_fold_takes_the_penalty_that_ranks_best_inside_and_of_equals_the_strongest():
+    """By scikit-learn's area over each inner fold, from fits of one penalty at a time."""
+    penalties = (0.003, 0.3, 30.0)
+    sample = planted({"weak": 0.7, "strong": 3.0}, n=340, d=120)
+    task = sample.task()
+    rows, folds = of_rows(sample.rows), task.folds
+    chosen = cross_fit(rows, task.labels, task.values, folds, ["ridge"], penalties)["ridge"]
+    alone = [cross_fit(rows, task.labels, task.values, folds, ["ridge"], [each])["ridge"] for each in penalties]
+    for fold in range(folds.n_folds):
+        own = folds.inside(fold)
+        for label in range(2):
+            areas = []
+            for fitted in alone:
+                parts = [folds.inside(other) for other in range(folds.n_folds) if other != fold]
+                pairs = [task.values[part, label].sum() * (1 - task.values[part, label]).sum() for part in parts]
+                area = [roc_auc_score(task.values[part, label], fitted.inner[fold][part, label]) for part in parts]
+                areas.append(round(float(np.average(area, weights=pairs)), 12))
+            best = max(place for place in range(3) if areas[place] == max(areas))
+            assert chosen.penalty[fold, label] == penalties[best]
+            np.testing.assert_allclose(chosen.score[own, label], alone[best].score[own, label], atol=1e-9)
+    assert len(np.unique(chosen.penalty)) > 1
+    equal = cross_fit(of_rows(sample.rows[:, :1]), task.labels, task.values, folds, ["ridge"], penalties)["ridge"]
+    assert (equal.penalty == 30.0).all()
 
 
 def test_inner_scores_come_from_probes_that_saw_neither_fold():

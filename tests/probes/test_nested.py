@@ -1,5 +1,7 @@
 """What is added is found, and where nothing is added the test says so as often as it should."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,20 @@ def test_a_reading_of_what_the_base_holds_already_adds_nothing_and_a_new_one_doe
     known = what_is_added("a", fit(old), [], draws, known=(truth + 0.3 * rng.standard_normal(340))[:, None])
     assert known.base > 0.95
     assert known.added < 0.02
+
+
+def test_weights_come_from_scores_that_have_seen_neither_fold():
+    """Held-out scores of one fold turned round and made large: that fold is misjudged, and no weight hears of it."""
+    rng = np.random.default_rng(5)
+    truth = (rng.random(340) < 0.5).astype(float)
+    rows = rng.standard_normal((340, 4)) + 1.8 * truth[:, None] * np.eye(4)[0]
+    fitted = cross_fit(of_rows(rows), ["a"], truth[:, None], FOLDS, ["lda"])["lda"]
+    turned = replace(fitted, score=np.where(FOLDS.inside(1)[:, None], -50 * fitted.score, fitted.score))
+    good, bad = (
+        what_is_added("a", each, [], topic_draws(17, 19), rng.normal(size=(340, 1))) for each in (fitted, turned)
+    )
+    assert good.both > 0.85
+    assert bad.both > 0.6
 
 
 def test_questions_of_which_a_number_is_not_known_are_left_out():
