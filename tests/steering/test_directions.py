@@ -113,6 +113,35 @@ def test_within_topics_a_difference_between_topics_does_not_count():
         DIRECTIONS["within_topics"](apart)
 
 
+def test_within_topics_is_the_side_in_a_regression_with_an_intercept_for_each_topic():
+    """Topics of 4 to 90 questions whose differences differ, so that their weights matter."""
+    generator, sizes = torch.Generator().manual_seed(1), [4, 9, 30, 90]
+    topic = torch.repeat_interleave(torch.arange(4), torch.tensor(sizes))
+    said_yes = torch.cat([torch.arange(size) < max(1, size // (2 + place)) for place, size in enumerate(sizes)])
+    streams = torch.randn(len(topic), 1, D, generator=generator) + topic[:, None, None] * said_yes[
+        :, None, None
+    ] * axis(3)
+    read = Activations(tuple(map(str, range(133))), (3,), torch.zeros(133), torch.ones(133), streams)
+    rows = said_yes.nonzero().flatten(), (~said_yes).nonzero().flatten()
+    names = tuple(f"t{each}" for each in topic.tolist())
+    contrast = Contrast("response", (3,), streams[said_yes], streams[~said_yes], read, rows=rows, topics=names)
+    design = np.column_stack([said_yes.numpy(), np.eye(4)[topic.numpy()]]).astype(float)
+    expected = np.linalg.lstsq(design, streams[:, 0].numpy(), rcond=None)[0][0]
+    directions, lengths = DIRECTIONS["within_topics"](contrast)
+    np.testing.assert_allclose(directions[0].numpy(), expected / np.linalg.norm(expected), atol=1e-5)
+    assert float(lengths[0]) == pytest.approx(np.linalg.norm(expected), rel=1e-5)
+
+
+def test_the_gradient_is_averaged_over_the_questions_on_either_side_alone():
+    contrast = planted(n=60)
+    gradients = contrast.gradients.clone()
+    gradients[40:] = 100 * axis(11)  # unread: on neither side
+    few = contrast.take(torch.arange(20), torch.arange(20))
+    assert few.asked.max() < 40
+    found = direction_of("gradient", few.with_gradients(gradients))
+    assert found @ axis(2) == pytest.approx(1.0, abs=1e-5)
+
+
 def test_the_direction_of_doubt_goes_with_entropy_and_is_signed_by_the_contrast():
     contrast = planted()
     margin = contrast.activations.margin * torch.linspace(0, 3, 4000)
