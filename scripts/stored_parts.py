@@ -240,6 +240,16 @@ def peers_side_by_side(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     return beside.reset_index().round(5)
 
 
+def growth_side_by_side(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """CPU seconds of bench_sweep.py by number of questions; a column for each positions and number of magnitudes."""
+    import pandas as pd
+
+    table = pd.read_csv(runs / sources[0])
+    table["case"] = table["positions"] + "_" + table["magnitudes"].astype(str)
+    beside = table.pivot(index="questions", columns="case", values="seconds")[table["case"].unique()]
+    return beside.reset_index().round(5)
+
+
 def joined(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     """The tables one below the other; five digits."""
     import pandas as pd

@@ -12,6 +12,7 @@ from stored_parts import (
     directions_at_the_layer,
     draws_side_by_side,
     five_digits,
+    growth_side_by_side,
     joined,
     order_effects,
     peers_side_by_side,
@@ -288,6 +289,7 @@ RUNS: dict[str, Stored] = {
             "--tables {run}/last",
             f"{BENCH} --framing self-doubting --n-questions 8 --magnitudes 3 --positions all --parts operators "
             "--tables {run}/all",
+            f"{BENCH} --parts memory growth critical processes --tables {{run}}/more",
         ),
         (
             File(f"{REFERENCE}/bench/peers.csv", ("bench_sweep/long/peers.csv",), peers_side_by_side),
@@ -296,10 +298,15 @@ RUNS: dict[str, Stored] = {
                 ("bench_sweep/last/operators.csv", "bench_sweep/all/operators.csv"),
                 joined,
             ),
+            File(f"{REFERENCE}/bench/growth.csv", ("bench_sweep/more/growth.csv",), growth_side_by_side),
+            *(
+                File(f"{REFERENCE}/bench/{part}.csv", (f"bench_sweep/more/{part}.csv",))
+                for part in ("memory", "critical", "processes")
+            ),
         ),
-        minutes=40,
+        minutes=48,
         rests_on=("questions",),
-        text="By hand: the neutral prompt's ratios; growth, memory, critical magnitudes, processes. Needs nnsight, "
+        text="By hand: the neutral prompt's ratios. Needs nnsight, "
         "steering-vectors and repeng (which needs numpy.float_ back). Of one machine: compare ratios within a run.",
     ),
     "bench_psychometrics": Stored(

@@ -244,6 +244,18 @@ def test_a_one_sided_subject_is_split_at_thirds_of_its_margin():
     yes, no = split_by_response(margin, torch.ones(30))
     assert yes.sum() == no.sum() == 10
     assert margin[yes].min() > margin[no].max()
+    mass = torch.ones(30)
+    mass[[0, 7, 8, 20, 28, 29]] = 0.0  # unread, and so in no third
+    yes, no = split_by_response(margin, mass)
+    assert no.nonzero().flatten().tolist() == [1, 2, 3, 4, 5, 6, 9, 10]
+    assert yes.nonzero().flatten().tolist() == [19, 21, 22, 23, 24, 25, 26, 27]
+
+
+def test_a_margin_of_exactly_0_is_on_the_side_of_no():
+    margin = torch.tensor([1.0, 0.0, -1.0]).repeat(10)
+    yes, no = split_by_response(margin, torch.ones(30))
+    assert torch.equal(yes, margin > 0)
+    assert torch.equal(no, margin <= 0)
 
 
 def test_margins_that_tie_still_part_into_thirds_without_a_question_on_both_sides():
