@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from no_bar import NoBar
@@ -89,6 +90,27 @@ def test_shuffled_labels_keep_the_recipe_but_lose_the_difference(material):
     along = torch.stack([CONTROLS["shuffled"](own, seed) for seed in range(200)])[:, 0]
     assert abs(float(along.mean())) < 0.15
     assert float((along.abs() > 0.9).float().mean()) < 0.05
+
+
+def test_contrasts_of_length_and_topic_are_means_of_the_longer_half_and_of_the_commonest_topic(material):
+    questions = [
+        replace(each, topic="sea" if place < 10 else "land" if place < 18 else "")
+        for place, each in enumerate(QUESTIONS)
+    ]
+    own = replace(material, questions=questions)
+    streams, sizes = material.streams, np.array([len(each.text) for each in questions])
+    order = np.argsort(sizes, kind="stable")
+    assert torch.allclose(CONTROLS["length"](own, 0), streams[order[12:]].mean(dim=0) - streams[order[:12]].mean(dim=0))
+    assert torch.allclose(CONTROLS["topics"](own, 0), streams[:10].mean(dim=0) - streams[10:18].mean(dim=0))
+
+
+def test_directions_of_different_layers_have_no_cosine(material):
+    vector = material.vector
+    elsewhere = Intervention.of(replace(vector, layer=LAYER + 1))
+    both = Intervention.of(vector, replace(vector, layer=LAYER + 1, direction=-vector.direction))
+    assert np.isnan(cosine(Intervention.of(vector), elsewhere))
+    assert cosine(Intervention.of(vector), both) == pytest.approx(1)
+    assert cosine(both, both) == pytest.approx(1)
 
 
 def test_a_contrast_that_the_questions_do_not_hold_is_left_out(material):
