@@ -210,6 +210,17 @@ def test_a_direction_that_is_there_repeats_and_one_of_chance_does_not(apart, low
     assert found.notes() == []
 
 
+def test_pairs_stay_together_in_either_half():
+    """What a question adds to both sides of its pair is gone from the difference, and halves agree all the better."""
+    generator = torch.Generator().manual_seed(3)
+    own = 10 * torch.randn(80, 1, 48, generator=generator)
+    push = torch.zeros(48)
+    push[0] = 1.0
+    noise = 0.1 * torch.randn(2, 80, 1, 48, generator=generator)
+    pairs = replace(planted(own), name="answer", yes=own + push + noise[0], no=own + noise[1])
+    assert reliability_of(pairs, "mean_difference").half_cosine > 0.95
+
+
 def test_halves_stepped_up_say_how_well_the_whole_repeats():
     """Spearman and Brown's formula, against the cosine of directions from two whole draws."""
     rng = torch.Generator().manual_seed(2)

@@ -88,6 +88,12 @@ def test_a_random_direction_ranks_anywhere_among_random_ones(model, prompts, str
     directions = {f"d{seed}": random_unit(model.d_model, 500 + seed) for seed in range(30)}
     table = effects_of(model, prompts, directions, 2, streams, TOPICS, n_random=19, n_bootstrap=9)
     p = table.loc[table["kind"] == "probe", "p"]
+    for column, kind in (("p", "random"), ("p_covariance", "covariance")):
+        chance = table.loc[table["kind"] == kind, "effect"]
+        assert chance.min() < 0 < chance.max()  # either way counts
+        for row in table[table["kind"] == "probe"].to_dict("records"):
+            as_far = sum(abs(each) >= abs(row["effect"]) for each in chance)
+            assert row[column] == (1 + as_far) / 20
     assert (p <= 0.05).mean() <= 0.2
     assert 0.3 < p.mean() < 0.7
 

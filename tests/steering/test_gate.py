@@ -94,6 +94,29 @@ def test_predictive_intervals_hold_for_what_comes_next(n, p):
     assert inside >= 0.93 * 400
 
 
+def test_hits_and_misses_have_each_others_interval():
+    hits = np.arange(50) < 12
+    said, turned = expected_share(hits), expected_share(~hits)
+    assert (said.low, said.high) == pytest.approx((1 - turned.high, 1 - turned.low))
+    assert said.low < 0.24 - 1.9 * np.sqrt(0.24 * 0.76 * (1 / 50 + 1 / 100)) + 0.02
+
+
+def test_precision_and_recall_are_over_answers_whose_correctness_is_known(swept, correct):
+    table = swept[1]
+    unknown = correct.copy()
+    unknown[[question.id for question in QUESTIONS[2::6]]] = np.nan
+    gate = chosen(swept, yes_rate=0.5, correct=unknown)
+    test = [question.id for question in QUESTIONS[2::3]]
+    own = table[table["magnitude"] == gate.magnitude].set_index("question_id").loc[test]
+    read = own[own["mass"] >= 0.1]
+    said, right = read["margin"] > 0, unknown[read.index]
+    assert (gate.coverage.n, gate.coverage.share) == (len(read), pytest.approx(said.mean()))
+    assert gate.precision.n == (said & right.notna()).sum() < said.sum()
+    assert gate.precision.share == pytest.approx(right[said].mean())
+    assert gate.recall.n == (right == 1).sum()
+    assert gate.recall.share == pytest.approx(said[right == 1].mean())
+
+
 def test_nothing_seen_is_unknown_and_ends_stay_open():
     assert str(expected_share(np.array([], dtype=bool))) == "unknown (no case)"
     assert expected_share(np.ones(30, dtype=bool)).high == 1.0

@@ -98,6 +98,8 @@ def test_facts_are_counted_with_their_flips_and_unread_ones_are_wrong():
     assert found.loc[1.0, "unread"] == 0.25
     assert found["usable"].tolist() == [True, False]
     assert fact_effects(table, truth, limit=0.25)["usable"].all()
+    turned_round = fact_effects(table.assign(setting=-table["setting"]), truth).set_index("setting")
+    assert turned_round.loc[[0.0, -1.0]].to_numpy().tolist() == found.to_numpy().tolist()
     with pytest.raises(InputError, match="not asked at the setting 7"):
         fact_effects(table, truth, unsteered=7.0)
 
