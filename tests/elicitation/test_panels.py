@@ -134,6 +134,24 @@ def test_selected_questions_and_respondents_come_in_the_order_asked_for(panel):
         panel.select(respondents=["m9"])
 
 
+LONG = (
+    "question_id,respondent,said_yes,model,family,answered_correctly\n"
+    "q1,a,1,old,one,1\nq1,b,0,b-model,two,0\nq2,a,0,old,one,0\nq2,b,1,b-model,two,1\n"
+)
+
+
+def test_the_table_of_respondents_goes_before_what_a_long_panel_says_of_them(tmp_path):
+    written(tmp_path / "respondents.csv", "respondent,model,family\na,new,\n")
+    about = load_panel(written(tmp_path / "panel.csv", LONG)).respondents
+    assert about["model"].tolist() == ["new", "b-model"]  # of b it says nothing
+    assert about["family"].tolist() == ["one", "two"]
+
+
+def test_a_long_panel_drops_the_rows_of_whom_and_what_it_leaves_out(tmp_path):
+    kept = load_panel(written(tmp_path / "panel.csv", LONG)).select(questions=["q2"], respondents=["b"])
+    assert kept.responses[["question_id", "respondent", "answered_correctly"]].to_numpy().tolist() == [["q2", "b", 1.0]]
+
+
 def test_a_matrix_of_other_numbers_cannot_be_made():
     respondents = pd.DataFrame({"model": ["m"], "framing": "", "family": ""}, index=["m"])
     with pytest.raises(InputError, match=r"other numbers than 1 .yes., 0 .no. and nan"):
