@@ -94,6 +94,17 @@ def test_a_model_under_many_framings_counts_as_one():
     assert nulls.average_within_models(values, np.array(["a", "a", "a", "b"])) == pytest.approx(0.5)
 
 
+def test_a_target_at_whose_magnitude_nothing_was_read_counts_as_no_signal_and_so_in_the_null():
+    rng = np.random.default_rng(2)
+    given, models = answers(rng, 120, 3), np.array(["a", "b", "c"])
+    unread, constant = given.copy(), given.copy()
+    unread[:, 2], constant[:, 2] = np.nan, 1.0
+    signals = [nulls.signal(subject, given, models) for subject in (unread, constant)]
+    assert signals == pytest.approx([2 / 3, 2 / 3])
+    drawn = [nulls.signal_null(subject, given, models, 99, seed=0) for subject in (unread, constant)]
+    np.testing.assert_allclose(*drawn)
+
+
 def test_of_equally_good_magnitudes_the_middle_of_the_longest_interval_is_taken():
     magnitudes = np.array([-3.0, -2, -1, 0, 1, 2, 3, 4])
     every = np.ones(8, bool)
