@@ -23,6 +23,8 @@ from psychometrics.arrays import Floats
 from psychometrics.shares import wilson_interval
 
 GROUP_SIZE = 4
+_ALTERNATIONS = 50
+_CELLS_AT_ONCE = 1_000_000
 
 
 def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
@@ -242,14 +244,9 @@ def cross_prediction(agreement: pd.DataFrame, n_permutations: int = 4999, seed: 
             f"{len(names)} predictors and {len(agreement.columns)} targets; give the same three or more on both sides"
         )
     values = agreement[names].to_numpy(dtype=float)
-    residual = _without_means(values)
-    advantage = np.diag(residual)
+    advantage = _advantages(values)
     observed = float(np.nanmean(advantage))
-    rng = np.random.default_rng(seed)
-    places = np.arange(len(names))
-    drawn = np.array(
-        [np.nanmean(np.diag(_without_means(values[rng.permutation(places)]))) for _ in range(n_permutations)]
-    )
+    drawn = _drawn_advantages(values, n_permutations, seed)
     others = np.where(np.eye(len(names), dtype=bool), np.nan, values)
     table = pd.DataFrame(
         {"own": np.diag(values), "others": np.nanmean(others, axis=0), "advantage": advantage, "p": np.nan}, index=names
@@ -288,15 +285,35 @@ def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataF
     return pd.DataFrame(values, index=names, columns=names)
 
 
-def _without_means(values: Floats) -> Floats:
-    """Cells less row and column effects, both estimated off the diagonal (additive fit by alternating means)."""
-    off = np.where(np.eye(len(values), dtype=bool), np.nan, values)
-    grand = np.nanmean(off)
-    rows, columns = np.zeros(len(values)), np.zeros(len(values))
-    for _ in range(50):
-        rows = np.nanmean(off - grand - columns, axis=1)
-        columns = np.nanmean(off - grand - rows[:, None], axis=0)
-    return np.asarray(values - grand - rows[:, None] - columns)
+def _drawn_advantages(values: Floats, n_permutations: int, seed: int) -> Floats:
+    """(permutation,) mean advantage where another predictor is called each target's own."""
+    rng, n = np.random.default_rng(seed), len(values)
+    size = max(1, _CELLS_AT_ONCE // n**2)
+    means = []
+    for start in range(0, n_permutations, size):
+        orders = np.array([rng.permutation(n) for _ in range(min(size, n_permutations - start))])
+        means.append(np.nanmean(_advantages(values[orders]), axis=1))
+    return np.concatenate(means)
+
+
+def _advantages(values: Floats) -> Floats:
+    """(..., target) diagonal cells less row and column effects, both estimated off the diagonal (additive fit by
+    alternating means); values are (..., predictor, target)."""
+    diagonal = np.arange(values.shape[-1])
+    off = values.copy()
+    off[..., diagonal, diagonal] = np.nan
+    known = np.isfinite(off)
+    n_rows, n_columns = known.sum(axis=-1), known.sum(axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        grand = np.nansum(off, axis=(-2, -1), keepdims=True) / known.sum(axis=(-2, -1), keepdims=True)
+        centred = np.where(known, off - grand, 0.0)
+        row_sums, column_sums = centred.sum(axis=-1), centred.sum(axis=-2)
+        columns = np.zeros_like(column_sums)
+        for _ in range(_ALTERNATIONS):
+            rows = np.nan_to_num((row_sums - (known @ columns[..., None])[..., 0]) / n_rows)
+            columns = np.nan_to_num((column_sums - (rows[..., None, :] @ known)[..., 0, :]) / n_columns)
+    found = values[..., diagonal, diagonal] - grand[..., 0] - rows - columns
+    return np.asarray(np.where((n_rows > 0) & (n_columns > 0), found, np.nan))
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------
