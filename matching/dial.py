@@ -4,7 +4,8 @@
                taken for straight, so an answer turns where the line meets 0
     ease       share of the range at which the subject says yes; where its answer turns once, at m*, this is
                (high - m*) / (high - low), so that it orders questions as -m* does; always yes 1, always no 0
-    place      the magnitude that the ease stands for: high - ease (high - low)
+    place      the magnitude that the ease stands for: high - ease (high - low); where the dial falls, so that more
+               answers are yes at the low end than at the high one, low + ease (high - low)
 
 A question whose answer turns more than once has no one crossing; its ease, a share, still says how readily it is
 answered yes. All of it follows from a grid, or from crossings that were sought directly
@@ -52,7 +53,8 @@ class Dial:
 
     @cached_property
     def ease(self) -> np.ndarray:
-        """Q, 0 to 1, higher = turns earlier; nan where no answer was read, or one magnitude is all of the range."""
+        """Q, 0 to 1, higher = turns earlier (along a dial that falls, later); nan where no answer was read, or one
+        magnitude is all of the range."""
         if self.high == self.low:
             return np.full(len(self.questions), np.nan)
         return np.array(
@@ -65,8 +67,18 @@ class Dial:
 
     @property
     def place(self) -> np.ndarray:
-        """Q: the magnitude that the ease stands for; `low` for always yes, `high` for always no."""
-        return self.high - self.ease * (self.high - self.low)
+        """Q: the magnitude that the ease stands for; `low` for always yes, `high` for always no. Where the dial falls
+        the two ends change places, and what stands for a crossing is one from yes to no: no target that says yes beyond
+        its place has one (`placement`)."""
+        reach = self.ease * (self.high - self.low)
+        return self.low + reach if self.falls else self.high - reach
+
+    @property
+    def falls(self) -> bool:
+        """Whether fewer answers are yes at the high end than at the low one."""
+        read = np.array([turns is not None for turns in self.crossings], dtype=bool)
+        at_high = (self.yes_at_low + self.n_turns) % 2
+        return bool(at_high[read].sum() < self.yes_at_low[read].sum())
 
     @property
     def n_turns(self) -> np.ndarray:

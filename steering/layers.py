@@ -30,7 +30,7 @@ class LayerScan:
         reach: per layer, the magnitude in residual norms at which the yes rate has spanned .05 to .95; inf where it
             never does.
         layer: the chosen one.
-        spans: whether any layer spans at all.
+        spans: whether any layer spans at all; where none does, the yes rate rises most along the chosen one.
     """
 
     table: pd.DataFrame
@@ -39,6 +39,12 @@ class LayerScan:
     spans: bool
 
     __repr__ = one_line
+
+    @property
+    def falls(self) -> bool:
+        """Whether the yes rate falls along the chosen layer more than it rises: the dial runs the wrong way."""
+        rates = self.rates()
+        return _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0
 
     def rates(self) -> pd.DataFrame:
         """The chosen layer's rates by magnitude, as `magnitudes.yes_rates` gives them."""
@@ -97,7 +103,7 @@ def scan_layers(
         in_norms = rates.set_axis(rates.index / each.units_per_norm)
         reach[layer] = spanning_magnitude(in_norms)
         readable = rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]
-        covered[layer] = readable.max() - readable.min() if len(readable) else 0.0
+        covered[layer] = _rise(readable)
         tables.append(rates.reset_index().assign(layer=layer))
     reaches = pd.Series(reach, name="reach")
     spans = bool(np.isfinite(reaches).any())
@@ -105,6 +111,19 @@ def scan_layers(
     layer = int(chosen.index[int(chosen.to_numpy().argmin())])
     table = pd.concat(tables, ignore_index=True)[["layer", "magnitude", "yes_rate", "unread"]]
     return LayerScan(table, reaches, layer, spans)
+
+
+def _rise(readable: pd.Series) -> float:
+    """By how much the yes rate rises from the side of no to that of yes, at most; below 0 where it falls instead.
+
+    Args:
+        readable: yes rate by magnitude, where enough could be read; 0 among them, unless nothing could.
+    """
+    if not len(readable):
+        return 0.0
+    rise = float(readable[readable.index >= 0].max() - readable[readable.index <= 0].min())
+    fall = float(readable[readable.index <= 0].max() - readable[readable.index >= 0].min())
+    return rise if rise >= fall else -fall
 
 
 def spanning_magnitude(rates: pd.DataFrame) -> float:

@@ -198,7 +198,17 @@ def _notes(layers: Sequence[int], scan: LayerScan | None, reliability: Reliabili
     """What a user should know of these choices."""
     notes = []
     if scan is not None and not scan.spans:
-        notes.append(f"warning: no layer turns the answers both ways; layer {scan.layer} moves the yes rate most")
+        which = (
+            f"layer {scan.layer} does not turn the answers both ways"
+            if len(layers) == 1
+            else (f"no layer turns the answers both ways; layer {scan.layer} raises the yes rate most")
+        )
+        notes.append(f"warning: {which}")
+    if scan is not None and scan.falls:
+        notes.append(
+            f"warning: the dial runs the wrong way: the yes rate falls as layer {scan.layer} is pushed towards yes, so "
+            "targets get no place on it; try another --layer, --contrast or --prompt"
+        )
     if scan is not None and len(layers) > 1 and scan.layer in (min(layers), max(layers)):
         notes.append(
             f"the chosen layer {scan.layer} is at the border of the candidates ({min(layers)}-{max(layers)}); "

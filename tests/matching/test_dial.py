@@ -33,6 +33,19 @@ def test_ease_is_the_share_of_the_range_and_place_the_magnitude_that_it_stands_f
     assert found.crossings[0] == pytest.approx([0.5])
 
 
+def test_along_a_dial_that_falls_the_place_is_where_yes_ends_and_targets_have_none():
+    rng = np.random.default_rng(0)
+    margins = rng.normal(0, 1, (200, 1)) - MAGNITUDES
+    falling, rising = dial(*margins), dial(*margins[:, ::-1])
+    assert (falling.falls, rising.falls) == (True, False)
+    turned = falling.n_turns == 1
+    assert falling.place[turned] == pytest.approx([falling.crossings[row][0] for row in np.flatnonzero(turned)])
+    assert rising.place == pytest.approx(-falling.place)
+    given = (margins[:, [2]] + 0.5 * rng.normal(size=(200, 3)) > [[-0.5, 0.0, 0.5]]).astype(float)
+    assert np.isnan(matched_magnitudes(falling.place, given)[0]).all()
+    assert np.isfinite(matched_magnitudes(rising.place, given)[0]).all()
+
+
 def test_an_answer_that_turns_back_counts_with_the_share_at_which_it_is_yes():
     found = dial([-1, 1, -1, 1, 1], [-1, -1, -1, -1, -1])
     assert found.crossings[0] == pytest.approx([-1.5, -0.5, 0.5])

@@ -387,6 +387,14 @@ def test_where_no_layer_turns_the_answers_both_ways_the_one_that_moves_them_most
     scan = scan_of(monkeypatch, {0: 0.1, 1: 0.3, 2: 0.2}, "residual_norm")
     assert (scan.layer, scan.spans) == (1, False)
     assert np.isinf(scan.reach).all()
+    assert not scan.falls
+
+
+def test_a_layer_along_which_the_yes_rate_falls_is_not_taken_for_one_that_raises_it(monkeypatch):
+    scan = scan_of(monkeypatch, {0: -0.4, 1: 0.1, 2: -0.2}, "residual_norm")
+    assert (scan.layer, scan.falls) == (1, False)
+    backwards = scan_of(monkeypatch, {0: -0.4, 1: -0.1}, "residual_norm")
+    assert (backwards.layer, backwards.falls) == (1, True)
 
 
 def test_the_side_that_needs_the_longer_push_says_how_far_a_layer_reaches():
