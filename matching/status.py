@@ -16,7 +16,7 @@ says yes and how much was read, never whether they agree.
 **Falling.** Every question is asked at every magnitude, so two magnitudes are compared question by question: d went
 from yes to no, u from no to yes, and a fall of (d - u) has the standard error sqrt(d + u). One such comparison at 2
 standard errors errs once in 44. A grid of 41 magnitudes offers 820, and a rate that only wanders about a plateau
-passes 2 standard errors somewhere in 9 of 10 simulated sweeps. So the chance of 1 in 44 is shared out over all pairs
+passes 2 standard errors somewhere in 8 of 10 simulated sweeps. So the chance of 1 in 44 is shared out over all pairs
 (Bonferroni), with the exact binomial tail in place of the normal one: about 4 standard errors for 41 magnitudes.
 """
 

@@ -97,8 +97,9 @@ def loadings_against_threshold(
         name_points(axes, list(x), list(y), names, 5.5 if many else 6.5)
     low_r2, high_r2 = model.quadratic_fit.r2_range
     caption = (
-        "Each point is a respondent: how often it says yes, and how closely it follows the scale that all share. Bars "
-        "and band are 95% intervals over questions. A parabola that falls off at both ends looks like a finding, and "
+        "Each point is a respondent: how often it says yes, and how closely it follows the scale that all share. "
+        f"{'Bars and band' if bootstrap is not None else 'Bars'} are 95% intervals over questions. A parabola that "
+        "falls off at both ends looks like a finding, and "
         "an empty-cell correction or a scale that is not normal makes one by itself: believe it only if R² lies far "
         "above what loadings that have nothing to do with thresholds give under the same correction, and if no single "
         f"respondent carries it (without one of them R² is {low_r2:.2f} to {high_r2:.2f})."
@@ -158,11 +159,17 @@ def scree(
     axes.legend(loc="upper right")
     caption = (
         "Eigenvalues of the tetrachoric correlations, never smoothed, so that some may be 0 or negative (triangles at "
-        "the lower edge). Bands hold 95% of the simulated eigenvalues. Shuffled answers tell whether anything is "
-        "shared: look at the first eigenvalue only. Whether there is a second factor is told by the other band: the "
-        "k-th eigenvalue stands beside matrices that have k - 1 factors and the same yes rates, gaps and correction; "
-        "ranks that need no test have none."
+        "the lower edge)."
     )
+    if permutation is not None or one_factor is not None:
+        caption += " Bands hold 95% of the simulated eigenvalues."
+    if permutation is not None:
+        caption += " Shuffled answers tell whether anything is shared: look at the first eigenvalue only."
+    if one_factor is not None:
+        caption += (
+            " Whether there is a second factor is told by the other band: the k-th eigenvalue stands beside matrices "
+            "that have k - 1 factors and the same yes rates, gaps and correction; ranks that need no test have none."
+        )
     return Drawing(figure, "Scree", caption)
 
 

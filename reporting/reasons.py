@@ -37,9 +37,12 @@ def why_left_out(row: pd.Series | Mapping[str, Any]) -> str:
         return "Left out: over the whole range the dial moves the subject's yes rate by under .10 on its questions."
     if status == "edge":
         return (
-            f"Judged, but not in the line: its best magnitude {number(row['magnitude'])} lies at an end of the range "
-            "that may be chosen from, so it is only a bound."
+            f"Judged, but not in the line of best magnitudes: its own {number(row['magnitude'])} lies at an end of the "
+            "range that may be chosen from, so it is only a bound."
         )
     if status == "not monotone":
-        return "Judged, but not in the line: the subject's yes rate falls somewhere as the magnitude rises."
+        return (
+            "Judged, but not in the line of best magnitudes: the subject's yes rate falls somewhere as the magnitude "
+            "rises."
+        )
     return "Judged." if status in JUDGED else f"Left out: {status}."

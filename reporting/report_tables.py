@@ -360,7 +360,10 @@ def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> st
     if factor.null is not None:
         upper = float(factor.null.upper[0])
         if eigenvalues[0] > upper:
-            said += f"; shuffled answers stay under {upper / size:.0%}, so the targets do share a scale"
+            said += (
+                f"; shuffled answers stay under {upper / size:.0%}, so that the targets answer alike; whether models "
+                "share a scale, or only the framings of each one, experiments/fit_factor.py tells apart"
+            )
         else:
             said += f"; shuffled answers reach {upper / size:.0%}, so no shared scale shows"
     if parabola is None:

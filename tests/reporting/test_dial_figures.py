@@ -135,7 +135,7 @@ def test_one_shared_difficulty_is_a_sentence_and_two_figures(run):
     html = write_report(run).read_text("utf-8")
     section = html[html.index("<h2>One shared difficulty?</h2>") :].split("<h2>")[1]
     assert scale_sentence(run.factor(), run.parabola()) in unescape(section)
-    assert "so the targets do share a scale" in section
+    assert "so that the targets answer alike; whether models share a scale, or only the framings" in section
     for name in ("loadings", "scree"):
         assert f'id="{name}-title"' in section
         assert f'id="{name}-title"' not in html[: html.index("<h2>One shared difficulty?</h2>")]
