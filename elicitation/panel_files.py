@@ -70,6 +70,13 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
             f"{respondents} describes {listed(known.index)}, none of which is in {path}, "
             f"which holds {listed(panel.answers.columns)}; use the same names in both"
         )
+    if known is not None and (others := [name for name in known.index if name not in panel.answers.columns]):
+        unsaid = [name for name in panel.answers.columns if name not in known.index]
+        if unsaid:
+            notice(
+                f"the table of respondents describes {listed(others)}, which the panel does not hold, and says nothing "
+                f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
+            )
     return panel
 
 
@@ -124,6 +131,7 @@ def _read_long(table: Table, known: pd.DataFrame | None) -> ResponseMatrix:
         if column in responses.columns:
             responses[column] = table.parse(column, text_of, "give text, or leave it blank")
     _refuse_two_values(table, responses, "respondent", METADATA)
+    _say_what_disagrees(table, responses)
     panel = panel_from_long(responses)
     if known is not None:
         said = panel.respondents
@@ -158,6 +166,20 @@ def _refuse_repeated_samples(table: Table, responses: pd.DataFrame) -> None:
         raise InputError(
             f"{table.where(row)} repeats sample {sample!r} of {respondent!r} on question {question!r}; "
             "keep one row per sample"
+        )
+
+
+def _say_what_disagrees(table: Table, responses: pd.DataFrame) -> None:
+    """Rows of one question and respondent that nobody has numbered as samples may be a mistake."""
+    if "sample" in responses.columns:
+        return
+    read = responses.dropna(subset="said_yes")
+    both = read.groupby(["question_id", "respondent"], sort=False)["said_yes"].nunique()
+    if n := int((both > 1).sum()):
+        question, respondent = both.index[both > 1][0]
+        notice(
+            f"{table.path}: {n} answers stand there both as yes and as no, first {respondent!r} on {question!r}; such "
+            "rows count as samples, of which more than half decide: give a column sample, or keep one row each"
         )
 
 

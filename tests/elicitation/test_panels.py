@@ -147,6 +147,15 @@ def test_the_table_of_respondents_goes_before_what_a_long_panel_says_of_them(tmp
     assert about["family"].tolist() == ["one", "two"]
 
 
+def test_what_may_be_a_mistake_in_a_long_panel_or_its_respondents_is_said(tmp_path):
+    path = written(tmp_path / "panel.csv", LONG + "q1,a,0,old,one,1\n")
+    with pytest.warns(Notice, match=r"1 answers stand there both as yes and as no, first 'a' on 'q1'; such rows count"):
+        assert np.isnan(load_panel(path).answers.loc["q1", "a"])
+    about = written(tmp_path / "about.csv", "respondent,model\na,one\nbb,two\n")
+    with pytest.warns(Notice, match="describes 'bb', which the panel does not hold, and says nothing of 'b'; check"):
+        load_panel(written(tmp_path / "other.csv", LONG), about)
+
+
 def test_a_long_panel_drops_the_rows_of_whom_and_what_it_leaves_out(tmp_path):
     kept = load_panel(written(tmp_path / "panel.csv", LONG)).select(questions=["q2"], respondents=["b"])
     assert kept.responses[["question_id", "respondent", "answered_correctly"]].to_numpy().tolist() == [["q2", "b", 1.0]]
