@@ -109,8 +109,8 @@ CAPTIONS = {
         "The steered subject as one more respondent on the panel's shared scale: its threshold and its loading at "
         "every setting, with a 95% band for the loading; numbers at its ends are magnitudes. Points are the "
         "targets, each placed by the answers of the other base models, with standard errors; a thin line leads to "
-        "where the dial is by the same answers, which is not where the drawn path is, since that rests on all targets. "
-        "A dial that only moves the threshold runs level; where it falls, its answers follow the shared difficulty "
+        "the tick where the dial is by the same answers, off the drawn path, which rests on all targets. A dial that "
+        "only moves the threshold runs level; where it falls, its answers follow the shared difficulty "
         "less. A target above or below the end of its line follows that difficulty more or less closely than the dial "
         "does at the same threshold."
     ),

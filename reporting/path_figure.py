@@ -33,7 +33,8 @@ def dial_path_figure(path: DialPath, unsteered: float = 0.0) -> Drawing:
     axes.plot(x, y, color=INK, marker=".", markersize=4)
     for _, row in targets.iterrows():
         colour, marker = styles[str(row["model"])]
-        axes.plot([row["threshold"]] * 2, [row["loading"], row["path_loading"]], color=colour, linewidth=0.8, alpha=0.6)
+        ends = [row["loading"], row["path_loading"]]
+        axes.plot([row["threshold"]] * 2, ends, color=colour, linewidth=0.8, marker="_", markersize=9, markevery=[1])
         axes.errorbar(
             row["threshold"],
             row["loading"],
