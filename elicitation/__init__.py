@@ -42,6 +42,7 @@ from elicitation.contexts import (
 from elicitation.costs import WRITTEN, Budget, Price, expected_costs
 from elicitation.exporting import EXPORT_VALUES, EXPORTERS
 from elicitation.facts import load_facts, truth_of
+from elicitation.findings import Finding, findings_table
 from elicitation.graders import GRADERS, grade_answer
 from elicitation.grading import Grade, grade
 from elicitation.importing import (
@@ -117,7 +118,6 @@ from elicitation.prompts import FRAMINGS, METACOGNITIVE, OPENINGS, Prompt, Promp
 from elicitation.provider_reading import response_of
 from elicitation.provider_settings import ProviderModel, known_secrets, without_secrets
 from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side, require_inspect
-from elicitation.question_checks import Finding, findings_table
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questionnaires import (
     FOLLOW_UPS,

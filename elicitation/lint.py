@@ -17,14 +17,13 @@ import sys
 from collections.abc import Sequence
 
 from common import InputError, program_parser, run_command
+from elicitation.findings import Finding, findings_table
 from elicitation.prompt_checks import check_answer_tokens, check_prompt_wording
 from elicitation.prompts import read_prompt_file
 from elicitation.question_checks import (
     MAX_TEMPLATE_SHARE,
-    Finding,
     check_lengths_in_tokens,
     check_questions,
-    findings_table,
 )
 from elicitation.question_files import read_questions
 from elicitation.tokenizer_files import TokenizerFile

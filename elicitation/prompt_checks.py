@@ -10,8 +10,8 @@ import numpy as np
 
 from common import InputError
 from elicitation.answer_tokens import Decode, Encode, first_tokens
+from elicitation.findings import Finding
 from elicitation.prompts import SLOT
-from elicitation.question_checks import Finding
 from elicitation.yes_no import NO_VARIANTS, YES_VARIANTS
 
 MASS_WARNS = 0.5

@@ -8,11 +8,10 @@ of Iraq"), so that the accepted answers decide how high is high enough.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
+from elicitation.findings import Finding
 from elicitation.grading import normalised_tokens
 from elicitation.questions import Question, normalised_text
 from elicitation.wording import AMBIGUOUS, DATED
@@ -24,7 +23,6 @@ _FEWEST_OF_A_TEMPLATE = 5
 _SIMILAR_WITH_SHARED_ANSWER = 0.6
 _SIMILAR_WITHOUT = 0.75
 _BLOCK = 500
-_MOST_IDS = 6
 
 _QUESTION_WORDS = (3, 40)
 _QUESTION_LETTERS = 300
@@ -38,23 +36,6 @@ _FUNCTION_WORDS = set(
         "were what which with",
     )
 )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong.
-
-    Attributes:
-        kind: what sort of thing; findings are counted and shown by it.
-        ids: the questions (or the prompt) concerned.
-        message: what was found, in a few words.
-        is_note: worth knowing, but no fault.
-    """
-
-    kind: str
-    ids: tuple[str, ...]
-    message: str
-    is_note: bool = False
 
 
 def check_questions(questions: Sequence[Question], max_template_share: float = MAX_TEMPLATE_SHARE) -> list[Finding]:
@@ -84,28 +65,6 @@ def check_lengths_in_tokens(
         for question, length in lengths
         if length > most
     ]
-
-
-def findings_table(findings: Sequence[Finding]) -> str:
-    """The findings as text, kind by kind, each with the ids that it concerns."""
-    lines = []
-    by_kind = sorted(findings, key=_kind)
-    for (kind, is_note), same in groupby(by_kind, key=_kind):
-        group = list(same)
-        lines.append(f"{kind} (note)" if is_note else f"{kind}: {len(group)}")
-        ids = [_shown_ids(finding.ids) for finding in group]
-        width = min(max(map(len, ids)), 40)
-        lines += [f"  {shown:<{width}}  {finding.message}" for shown, finding in zip(ids, group, strict=True)]
-    return "\n".join(lines)
-
-
-def _kind(finding: Finding) -> tuple[str, bool]:
-    return finding.kind, finding.is_note
-
-
-def _shown_ids(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
-    return ", ".join(ids[:_MOST_IDS]) + more
 
 
 def _repeated_ids(questions: Sequence[Question]) -> Iterator[Finding]:

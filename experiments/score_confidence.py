@@ -96,7 +96,7 @@ def worth_tables(
     """F-beta, the line between base models, calibration, pairwise calibration."""
     from psychometrics import f_beta_curve, pairwise_calibration
     from reporting import confidence_figures as draw
-    from reporting import factor_figures
+    from reporting import f_beta_figure
 
     n = max(options.replicates, 1)
     curve = f_beta_curve(panel, correctness)
@@ -113,7 +113,7 @@ def worth_tables(
         "pairwise_pooled": pairwise.pooled.rename_axis("questions").drop(columns=untested),
         "within_respondents": pairwise.within.rename_axis("questions"),
     }
-    figures = {"f_beta": factor_figures.f_beta_curves(curve)}
+    figures = {"f_beta": f_beta_figure.f_beta_curves(curve)}
     summary: dict[str, Any] = {"replicates": options.replicates, "seed": options.seed}
     for more_tables, more_figures, facts in (
         line_between_models(panel, correctness, rates),

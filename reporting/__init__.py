@@ -4,7 +4,7 @@ from reporting.comparison_figures import draw_dials, draw_direction_cosines
 from reporting.confidence_report import write_confidence_report
 from reporting.factor_report import write_factor_report
 from reporting.figure_style import COLOURS, FAINT, STYLE, Drawing, save_figure
-from reporting.meaning import headline
+from reporting.formatters import headline
 from reporting.multiverse_figure import multiverse_figure
 from reporting.multiverse_report import write_multiverse_report
 from reporting.probe_report import write_probe_figures, write_probe_report

@@ -7,7 +7,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from reporting import page
-from reporting.meaning import headline, interval, number, p_value
+from reporting.formatters import headline, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.results import captions_of
 from run_store import Run

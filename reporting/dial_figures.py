@@ -17,7 +17,7 @@ from matplotlib.colors import TwoSlopeNorm
 from matching import SweepGrid
 from reporting.captions import CAPTIONS, TITLES
 from reporting.figure_style import COLOURS, FAINT, INK, Drawing, named, new_figure, set_title, styled
-from reporting.meaning import number
+from reporting.formatters import number
 
 YES, NO = COLOURS[0], COLOURS[1]
 SETTINGS = (0.1, 0.5, 0.9)

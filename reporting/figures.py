@@ -34,8 +34,8 @@ from reporting.figure_style import (
     set_title,
     styled,
 )
+from reporting.formatters import interval, number
 from reporting.labels import shortened_apart, target_labels
-from reporting.meaning import interval, number
 
 STEERED, MAJORITY = "#0072b2", "#d55e00"
 UNITS = {"residual_norm": "multiples of the median residual norm", "raw": "multiples of the vector as extracted"}

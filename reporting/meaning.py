@@ -4,60 +4,12 @@
 softened or left out.
 """
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from matching import CANNOT_BE_JUDGED, UNREAD_DECIDE
-
-NOTHING = "–"
-LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One of the four numbers.
-
-    Attributes:
-        letter, name: S signal, G gain, C order, D direction.
-        value: the number itself, None where it was not computed; `shown` is its text.
-        detail: interval, p and null.
-        meaning: one sentence for a reader who has not read the method.
-    """
-
-    letter: str
-    name: str
-    value: float | None
-    shown: str
-    detail: str
-    meaning: str
-
-
-def number(value: Any, digits: int = 3, signed: bool = False) -> str:
-    """A number for a reader, with a real minus sign; a dash where there is none."""
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
-def p_value(value: float | None) -> str:
-    """p with as many digits as it has news; <0.0001 below that."""
-    if value is not None and value < 0.00005:
-        return "<0.0001"
-    return number(value, 4 if value is not None and value < 0.01 else 3)
-
-
-def interval(low: float | None, high: float | None, digits: int = 3, signed: bool = False) -> str:
-    """`[low, high]`, or a dash."""
-    shown = [number(end, digits, signed) for end in (low, high)]
-    return NOTHING if NOTHING in shown else f"[{shown[0]}, {shown[1]}]"
-
-
-def headline(sentence: str) -> str:
-    """The verdict's sentence as a heading: a capital in front, a full stop behind."""
-    return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."
+from reporting.formatters import LEVEL, interval, number, p_value
+from reporting.page import Finding
 
 
 def judged_targets(verdict: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from reporting.figure_style import COLOURS, FAINT, INK, PAPER, Drawing, named, new_figure, styled
-from reporting.meaning import interval, number
+from reporting.formatters import interval, number
 
 AXES = {"layer": "layer", "contrast": "contrast", "wording": "wording", "resample": "questions drawn"}
 NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}

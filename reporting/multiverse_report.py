@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from reporting import page
-from reporting.meaning import interval, number
+from reporting.formatters import interval, number
 from reporting.page import Section, TableRow
 from reporting.results import captions_of
 from run_store import Run

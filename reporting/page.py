@@ -16,7 +16,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from reporting import figure_style
-from reporting.meaning import Finding
 
 TEMPLATES = Path(__file__).parent / "templates"
 PAGE_COLOURS = {
@@ -26,6 +25,25 @@ PAGE_COLOURS = {
     figure_style.PAPER: "var(--paper)",
     figure_style.COLOURS[0]: "var(--blue)",  # too dark on a dark page
 }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One of the four numbers.
+
+    Attributes:
+        letter, name: S signal, G gain, C order, D direction.
+        value: the number itself, None where it was not computed; `shown` is its text.
+        detail: interval, p and null.
+        meaning: one sentence for a reader who has not read the method.
+    """
+
+    letter: str
+    name: str
+    value: float | None
+    shown: str
+    detail: str
+    meaning: str
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from matplotlib.lines import Line2D
 from matching import DialPath
 from reporting.captions import CAPTIONS, TITLES
 from reporting.figure_style import FAINT, INK, Drawing, family_styles, new_figure, set_title, styled
+from reporting.formatters import interval, number
 from reporting.labels import shortened_apart
-from reporting.meaning import interval, number
 
 REACH = 1.959964
 

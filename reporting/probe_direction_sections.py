@@ -6,7 +6,7 @@ Same signature as in `reporting.probe_sections`, which lists them.
 import pandas as pd
 
 from reporting import page
-from reporting.meaning import NOTHING, interval, number, p_value
+from reporting.formatters import NOTHING, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.probe_contents import ProbeContents
 

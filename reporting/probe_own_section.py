@@ -3,7 +3,7 @@
 import pandas as pd
 
 from reporting import page
-from reporting.meaning import NOTHING, interval, number, p_value
+from reporting.formatters import NOTHING, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.probe_contents import ProbeContents
 

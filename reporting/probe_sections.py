@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 from reporting import page
 from reporting import probe_direction_sections as more
-from reporting.meaning import LEVEL, NOTHING, interval, number, p_value
+from reporting.formatters import LEVEL, NOTHING, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.probe_contents import ProbeContents
 from reporting.probe_own_section import own_or_shared
-from reporting.report_tables import flat_rows, stage_rows, surroundings
+from reporting.run_tables import flat_rows, stage_rows, surroundings
 
 _SHOWN_TARGETS = 40
 NAMES = {

@@ -5,7 +5,7 @@ import pandas as pd
 
 from reporting.captions import CAPTIONS, TITLES
 from reporting.figure_style import COLOURS, FAINT, INK, Drawing, named, new_figure, set_title, styled
-from reporting.meaning import interval, number
+from reporting.formatters import interval, number
 
 JITTER = 0.012
 

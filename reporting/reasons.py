@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from matching import JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
-from reporting.meaning import number
+from reporting.formatters import number
 
 
 def why_left_out(row: pd.Series | Mapping[str, Any]) -> str:

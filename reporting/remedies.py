@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from matching import FITTING, MIN_TARGETS, REACH, SweepGrid, readable_range
-from reporting.meaning import number
+from reporting.formatters import number
 
 _STANDS = 0.02
 """A yes rate that moves by less over the last quarter of a side has come to rest, unless its margins still move."""

@@ -8,7 +8,8 @@ from common import InputError
 from matching import RULE, SweepRun
 from reporting import page
 from reporting.contents import Contents
-from reporting.meaning import headline, judged_targets, number
+from reporting.formatters import headline, number
+from reporting.meaning import judged_targets
 from reporting.run_figures import write_figures
 from reporting.sections import SECTIONS
 

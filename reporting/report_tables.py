@@ -1,6 +1,5 @@
 """What the report says besides the verdict, as rows of text: targets, missing answers, factor, provenance, limits."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,11 +10,10 @@ from elicitation import MASS_FLOOR
 from matching import EDGE, FITTING, TEST, SweepGrid
 from psychometrics import FactorModel, Simulated
 from reporting.figures import unread_share
-from reporting.meaning import NOTHING, interval, number, p_value
+from reporting.formatters import NOTHING, interval, number, p_value
 from reporting.page import TableRow
-from run_store import Manifest, flat
+from reporting.run_tables import Rows
 
-Rows = list[tuple[str, str]]
 _ALPHA = 0.05
 CHANCE = 0.5
 """Of the facts that are true."""
@@ -390,36 +388,6 @@ def _beside_null(parabola: Simulated | None) -> str:
         f" ({number(parabola.mean)} on average where the two are unrelated, p = {p_value(parabola.p)}, "
         f"{parabola.n_defined} panels drawn)"
     )
-
-
-def flat_rows(values: Mapping[str, Any]) -> Rows:
-    """Nested values as (dotted name, text)."""
-    return [
-        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in flat(values)
-    ]
-
-
-def surroundings(manifest: Manifest) -> Rows:
-    """When, where and with what the run was made."""
-    known = ("started", "resumed", "commit", "dirty", "machine", "versions")
-    return flat_rows(
-        {name: manifest.facts[name] for name in ("device", "dtype", "seeds") if name in manifest.facts}
-        | {name: getattr(manifest, name) for name in known}
-    )
-
-
-def stage_rows(stages: Sequence[Mapping[str, Any]]) -> Rows:
-    """Seconds per stage, in the order of first appearance; a stage that was resumed is added up."""
-    seconds: dict[str, float] = {}
-    broken: dict[str, int] = {}
-    for entry in stages:
-        name = entry["stage"]
-        seconds[name] = seconds.get(name, 0.0) + entry["seconds"]
-        broken[name] = broken.get(name, 0) + (not entry["completed"])
-    return [
-        (name, f"{spent:.1f} s" + (f" (broken off {broken[name]} times)" if broken[name] else ""))
-        for name, spent in seconds.items()
-    ]
 
 
 def limits(verdict: Mapping[str, Any], matches: pd.DataFrame, grid: SweepGrid) -> list[str]:

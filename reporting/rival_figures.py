@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from elicitation import DRAWN_ROLES
 from reporting.captions import CAPTIONS, TITLES
 from reporting.figure_style import GRID, INK, PAPER, Drawing, family_styles, named, new_figure, set_title, styled
-from reporting.meaning import interval, number
+from reporting.formatters import interval, number
 
 STEERING = "#0072b2"
 ROW, MARGIN = 0.24, 1.15  # inches per rival, and around the rows

@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 
 from reporting.captions import CAPTIONS, TITLES
 from reporting.figure_style import FAINT, GRID, INK, Drawing, family_styles, named, new_figure, set_title, styled
+from reporting.formatters import interval, number
 from reporting.labels import shortened_apart
-from reporting.meaning import interval, number
 
 NUMBERS = {
     "signal": "S: signal (kappa)",

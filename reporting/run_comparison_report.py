@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from matching import Comparison
 from reporting import page
-from reporting.meaning import NOTHING, headline, interval, number, p_value
+from reporting.formatters import NOTHING, headline, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.results import captions_of, save_results
 from reporting.run_comparison_figures import comparison_agreement, comparison_dose, comparison_numbers

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from markupsafe import Markup
 
 from matching import CANNOT_BE_JUDGED
-from reporting import page, report_tables
+from reporting import page, report_tables, run_tables
 from reporting.contents import Contents
 from reporting.explorer import explorer_of
-from reporting.meaning import findings, number
+from reporting.formatters import number
+from reporting.meaning import findings
 from reporting.page import Section
 from reporting.path_figure import path_rows
 from reporting.reasons import why_left_out
@@ -290,23 +291,23 @@ def prompt(contents: Contents) -> Section:
 
 def configuration(contents: Contents) -> Section:
     """Every option."""
-    return Section("Configuration", [page.rows(report_tables.flat_rows(contents.run.config))], folded=True)
+    return Section("Configuration", [page.rows(run_tables.flat_rows(contents.run.config))], folded=True)
 
 
 def subject(contents: Contents) -> Section:
     """The model that was steered."""
-    return Section("Subject", [page.rows(report_tables.flat_rows(contents.model))], folded=True)
+    return Section("Subject", [page.rows(run_tables.flat_rows(contents.model))], folded=True)
 
 
 def surroundings(contents: Contents) -> Section:
     """When, where and with what."""
-    found = report_tables.surroundings(contents.manifest)
+    found = run_tables.surroundings(contents.manifest)
     return Section("Versions, machine, seeds", [page.rows(found)], folded=True)
 
 
 def stages(contents: Contents) -> Section:
     """Where the time went."""
-    spent = report_tables.stage_rows(contents.manifest.stages)
+    spent = run_tables.stage_rows(contents.manifest.stages)
     return Section("Time per stage", [page.rows(spent)], folded=True, unfolded=True)
 
 

@@ -18,8 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from common import is_first_process
+from reporting.formatters import headline, number
 from reporting.labels import one_line_labels
-from reporting.meaning import findings, headline, judged_targets, number
+from reporting.meaning import findings, judged_targets
 
 COLUMNS = {
     "yes": "yes_rate",

@@ -11,7 +11,7 @@ from reporting_run import make_run
 from matching import sweep_grid
 from reporting.contents import Contents
 from reporting.explorer import explorer_of, hundredths, script_json
-from reporting.meaning import number
+from reporting.formatters import number
 from reporting.reasons import why_left_out
 from reporting.report import write_report
 

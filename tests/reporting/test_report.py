@@ -26,7 +26,8 @@ from matching.verdict import (
     UNTESTED,
     sentence_of,
 )
-from reporting.meaning import findings, headline, interval, judged_targets, number, p_value
+from reporting.formatters import headline, interval, number, p_value
+from reporting.meaning import findings, judged_targets
 from reporting.path_figure import path_rows
 from reporting.report import write_report
 from reporting.report_tables import facts_rows, knowing_rows, missing_rows
