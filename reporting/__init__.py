@@ -9,11 +9,12 @@ from reporting.multiverse_figure import multiverse_figure
 from reporting.multiverse_report import write_multiverse_report
 from reporting.probe_report import write_probe_figures, write_probe_report
 from reporting.profile_report import write_profile_report
+from reporting.progress import progress_bar
 from reporting.report import write_report
 from reporting.results import save_results
 from reporting.run_comparison_report import write_comparison
 from reporting.run_figures import add_figure
-from reporting.terminal import print_summary, progress_bar
+from reporting.terminal import print_summary
 from reporting.wandb_login import WandbOptions, check_wandb, wandb_is_installed, wandb_knows_key
 from reporting.wandb_sweep import WandbMirror, log_run
 from reporting.wandb_watcher import WandbWatcher

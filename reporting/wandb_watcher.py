@@ -15,7 +15,7 @@ import shutil
 import time
 from contextlib import ExitStack
 
-from reporting.terminal import listening
+from reporting.progress import listening
 from reporting.wandb_login import WandbOptions
 from reporting.wandb_run import FILES, WandbRun
 from run_store import Run
