@@ -86,7 +86,7 @@ def as_answers(matrix: Any) -> Answers:
     """
     if isinstance(matrix, Answers):
         return matrix
-    frame = matrix if isinstance(matrix, pd.DataFrame) else _frame_of(matrix)
+    frame = matrix if isinstance(matrix, pd.DataFrame) else frame_of(matrix)
     if not frame.shape[0] or not frame.shape[1]:
         raise InputError(
             f"the answer matrix is empty ({frame.shape[0]} questions x {frame.shape[1]} respondents); "
@@ -95,7 +95,7 @@ def as_answers(matrix: Any) -> Answers:
     if not frame.columns.is_unique:
         repeated = frame.columns[frame.columns.duplicated()].unique()
         raise InputError(f"respondent {names(repeated)} occurs more than once; give each column its own name")
-    values = _numbers(frame)
+    values = numbers_or_nan(frame)
     if values.dtype == bool:
         return Answers(values, np.ones(values.shape, dtype=bool), frame.index, frame.columns)
     answered = ~np.isnan(values)
@@ -132,7 +132,7 @@ def warn(message: str) -> None:
     warnings.warn(message, PsychometricsWarning, stacklevel=depth + 1)
 
 
-def _frame_of(matrix: Any) -> pd.DataFrame:
+def frame_of(matrix: Any) -> pd.DataFrame:
     if hasattr(matrix, "to_frame"):
         return pd.DataFrame(matrix.to_frame())
     values = unmasked(matrix)
@@ -144,7 +144,7 @@ def _frame_of(matrix: Any) -> pd.DataFrame:
     return pd.DataFrame(values, copy=False)
 
 
-def _numbers(frame: pd.DataFrame) -> NDArray[Any]:
+def numbers_or_nan(frame: pd.DataFrame) -> NDArray[Any]:
     """The values as one bool, float32 or float64 array; nan where missing."""
     kinds = {dtype.kind if isinstance(dtype, np.dtype) else "?" for dtype in frame.dtypes}
     if kinds == {"b"} or kinds == {"f"}:

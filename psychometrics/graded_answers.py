@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from common import InputError
-from psychometrics.answers import Answers, _frame_of, _numbers, names
+from psychometrics.answers import Answers, frame_of, names, numbers_or_nan
 from psychometrics.arrays import Booleans, Integers
 from psychometrics.expectation import MISSING, Codes, codes_of
 
@@ -73,13 +73,13 @@ def as_graded(matrix: Any) -> GradedAnswers:
         return matrix
     if isinstance(matrix, Answers):
         return GradedAnswers(codes_of(matrix), pd.Index([0, 1]), matrix.questions, matrix.respondents)
-    frame = matrix if isinstance(matrix, pd.DataFrame) else _frame_of(matrix)
+    frame = matrix if isinstance(matrix, pd.DataFrame) else frame_of(matrix)
     if not frame.shape[0] or not frame.shape[1]:
         raise InputError(f"the matrix of categories is empty ({frame.shape[0]} x {frame.shape[1]}); give answers")
     if not frame.columns.is_unique:
         repeated = frame.columns[frame.columns.duplicated()].unique()
         raise InputError(f"respondent {names(repeated)} occurs more than once; give each column its own name")
-    numbers = _numbers(frame).astype(float)
+    numbers = numbers_or_nan(frame).astype(float)
     if np.isinf(numbers).any():
         raise InputError("the categories hold an infinity; give numbers, and nan where there is no answer")
     values = np.unique(numbers[~np.isnan(numbers)])
@@ -114,8 +114,8 @@ def cut_confidence(matrix: Any, at: Sequence[float]) -> pd.DataFrame:
     points = np.asarray(at, dtype=float)
     if not len(points) or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
         raise InputError(f"at={list(at)}; give rising points, such as [20, 40, 60, 80]")
-    frame = matrix if isinstance(matrix, pd.DataFrame) else _frame_of(matrix)
-    numbers = _numbers(frame).astype(float)
+    frame = matrix if isinstance(matrix, pd.DataFrame) else frame_of(matrix)
+    numbers = numbers_or_nan(frame).astype(float)
     cut = np.where(np.isnan(numbers), np.nan, np.searchsorted(points, numbers, side="right"))
     return pd.DataFrame(cut, frame.index, frame.columns)
 
