@@ -8,8 +8,8 @@ import pytest
 from reporting_run import make_run
 from rich.console import Console
 
-import reporting.progress
 from matching import SweepRun
+from reporting import progress
 from reporting.labels import told_apart
 from reporting.progress import progress_bar
 from reporting.terminal import COLUMNS, LEGEND, print_summary
@@ -79,7 +79,7 @@ def test_names_that_no_cut_tells_apart_are_numbered():
 
 def test_a_log_gets_a_line_per_tenth_with_the_time_left(monkeypatch):
     page, now = console(), [0.0]
-    monkeypatch.setattr(reporting.progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     with progress_bar(200, "sweep", page) as advance:
         for _ in range(200):
             now[0] += 1.0
@@ -92,7 +92,7 @@ def test_a_log_gets_a_line_per_tenth_with_the_time_left(monkeypatch):
 
 def test_lines_of_a_log_are_some_seconds_apart(monkeypatch):
     page, now = console(), [0.0]
-    monkeypatch.setattr(reporting.progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     with progress_bar(100, "sweep", page) as advance:
         for _ in range(100):
             now[0] += 0.2
