@@ -53,7 +53,34 @@ def simulate(n_respondents: int, n_questions: int, missing: float, seed: int) ->
 
 def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
     """(name, what to time) in the order in which an analysis needs them."""
-    import psychometrics as ps
+    from psychometrics import (
+        analyse_panel,
+        bootstrap_questions,
+        cluster_structure,
+        correlation_intervals,
+        factor_fit,
+        factor_scores,
+        fit_factor_model,
+        graded_response_model,
+        metacognition_table,
+        one_factor_bootstrap,
+        pairwise_calibration,
+        permutation_null,
+        polychoric,
+        quadratic_fit_test,
+        question_invariance,
+        rasch_test,
+        residual_correlations,
+        respondent_invariance,
+        revised_parallel_analysis,
+        rotate,
+        scale_distribution,
+        schmid_leiman,
+        sensitivity_table,
+        tetrachoric,
+        threshold_table,
+        two_parameter_irt,
+    )
     from psychometrics.answers import as_answers
     from psychometrics.minres import minres_one_factor
     from psychometrics.pair_counts import count_pairs
@@ -61,16 +88,16 @@ def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
     panel = as_answers(answers)
     yield "check the input", lambda: as_answers(answers)
     yield "count the 2 x 2 tables", lambda: count_pairs(panel)
-    correlation = ps.tetrachoric(panel).correlation
-    yield "tetrachoric, pairwise", lambda: ps.tetrachoric(panel)
-    yield "tetrachoric, global", lambda: ps.tetrachoric(panel, "global")
+    correlation = tetrachoric(panel).correlation
+    yield "tetrachoric, pairwise", lambda: tetrachoric(panel)
+    yield "tetrachoric, global", lambda: tetrachoric(panel, "global")
     loadings = minres_one_factor(correlation.to_numpy())
     yield "eigenvalues", lambda: np.linalg.eigvalsh(correlation)
     yield "minres", lambda: minres_one_factor(correlation.to_numpy())
-    thresholds = ps.threshold_table(panel)["threshold"]
-    yield "scores", lambda: ps.factor_scores(panel, loadings, thresholds)
-    yield "fit_factor_model from the raw matrix", lambda: ps.fit_factor_model(answers)
-    yield "correlation_intervals", lambda: ps.correlation_intervals(panel)
+    thresholds = threshold_table(panel)["threshold"]
+    yield "scores", lambda: factor_scores(panel, loadings, thresholds)
+    yield "fit_factor_model from the raw matrix", lambda: fit_factor_model(answers)
+    yield "correlation_intervals", lambda: correlation_intervals(panel)
     if answers.shape[1] > _NULLS_UP_TO:
         return
     groups = np.arange(len(answers)) % 3
@@ -78,29 +105,29 @@ def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
     right = (np.random.default_rng(1).random(answers.shape) < 0.5).astype(int)
     confidence = 1 / (1 + np.exp(-np.where(answers == 1, 1, -1) * np.random.default_rng(2).random(answers.shape) * 3))
     graded = np.where(np.isnan(answers), np.nan, 2 * np.nan_to_num(answers) + right)
-    yield "two_parameter_irt", lambda: ps.two_parameter_irt(panel)
-    yield "two_parameter_irt, histogram", lambda: ps.two_parameter_irt(panel, scale="histogram")
-    yield "scale_distribution", lambda: ps.scale_distribution(panel)
-    yield "rasch_test", lambda: ps.rasch_test(panel)
-    yield "permutation_null, 1000", lambda: ps.permutation_null(panel, 1000)
-    yield "permutation_null, 1000, no gaps", lambda: ps.permutation_null(np.nan_to_num(answers), 1000)
-    yield "one_factor_bootstrap, 1000", lambda: ps.one_factor_bootstrap(panel, 1000)
-    yield "revised_parallel_analysis, 1000", lambda: ps.revised_parallel_analysis(panel, n_replicates=1000)
-    yield "quadratic_fit_test, 1000", lambda: ps.quadratic_fit_test(panel, 1000)
-    yield "bootstrap_questions, 1000", lambda: ps.bootstrap_questions(panel, 1000)
-    yield "sensitivity_table, 199", lambda: ps.sensitivity_table(panel)
-    yield "factor_fit", lambda: ps.factor_fit(panel)
-    yield "residual_correlations, 199", lambda: ps.residual_correlations(panel)
-    yield "cluster_structure, 199, 4 models", lambda: ps.cluster_structure(panel, models)
-    yield "respondent_invariance, 3 groups", lambda: ps.respondent_invariance(panel, groups)
-    yield "question_invariance, 4 models", lambda: ps.question_invariance(panel, models)
-    yield "rotate, 3 factors", lambda: ps.rotate(ps.fit_factor_model(panel, 3).loadings)
-    yield "schmid_leiman, 3 factors", lambda: ps.schmid_leiman(correlation, 3)
-    yield "polychoric, 4 categories", lambda: ps.polychoric(graded)
-    yield "graded_response_model, 4 categories", lambda: ps.graded_response_model(graded)
-    yield "pairwise_calibration, 999", lambda: ps.pairwise_calibration(panel, right, n_factors=1)
-    yield "metacognition_table, 200", lambda: ps.metacognition_table(pd.DataFrame(confidence), pd.DataFrame(right))
-    yield "analyse_panel, 999", lambda: ps.analyse_panel(panel)
+    yield "two_parameter_irt", lambda: two_parameter_irt(panel)
+    yield "two_parameter_irt, histogram", lambda: two_parameter_irt(panel, scale="histogram")
+    yield "scale_distribution", lambda: scale_distribution(panel)
+    yield "rasch_test", lambda: rasch_test(panel)
+    yield "permutation_null, 1000", lambda: permutation_null(panel, 1000)
+    yield "permutation_null, 1000, no gaps", lambda: permutation_null(np.nan_to_num(answers), 1000)
+    yield "one_factor_bootstrap, 1000", lambda: one_factor_bootstrap(panel, 1000)
+    yield "revised_parallel_analysis, 1000", lambda: revised_parallel_analysis(panel, n_replicates=1000)
+    yield "quadratic_fit_test, 1000", lambda: quadratic_fit_test(panel, 1000)
+    yield "bootstrap_questions, 1000", lambda: bootstrap_questions(panel, 1000)
+    yield "sensitivity_table, 199", lambda: sensitivity_table(panel)
+    yield "factor_fit", lambda: factor_fit(panel)
+    yield "residual_correlations, 199", lambda: residual_correlations(panel)
+    yield "cluster_structure, 199, 4 models", lambda: cluster_structure(panel, models)
+    yield "respondent_invariance, 3 groups", lambda: respondent_invariance(panel, groups)
+    yield "question_invariance, 4 models", lambda: question_invariance(panel, models)
+    yield "rotate, 3 factors", lambda: rotate(fit_factor_model(panel, 3).loadings)
+    yield "schmid_leiman, 3 factors", lambda: schmid_leiman(correlation, 3)
+    yield "polychoric, 4 categories", lambda: polychoric(graded)
+    yield "graded_response_model, 4 categories", lambda: graded_response_model(graded)
+    yield "pairwise_calibration, 999", lambda: pairwise_calibration(panel, right, n_factors=1)
+    yield "metacognition_table, 200", lambda: metacognition_table(pd.DataFrame(confidence), pd.DataFrame(right))
+    yield "analyse_panel, 999", lambda: analyse_panel(panel)
 
 
 def per_pair_seconds(answers: np.ndarray, n_pairs: int) -> tuple[float, int]:

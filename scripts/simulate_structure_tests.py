@@ -21,8 +21,27 @@ import pandas as pd
 from growing_table import GrowingTable
 from scipy.special import ndtri
 
-import psychometrics as ps
 from common import positive, program_parser, run_command
+from psychometrics import (
+    PsychometricsWarning,
+    bootstrap_questions,
+    cluster_structure,
+    correlation_intervals,
+    difficulty_reliability,
+    factor_fit,
+    fit_factor_model,
+    metacognition_table,
+    one_factor_bootstrap,
+    pairwise_calibration,
+    permutation_null,
+    quadratic_fit_test,
+    question_invariance,
+    rasch_test,
+    residual_correlations,
+    respondent_invariance,
+    scale_distribution,
+    two_parameter_irt,
+)
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -84,17 +103,17 @@ def means(panel: Panel, name: str, sets: int) -> list[dict[str, str | float]]:
 def scale(sets: int) -> Kinds:
     def one(kind: str, rng: np.random.Generator, seed: int) -> dict[str, float]:
         answers, _ = panel(kind, 1000, rng.permutation(MIDDLE), 0.8, rng)
-        compared = ps.scale_distribution(answers).comparison
+        compared = scale_distribution(answers).comparison
         row: dict[str, float] = {
-            "R² of the parabola, minres": ps.fit_factor_model(answers).quadratic_fit.r2,
+            "R² of the parabola, minres": fit_factor_model(answers).quadratic_fit.r2,
             "R² by marginal likelihood, normal scale": compared["quadratic_r2"]["normal"],
             "R² by marginal likelihood, histogram": compared["quadratic_r2"]["histogram"],
             "normality rejected": compared["p"]["smooth"] <= 0.05,
         }
         for shape in ("normal", "histogram"):
-            one_factor = ps.one_factor_bootstrap(answers, B, seed=seed, scale=shape)
+            one_factor = one_factor_bootstrap(answers, B, seed=seed, scale=shape)
             row |= {
-                f"parabola, {shape} null": ps.quadratic_fit_test(answers, B, seed=seed, scale=shape).p <= 0.05,
+                f"parabola, {shape} null": quadratic_fit_test(answers, B, seed=seed, scale=shape).p <= 0.05,
                 f"second factor, {shape} null": one_factor.second.p <= 0.05,
                 f"smallest eigenvalue, {shape} null": one_factor.smallest.p <= 0.05,
             }
@@ -109,7 +128,7 @@ def extremes(sets: int) -> Kinds:
 
         def equal(rng: np.random.Generator, seed: int, n: int = n) -> dict[str, float]:
             answers, _ = panel("normal", n, EXTREME, 0.8, rng)
-            return {"parabola": ps.quadratic_fit_test(answers, B, seed=seed).p <= 0.05}
+            return {"parabola": quadratic_fit_test(answers, B, seed=seed).p <= 0.05}
 
         yield f"equal loadings at extreme rates, half, {n} x 19", sets, equal
 
@@ -117,7 +136,7 @@ def extremes(sets: int) -> Kinds:
         limits = np.linspace(-0.9, 0.9, 16)
         slope = 0.9 - 0.3 * limits**2
         latent = slope * rng.standard_normal((1000, 1)) + np.sqrt(1 - slope**2) * rng.standard_normal((1000, 16))
-        return {"parabola": ps.quadratic_fit_test((latent > -limits).astype(float), B, seed=seed).p <= 0.05}
+        return {"parabola": quadratic_fit_test((latent > -limits).astype(float), B, seed=seed).p <= 0.05}
 
     yield "a true parabola, .90 to .66, 1000 x 16", max(sets // 4, 10), bent
 
@@ -126,13 +145,13 @@ def gaps(sets: int) -> Kinds:
     def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
         answers, easiness = panel("normal", 1500, rng.permutation(MIDDLE), rng.uniform(0.6, 0.9, 19), rng)
         answers = without_hard_ones(answers, easiness, rng)
-        return {"second factor": ps.one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
+        return {"second factor": one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
 
     def two(rng: np.random.Generator, seed: int) -> dict[str, float]:
         answers = grouped_scales(800, 18, 2, 0.8, rng)
         level = answers.mean(axis=1)
         answers = without_hard_ones(answers, (level - level.mean()) / level.std(), rng)
-        return {"second factor": ps.one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
+        return {"second factor": one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
 
     yield "one factor, gaps on hard questions, 1500 x 19", sets, one
     yield "two scales that correlate .8, gaps on hard questions, 800 x 18", max(sets // 4, 10), two
@@ -149,7 +168,7 @@ def invariance(sets: int) -> Kinds:
         loading[-1, 0] = max(loading[-1, 0] + turn, 0.1)
         noise = np.sqrt(1 - loading**2)[group] * rng.standard_normal((n, 18))
         answers = (loading[group] * easiness[:, None] + threshold[group] + noise > 0).astype(float)
-        found = ps.respondent_invariance(answers, group)
+        found = respondent_invariance(answers, group)
         others = found.tests.iloc[1:]
         row = {
             "uniform, respondents without": (others["uniform_p"] <= 0.05).mean(),
@@ -177,7 +196,7 @@ def orders(sets: int) -> Kinds:
         loading, threshold = rng.uniform(0.6, 0.9, 18), ndtri(rng.uniform(0.25, 0.75, 18))
         place = rng.standard_normal((450, 1)) + own[:, family]
         noise = np.sqrt(1 - loading**2) * rng.standard_normal((450, 18))
-        found = ps.question_invariance((loading * place + threshold + noise > 0).astype(float), family)
+        found = question_invariance((loading * place + threshold + noise > 0).astype(float), family)
         row = {
             "a family with its own order": found.groups["p"][0] <= 0.05,
             "its tau (mean)": found.groups["tau"][0],
@@ -195,11 +214,11 @@ def clusters(sets: int) -> Kinds:
         latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
         latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((400, 20))
         answers = (latent > rng.uniform(-0.7, 0.7, 20)).astype(float)
-        found = ps.cluster_structure(answers, code, B, seed=seed)
+        found = cluster_structure(answers, code, B, seed=seed)
         return {
             "shared between models": found.between.p <= 0.05,
             "clustered": found.difference.p <= 0.05,
-            "first eigenvalue, each respondent shuffled": ps.permutation_null(answers, B, seed=seed).p[0] <= 0.05,
+            "first eigenvalue, each respondent shuffled": permutation_null(answers, B, seed=seed).p[0] <= 0.05,
         }
 
     for shared, own in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0)):
@@ -210,11 +229,11 @@ def clusters(sets: int) -> Kinds:
 def fit(sets: int) -> Kinds:
     def one(rng: np.random.Generator, _: int) -> dict[str, float]:
         answers, _ = panel("normal", 500, rng.permutation(MIDDLE[:12]), rng.uniform(0.5, 0.9, 12), rng)
-        found = ps.factor_fit(answers)
+        found = factor_fit(answers)
         return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
 
     def two(correlation: float, rng: np.random.Generator) -> dict[str, float]:
-        found = ps.factor_fit(grouped_scales(600, 12, 2, correlation, rng))
+        found = factor_fit(grouped_scales(600, 12, 2, correlation, rng))
         return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
 
     yield "one factor, 500 x 12", sets, one
@@ -226,7 +245,7 @@ def residuals(sets: int) -> Kinds:
     def one(own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
         latent = 0.7 * rng.standard_normal((600, 1)) + np.sqrt(0.51) * rng.standard_normal((600, 10))
         latent[:, :2] = latent[:, :2] * np.sqrt(1 - own) + np.sqrt(own) * rng.standard_normal((600, 1))
-        found = ps.residual_correlations((latent > rng.uniform(-0.5, 0.5, 10)).astype(float), B, seed=seed)
+        found = residual_correlations((latent > rng.uniform(-0.5, 0.5, 10)).astype(float), B, seed=seed)
         pairs = found.pairs
         planted = (pairs["first"] == 0) & (pairs["second"] == 1)
         return {
@@ -246,7 +265,7 @@ def selfknowledge(sets: int) -> Kinds:
         said = (0.8 * easiness + 0.6 * noise > rng.normal(size=12) * 0.6).astype(float)
         luck = own * noise + np.sqrt(1 - own**2) * rng.standard_normal((600, 12))
         right = (0.7 * easiness + np.sqrt(0.51) * luck > rng.normal(size=12) * 0.5).astype(int)
-        p = [ps.pairwise_calibration(said, right, n_permutations=B, seed=seed, n_factors=k).pooled["p"].iloc[0]
+        p = [pairwise_calibration(said, right, n_permutations=B, seed=seed, n_factors=k).pooled["p"].iloc[0]
              for k in (None, 1)]  # fmt: skip
         return {"self-knowledge": p[0] <= 0.05, "self-knowledge, one scale held": p[1] <= 0.05}
 
@@ -257,7 +276,7 @@ def selfknowledge(sets: int) -> Kinds:
 def rasch(sets: int) -> Kinds:
     def one(spread: float, rng: np.random.Generator) -> dict[str, float]:
         answers, _ = panel("normal", 450, MIDDLE[2:12], rng.uniform(0.7 - spread, 0.7 + spread, 10), rng)
-        return {"unequal slopes": ps.rasch_test(answers).p <= 0.05}
+        return {"unequal slopes": rasch_test(answers).p <= 0.05}
 
     for spread in (0.0, 0.15):
         yield f"loadings .7 ± {spread:g}, 450 x 10", sets, lambda rng, _, s=spread: one(s, rng)
@@ -269,7 +288,7 @@ def intervals(sets: int) -> Kinds:
         answers, _ = panel("normal", 400, rng.permutation(MIDDLE[4:12]), loading, rng)
         pairs = np.triu_indices(8, 1)
         true = np.outer(loading, loading)[pairs]
-        found, drawn = ps.correlation_intervals(answers), ps.bootstrap_questions(answers, 199, seed=seed)
+        found, drawn = correlation_intervals(answers), bootstrap_questions(answers, 199, seed=seed)
         inside = lambda low, high: ((low.to_numpy()[pairs] < true) & (true < high.to_numpy()[pairs])).mean()  # noqa: E731
         table = drawn.respondents
         return {
@@ -288,7 +307,7 @@ def intervals(sets: int) -> Kinds:
         answers = (latent > 0).astype(float)
         row = {}
         for name, groups in (("questions", None), ("topics", topic)):
-            table = ps.bootstrap_questions(answers, 199, seed=seed, groups=groups).respondents
+            table = bootstrap_questions(answers, 199, seed=seed, groups=groups).respondents
             low, high = table["threshold_low"], table["threshold_high"]
             row[f"95% intervals of thresholds cover, over {name}"] = ((low < 0) & (high > 0)).mean()
         return row
@@ -298,16 +317,16 @@ def intervals(sets: int) -> Kinds:
         right = (rng.random(800) < 0.5).astype(float)
         evidence = np.where(right == 1, 0.6, -0.6) + rng.standard_normal(800)
         confidence = 1 / (1 + np.exp(-1.2 * evidence))
-        row = ps.metacognition_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": right}), seed=seed).iloc[0]
+        row = metacognition_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": right}), seed=seed).iloc[0]
         return {"95% interval of M-ratio covers 1": float(row["m_ratio_low"] < 1 < row["m_ratio_high"])}
 
     def reliable(rng: np.random.Generator, _: int) -> dict[str, float]:
         answers, easiness = panel("normal", 800, MIDDLE, rng.uniform(0.5, 0.85, 19), rng)
-        model = ps.two_parameter_irt(answers)
+        model = two_parameter_irt(answers)
         known = np.corrcoef(model.difficulty, easiness)[0, 1] ** 2
         return {
             "reliability less the squared correlation with the true place (mean)": (
-                ps.difficulty_reliability(model).empirical - known
+                difficulty_reliability(model).empirical - known
             )
         }
 
@@ -334,7 +353,7 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
 
 def main() -> None:
     options = parse_options()
-    warnings.simplefilter("ignore", ps.PsychometricsWarning)
+    warnings.simplefilter("ignore", PsychometricsWarning)
     table = GrowingTable(options.table, ("panel", "sets"))
     for name in options.studies or STUDIES:
         study, sets = STUDIES[name]

@@ -5,9 +5,9 @@ import torch
 from tiny_experiment import STEER_SWEEP, as_arguments, call, write_experiment
 from tiny_models import tiny_model
 
-import steering.forecast
 from common import InputError
 from matching import SweepRun
+from steering import forecast
 from steering.forecast import forecast_run
 
 __all__ = ["call"]
@@ -42,8 +42,8 @@ def test_without_the_weights_nothing_is_loaded_and_no_time_is_told(options, call
     def refuse(*arguments, **more):
         raise AssertionError("weights were loaded")
 
-    monkeypatch.setattr(steering.forecast, "weights_are_here", lambda location: False)
-    monkeypatch.setattr(steering.forecast, "load_model", refuse)
+    monkeypatch.setattr(forecast, "weights_are_here", lambda location: False)
+    monkeypatch.setattr(forecast, "load_model", refuse)
     told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
     assert told.code == 0, told.err
     assert "unknown" in told.out
