@@ -7,7 +7,7 @@ from tiny_models import tiny_model
 
 from common import InputError
 from matching import SweepRun
-from steering import forecast
+from steering import forecast as forecasting
 from steering.forecast import forecast_run
 
 __all__ = ["call"]
@@ -42,8 +42,8 @@ def test_without_the_weights_nothing_is_loaded_and_no_time_is_told(options, call
     def refuse(*arguments, **more):
         raise AssertionError("weights were loaded")
 
-    monkeypatch.setattr(forecast, "weights_are_here", lambda location: False)
-    monkeypatch.setattr(forecast, "load_model", refuse)
+    monkeypatch.setattr(forecasting, "weights_are_here", lambda location: False)
+    monkeypatch.setattr(forecasting, "load_model", refuse)
     told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
     assert told.code == 0, told.err
     assert "unknown" in told.out
