@@ -109,6 +109,16 @@ class Missing(Exception):
     """What an entry names is not on the page, or more than once."""
 
 
+class Loader(yaml.BaseLoader):
+    """Every scalar is a text, and no row or heading is named twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        made = super().construct_mapping(node, deep)
+        if len(made) < len(node.value):
+            raise yaml.constructor.ConstructorError(None, None, "a key stands there twice", node.start_mark)
+        return made
+
+
 @dataclass(frozen=True)
 class Cell:
     """What stands in one place of a table, and where that is on the page."""
@@ -274,9 +284,9 @@ def entries_of(file: Path) -> list[dict]:
         InputError: it is no YAML, an entry is of no form, or it names another number of values than it has places.
     """
     try:
-        entries = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader) or []  # whose scalars are all texts
+        entries = yaml.load(file.read_text(encoding="utf-8"), Loader) or []
     except yaml.YAMLError as error:
-        raise InputError(f"{file} is no YAML: {' '.join(str(error).split())}") from error
+        raise InputError(f"{file} cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(entries, list):
         raise InputError(f"{file} is no list of entries; begin each with '- phrase:' or '- table:'")
     for place, entry in enumerate(entries, start=1):

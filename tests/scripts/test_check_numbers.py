@@ -84,6 +84,13 @@ def test_a_phrase_that_is_gone_and_one_that_stands_there_twice_are_told_by_name(
     ]
 
 
+def test_a_phrase_that_overlaps_itself_stands_there_twice(check, store):
+    store("r.json", '{"one": 1, "two": 2}')
+    code, out, _ = check("from 1 to 2 to 2", "- phrase: '{} to {}'\n  is: [r.json one, r.json two]\n")
+    assert code == 1
+    assert "2 sentences say '{} to {}' (lines 1, 1)" in out
+
+
 @pytest.mark.parametrize("said", ["again .15", "gain .15.2", "gain .15th"])
 def test_a_phrase_is_no_part_of_a_word_or_of_a_longer_number(check, store, said):
     store("r.json", '{"gain": 0.15}')
@@ -209,7 +216,8 @@ def test_numbers_that_differ_are_written_as_those_before_them_were(check, store,
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ("- phrase: a {}\n  is: [r.json n\n", "page.yaml is no YAML"),
+        ("- phrase: a {}\n  is: [r.json n\n", "page.yaml cannot be read as YAML"),
+        ("- table: a\n  rows: r.json n\n  columns: {b: c, b: d}\n", "a key stands there twice"),
         ("phrase: a {}\n", "is no list of entries; begin each with '- phrase:' or '- table:'"),
         ("- phrase: a {}\n  from: r.json n\n", "page.yaml, entry 1 is none of these: a phrase and what it `is`"),
         ("- phrase: a {} b {}\n  is: r.json n\n", "page.yaml, entry 1: 1 values for the places of 'a {} b {}'"),
