@@ -1,60 +1,72 @@
-"""Are the numbers in README and docs/ those of the stored results that they are said to come from?
+"""Are the numbers in README and docs/ those of the stored results that they repeat?
 
     python scripts/check_numbers.py                    # README.md and all of docs/
-    python scripts/check_numbers.py README.md --count  # also how many numbers name no result
+    python scripts/check_numbers.py README.md --count  # also how many numbers repeat no stored result
     python scripts/check_numbers.py --write            # put the stored numbers in the place of those that differ
 
-A number names its result in a comment behind it, which no reader of the page sees:
+A page is plain Markdown. What its numbers repeat stands in a file beside it, docs/numbers/PAGE.yaml: for a phrase of
+the page, with {} in the place of each number, the stored values in order (`stored_values.py` says how one is named).
 
-    mean kappa .15<!-- = tests/reference/golden/default/verdict.json signal.estimate -->
-    yes rate .74<!-- = tests/reference/golden/default/matches.csv target=somebody yes_rate -->
+    - phrase: mean kappa is {}, shuffled within topics {} (p = {})
+      is:
+      - default/verdict.json signal.estimate
+      - default/verdict.json signal.null_mean
+      - default/verdict.json signal.p
 
-A table names its result once, in a comment right above it: the file, the column whose values stand in the table's first
-column (or columns: `panel, what`; an empty cell there says what the one above says), and which columns stand under a
-heading, in the order of a cell's numbers:
+A phrase stands on its page exactly once. Line breaks, emphasis, backticks and the addresses of links do not count. A
+table is known by its first headings (and `under`, the section's heading, where two begin alike). Either it shows a
+stored table, whose columns stand under its headings in the order of a cell's numbers, and whose rows are known by the
+values in the first column or columns (`panel, what`; an empty cell there says what the one above says):
 
-    <!-- rows = data/respondents.csv respondent; yes rate = yes_rate; AUROC [95%] = auroc, low, high -->
+    - table: respondent | yes rate
+      rows: data/respondents.csv respondent
+      columns:
+        yes rate: yes_rate
+        AUROC [95%]: auroc, low, high
 
-The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a
-path with dots. In CSV it is COLUMN=VALUE, which must choose one row (or COLUMN=VALUE & COLUMN=VALUE), and a column; of
-several rows, chosen by = < or >, it is `count`, or min, max, mean, median or sum of a column: `drawn=True & push>1
-max(kl)`. Of a module it is a constant (`matching/verdict.py LEVEL`). A number is right if it is the stored one rounded
-to the digits that it has; a percentage is of a share. Exit code 1 if one is not. After --write the sentences around the
-numbers are to be read again.
+Or its cells name their values one by one, by row (its first cells) and heading, with `none` for a number of the cell
+that repeats nothing:
+
+    - table: test | found
+      cells:
+        size | 200 questions:
+          found: simulated/sizes.csv n=200 size
+
+A number is right if it is the stored one rounded to the digits that it has; one followed by % is of a share. Exit code
+1 if a number is not, or if a phrase, table, row or heading is gone or stands there twice. After --write the sentences
+around the numbers are to be read again.
 """
 
 import argparse
-import ast
-import contextlib
-import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+
+import yaml
+from stored_values import ROOT, stored_value
 
 from common import InputError, program_parser, run_command, write_text
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-ROOT = Path(__file__).resolve().parent.parent
-REFERENCE = ROOT / "tests" / "reference"
+DOCS = ROOT / "docs"
+NUMBERS = DOCS / "numbers"
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
-CLAIM = re.compile(rf"(?P<number>{NUMBER})(?P<percent> ?%)?\s*<!--\s*=\s*(?P<file>\S+)\s+(?P<key>.+?)\s*-->")
-ROWS = re.compile(
-    r"<!--\s*rows\s*=\s*(?P<file>\S+)\s+(?P<key>[^;]+?)\s*;(?P<columns>.+?)-->\n(?P<table>(?:\|[^\n]*\n?)+)", re.S
-)
-CELL_NUMBER = re.compile(rf"({NUMBER})( ?%)?")
-SUMMARY = re.compile(r"(?P<name>min|max|mean|median|sum)\((?P<column>\w+)\)")
-HIDDEN = re.compile(r"<!--.*?-->", re.S)
+PERCENT = re.compile(r" ?%")
+LINK = re.compile(r"\[(?P<words>[^\[\]]*)\]\([^()]*\)")
+HEADING = re.compile(r"^#+ +(.+)$", re.M)
+TABLE = re.compile(r"^\|[^\n]*\n\|[ :|-]+\n(?:\|[^\n]*\n?)*", re.M)
+FORMS = {
+    ("phrase", "is"): "a phrase and what it `is`",
+    ("table", "rows", "columns"): "a table with `rows` and `columns`",
+    ("table", "cells"): "a table with `cells`",
+}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A number on a page, and where it is said to come from."""
+    """A number on a page, and the stored value that it repeats."""
 
     page: Path
     start: int
@@ -93,23 +105,274 @@ class Claim:
         return re.sub(r"^[+-](?=[0.]*$)", "", text).replace("-", "\u2212")
 
 
+class Missing(Exception):
+    """What an entry names is not on the page, or more than once."""
+
+
+class Loader(yaml.BaseLoader):
+    """Every scalar is a text, and no row or heading is named twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        made = super().construct_mapping(node, deep)
+        if len(made) < len(node.value):
+            raise yaml.constructor.ConstructorError(None, None, "a key stands there twice", node.start_mark)
+        return made
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place of a table, and where that is on the page."""
+
+    text: str
+    start: int
+
+
+class Page:
+    """A page as a reader sees it.
+
+    Raises:
+        InputError: no such page.
+    """
+
+    def __init__(self, path: Path):
+        if not path.is_file():
+            raise InputError(f"there is no page {path}; check the path")
+        self.path = path
+        self.text = path.read_text(encoding="utf-8")
+
+    @cached_property
+    def _shown(self) -> tuple[str, list[int]]:
+        return shown(self.text)
+
+    @cached_property
+    def _tables(self) -> list[tuple[str, list[list[Cell]]]]:
+        """The heading that each table stands under, and its rows, the headings first."""
+        headings = [(found.start(), words(found[1])) for found in HEADING.finditer(self.text)]
+        tables = []
+        for found in TABLE.finditer(self.text):
+            under = [heading for start, heading in headings if start < found.start()][-1:]
+            lines = [line for place, line in enumerate(re.finditer(r"[^\n]+", found[0])) if place != 1]
+            tables.append(("".join(under), [_cells(line, found.start()) for line in lines]))
+        return tables
+
+    def line(self, start: int) -> int:
+        return self.text.count("\n", 0, start) + 1
+
+    def claim(self, start: int, text: str, source: str) -> Claim:
+        file, _, key = source.partition(" ")
+        is_share = PERCENT.match(self.text, start + len(text)) is not None
+        return Claim(self.path, start, self.line(start), text, is_share, file, key.strip())
+
+    def of_phrase(self, phrase: str, sources: Sequence[str]) -> list[Claim]:
+        """The numbers of a phrase; raises Missing unless it stands there once."""
+        text, places = self._shown
+        found = list(occurrences(phrase, text))
+        if not found:
+            raise Missing(f"no sentence says {phrase!r}")
+        if len(found) > 1:
+            lines = ", ".join(str(self.line(places[match.start()])) for match in found)
+            raise Missing(f"{len(found)} sentences say {phrase!r} (lines {lines}); take more words")
+        starts = [places[start] for start in map(found[0].start, range(1, len(sources) + 1))]
+        return [self.claim(*said) for said in zip(starts, found[0].groups(), sources, strict=True)]
+
+    def table(self, begins: str, under: str | None) -> list[list[Cell]]:
+        """The one table with these first headings; raises Missing unless there is one."""
+        wanted = _labels(begins)
+        near = [rows for heading, rows in self._tables if under in (None, heading)]
+        headings = [[words(cell.text) for cell in rows[0]] for rows in near]
+        whole = [rows for rows, own in zip(near, headings, strict=True) if own == wanted]
+        found = whole or [rows for rows, own in zip(near, headings, strict=True) if own[: len(wanted)] == wanted]
+        if len(found) != 1:
+            where = f" under {under!r}" if under else ""
+            which = "no table begins" if not found else f"{len(found)} tables begin"
+            raise Missing(f"{which} with {begins!r}{where}" + ("; say under which heading" if found else ""))
+        return found[0]
+
+    def of_rows(self, rows: list[list[Cell]], source: str, columns: dict[str, str]) -> Iterator[Claim]:
+        """The numbers of a table that shows a stored one."""
+        file, _, key = source.partition(" ")
+        names = [name.strip() for name in key.split(",")]
+        for heading, wanted in columns.items():
+            place = _column(rows[0], heading)
+            for row, labels in _labelled(rows[1:]):
+                chosen = " & ".join(f"{name}={value}" for name, value in zip(names, labels, strict=False))
+                sources = [f"{file} {chosen} {column.strip()}" for column in wanted.split(",")]
+                if re.search(NUMBER, row[place].text):
+                    yield from self.of_cell(row[place], sources, heading)
+
+    def of_cells(self, rows: list[list[Cell]], cells: dict[str, dict[str, list[str]]]) -> Iterator[Claim]:
+        """The numbers of cells that name their values one by one."""
+        for name, sources in cells.items():
+            wanted = _labels(name)
+            found = [row for row, labels in _labelled(rows[1:]) if labels[: len(wanted)] == wanted]
+            if len(found) != 1:
+                raise Missing(f"{len(found) or 'no'} rows begin with {name!r}")
+            for heading, own in sources.items():
+                yield from self.of_cell(found[0][_column(rows[0], heading)], own, heading)
+
+    def of_cell(self, cell: Cell, sources: Sequence[str], heading: str) -> Iterator[Claim]:
+        numbers = list(re.finditer(NUMBER, cell.text))
+        if len(numbers) != len(sources):
+            raise Missing(
+                f"line {self.line(cell.start)} has {len(numbers)} numbers under {heading!r}, "
+                f"but {len(sources)} values are named; name one for each number"
+            )
+        for number, source in zip(numbers, sources, strict=True):
+            if source != "none":
+                yield self.claim(cell.start + number.start(), number[0], source)
+
+
 def main() -> int:
     options = parse_options()
-    pages = options.pages or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    claims = [claim for page in pages for claim in claims_of(page)]
-    complaints = {claim: complaint for claim in claims if (complaint := claim.complaint())}
-    for complaint in complaints.values():
+    pages = options.pages or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    complaints = [] if options.pages else without_page(options.numbers, pages)
+    held: dict[Path, list[Claim]] = {}
+    for path in pages:
+        held[path], missing = claims_of(path, file_of(path, options.numbers))
+        complaints += missing
+    claims = [claim for own in held.values() for claim in own]
+    wrong = {claim: complaint for claim in claims if (complaint := claim.complaint())}
+    for complaint in [*complaints, *wrong.values()]:
         print(complaint)
     if options.write:
-        write(complaints, {claim.column for claim in claims if claim.text.startswith("+")})
+        write(wrong, {claim.column for claim in claims if claim.text.startswith("+")})
     if options.count:
-        for page in pages:
-            n_named, n_all = sum(1 for _ in claims_of(page)), numbers_said(page.read_text(encoding="utf-8"))
-            print(f"{page.name}: {n_named} of {n_all} numbers name a result")
-    print(f"{len(claims) - len(complaints)} of {len(claims)} numbers are those of their results")
-    if options.write and complaints:
-        print(f"the other {len(complaints)} are written anew; read the sentences around them")
-    return 1 if complaints and not options.write else 0
+        for path, own in held.items():
+            print(f"{path.name}: {len(own)} of {numbers_said(path.read_text(encoding='utf-8'))} numbers name a result")
+    print(f"{len(claims) - len(wrong)} of {len(claims)} numbers are those of their results")
+    if options.write and wrong:
+        print(f"the other {len(wrong)} are written anew; read the sentences around them")
+    return 1 if complaints or (wrong and not options.write) else 0
+
+
+def file_of(page: Path, folder: Path) -> Path:
+    """Where it stands what the numbers of a page repeat."""
+    own = page.resolve()
+    return (folder / (own.relative_to(DOCS) if own.is_relative_to(DOCS) else own.name)).with_suffix(".yaml")
+
+
+def without_page(folder: Path, pages: Iterable[Path]) -> list[str]:
+    """A complaint for every file of numbers whose page is gone."""
+    files = {file_of(page, folder) for page in pages}
+    there = sorted(file for file in folder.rglob("*") if file.is_file())
+    return [f"{file.relative_to(folder)} belongs to no page" for file in there if file not in files]
+
+
+def claims_of(path: Path, file: Path) -> tuple[list[Claim], list[str]]:
+    """The numbers of a page that repeat a stored value, and a complaint for every entry that is not found on it."""
+    page, claims, complaints = Page(path), [], []
+    for entry in entries_of(file) if file.is_file() else []:
+        try:
+            if "phrase" in entry:
+                claims += page.of_phrase(entry["phrase"], entry["is"])
+                continue
+            rows = page.table(entry["table"], entry.get("under"))
+            if "rows" in entry:
+                claims += page.of_rows(rows, entry["rows"], entry["columns"])
+            else:
+                claims += page.of_cells(rows, entry["cells"])
+        except Missing as missing:
+            table = f" in the table {entry['table']!r}" if "table" in entry else ""
+            complaints.append(f"{path.name}: {missing}{table} ({file.name})")
+    return claims, complaints
+
+
+def entries_of(file: Path) -> list[dict]:
+    """The entries of a file of numbers, each of one of FORMS; a single value stands for a list of one.
+
+    Raises:
+        InputError: it is no YAML, an entry is of no form, or it names another number of values than it has places.
+    """
+    try:
+        entries = yaml.load(file.read_text(encoding="utf-8"), Loader) or []
+    except yaml.YAMLError as error:
+        raise InputError(f"{file} cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(entries, list):
+        raise InputError(f"{file} is no list of entries; begin each with '- phrase:' or '- table:'")
+    for place, entry in enumerate(entries, start=1):
+        where = f"{file.name}, entry {place}"
+        if not isinstance(entry, dict) or tuple(key for key in entry if key != "under") not in FORMS:
+            raise InputError(f"{where} is none of these: {'; '.join(FORMS.values())}")
+        if "phrase" in entry:
+            entry["is"] = _sources(entry["is"], where)
+            if entry["phrase"].count("{}") != len(entry["is"]):
+                raise InputError(f"{where}: {len(entry['is'])} values for the places of {entry['phrase']!r}")
+        elif "rows" in entry:
+            _sources(entry["rows"], where)
+            _mapping(entry["columns"], where)
+        else:
+            for cells in _mapping(entry["cells"], where).values():
+                cells.update((heading, _sources(own, where)) for heading, own in _mapping(cells, where).items())
+    return entries
+
+
+def _mapping(value: object, where: str) -> dict:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: {value!r} is no mapping of a heading or row to what it holds")
+    return value
+
+
+def _sources(value: object, where: str) -> list[str]:
+    sources: list = value if isinstance(value, list) else [value]
+    for source in sources:
+        if not isinstance(source, str) or (source != "none" and " " not in source):
+            raise InputError(f"{where}: {source!r} names no stored value; write a file, a space and a key")
+    return sources
+
+
+def shown(text: str) -> tuple[str, list[int]]:
+    """A text without emphasis, backticks, addresses of links and line breaks, and where each character stood."""
+    hidden = {place for place, character in enumerate(text) if character in "*`"}
+    for link in LINK.finditer(text):
+        hidden.update([link.start(), *range(link.end("words"), link.end())])
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if place not in hidden and not (character.isspace() and places and text[places[-1]].isspace()):
+            places.append(place)
+    return "".join(" " if text[place].isspace() else text[place] for place in places), places
+
+
+def words(text: str) -> str:
+    """A short text as a reader sees it."""
+    return shown(text)[0].strip()
+
+
+def occurrences(phrase: str, text: str) -> Iterator[re.Match[str]]:
+    """Where a text says a phrase, with any number in the place of each {}; they may overlap."""
+    said = words(phrase)
+    before = r"(?<![\w.,+\u2212-])" if said.startswith("{}") else r"(?<!\w)" if re.match(r"\w", said) else ""
+    after = r"(?!\w|[.,]\d)" if said.endswith("{}") else r"(?!\w)" if re.search(r"\w$", said) else ""
+    pattern = re.compile(before + f"({NUMBER})".join(map(re.escape, said.split("{}"))) + after)
+    found = pattern.search(text)
+    while found:
+        yield found
+        found = pattern.search(text, found.start() + 1)
+
+
+def _cells(row: re.Match[str], start: int) -> list[Cell]:
+    """The cells of a table's row, the table beginning at `start`."""
+    cells = re.finditer(r"(?<=\|)\s*(?P<text>[^|]*?)\s*(?=\|)", row[0])
+    return [Cell(cell["text"], start + row.start() + cell.start("text")) for cell in cells]
+
+
+def _labels(text: str) -> list[str]:
+    return [words(label) for label in text.split("|")]
+
+
+def _labelled(rows: Iterable[list[Cell]]) -> Iterator[tuple[list[Cell], list[str]]]:
+    """Each row with the words of its cells, where an empty cell says what the one above says."""
+    above: list[str] = []
+    for row in rows:
+        above = [words(cell.text) or (above[place] if above else "") for place, cell in enumerate(row)]
+        yield row, above
+
+
+def _column(headings: Sequence[Cell], wanted: str) -> int:
+    own = [words(heading.text) for heading in headings]
+    if own.count(words(wanted)) != 1:
+        count = own.count(words(wanted)) or "no"
+        raise Missing(f"{count} headings {wanted!r}, of {', '.join(own)}")
+    return own.index(words(wanted))
 
 
 def numbers_said(text: str) -> int:
@@ -122,163 +385,20 @@ def numbers_said(text: str) -> int:
 
 def write(wrong: Iterable[Claim], with_plus: set[tuple[str, str]]) -> None:
     """Put the stored numbers in the place of these; `with_plus` are the columns in which they have a sign."""
-    for claim in sorted(wrong, key=lambda claim: claim.start, reverse=True):  # the last first: what is before stays put
+    places = {(claim.page, claim.start): claim for claim in wrong}
+    for _, claim in sorted(places.items(), reverse=True):  # the last first: what is before stays put
         text = claim.page.read_text(encoding="utf-8")
         corrected = claim.corrected(claim.column in with_plus)
         text = text[: claim.start] + corrected + text[claim.start + len(claim.text) :]
         write_text(claim.page, text)
 
 
-def claims_of(page: Path) -> Iterator[Claim]:
-    """Every number of a page that names its result.
-
-    Raises:
-        InputError: no such page.
-    """
-    if not page.is_file():
-        raise InputError(f"there is no page {page}; check the path")
-    text = page.read_text(encoding="utf-8")
-    for found in CLAIM.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
-        start = found.start("number")
-        yield Claim(page, start, line, found["number"], bool(found["percent"]), found["file"], found["key"])
-    for found in ROWS.finditer(text):
-        yield from _claims_of_rows(page, text.count("\n", 0, found.start("table")) + 1, found)
-
-
-def _claims_of_rows(page: Path, line: int, found: re.Match[str]) -> Iterator[Claim]:
-    """The numbers under the named headings of a table."""
-    table = HIDDEN.sub(lambda hidden: " " * len(hidden[0]), found["table"])  # every place stays what it is
-    heading, _, *rows = re.finditer(r"[^\n]+", table)
-    headings = [cell for _, cell in _cells(heading)]
-    names, keys = [name.strip() for name in found["key"].split(",")], []
-    above: list[str] = [""] * len(names)
-    for row in rows:
-        above = [cell or before for (_, cell), before in zip(_cells(row), above, strict=False)]
-        keys.append(" & ".join(f"{name}={value}" for name, value in zip(names, above, strict=True)))
-    for said in found["columns"].split(";"):
-        name, _, columns = (part.strip() for part in said.partition(" = "))
-        if name not in headings:
-            raise InputError(
-                f"{page.name}, line {line}: no heading {name!r} in the table below; it has {', '.join(headings)}"
-            )
-        wanted = [column.strip() for column in columns.split(",")]
-        for offset, (row, key) in enumerate(zip(rows, keys, strict=True), start=2):
-            place, cell = _cells(row)[headings.index(name)]
-            numbers = list(CELL_NUMBER.finditer(cell))
-            if numbers and len(numbers) != len(wanted):
-                raise InputError(
-                    f"{page.name}, line {line + offset}: {len(numbers)} numbers under {name!r}, but {len(wanted)} "
-                    f"columns of {found['file']}; name one column for each number"
-                )
-            for number, column in zip(numbers, wanted, strict=False):
-                start = found.start("table") + place + number.start()
-                yield Claim(page, start, line + offset, number[1], bool(number[2]), found["file"], f"{key} {column}")
-
-
-def _cells(row: re.Match[str]) -> list[tuple[int, str]]:
-    """The cells of a table's row, each with its place in the table."""
-    cells = re.finditer(r"(?<=\|)[` *]*(?P<text>[^|]*?)[` *]*(?=\|)", row[0])
-    return [(row.start() + cell.start("text"), cell["text"]) for cell in cells]
-
-
-def stored_value(file: str, key: str) -> float:
-    """The number under a key of a stored result.
-
-    Raises:
-        InputError: no such file, no such key, or no number there.
-    """
-    path = next((place / file for place in (REFERENCE, ROOT) if (place / file).is_file()), ROOT / file)
-    if not path.is_file():
-        raise InputError(f"there is no stored result {file}; name a file from the repository's root")
-    value = {".csv": _from_table, ".py": _from_module}.get(path.suffix, _from_json)(path, key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{file} holds {value!r} for {key}, which is no number")
-    return float(value)
-
-
-def _from_json(path: Path, key: str) -> Any:
-    return _under(key, json.loads(path.read_text(encoding="utf-8")), path)
-
-
-def _from_module(path: Path, key: str) -> Any:
-    """A constant that is written out in a module, of which nothing is run."""
-    return _under(key, _constants(path), path)
-
-
-@cache
-def _constants(path: Path) -> dict[str, Any]:
-    constants = {}
-    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.AnnAssign):
-            target = statement.target
-        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
-        else:
-            continue
-        names = target.elts if isinstance(target, ast.Tuple) else [target]
-        values = (
-            statement.value.elts if isinstance(statement.value, ast.Tuple) and len(names) > 1 else [statement.value]
-        )
-        for name, value in zip(names, values, strict=False):
-            if isinstance(name, ast.Name) and value is not None:
-                with contextlib.suppress(ValueError):  # worked out, not written out: no number to hold a page to
-                    constants[name.id] = ast.literal_eval(value)
-    return constants
-
-
-def _under(key: str, value: Any, path: Path) -> Any:
-    for part in key.split("."):
-        if isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        elif isinstance(value, dict) and part in value:
-            value = value[part]
-        else:
-            raise InputError(f"{path} has no {key!r}: {part!r} is not there")
-    return value
-
-
-@cache
-def _table(path: Path) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.read_csv(path)
-
-
-def _from_table(path: Path, key: str) -> Any:
-    chosen, _, told = key.rpartition(" ")
-    rows = _table(path)
-    for part in chosen.split(" & "):
-        rows = rows[_meets(rows, part, path)]
-    if told == "count":
-        return len(rows)
-    summary = SUMMARY.fullmatch(told)
-    column = summary["column"] if summary else told
-    if column not in rows:
-        raise InputError(f"{path} has no column {column!r}; write COLUMN=VALUE and a column")
-    if summary:
-        return getattr(rows[column], summary["name"])()
-    if len(rows) != 1:
-        raise InputError(f"{path} has {len(rows)} rows with {chosen}; it takes exactly one")
-    return rows[column].item()
-
-
-def _meets(rows: "pd.DataFrame", condition: str, path: Path) -> "pd.Series":
-    """Which rows meet COLUMN=VALUE, COLUMN<NUMBER or COLUMN>NUMBER."""
-    column, sign, wanted = (part.strip() for part in re.split(r"([=<>])", condition, maxsplit=1))
-    if column not in rows:
-        raise InputError(f"{path} has no column {column!r}; write COLUMN=VALUE and a column")
-    own = rows[column]
-    if sign == "=":
-        return own.astype(str) == wanted
-    return own < float(wanted) if sign == "<" else own > float(wanted)
-
-
 def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("pages", nargs="*", type=Path, help="which (README.md and docs/)")
-    parser.add_argument("--count", action="store_true", help="say how many numbers of each page name a result")
+    parser.add_argument("--count", action="store_true", help="say how many numbers of each page repeat a result")
     parser.add_argument("--write", action="store_true", help="put the stored numbers in the place of those that differ")
+    parser.add_argument("--numbers", type=Path, default=NUMBERS, metavar="DIR", help="where it stands what they repeat")
     return parser.parse_args()
 
 

@@ -25,6 +25,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from check_numbers import NUMBERS, file_of
 from stored_runs import KEPT, REFERENCE, RUNS, Stored
 
 from common import InputError, atomic_path, program_parser, run_command
@@ -86,16 +87,27 @@ def told(name: str) -> str:
 
 
 def pages_of(own: Stored) -> list[str]:
-    """The pages that name one of its files, in a comment of check_numbers.py or as a picture."""
-    quoted = [rf"=\s*{re.escape(file.stored.removeprefix(f'{REFERENCE}/'))}\s" for file in own.files]
+    """The pages that repeat a number of one of its files, or show it as a picture."""
+    repeated = [rf"(?<![\w/]){re.escape(file.stored.removeprefix(f'{REFERENCE}/'))}\s" for file in own.files]
     shown = [rf"\((docs/)?{re.escape(file.stored.removeprefix('docs/'))}\)" for file in own.files]
-    return [page for page, text in _pages().items() if re.search("|".join([*quoted, *shown]), text)] if quoted else []
+    return [
+        page
+        for page, (text, numbers) in _pages().items()
+        if any(re.search(form, numbers) for form in repeated) or any(re.search(form, text) for form in shown)
+    ]
 
 
 @cache
-def _pages() -> dict[str, str]:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return {str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in pages}
+def _pages() -> dict[str, tuple[str, str]]:
+    """The text of every page, and that of the file which says what its numbers repeat."""
+    pages = {page: file_of(page, NUMBERS) for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
+    return {
+        str(page.relative_to(ROOT)): (
+            page.read_text(encoding="utf-8"),
+            numbers.read_text(encoding="utf-8") if numbers.is_file() else "",
+        )
+        for page, numbers in pages.items()
+    }
 
 
 def make(name: str, runs: Path) -> None:

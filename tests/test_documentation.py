@@ -107,109 +107,12 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
             exec(compile(text, f"{page.name}, block {number}", "exec"), namespace)
 
 
-def test_numbers_that_name_a_result_are_those_of_the_result():
+def test_the_numbers_of_the_pages_are_those_of_the_stored_results():
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / "check_numbers.py"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    right, of = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1])[:2])
-    assert right == of > 0
-
-
-def test_a_number_that_is_not_that_of_its_result_is_told(tmp_path):
-    result, page = tmp_path / "r.json", tmp_path / "page.md"
-    result.write_text('{"signal": {"estimate": 0.1514, "share": 0.29}}')
-    page.write_text(
-        f"kappa .15<!-- = {result} signal.estimate --> of 29%<!-- = {result} signal.share -->\n"
-        f"and .16<!-- = {result} signal.estimate -->\n"
-    )
-    script = ROOT / "scripts" / "check_numbers.py"
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "page.md, line 2: .16 is said" in done.stdout
-    assert done.stdout.splitlines()[-1] == "2 of 3 numbers are those of their results"
-
-
-def test_a_table_that_names_its_result_is_held_to_it_cell_by_cell(tmp_path):
-    (tmp_path / "r.csv").write_text("who,rate,low,high\nann,.254,.1,.4\nbob,.5,.3,.7\n")
-    rows = f"<!-- rows = {tmp_path / 'r.csv'} who; yes rate = rate; share [95%] = rate, low, high -->\n"
-    table = (
-        "| who | yes rate | share [95%] |\n| --- | --- | --- |\n| ann | .25 | 25% [.10, .40] |\n| `bob` | .6 | - |\n"
-    )
-    (tmp_path / "page.md").write_text("Told.\n\n" + rows + table)
-    script = ROOT / "scripts" / "check_numbers.py"
-    done = subprocess.run([sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "page.md, line 7: .6 is said" in done.stdout
-    assert done.stdout.splitlines()[-1] == "4 of 5 numbers are those of their results"
-    (tmp_path / "page.md").write_text(rows.replace("yes rate =", "no such =") + table)
-    done = subprocess.run([sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "no heading 'no such' in the table below; it has who, yes rate, share [95%]" in done.stderr
-
-
-def test_a_row_may_be_named_by_two_columns_and_an_empty_cell_says_what_the_one_above_says(tmp_path):
-    (tmp_path / "r.csv").write_text("panel,what,found\nsmall,size,.05\nsmall,power,.9\nlarge,size,.04\n")
-    rows = f"<!-- rows = {tmp_path / 'r.csv'} panel, what; found = found -->\n"
-    table = "| panel | what | found |\n| --- | --- | --- |\n| small | size | 5% |\n|  | power | 90% |\n"
-    script = ROOT / "scripts" / "check_numbers.py"
-    for said, code in (("4%", 0), ("90%", 1)):
-        (tmp_path / "page.md").write_text(rows + table + f"| large | size | {said} |\n")
-        done = subprocess.run(
-            [sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        assert done.stdout.splitlines()[-1] == f"{3 - code} of 3 numbers are those of their results"
-
-
-def test_rows_are_counted_and_summed_up_where_a_page_says_something_of_several(tmp_path):
-    (tmp_path / "r.csv").write_text(
-        "who,drawn,push,kl\nann,True,inf,.1\nbob,True,.5,.3\neve,True,2,.7\nown,False,.1,0\n"
-    )
-    said = {"drawn=True count": "3", "drawn=True & push=inf count": "1", "drawn=True & push<3 max(push)": "2.0",
-            "push>.4 mean(kl)": ".37", "who=own push": ".1"}  # fmt: skip
-    page, script = tmp_path / "page.md", ROOT / "scripts" / "check_numbers.py"
-    page.write_text("\n".join(f"{number}<!-- = {tmp_path / 'r.csv'} {key} -->" for key, number in said.items()))
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "5 of 5 numbers are those of their results\n")
-    page.write_text(f"3<!-- = {tmp_path / 'r.csv'} drawn=True push -->")
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "has 3 rows with drawn=True; it takes exactly one" in done.stderr
-
-
-def test_a_rule_s_number_is_held_to_the_constant_of_its_module(tmp_path):
-    (tmp_path / "rule.py").write_text("raise RuntimeError\nLEVEL: float = 0.05\nFEW, MANY = 5, 40 + 1\n")
-    page, script = tmp_path / "page.md", ROOT / "scripts" / "check_numbers.py"
-    page.write_text(f"At 5%<!-- = {tmp_path}/rule.py LEVEL -->, from 6<!-- = {tmp_path}/rule.py FEW --> on.\n")
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "6 is said, but" in done.stdout
-    assert done.stdout.splitlines()[-1] == "1 of 2 numbers are those of their results"
-    page.write_text(f"41<!-- = {tmp_path}/rule.py MANY -->")
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "has no 'MANY'" in done.stderr
-
-
-def test_numbers_that_differ_are_written_as_those_before_them_were(tmp_path):
-    (tmp_path / "r.csv").write_text("who,gain,rate,n\nann,-0.054,0.2538,12345\nbob,0.031,0.7,9\n")
-    page, result = tmp_path / "page.md", tmp_path / "r.csv"
-    page.write_text(
-        f"Ann's .1<!-- = {result} who=ann rate --> (9%<!-- = {result} who=ann rate -->), "
-        f"gain +0.1<!-- = {result} who=ann gain -->.\n\n"
-        f"<!-- rows = {result} who; gain = gain; rate, of = rate, n -->\n"
-        "| who | gain | rate, of |\n| --- | --- | --- |\n"
-        f"| ann | +.20 | .25 of 1,000 |\n| **bob** | \u2212.01 | .50<!-- = {result} who=bob rate --> of 8 |\n"
-    )
-    told = page.read_text()
-    command = [sys.executable, ROOT / "scripts" / "check_numbers.py", page]
-    assert subprocess.run([*command, "--write"], capture_output=True, check=False).returncode == 0
-    shown = re.sub("<!--.*?-->", "", page.read_text())
-    assert shown.startswith("Ann's .3 (25%), gain \u22120.1.\n")
-    assert "| ann | \u2212.05 | .25 of 12,345 |\n| **bob** | +.03 | .70 of 9 |" in shown
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-    assert re.findall("<!--.*?-->", page.read_text()) == re.findall("<!--.*?-->", told)
+    assert int(done.stdout.split()[0]) > 2000, done.stdout
 
 
 @pytest.mark.slow
@@ -221,6 +124,7 @@ def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
     for page in (tmp_path / "site").rglob("*.html"):
         asked = re.findall(r"""<(?:script|link|img|iframe)[^>]*?(?:src|href)=["'](https?://[^"']+)""", page.read_text())
         assert not asked, f"{page.name} asks for {asked}"
+    assert not (tmp_path / "site" / "numbers").exists()
     assert "critical_magnitudes" in (tmp_path / "site" / "api" / "steering.html").read_text()
     if importlib.util.find_spec("latex2mathml") is not None:
         method = (tmp_path / "site" / "method.html").read_text()

@@ -72,7 +72,7 @@ def test_the_docs_hold_what_the_command_prints_of_the_embedded_panel(capsys):
     main(["embedded"])
     printed = capsys.readouterr().out
     page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
-    docs = " ".join(re.sub("<!--.*?-->", "", page).replace("−", "-").split())
+    docs = " ".join(page.replace("−", "-").split())
     assert "20 respondents of 4 base models" in printed
     for name in ("within", "between"):
         row = re.search(rf"{name}\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+)", printed)
