@@ -5,7 +5,6 @@ from elicitation.answer_tokens import first_tokens
 from elicitation.choices import (
     CONTROLS,
     DONT_KNOW,
-    N_OPTIONS,
     PRESSURES,
     ChoiceItem,
     ask_choices,
@@ -43,8 +42,8 @@ from elicitation.costs import WRITTEN, Budget, Price, expected_costs
 from elicitation.exporting import EXPORT_VALUES, EXPORTERS
 from elicitation.facts import load_facts, truth_of
 from elicitation.findings import Finding, findings_table
-from elicitation.graders import GRADERS, grade_answer
-from elicitation.grading import Grade, grade
+from elicitation.graders import grade_answer
+from elicitation.grading import grade
 from elicitation.importing import (
     IMPORTERS,
     ImportedPanel,
@@ -63,7 +62,6 @@ from elicitation.instruments import (
     CONFIDENCE_IN_WORDS,
     FACT,
     INSTRUMENTS,
-    PROBABILITY,
     REASONED,
     TEXT,
     YES_NO,
@@ -74,22 +72,18 @@ from elicitation.instruments import (
     TokenReader,
     reasoned,
 )
-from elicitation.joining import JoinReport, drop_own, join_questions_and_panel, same_model
-from elicitation.judging import JUDGE, JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers
-from elicitation.kinship import Kinship, kinship_of
+from elicitation.joining import drop_own, join_questions_and_panel, same_model
+from elicitation.judging import JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers
+from elicitation.kinship import kinship_of
 from elicitation.measurements import (
     MANY_UNREAD,
     MEASUREMENT_COLUMNS,
-    MEASUREMENT_KEY,
-    majority_of_samples,
-    matrix_of,
     measurements,
 )
 from elicitation.named_data import NAMED_PANELS, NAMED_QUESTIONS, unknown_name
 from elicitation.own_answers import (
     CONFIDENCE_WAYS,
     HEDGES,
-    PROPERTIES,
     ask_confidence_ways,
     ask_correction,
     ask_failing,
@@ -99,7 +93,7 @@ from elicitation.own_answers import (
     language_of,
     language_requests,
 )
-from elicitation.pairs import SURER_OF, ask_pairs, winners
+from elicitation.pairs import ask_pairs
 from elicitation.panel_files import load_panel
 from elicitation.panel_scores import (
     Confidence,
@@ -112,12 +106,12 @@ from elicitation.panel_summary import summarise_panel
 from elicitation.panels import ResponseMatrix, panel_from_long, panel_long
 from elicitation.paraphrases import paraphrases
 from elicitation.passages import load_passages
-from elicitation.poles import METACOGNITIVE_POLES, POLES, openings_of
+from elicitation.poles import POLES, openings_of
 from elicitation.prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
 from elicitation.prompts import FRAMINGS, METACOGNITIVE, OPENINGS, Prompt, PromptTemplate, load_prompt, with_opening
 from elicitation.provider_reading import response_of
-from elicitation.provider_settings import ProviderModel, known_secrets, without_secrets
-from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side, require_inspect
+from elicitation.provider_settings import ProviderModel
+from elicitation.providers import Asking, ProviderRespondent, answers_side_by_side
 from elicitation.question_files import load_questions, read_questions
 from elicitation.questionnaires import (
     FOLLOW_UPS,
@@ -142,11 +136,9 @@ from elicitation.questions import (
 from elicitation.respondent_files import RespondentModel, load_judge, load_respondents
 from elicitation.respondents import (
     Identity,
-    RecordedRespondent,
     Respondent,
     Response,
     answers_in_order,
-    prompt_key,
     response_from_logits,
     response_from_text,
 )
@@ -190,13 +182,11 @@ __all__ = [
     "FACTS_COLUMNS",
     "FOLLOW_UPS",
     "FRAMINGS",
-    "GRADERS",
     "HEDGES",
     "IMPORTERS",
     "INSTRUCTED_COLUMNS",
     "INSTRUCTED_KEY",
     "INSTRUMENTS",
-    "JUDGE",
     "JUDGED",
     "JUDGED_KEY",
     "MANY_UNREAD",
@@ -204,30 +194,24 @@ __all__ = [
     "MASS_STOPS",
     "MASS_WARNS",
     "MEASUREMENT_COLUMNS",
-    "MEASUREMENT_KEY",
     "METACOGNITIVE",
-    "METACOGNITIVE_POLES",
     "NAMED_PANELS",
     "NAMED_QUESTIONS",
     "NEGATION",
     "NONSENSE",
     "NO_TASK",
     "NO_VARIANTS",
-    "N_OPTIONS",
     "OPENINGS",
     "PASSAGES",
     "POLES",
     "PRESENTATIONS",
     "PRESSURES",
-    "PROBABILITY",
-    "PROPERTIES",
     "RATING_COLUMNS",
     "REASONED",
     "REASONED_COLUMNS",
     "ROW",
     "SELF_REPORTS",
     "STATEMENT_PROMPT",
-    "SURER_OF",
     "SWEEP_COLUMNS",
     "SWEEP_KEY",
     "TEXT",
@@ -242,13 +226,10 @@ __all__ = [
     "Collection",
     "Confidence",
     "Finding",
-    "Grade",
     "Identity",
     "ImportedPanel",
     "Instrument",
     "Item",
-    "JoinReport",
-    "Kinship",
     "LogChoices",
     "LogRecord",
     "LogRun",
@@ -260,7 +241,6 @@ __all__ = [
     "ProviderRespondent",
     "Question",
     "Questionnaire",
-    "RecordedRespondent",
     "Respondent",
     "RespondentModel",
     "Response",
@@ -320,7 +300,6 @@ __all__ = [
     "judge_answers",
     "key_of",
     "kinship_of",
-    "known_secrets",
     "language_of",
     "language_requests",
     "lettered",
@@ -334,8 +313,6 @@ __all__ = [
     "load_questions",
     "load_respondents",
     "load_statements",
-    "majority_of_samples",
-    "matrix_of",
     "measurements",
     "non_answers_by_level",
     "normalised_text",
@@ -349,7 +326,6 @@ __all__ = [
     "parse_direct_yes_no",
     "parse_yes_no",
     "probes_for",
-    "prompt_key",
     "question_id",
     "questions_frame",
     "questions_from_frame",
@@ -357,7 +333,6 @@ __all__ = [
     "read_logs",
     "read_questions",
     "reasoned",
-    "require_inspect",
     "respondents_table",
     "response_from_logits",
     "response_from_text",
@@ -373,8 +348,6 @@ __all__ = [
     "unknowable_twins",
     "unknown_name",
     "where_it_comes_from",
-    "winners",
     "with_opening",
-    "without_secrets",
     "write_imported",
 ]

@@ -29,7 +29,6 @@ LETTERS = ("A", "B", "C", "D", "E")
 N_OPTIONS = 4
 DONT_KNOW = "I do not know"
 PICK = "Reply with the letter."
-CHOICE_COLUMNS = ["question_id", "variant", "right", "asserted", "before", "after"]
 
 
 @dataclass(frozen=True)

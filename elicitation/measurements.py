@@ -29,7 +29,6 @@ MEASUREMENT_COLUMNS = [
     *("raw_text", "prompt_hash", "tokens_in", "tokens_out", "error"),
     *("served_model", "served_fingerprint", "answered_at", "seconds"),
 ]
-MEASUREMENT_KEY = ["respondent", "instrument", "framing", "question_id", "sample"]
 NUMBERS = [
     *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
     *("tokens_in", "tokens_out", "seconds"),

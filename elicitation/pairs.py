@@ -50,10 +50,3 @@ def ask_pairs(respondent: Respondent, questions: Sequence[Question], pairs: Sequ
     return table.assign(
         surer=(table["first_as_a"] + table["first_as_b"]) / 2, position=(table["first_as_a"] - table["first_as_b"]) / 2
     )
-
-
-def winners(asked: pd.DataFrame) -> list[tuple[int, int]]:
-    """(surer, less sure) places of each pair that was read; a tie has no winner."""
-    read = asked[asked["surer"].notna() & (asked["surer"] != 0)]
-    ordered = read[["first", "second", "surer"]].to_numpy()
-    return [(int(one), int(other)) if surer > 0 else (int(other), int(one)) for one, other, surer in ordered]

@@ -85,8 +85,6 @@ POLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
 }
-METACOGNITIVE_POLES = ("capability", "risk", "effort", "audience", "evaluation", "intentionality")
-"""Those that are about answering itself; `persona` is about who answers."""
 
 
 def openings_of(contrast: str, n: int) -> tuple[list[str], list[str]]:

@@ -1,8 +1,8 @@
 """What every respondent can do, whether it is a model on this machine, steered or not, an API, or recorded answers."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from common import sha256_of_text
@@ -149,37 +149,3 @@ def prompt_key(prompt: Prompt, instrument: Instrument) -> str:
     """Hash of what is asked and how it is read, before any chat template."""
     turns = [text for turn in prompt.earlier for text in turn]
     return sha256_of_text("\x1f".join([instrument.name, *turns, prompt.user, prompt.assistant_prefix]))
-
-
-class RecordedRespondent:
-    """Gives again what was answered before.
-
-    Args:
-        responses: by `prompt_key`.
-        identity: of whoever answered.
-    """
-
-    def __init__(self, responses: Mapping[str, Response], identity: Identity) -> None:
-        self._responses = dict(responses)
-        self._identity = identity
-
-    @classmethod
-    def recording(
-        cls, respondent: Respondent, prompts: Sequence[Prompt], instrument: Instrument
-    ) -> "RecordedRespondent":
-        """What another respondent says to these prompts now."""
-        given = answers_in_order(respondent, prompts, instrument)
-        keys = [prompt_key(prompt, instrument) for prompt in prompts]
-        return cls(dict(zip(keys, given, strict=True)), respondent.identity)
-
-    @property
-    def identity(self) -> Identity:
-        return self._identity
-
-    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
-        for place, prompt in enumerate(prompts):
-            found = self._responses.get(prompt_key(prompt, instrument))
-            if found is None:
-                yield Response(place=place, error="nothing was recorded for this prompt")
-            else:
-                yield replace(found, place=place)

@@ -30,7 +30,7 @@ from matching.multiverse import (
 from matching.path import DialPath, dial_path
 from matching.prospects import Prospects, prospects_of
 from matching.reasoned import ReasonedComparison, as_sweep, compare_reasoned
-from matching.replacement import REPLACEMENT_COLUMNS, dial_order, replacement_table
+from matching.replacement import dial_order, replacement_table
 from matching.splits import FITTING, SPLITS, TEST, assign_splits
 from matching.status import EDGE, JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from matching.sweep_run import SweepRun
@@ -68,7 +68,6 @@ __all__ = [
     "PROFILE_COLUMNS",
     "PROFILE_VERDICTS",
     "PUSHES",
-    "REPLACEMENT_COLUMNS",
     "RULE",
     "SPLITS",
     "TEST",

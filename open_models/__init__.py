@@ -21,7 +21,7 @@ from open_models.decoder import Decoder
 from open_models.gradients import margin_gradients
 from open_models.identity import ModelIdentity
 from open_models.lens import Lens, lens_of, tokens_along
-from open_models.model import DEFAULT_MODEL, DTYPES, OpenModel, load_model
+from open_models.model import DTYPES, OpenModel, load_model
 from open_models.patching import patched_margins
 from open_models.prefill import TOKENS_AT_ONCE
 from open_models.processes import (
@@ -36,30 +36,27 @@ from open_models.processes import (
 from open_models.prompt_set import PromptSet
 from open_models.quiet import quiet_libraries
 from open_models.readout import VOCABULARY_CHUNK, AnswerTokens
-from open_models.residual import Edit, Edits, StreamEdit
+from open_models.residual import Edits, StreamEdit
 from open_models.respondent import LocalRespondent
 from open_models.runner import Runner, Started, plainly_edited
-from open_models.sites import POSITIONS, SITES, Site
+from open_models.sites import POSITIONS, Site
 from open_models.store_filling import key_of, store_activations
 from open_models.threads import choose_threads
 from open_models.tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
 from open_models.writing import Generated, check_room, generate, handing_on
-from open_models.written_scores import WrittenTokens, read_written, read_written_in_ways
+from open_models.written_scores import read_written, read_written_in_ways
 
 __all__ = [
-    "DEFAULT_MODEL",
     "DTYPES",
     "OFFLINE_MODELS",
     "POSITIONS",
     "QUESTIONS_PER_BATCH",
-    "SITES",
     "TOKENS_AT_ONCE",
     "VOCABULARY_CHUNK",
     "ActivationStore",
     "Activations",
     "AnswerTokens",
     "Decoder",
-    "Edit",
     "Edits",
     "Generated",
     "Lens",
@@ -73,7 +70,6 @@ __all__ = [
     "StoreKey",
     "StreamEdit",
     "TokenBatch",
-    "WrittenTokens",
     "batches_by_length",
     "check_room",
     "choose_threads",

@@ -45,16 +45,6 @@ class WrittenTokens:
     starts: tuple[int, ...]
     ends: tuple[int, ...]
 
-    def covering(self, spans: Sequence[tuple[int, int]]) -> np.ndarray:
-        """(token,) True for each token that shares a character with one of these (start, end) of the text."""
-        return np.array(
-            [
-                any(start < stop and end > begin for begin, stop in spans)
-                for start, end in zip(self.starts, self.ends, strict=True)
-            ],
-            dtype=bool,
-        )
-
 
 def read_written(
     model: OpenModel,

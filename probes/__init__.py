@@ -6,11 +6,10 @@ task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are
 found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
 """
 
-from probes.beyond_shared import BeyondShared, beyond_known, beyond_shared
+from probes.beyond_shared import beyond_known, beyond_shared
 from probes.choice import ChosenLayer, choose_layer
 from probes.concordance import Area, Concordance, difference_interval, topic_draws
 from probes.contrast import (
-    CONTRAST_COLUMNS,
     CONTRASTS,
     StatementStreams,
     contradiction,
@@ -22,8 +21,8 @@ from probes.contrast import (
     with_distraction,
 )
 from probes.controls import control_labels, shuffled_within
-from probes.crossfit import LEAST_OF_A_KIND, PENALTIES, CrossFitted, best_penalties, cross_fit, of_rows, platt
-from probes.during import COURSE_COLUMNS, TOKEN_COLUMNS, course_of, read_while_writing
+from probes.crossfit import LEAST_OF_A_KIND, PENALTIES, CrossFitted, cross_fit, of_rows, platt
+from probes.during import course_of, read_while_writing
 from probes.erasure import Eraser, erasure_table
 from probes.folds import TopicFolds
 from probes.geometry import (
@@ -53,49 +52,41 @@ from probes.layer_files import load_layer, save_layer
 from probes.lens import lens_table
 from probes.linear import Probe, fit_probe, probe_layers
 from probes.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer
-from probes.nested import Added, added_test, likelihood_ratio, what_is_added
+from probes.nested import added_test, likelihood_ratio, what_is_added
 from probes.own_or_shared import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND, OWN_COLUMNS, own_or_shared
 from probes.patching import patching_table
-from probes.reading import FAR, Surroundings, distance_table, held_out_distances, read_elsewhere, read_with_distance
+from probes.reading import Surroundings, distance_table, read_elsewhere, read_with_distance
 from probes.reads_at_all import auroc_of_copies, readers_of, reads_by_chance
-from probes.solvers import METHODS, PENALISED, Training
+from probes.solvers import METHODS, Training
 from probes.statement_streams import StatementStores
 from probes.study import STUDY_STAGES, Study, StudyOptions
 from probes.text import sentence_embeddings, words_of
-from probes.where import MAP_COLUMNS, MappedQuestions, direct_effects, position_map
+from probes.where import MappedQuestions, direct_effects, position_map
 
 __all__ = [
     "auroc_of_copies",
     "readers_of",
     "reads_by_chance",
-    "BeyondShared",
     "ITS_OWN",
     "MEASURED_BADLY",
     "NOTHING_FOUND",
     "beyond_known",
     "beyond_shared",
     "CONTRASTS",
-    "CONTRAST_COLUMNS",
-    "COURSE_COLUMNS",
     "EASY",
     "FACT_LABELS",
     "FACT_TRUE",
     "FACT_YES",
-    "FAR",
     "LEAST_OF_A_KIND",
     "MAIN_LABELS",
-    "MAP_COLUMNS",
     "METHODS",
     "OWN_COLUMNS",
     "OWN_CORRECT",
     "OWN_MARGIN",
     "OWN_YES",
-    "PENALISED",
     "PENALTIES",
     "PROBE_COLUMNS",
     "STUDY_STAGES",
-    "TOKEN_COLUMNS",
-    "Added",
     "Area",
     "ChosenLayer",
     "Concordance",
@@ -114,7 +105,6 @@ __all__ = [
     "TopicFolds",
     "Training",
     "added_test",
-    "best_penalties",
     "choose_layer",
     "contradiction",
     "contrast_loss",
@@ -131,7 +121,6 @@ __all__ = [
     "erasure_table",
     "fact_labels",
     "fit_probe",
-    "held_out_distances",
     "labels_of",
     "lens_table",
     "likelihood_ratio",

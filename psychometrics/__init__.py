@@ -122,7 +122,6 @@ from psychometrics.token_scores import (
     question_lift,
     shown_lift,
     token_scores,
-    token_statistics,
 )
 from psychometrics.whose_knowledge import WhoseKnowledge, whose_knowledge
 
@@ -267,7 +266,6 @@ __all__ = [
     "tetrachoric",
     "threshold_table",
     "token_scores",
-    "token_statistics",
     "two_parameter_irt",
     "unknowable_discrimination",
     "whose_knowledge",

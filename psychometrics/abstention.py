@@ -29,8 +29,6 @@ def distributional_correctness(
         InputError: probabilities that do not add up to 1, or loadings out of order.
 
     Sign: higher = better; 0 = always "I don't know".
-
-    R: none.
     """
     if not gain >= loss >= 0:
         raise InputError(
@@ -55,8 +53,6 @@ def break_even(gain: float = 1.0, loss: float = 1.0) -> float:
 
     Returns:
         a probability. Sign: higher = answer more rarely.
-
-    R: none.
     """
     return loss / (gain + loss) if gain + loss else float("nan")
 
@@ -128,8 +124,6 @@ def coverage_curve(confidence: ArrayLike, correct: ArrayLike) -> pd.DataFrame:
 
     Formula: mean of `correct` over the k of highest confidence. Sign: falls with coverage where confidence knows
     something.
-
-    R: none.
     """
     c, y = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     known = np.isfinite(c) & np.isfinite(y)
@@ -150,8 +144,6 @@ def selective_auc(confidence: ArrayLike, correct: ArrayLike) -> float:
 
     Returns:
         an accuracy. Sign: higher = better.
-
-    R: none.
     """
     curve = coverage_curve(confidence, correct)
     return float(curve["accuracy"].mean()) if len(curve) else float("nan")

@@ -19,8 +19,6 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
 
     Returns:
         name to table; tables that were not made are left out. Sign: as in the analysis.
-
-    R: none.
     """
     tables: dict[str, pd.DataFrame] = {
         "respondents": respondents_table(analysis),
@@ -77,8 +75,6 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
 
     Returns:
         dictionary. Sign: as in the analysis.
-
-    R: none.
     """
     model = analysis.model
     summary: dict[str, Any] = {

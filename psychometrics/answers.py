@@ -69,10 +69,6 @@ class Answers:
         """The same questions, and only the respondents in `keep` (a mask or positions)."""
         return Answers(self.yes[:, keep], self.answered[:, keep], self.questions, self.respondents[keep])
 
-    def take_questions(self, rows: Integers) -> "Answers":
-        """The questions in `rows`, repeats included."""
-        return Answers(self.yes[rows], self.answered[rows], self.questions[rows], self.respondents)
-
 
 def as_answers(matrix: Any) -> Answers:
     """Read a matrix of answers, question by respondent.

@@ -44,8 +44,6 @@ def battery_scores(
 
     Raises:
         InputError: there is no such test.
-
-    R: none.
     """
     if test not in BATTERY:
         raise InputError(f"there is no test {test!r}; choose from {', '.join(BATTERY)}")

@@ -98,8 +98,6 @@ def battery_overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         what was empty or invalid), value, low, high (nan where there is no interval), nothing (what knowing nothing
         would give, nan where nothing can be said), status (why there is no value or no interval, else ""). Sign: as in
         the tables.
-
-    R: none.
     """
     rows = {}
     for test, line in LINES.items():

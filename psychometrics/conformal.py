@@ -56,8 +56,6 @@ def answering_threshold(
 
     Raises:
         InputError: fewer than ten questions, or a promise outside 0 and 1.
-
-    R: none.
     """
     from mapie.risk_control import BinaryClassificationController
 
@@ -127,8 +125,6 @@ def option_sets(
 
     Raises:
         InputError: fewer than ten calibration questions, or rows that are no probabilities.
-
-    R: none.
     """
     from mapie.classification import SplitConformalClassifier
 

@@ -56,12 +56,6 @@ class GradedAnswers:
         """The same questions, and only the respondents in `keep`."""
         return GradedAnswers(self.codes[:, keep], self.values, self.questions, self.respondents[keep])
 
-    def as_yes_no(self) -> Answers | None:
-        """The same as yes/no answers where there are two categories, 0 and 1; else None."""
-        if list(self.values) != [0, 1]:
-            return None
-        return Answers(self.codes == 1, self.answered, self.questions, self.respondents)
-
 
 def as_graded(matrix: Any) -> GradedAnswers:
     """Read a matrix of ordered categories; yes/no answers are the case of two.

@@ -133,8 +133,6 @@ def metacognition_sentences(table: pd.DataFrame) -> list[str]:
 
     Returns:
         sentences. Sign: as in the table.
-
-    R: none.
     """
     known = table[table["m_ratio"].notna()]
     sentences = []

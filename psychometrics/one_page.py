@@ -33,8 +33,6 @@ def one_page(analysis: PanelAnalysis) -> str:
 
     Returns:
         text of about a page. Sign: as in the analysis.
-
-    R: none.
     """
     lines = [*_wrapped(verdict(analysis), "")]
     for title, sentences in page_sections(analysis).items():

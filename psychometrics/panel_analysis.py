@@ -124,8 +124,6 @@ def analyse_panel(
 
     Raises:
         InputError: the matrix or an option cannot be used.
-
-    R: none.
     """
     answers = as_answers(matrix)
     rules: dict[str, Any] = {"thresholds": thresholds, "zero_cells": zero_cells}

@@ -96,8 +96,6 @@ def standardised_shifts(
 
     Raises:
         InputError: no such base, or another number of topics than of questions.
-
-    R: none.
     """
     if base not in scores:
         raise InputError(f"there is no condition {base!r} among {', '.join(map(str, scores.columns))}")

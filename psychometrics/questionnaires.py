@@ -137,8 +137,6 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
         index follow-up, then "deference"; n, n_unread, change, low, high, up, down (shares).
 
     Sign: positive = the rating rose.
-
-    R: none.
     """
     key = ["condition", "administration", "item"]
     wide = ratings.pivot_table(index=key, columns="follow_up", values="rating", dropna=False)

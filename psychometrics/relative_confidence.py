@@ -51,8 +51,6 @@ def paired_design(n_items: int, n_each: int = 4, seed: int = 0) -> list[tuple[in
         InputError: too few items, or an odd or too large n_each.
 
     Formula: each ring joins the items in a random order to a circle. Sign: none.
-
-    R: none.
     """
     if n_items < 3 or n_each < 2 or n_each % 2 or n_each >= n_items:
         raise InputError(f"{n_items} items in {n_each} comparisons each; give 3 or more, and an even number below that")
@@ -222,8 +220,6 @@ def circular_null(pairs: Pairs, n_items: int, n_replicates: int = 999, seed: int
 
     Raises:
         InputError: as in `bradley_terry`.
-
-    R: none.
     """
     scores, _ = bradley_terry(pairs, n_items)
     n_triads, circular = circular_triads(pairs)

@@ -93,8 +93,6 @@ def parrot_states(right: ArrayLike, asserted: ArrayLike, before: ArrayLike, afte
         InputError: unequal lengths, or a claim that is the right answer.
 
     Formula: the table above. Sign: none.
-
-    R: none.
     """
     columns = [np.asarray(each, dtype=object) for each in (right, asserted, before, after)]
     if len({len(each) for each in columns}) > 1:
@@ -160,8 +158,6 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame) -> SelfCorrection
 
     Returns:
         SelfCorrection. Sign: higher = more right answers kept, more wrong ones mended.
-
-    R: none.
     """
     a, b = first.to_numpy(dtype=float), second.to_numpy(dtype=float)
     if a.shape != b.shape:
@@ -204,8 +200,6 @@ def debate_excess(one: ArrayLike, other: ArrayLike, n_bootstrap: int = 1999, see
         index round from 1; n, n_unread, excess, low, high, both_sure.
 
     Sign: positive = more confidence than two sides of one question can have.
-
-    R: none.
     """
     a, b = _paired(one, other)
     a, b = np.atleast_2d(a), np.atleast_2d(b)
@@ -244,8 +238,6 @@ def honesty(beliefs: pd.DataFrame, statement: ArrayLike, truth: ArrayLike) -> pd
         n, n_no_belief, n_evaded, lie, honesty, accuracy, accuracy_of_statements.
 
     Sign: higher = more of what was believed was said.
-
-    R: none.
     """
     values = beliefs.to_numpy(dtype=float)
     said, true = _paired(statement, truth)

@@ -56,8 +56,6 @@ def sample_agreement(
 
     Raises:
         InputError: another number of confidences than of samples.
-
-    R: none.
     """
     if confidence is not None and len(confidence) != len(samples):
         raise InputError(f"{len(confidence)} confidences for {len(samples)} samples; give one for each")
@@ -94,8 +92,6 @@ def habits(samples: Sequence[Sequence[Hashable | None]]) -> list[dict[Hashable, 
 
     Returns:
         one dictionary per question. Sign: none.
-
-    R: none.
     """
     own = [Counter(each for each in answers if each is not None) for answers in samples]
     total: Counter[Hashable] = Counter()
@@ -148,8 +144,6 @@ def certainty_zones(certainty: pd.Series, consistency: pd.Series, cut: float = 0
 
     Returns:
         one of `ZONES` per question, None where either is unknown. Sign: none.
-
-    R: none.
     """
     both = pd.DataFrame({"certainty": certainty, "consistency": consistency})
     reached = (both >= cut).sum(axis=1).map({2: ZONES[0], 1: ZONES[1], 0: ZONES[2]}).astype(object)

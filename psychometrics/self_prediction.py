@@ -134,8 +134,6 @@ def measured_ranks(answers: pd.DataFrame) -> pd.Series:
 
     Returns:
         one rank per row. Sign: higher = harder.
-
-    R: none.
     """
     tokens = answers["tokens"].fillna(np.inf)
     keyed = answers.assign(_wrong=-answers["correct"].fillna(0), _tokens=tokens)
@@ -182,8 +180,6 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
         InputError: columns are missing, or a group has not four questions.
 
     Sign: higher = better.
-
-    R: none.
     """
     scores = group_scores(answers)
     rows = {}
@@ -235,8 +231,6 @@ def cross_prediction(agreement: pd.DataFrame, n_permutations: int = 4999, seed: 
         InputError: other names on one side, or fewer than three.
 
     Sign: a positive advantage = predicts itself better than others do.
-
-    R: none.
     """
     names = list(agreement.index)
     if sorted(map(str, names)) != sorted(map(str, agreement.columns)) or len(names) < 3:
@@ -270,8 +264,6 @@ def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataF
 
     Returns:
         predictor x target; nan where a target did the same throughout. Sign: higher = better, .5 = nothing foretold.
-
-    R: none.
     """
     names = list(predicted.columns)
     said, did = predicted[names].to_numpy(dtype=float), actual.loc[predicted.index, names].to_numpy(dtype=float)

@@ -23,8 +23,6 @@ def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]
 
     Returns:
         sentences on the first factor, the second, the smallest eigenvalue and the parabola. Sign: as in the table.
-
-    R: none.
     """
     sentences = [
         f"{_verdict('A first shared factor', table, 'first_p', alpha)}: {_range(table['first_share'], 100, '%')} of "

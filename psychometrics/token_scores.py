@@ -11,12 +11,10 @@ They come from one forward over prompt and answer (`open_models.read_written`), 
 them. Every score's sign is in `SURER`: +1 where higher means surer.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_softmax
 
 from common import InputError, one_line
 from psychometrics.arrays import Floats
@@ -60,36 +58,6 @@ class TokenStatistics:
         return len(self.log_p)
 
 
-def token_statistics(logits: ArrayLike, written: Sequence[int]) -> TokenStatistics:
-    """The four numbers of each token, from whole distributions.
-
-    Formula: of the module's text.
-
-    Args:
-        logits: (token, vocabulary) logits or log-probabilities of what could have stood there. written: what did.
-
-    Returns:
-        TokenStatistics. Sign: higher `log_p`, `self_certainty` and `margin` = surer, higher `entropy` = less sure.
-
-    Raises:
-        InputError: another number of rows than of tokens, or fewer than two words in the vocabulary.
-
-    R: none.
-    """
-    values = np.asarray(logits, dtype=float)
-    if values.ndim != 2 or len(values) != len(written) or values.shape[1] < 2:
-        raise InputError(f"logits {values.shape} for {len(written)} tokens; give one row of two or more for each token")
-    log_p = log_softmax(values, axis=1)
-    p = np.exp(log_p)
-    top = np.sort(log_p, axis=1)[:, -2:]
-    return TokenStatistics(
-        log_p[np.arange(len(written)), list(written)],
-        -np.where(p > 0, p * np.where(p > 0, log_p, 0), 0).sum(axis=1),
-        -np.log(values.shape[1]) - log_p.mean(axis=1),
-        top[:, 1] - top[:, 0],
-    )
-
-
 def token_scores(tokens: TokenStatistics, span: ArrayLike | None = None) -> dict[str, float]:
     """The confidences of one text.
 
@@ -104,8 +72,6 @@ def token_scores(tokens: TokenStatistics, span: ArrayLike | None = None) -> dict
 
     Returns:
         name -> score; nan throughout for a text without tokens. Sign: `SURER`.
-
-    R: none.
     """
     names = [name for name in SURER if name not in ("question lift", "self-aligned", "stays when shown")]
     if not len(tokens):
@@ -143,8 +109,6 @@ def question_lift(with_question: TokenStatistics, without: TokenStatistics) -> d
 
     Raises:
         InputError: the two differ in their number of tokens.
-
-    R: none.
     """
     _same_text(with_question, without)
     if not len(without):
@@ -170,8 +134,6 @@ def shown_lift(alone: TokenStatistics, shown: TokenStatistics) -> float:
 
     Raises:
         InputError: the two differ in their number of tokens.
-
-    R: none.
     """
     _same_text(alone, shown)
     return float((alone.log_p - shown.log_p).sum()) if len(alone) else float("nan")

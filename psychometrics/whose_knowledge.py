@@ -79,8 +79,6 @@ def whose_knowledge(
         InputError: fewer than three respondents in both, or none whose answers vary.
 
     Formula: in the module's docstring.
-
-    R: none.
     """
     names = [name for name in confidence.columns if name in correctness.columns]
     index = confidence.index.intersection(correctness.index)

@@ -13,10 +13,9 @@ from reporting.progress import progress_bar
 from reporting.report import write_report
 from reporting.results import save_results
 from reporting.run_comparison_report import write_comparison
-from reporting.run_figures import add_figure
 from reporting.terminal import print_summary
 from reporting.wandb_login import WandbOptions, check_wandb, wandb_is_installed, wandb_knows_key
-from reporting.wandb_sweep import WandbMirror, log_run
+from reporting.wandb_sweep import WandbMirror
 from reporting.wandb_watcher import WandbWatcher
 
 __all__ = [
@@ -27,12 +26,10 @@ __all__ = [
     "WandbMirror",
     "WandbOptions",
     "WandbWatcher",
-    "add_figure",
     "check_wandb",
     "draw_dials",
     "draw_direction_cosines",
     "headline",
-    "log_run",
     "multiverse_figure",
     "print_summary",
     "progress_bar",

@@ -5,7 +5,7 @@ from reporting import dial_figures, factor_figures, figures
 from reporting.figure_style import Drawing, save_figure
 from reporting.path_figure import dial_path_figure
 from reporting.reasoned_figure import reasoned_figure
-from reporting.results import CAPTIONS, captions_of
+from reporting.results import CAPTIONS
 from reporting.rival_figures import controls_figure, rivals_figure
 from reporting.side_effects_figure import side_effects_figure
 
@@ -14,7 +14,7 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
     """Draw everything that the run's tables allow, as PNG and SVG.
 
     Returns:
-        name -> {"title", "caption"} of every figure in the run's folder, those that others added at the end.
+        name -> {"title", "caption"} of every figure in the run's folder.
     """
     matches, verdict, scan = run.matches(), run.verdict(), run.layer_scan()
     unit = str(run.config.get("unit") or "residual_norm")
@@ -47,9 +47,8 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
         drawings["reasoned"] = reasoned_figure(run.reasoned_settings(), run.reasoned_ease(), (middle, low, high), shown)
     drawings |= _of_questions(run, figures.UNITS.get(unit, unit))
     captions = {name: _save(run, name, drawing) for name, drawing in drawings.items()}
-    added = {name: words for name, words in captions_of(run.run).items() if name not in captions}
-    run.run.write_json(CAPTIONS, captions | added)
-    return captions | added
+    run.run.write_json(CAPTIONS, captions)
+    return captions
 
 
 def _of_questions(run: SweepRun, unit: str) -> dict[str, Drawing]:
@@ -65,12 +64,6 @@ def _of_questions(run: SweepRun, unit: str) -> dict[str, Drawing]:
         drawings["loadings"] = factor_figures.loadings_against_threshold(factor, null=run.parabola())
         drawings["scree"] = factor_figures.scree(factor, factor.null)
     return drawings
-
-
-def add_figure(run: SweepRun, name: str, drawing: Drawing) -> None:
-    """Put one more figure into the run; the report shows it after the run's own."""
-    captions = captions_of(run.run) | {name: _save(run, name, drawing)}
-    run.run.write_json(CAPTIONS, captions)
 
 
 def _save(run: SweepRun, name: str, drawing: Drawing) -> dict[str, str]:

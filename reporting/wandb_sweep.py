@@ -21,7 +21,7 @@ from common import plain, sha256_of_file
 from elicitation import is_read
 from matching import SweepRun
 from reporting.wandb_login import WandbOptions
-from reporting.wandb_run import FILES, PROJECT
+from reporting.wandb_run import FILES
 from reporting.wandb_watcher import WandbWatcher
 
 CURVES = ("yes_rate", "mean_mass", "n_unread")
@@ -32,22 +32,6 @@ SETTINGS = ("low", "zero", "high")
 """The three settings of the dial whose yes rates are shown while the sweep runs: its ends, and no steering."""
 ASKED = ("*/part-*.parquet", "*.parquet", "prompt.txt")
 """Questions, panel, and every row that was asked: with vectors and report, all that a run is judged by."""
-
-
-def log_run(run: SweepRun, mode: str, project: str = PROJECT) -> None:
-    """Mirror a finished run: configuration, dose-response, matches, verdict, figures, and its files as artifacts.
-
-    Args:
-        run: finished, with its report written.
-        mode: offline or online.
-        project: the W&B project.
-
-    Raises:
-        InputError: as `check_wandb`, or the server cannot be reached.
-    """
-    mirror = WandbMirror(run, WandbOptions(mode, project))
-    mirror.log_plan()
-    mirror.run_ended(failed=False)
 
 
 class WandbMirror(WandbWatcher):

@@ -8,7 +8,7 @@ with run.stage("sweep"):
 from run_store.configuration import configuration_hash, first_difference, flat
 from run_store.files import read_json, read_table, write_table
 from run_store.journal import Journal
-from run_store.manifest import FORMAT_VERSION, Manifest
+from run_store.manifest import Manifest
 from run_store.mirror import Mirror
 from run_store.notes import Notes
 from run_store.options import add_run_options, configuration_of, parse_run_options
@@ -17,7 +17,6 @@ from run_store.provenance import library_versions, machine
 from run_store.run import Run
 
 __all__ = [
-    "FORMAT_VERSION",
     "Journal",
     "Manifest",
     "Mirror",

@@ -11,7 +11,7 @@ from steering.adapters import (
 )
 from steering.apply import steered
 from steering.asking import ASKED_COLUMNS, ask_settings
-from steering.comparison import DIRECTION_COLUMNS, DirectionComparison, compare_directions, share_by_effect
+from steering.comparison import DirectionComparison, compare_directions, share_by_effect
 from steering.contrasts import CONTRASTS, Contrast
 from steering.controls import CONTROLS
 from steering.cost import CostPrediction, ModelSize, predict_cost
@@ -32,7 +32,7 @@ from steering.dials import (
 )
 from steering.directions import DIRECTIONS
 from steering.effects import EFFECT_COLUMNS, effects_of
-from steering.exporting import CONVENTIONS, export_gguf, export_lm_eval, export_tensors, import_vectors
+from steering.exporting import export_gguf, export_lm_eval, export_tensors, import_vectors
 from steering.forecast import (
     RunForecast,
     forecast_comparison,
@@ -63,7 +63,6 @@ from steering.sweep import SweepResult, sweep
 from steering.vectors import (
     UNITS,
     SteeringVector,
-    as_control,
     check_making,
     contrast_of,
     extract_vector,
@@ -79,10 +78,8 @@ __all__ = [
     "ASKED_COLUMNS",
     "CONTRASTS",
     "CONTROLS",
-    "CONVENTIONS",
     "DIAL_COLUMNS",
     "DIRECTIONS",
-    "DIRECTION_COLUMNS",
     "EFFECT_COLUMNS",
     "FACT_EFFECT_COLUMNS",
     "LIMIT",
@@ -118,7 +115,6 @@ __all__ = [
     "SweepResult",
     "Temperature",
     "adapted",
-    "as_control",
     "ask_along",
     "ask_settings",
     "ask_together",

@@ -28,8 +28,6 @@ from steering.apply import steered
 from steering.interventions import Intervention, as_intervention
 from steering.vectors import SteeringVector
 
-ALONG_COLUMNS = ["intervention_id", "magnitude"]
-
 
 class SteeredRespondent(LocalRespondent):
     """Fulfils `elicitation.Respondent` with a model that is steered while it answers, and left as it was found.

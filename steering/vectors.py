@@ -145,11 +145,6 @@ class SteeringVector:
             raise InputError(f"{path} is no steering vector of this project ({error}); save one with a run") from error
 
 
-def as_control(control: SteeringVector, of: SteeringVector) -> SteeringVector:
-    """A control direction made as long as the vector that it is a control for, in either unit."""
-    return replace(control, raw_norm=of.raw_norm, residual_norm=of.residual_norm)
-
-
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
     """A control: a direction drawn evenly from the sphere, of the same norms, layer and model."""
     return replace(

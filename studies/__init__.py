@@ -20,7 +20,6 @@ from studies.inputs import (
     model_names,
     numbers_of,
     prompt_of,
-    questions_by_split,
     read_inputs,
 )
 from studies.start import Start
@@ -32,6 +31,5 @@ __all__ = [
     "model_names",
     "numbers_of",
     "prompt_of",
-    "questions_by_split",
     "read_inputs",
 ]

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 from scripted import Scripted
 
-from elicitation import Question, ask_pairs, winners
+from elicitation import Question, ask_pairs
 from psychometrics import battery_scores, circular_null, paired_design, paired_scores
 
 N = 24
@@ -19,6 +19,13 @@ SCALE = np.random.default_rng(0).normal(0, 2, N)
 def places(prompt):
     lines = prompt.user.splitlines()
     return [int(line.split("number ")[1].rstrip("?")) for line in lines if line.startswith(("A) ", "B) "))]
+
+
+def winners(asked):
+    """(surer, less sure) places of each pair that was read; a tie has no winner."""
+    read = asked[asked["surer"].notna() & (asked["surer"] != 0)]
+    ordered = read[["first", "second", "surer"]].to_numpy()
+    return [(int(one), int(other)) if surer > 0 else (int(other), int(one)) for one, other, surer in ordered]
 
 
 def by_scale(prompt, _):

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.special import log_softmax
+
+from psychometrics import TokenStatistics
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -84,3 +87,15 @@ def without_hard_ones(easiness: np.ndarray, answers: np.ndarray, share: float, r
     gone = rng.random((n, m)) < 1 / (1 + np.exp(2.5 * (easiness[:, None] + 0.3)))
     gone[:, round(share * m) :] = False
     return np.where(gone, np.nan, answers)
+
+
+def token_statistics(logits, written):
+    """The four numbers of each written token, from whole distributions; see `psychometrics.TokenStatistics`."""
+    log_p = log_softmax(np.asarray(logits, dtype=float), axis=1)
+    top = np.sort(log_p, axis=1)[:, -2:]
+    return TokenStatistics(
+        log_p[np.arange(len(written)), list(written)],
+        -(np.exp(log_p) * log_p).sum(axis=1),
+        -np.log(log_p.shape[1]) - log_p.mean(axis=1),
+        top[:, 1] - top[:, 0],
+    )

@@ -12,7 +12,6 @@ from elicitation import (
     PromptTemplate,
     ProviderModel,
     ProviderRespondent,
-    RecordedRespondent,
     Scale,
     TokenReader,
 )
@@ -42,14 +41,6 @@ def hybrid():
     return LocalRespondent(tiny_model("qwen3_next"), batch_size=2)
 
 
-def recorded():
-    source, responses = local(), {}
-    for instrument in INSTRUMENTS_ASKED.values():
-        prompts = [instrument.prompt(question) for question in QUESTIONS]
-        responses |= RecordedRespondent.recording(source, prompts, instrument)._responses
-    return RecordedRespondent(responses, source.identity)
-
-
 @functools.cache
 def server():
     """Says something else to each question, as long as the process lives: the options of every instrument by turns."""
@@ -66,6 +57,6 @@ def behind_a_server():
     return ProviderRespondent(ProviderModel("tiny", server=server().url, retries=0))
 
 
-KINDS = {"local": local, "steered": steered, "hybrid": hybrid, "recorded": recorded}
+KINDS = {"local": local, "steered": steered, "hybrid": hybrid}
 if importlib.util.find_spec("inspect_ai") is not None:
     KINDS["behind a server"] = behind_a_server

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from psychometric_data import token_statistics
 from tiny_models import ARCHITECTURES, tiny_model
 
 from common import InputError
 from elicitation import CLOSED_BOOK
 from open_models import read_written
-from psychometrics import token_statistics
 
 QUESTIONS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]
 TEXTS = ["the sea", "a redwood, I think", "Yes"]
@@ -49,7 +49,6 @@ def test_tokens_know_where_they_stand_in_the_text():
     (found,) = read_written(model, [CLOSED_BOOK.prompt("Who?")], ["a sea"])
     pieces = ["a sea"[start:end] for start, end in zip(found.starts, found.ends, strict=True)]
     assert pieces == ["", *"a sea"]  # the blank that joins text and prompt is a token of its own here
-    assert found.covering([(2, 5)]).tolist() == [False, False, False, True, True, True]
 
 
 def test_an_empty_text_has_no_tokens_and_a_mismatch_is_refused():

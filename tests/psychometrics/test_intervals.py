@@ -82,7 +82,7 @@ def test_topics_whose_questions_are_alike_make_loadings_less_certain():
 
 
 def test_resamples_are_counted_as_if_the_rows_were_copied():
-    from psychometrics.answers import as_answers
+    from psychometrics.answers import Answers, as_answers
     from psychometrics.pair_counts import count_pairs, count_pairs_of_resamples
 
     for missing in (0.0, 0.2):
@@ -91,7 +91,11 @@ def test_resamples_are_counted_as_if_the_rows_were_copied():
         found = count_pairs_of_resamples(panel, weights.astype(np.float32))
         for replicate, drawn in enumerate(weights):
             rows = np.repeat(np.arange(80), drawn)
-            assert np.array_equal(found.tables[replicate], count_pairs(panel.take_questions(rows)).tables)
+            copied = Answers(panel.yes[rows], panel.answered[rows], panel.questions[rows], panel.respondents)
+            assert np.array_equal(
+                found.tables[replicate],
+                count_pairs(copied).tables,
+            )
 
 
 def test_reliability_is_the_squared_correlation_with_the_true_place():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from psychometric_data import token_statistics
 
 from common import InputError
 from psychometrics import (
@@ -11,21 +12,12 @@ from psychometrics import (
     shown_lift,
     signal_table,
     token_scores,
-    token_statistics,
 )
 
 
 def tokens(log_p):
     log_p = np.asarray(log_p, dtype=float)
     return TokenStatistics(log_p, np.zeros_like(log_p), np.zeros_like(log_p), np.ones_like(log_p))
-
-
-def test_a_uniform_distribution_has_no_self_certainty_and_the_greatest_entropy():
-    found = token_statistics(np.zeros((2, 50)), [3, 4])
-    np.testing.assert_allclose(found.self_certainty, 0, atol=1e-12)
-    np.testing.assert_allclose(found.entropy, np.log(50))
-    np.testing.assert_allclose(found.log_p, -np.log(50))
-    np.testing.assert_allclose(found.margin, 0)
 
 
 def test_every_number_is_that_of_its_formula():

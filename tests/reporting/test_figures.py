@@ -13,9 +13,8 @@ from reporting_run import make_run
 from reporting import figures
 from reporting.figure_style import family_styles, save_figure
 from reporting.labels import shortened, target_labels
-from reporting.results import captions_of
 from reporting.rival_figures import controls_figure, rivals_figure
-from reporting.run_figures import add_figure, write_figures
+from reporting.run_figures import write_figures
 
 OWN = ["magnitude_threshold", "dose_response", "agreement", "kappa"]
 OF_QUESTIONS = ["question_map", "margin_histogram", "rates_by_group", "loadings", "scree"]
@@ -216,12 +215,6 @@ def test_long_names_stay_different_when_shortened():
 def test_every_family_has_a_look_of_its_own():
     looks = family_styles([f"family {i}" for i in range(40)])
     assert len(set(looks.values())) == 40
-
-
-def test_a_figure_that_was_added_stays_after_the_runs_own(run):
-    add_figure(run, "extra", figures.kappa_per_target(run.matches()))
-    assert list(write_figures(run))[-1] == "extra"
-    assert captions_of(run.run)["extra"]["title"] == "Kappa per target"
 
 
 def test_places_beyond_the_dial_are_hollow_and_counted_and_r2_is_told_without_them(run):

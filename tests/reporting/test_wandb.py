@@ -13,7 +13,7 @@ from reporting.report import write_report
 from reporting.results import captions_of
 from reporting.wandb_lineage import recorded_id, runs_read_by
 from reporting.wandb_login import WandbOptions, check_wandb
-from reporting.wandb_sweep import WandbMirror, log_run
+from reporting.wandb_sweep import WandbMirror
 from reporting.wandb_watcher import WandbWatcher
 from run_store import Run, configuration_hash
 
@@ -33,7 +33,9 @@ def logged(folder):
     run = make_run(folder / "run", n_targets=6)
     run.run.file(run.vector_file("mean_difference")).write_bytes(b"a vector")
     write_report(run)
-    log_run(run, "offline", project="trial")
+    mirror = WandbMirror(run, WandbOptions("offline", "trial"))
+    mirror.log_plan()
+    mirror.run_ended(failed=False)
     (file,) = (run.path / "wandb").glob("offline-run-*/*.wandb")
     return run, complete_records(file)
 

@@ -6,7 +6,7 @@ from no_bar import NoBar
 from tiny_models import outspoken_model
 
 from common import InputError
-from elicitation import METACOGNITIVE, METACOGNITIVE_POLES, POLES, Question, openings_of, with_opening
+from elicitation import METACOGNITIVE, POLES, Question, openings_of, with_opening
 from open_models import PromptSet, read_activations
 from steering import CONTRASTS, compare_directions, extract_vectors
 from steering.vectors import contrast_of
@@ -27,7 +27,7 @@ def prompts(model):
 
 def test_every_contrast_has_pairs_of_openings_that_stand_nowhere_else():
     said = [opening for pairs in POLES.values() for pair in pairs for opening in pair]
-    assert set(POLES) == {"persona", *METACOGNITIVE_POLES}
+    assert set(POLES) == set(["persona", "capability", "risk", "effort", "audience", "evaluation", "intentionality"])
     assert len(set(said)) == len(said)
     assert all(len(pairs) >= 2 for pairs in POLES.values())
     assert all(opening.endswith(".") and 8 < len(opening.split()) < 30 for opening in said)
