@@ -40,6 +40,7 @@ from elicitation.contexts import (
     unknowable_twins,
 )
 from elicitation.costs import WRITTEN, Budget, Price, expected_costs
+from elicitation.elicited import Elicitation, how_asked, panel_and_cuts, prompt_of_panel
 from elicitation.exporting import EXPORT_VALUES, EXPORTERS
 from elicitation.facts import load_facts, truth_of
 from elicitation.graders import GRADERS, grade_answer
@@ -241,6 +242,7 @@ __all__ = [
     "ChoiceItem",
     "Collection",
     "Confidence",
+    "Elicitation",
     "Finding",
     "Grade",
     "Identity",
@@ -314,6 +316,7 @@ __all__ = [
     "grade",
     "grade_answer",
     "grade_closed_book",
+    "how_asked",
     "interventions_table",
     "is_read",
     "join_questions_and_panel",
@@ -329,7 +332,6 @@ __all__ = [
     "load_panel",
     "load_passages",
     "load_prompt",
-    "openings_of",
     "load_questionnaire",
     "load_questions",
     "load_respondents",
@@ -340,7 +342,9 @@ __all__ = [
     "non_answers_by_level",
     "normalised_text",
     "often_unread",
+    "openings_of",
     "outcome_counts",
+    "panel_and_cuts",
     "panel_from_logs",
     "panel_from_long",
     "panel_long",
@@ -350,6 +354,7 @@ __all__ = [
     "parse_yes_no",
     "probes_for",
     "prompt_key",
+    "prompt_of_panel",
     "question_id",
     "questions_frame",
     "questions_from_frame",

@@ -7,8 +7,9 @@ facts         200 questions about the world to be answered with yes or no, in pa
 frontier      450 requests, and what 18 respondents (18 base models) say of whether they would answer them:
               about refusal, not ability
 frontier-safe the 250 of these requests that are harmless
-frontier-confidence   1500 multiple-choice questions (MMLU), which of them 33 respondents (33 base models) answered
-              correctly, and how confident they were, in numbers; cut into yes and no at 95 of 100, or where a name such as
+frontier-confidence
+              1500 multiple-choice questions (MMLU), how confident 33 respondents (33 base models) were of their
+              answers, in numbers, and which were correct; at least 95 of 100 is a yes, or what a name such as
               frontier-confidence:90 says
 """
 

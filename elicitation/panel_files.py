@@ -42,8 +42,8 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
 
     Args:
         path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability);
-            "frontier-confidence" (33 on 1500 questions: numbers, of which 95 of 100 or more are a yes; other cuts behind
-            a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers may be cut likewise.
+            "frontier-confidence" (33 on 1500 questions: numbers, of which 95 of 100 or more are a yes; other cuts
+            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers may be cut likewise.
             Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` (or `text`) and what a
             question file may hold, and one column per respondent. Long: `question_id, respondent, said_yes`, optionally
             `question, model, framing, family, margin, mass, confidence` (0 to 1), `answered_correctly, sample` and
@@ -143,7 +143,8 @@ def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMat
         frames.append(table.frame.assign(question_id=ids).set_index("question_id"))
     about = pd.concat(frames)
     if about.index.has_duplicates:
-        raise InputError(f"{listed(map(str, files))} hold the question {about.index[about.index.duplicated()][0]!r} twice")
+        twice = about.index[about.index.duplicated()]
+        raise InputError(f"{listed(map(str, files))} hold the question {twice[0]!r} twice; keep one of each")
     about = about.reindex(panel.answers.index)
     texts = panel.question_texts
     if "question" in about.columns:

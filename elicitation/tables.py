@@ -1,4 +1,4 @@
-"""Read a table that a user gives (JSONL, CSV, either of them gzipped, or Parquet), and know where each of its rows stands in the file.
+"""Read a table that a user gives (JSONL, CSV or Parquet), and know where each of its rows stands in the file.
 
 Every reader gives cells as they stand: text from CSV, JSON values from JSONL, typed values from Parquet.
 What a cell means is decided by who asked for the table; `Table.where` lets that complaint name file and line.

@@ -55,7 +55,11 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("panel", metavar="PANEL", help="CSV, JSONL or Parquet, wide or long; embedded, frontier, or frontier-confidence (:90, :median: other cuts)")
+    parser.add_argument(
+        "panel",
+        metavar="PANEL",
+        help="CSV, JSONL or Parquet; or embedded, frontier, frontier-confidence (:90, :median: other cuts)",
+    )
     parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
     parser.add_argument(
         "--questions", help="file with id and topic, level of the questions (default: none; 'embedded')"

@@ -7,13 +7,16 @@ import pandas as pd
 
 from common import notice, one_line, sha256_of_text
 from elicitation import (
+    PromptTemplate,
     Question,
     ResponseMatrix,
     correctness_of,
     drop_own,
+    how_asked,
     join_questions_and_panel,
     load_panel,
     load_questions,
+    panel_and_cuts,
     questions_frame,
     stratified_sample,
 )
@@ -79,6 +82,10 @@ class ExperimentInputs:
             )
         return ""
 
+    def asked_otherwise(self, template: PromptTemplate) -> list[str]:
+        """In what the subject is asked otherwise than the panel was; empty where nothing, or where it does not say."""
+        return list(how_asked(self.panel.elicitation, template.user)["otherwise"])
+
     def frame(self) -> pd.DataFrame:
         """The questions as a table, with their split and, where it is known, `subject_correct`."""
         frame = questions_frame(self.questions)
@@ -122,7 +129,8 @@ def load_inputs(
     """
     answers = load_panel(panel, respondents)
     if questions is None:
-        questions = panel if answers.question_texts is not None and panel != "embedded" else "embedded"
+        has_texts = answers.question_texts is not None and panel != "embedded"
+        questions = panel_and_cuts(panel)[0] if has_texts else "embedded"
     asked, answers, joined = join_questions_and_panel(load_questions(questions), answers)
     if targets is not None:
         answers = answers.select(respondents=list(targets))
