@@ -71,6 +71,8 @@ class ExperimentInputs:
         """
         framings = self.panel.respondents["framing"] if "framing" in self.panel.respondents else pd.Series(dtype=str)
         n, n_reasoned = len(self.panel.answers.columns), int(framings.astype(str).str.endswith("reasoned").sum())
+        if self.panel.elicitation is not None and self.panel.elicitation.reasoned:
+            n_reasoned = n
         if answer == "direct" and n_reasoned:
             return (
                 f"{n_reasoned} of {n} targets answered after reasoning: a panel elicited with reasoning is matched by "

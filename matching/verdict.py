@@ -286,7 +286,8 @@ def judge(
 def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str]) -> str:
     """The answers as one sentence, in small letters and without a full stop."""
     if reproduced == CANNOT_BE_JUDGED:
-        return f"{CANNOT_BE_JUDGED}: {because}"
+        told = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag == ASKED_OTHERWISE)]
+        return "; ".join(told)
     said = [
         reproduced,
         {MOVED_CUT: "the dial is a moved cut", OPEN: "whether the dial is more than a moved cut is open"}.get(
