@@ -124,6 +124,8 @@ def read_elicitation(path: Path) -> Elicitation:
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path} is no YAML ({reason}); correct it") from error
+    if isinstance(content, dict):
+        content = {_SPELT.get(key, key): value for key, value in content.items()}
     if not isinstance(content, dict) or "question" not in content:
         raise InputError(f"{path} does not say what was asked; write it like question: Would you answer this request?")
     for key in content:
@@ -223,10 +225,8 @@ def _one_of(*choices: str) -> Any:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    # YAML 1.1 reads a bare yes or no as true or false
-    spelt = {True: "yes", False: "no"}
     values = value if isinstance(value, list) else [value]
-    return tuple(spelt[each] if isinstance(each, bool) else _text(each) for each in values)
+    return tuple(_SPELT[each] if isinstance(each, bool) else _text(each) for each in values)
 
 
 def _mapping(value: Any) -> dict[str, str]:
@@ -246,6 +246,8 @@ def _top(value: Any) -> float:
     return float(value)
 
 
+_SPELT: dict[Any, str] = {True: "yes", False: "no"}
+"""YAML 1.1 reads a bare yes or no as true or false, in keys too."""
 _SWITCH = (_switch, "write true or false")
 _LIST = (_texts, "write one text or a list of them")
 _WORDS = (_text, "write it as text")

@@ -20,7 +20,7 @@ from elicitation import (
     questions_frame,
     stratified_sample,
 )
-from matching.splits import TEST, assign_splits
+from matching.splits import TEST, assign_splits, repeated_texts
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,9 @@ def load_inputs(
         asked = stratified_sample(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
+    if repeats := repeated_texts(questions_frame(asked)):
+        shown = ", ".join(repeats[0][:3])
+        notice(f"{len(repeats)} texts stand under several ids, first {shown}; the ids of one text stay in one split")
     drawn = f"; {len(asked)} are drawn of them" if len(asked) < joined.matched else ""
     notice(f"{joined}{drawn}")
     if hold_out_topics:
