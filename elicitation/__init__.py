@@ -39,6 +39,7 @@ from elicitation.contexts import (
     unknowable_twins,
 )
 from elicitation.costs import WRITTEN, Budget, Price, expected_costs
+from elicitation.elicited import Elicitation, how_asked, panel_and_cuts, prompt_of_panel
 from elicitation.exporting import EXPORT_VALUES, EXPORTERS
 from elicitation.facts import load_facts, truth_of
 from elicitation.findings import Finding, findings_table
@@ -225,6 +226,7 @@ __all__ = [
     "ChoiceItem",
     "Collection",
     "Confidence",
+    "Elicitation",
     "Finding",
     "Identity",
     "ImportedPanel",
@@ -294,6 +296,7 @@ __all__ = [
     "grade",
     "grade_answer",
     "grade_closed_book",
+    "how_asked",
     "interventions_table",
     "is_read",
     "join_questions_and_panel",
@@ -308,7 +311,6 @@ __all__ = [
     "load_panel",
     "load_passages",
     "load_prompt",
-    "openings_of",
     "load_questionnaire",
     "load_questions",
     "load_respondents",
@@ -317,7 +319,9 @@ __all__ = [
     "non_answers_by_level",
     "normalised_text",
     "often_unread",
+    "openings_of",
     "outcome_counts",
+    "panel_and_cuts",
     "panel_from_logs",
     "panel_from_long",
     "panel_long",
@@ -326,6 +330,8 @@ __all__ = [
     "parse_direct_yes_no",
     "parse_yes_no",
     "probes_for",
+    "prompt_key",
+    "prompt_of_panel",
     "question_id",
     "questions_frame",
     "questions_from_frame",

@@ -140,12 +140,13 @@ def _only_once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _renamed(panel: ResponseMatrix, new_id: dict[str, str]) -> ResponseMatrix:
     kept = panel.select(questions=list(new_id))
-    texts, responses = kept.question_texts, kept.responses
+    texts, responses, about = kept.question_texts, kept.responses, kept.about_questions
     return replace(
         kept,
         answers=kept.answers.rename(index=new_id),
         question_texts=None if texts is None else texts.rename(index=new_id),
         responses=None if responses is None else responses.assign(question_id=responses["question_id"].map(new_id)),
+        about_questions=None if about is None else about.rename(index=new_id),
     )
 
 

@@ -7,6 +7,10 @@ facts         200 questions about the world to be answered with yes or no, in pa
 frontier      450 requests, and what 18 respondents (18 base models) say of whether they would answer them:
               about refusal, not ability
 frontier-safe the 250 of these requests that are harmless
+frontier-confidence
+              1500 multiple-choice questions (MMLU), how confident 33 respondents (33 base models) were of their
+              answers, in numbers, and which were correct; at least 95 of 100 is a yes, or what a name such as
+              frontier-confidence:90 says
 """
 
 from collections.abc import Iterable
@@ -19,18 +23,23 @@ from common import InputError, did_you_mean, notice
 NAMED_PANELS = {
     "embedded": ("panel.csv", "respondents.csv"),
     "frontier": ("frontier/panel.csv", "frontier/respondents.csv"),
+    "frontier-confidence": ("frontier_confidence/answers.csv.gz", "frontier_confidence/respondents.csv"),
 }
-"""Name to files: the panel and what is known of its respondents."""
+"""Name to files: the panel and what is known of its respondents; how it was asked stands in elicitation.yaml beside
+them."""
 NAMED_QUESTIONS = {
     "embedded": "questions.jsonl",
     "development": "development.jsonl",
     "facts": "facts.jsonl",
     "frontier": "frontier/panel.csv",
     "frontier-safe": "frontier/safe.csv",
+    "frontier-confidence": "frontier_confidence/questions.csv.gz",
 }
 NOTES = {
     "frontier": "asked whether they would answer a request: about refusal, not ability",
     "frontier-safe": "harmless requests that models may refuse: about refusal, not ability",
+    "frontier-confidence": "numbers stated after answering, of 1,500 questions; 126 are known by their beginning only, "
+    "and nobody is asked them again",
 }
 """What must be said wherever a name is used."""
 
@@ -45,6 +54,11 @@ def embedded_file(name: str, stack: ExitStack) -> Path:
     if not resource.is_file():
         raise InputError(f"this installation lacks its data file elicitation/data/{name}; install the project again")
     return stack.enter_context(as_file(resource))
+
+
+def beside(name: str, file: str) -> str:
+    """The name in elicitation/data of a file in the same folder as another."""
+    return f"{name.rpartition('/')[0]}/{file}".lstrip("/")
 
 
 def say_what_it_is_about(name: str) -> None:

@@ -1,11 +1,15 @@
 """Load a panel: a wide or a long table of yes/no answers, with what is known of each respondent beside it.
 
 Answers are 1/0, yes/no or true/false in any case; blank (also NA and NaN, as R and pandas write it) is unread.
-Anything else is refused: an answer that cannot be read must be seen, never counted as no.
+Other spellings are given in elicitation.yaml beside the panel (`elicitation.elicited`), which says how it was asked.
+Anything else is refused: an answer that cannot be read must be seen, never counted as no. A panel of numbers is cut
+into yes and no (`elicitation.cuts`); the numbers stay beside them.
 """
 
 import numbers
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,9 @@ import numpy as np
 import pandas as pd
 
 from common import InputError, notice
-from elicitation.named_data import NAMED_PANELS, embedded_file, say_what_it_is_about, unknown_name
+from elicitation.cuts import panel_at_cuts
+from elicitation.elicited import ELICITATION_FILE, NUMBER, Cut, Elicitation, elicitation_of, panel_and_cuts
+from elicitation.named_data import NAMED_PANELS, beside, embedded_file, say_what_it_is_about, unknown_name
 from elicitation.panels import METADATA, ResponseMatrix, panel_from_long, respondents_table
 from elicitation.questions import question_id
 from elicitation.tables import Table, is_blank, listed, name_of, read_table, text_of, with_question
@@ -22,6 +28,7 @@ from elicitation.yes_no import MASS_FLOOR, is_read
 RESPONDENTS_FILE = "respondents.csv"
 _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
 _UNREAD = {"na", "nan"}
+_WANTED_SHARE = "give a probability from 0 to 1, or leave it blank"
 _WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
 # What a wide file may say of its questions; every other column is a respondent.
 _ABOUT_QUESTIONS = (
@@ -34,7 +41,9 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
     """Load a panel from CSV, JSONL or Parquet.
 
     Args:
-        path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability); or a file.
+        path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability);
+            "frontier-confidence" (33 on 1500 questions: numbers, of which 95 of 100 or more are a yes; other cuts
+            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers may be cut likewise.
             Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` (or `text`) and what a
             question file may hold, and one column per respondent. Long: `question_id, respondent, said_yes`, optionally
             `question, model, framing, family, margin, mass, confidence` (0 to 1), `answered_correctly, sample` and
@@ -47,24 +56,52 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
         InputError: an unusable file (`read_table`), a missing column, another answer than those above, a question
             or respondent that stands twice, no respondent at all.
     """
-    if str(path) in NAMED_PANELS:
-        say_what_it_is_about(str(path))
-        answers_file, respondents_file = NAMED_PANELS[str(path)]
-        with ExitStack() as stack:
+    name, cuts = panel_and_cuts(str(path))
+    with ExitStack() as stack:
+        if name in NAMED_PANELS:
+            say_what_it_is_about(name)
+            answers_file, respondents_file = NAMED_PANELS[name]
+
+            def file_beside(file: str) -> Path:
+                return embedded_file(beside(answers_file, file), stack)
+
             about = respondents or embedded_file(respondents_file, stack)
-            return load_panel(embedded_file(answers_file, stack), about)
-    if not Path(path).suffix and not Path(path).exists():
-        raise unknown_name("is no panel called", str(path), NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-    table = read_table(path)
-    beside = table.path.parent / RESPONDENTS_FILE
+            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside)
+    if not Path(name).suffix and not Path(name).exists():
+        raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
+    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file)
+
+
+def _load(
+    path: Path,
+    respondents: str | Path | None,
+    elicitation: Elicitation | None,
+    cuts: tuple[Cut, ...],
+    file_beside: Callable[[str], Path],
+) -> ResponseMatrix:
+    """See `load_panel`.
+
+    Args:
+        cuts: of numbers; empty for those that the elicitation names, if any.
+        file_beside: the path of a file that lies beside the panel.
+    """
+    table = _in_our_words(read_table(path), elicitation)
+    table_beside = table.path.parent / RESPONDENTS_FILE
     if respondents is not None:
         known = _read_respondents(Path(respondents))
-    elif beside.exists() and not beside.samefile(table.path):
-        known = _read_respondents(beside)
+    elif table_beside.exists() and not table_beside.samefile(table.path):
+        known = _read_respondents(table_beside)
     else:
         known = None
+    answer = _answer_reader(elicitation)
     is_long = {"respondent", "said_yes"} & set(table.frame.columns)
-    panel = _read_long(table, known) if is_long else _read_wide(with_question(table), known)
+    if is_long:
+        panel = _read_long(table, known, answer, elicitation, bool(cuts))
+    else:
+        panel = _read_wide(with_question(table), known, answer, () if elicitation is None else elicitation.about)
+    panel = replace(panel, elicitation=elicitation)
+    if elicitation is not None and elicitation.questions:
+        panel = _with_questions(panel, [file_beside(file) for file in elicitation.questions])
     if respondents is not None and known is not None and not set(known.index) & set(panel.answers.columns):
         raise InputError(
             f"{respondents} describes {listed(known.index)}, none of which is in {path}, "
@@ -77,11 +114,49 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
                 f"the table of respondents describes {listed(others)}, which the panel does not hold, and says nothing "
                 f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
             )
+    if cuts or (elicitation is not None and elicitation.answer == NUMBER):
+        panel = panel_at_cuts(panel, cuts)
     return panel
 
 
-def _read_wide(table: Table, known: pd.DataFrame | None) -> ResponseMatrix:
-    names = [column for column in table.frame.columns if column not in _ABOUT_QUESTIONS]
+def _in_our_words(table: Table, elicitation: Elicitation | None) -> Table:
+    """The table with the columns that the elicitation names under our names."""
+    if elicitation is None or not elicitation.columns:
+        return table
+    table.require(*elicitation.columns.values())
+    taken = [ours for ours in elicitation.columns if ours in table.frame.columns]
+    if taken:
+        raise InputError(
+            f"{ELICITATION_FILE} renames a column to {taken[0]!r}, but {table.path} has one of that name already; "
+            "rename that one first"
+        )
+    theirs = {theirs: ours for ours, theirs in elicitation.columns.items()}
+    return replace(table, frame=table.frame.rename(columns=theirs))
+
+
+def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMatrix:
+    """What the files say of the panel's questions: `question` is their text, everything else what is known of them."""
+    frames = []
+    for file in files:
+        table = with_question(read_table(file))
+        ids = table.parse("question_id", name_of, "give every question its id")
+        frames.append(table.frame.assign(question_id=ids).set_index("question_id"))
+    about = pd.concat(frames)
+    if about.index.has_duplicates:
+        twice = about.index[about.index.duplicated()]
+        raise InputError(f"{listed(map(str, files))} hold the question {twice[0]!r} twice; keep one of each")
+    about = about.reindex(panel.answers.index)
+    texts = panel.question_texts
+    if "question" in about.columns:
+        texts = about.pop("question").where(lambda text: text.notna(), None)
+    return replace(panel, question_texts=texts, about_questions=about)
+
+
+def _read_wide(
+    table: Table, known: pd.DataFrame | None, answer: Callable[[Any], float], about: Sequence[str]
+) -> ResponseMatrix:
+    table.require(*about)
+    names = [column for column in table.frame.columns if column not in (*_ABOUT_QUESTIONS, *about)]
     if "" in names:
         raise InputError(
             f"{table.path} has a column without a name; name it question_id if it holds the ids, "
@@ -97,26 +172,40 @@ def _read_wide(table: Table, known: pd.DataFrame | None) -> ResponseMatrix:
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
     index = pd.Index(ids, name="question_id")
     answers = pd.DataFrame(
-        {name: table.parse(name, _answer, _WANTED) for name in names}, index=index, dtype=float
+        {name: table.parse(name, answer, _WANTED) for name in names}, index=index, dtype=float
     ).rename_axis(columns="respondent")
     texts = pd.Series(table.parse("question", text_of, "write the question as text"), index=index, dtype=object)
     return ResponseMatrix(
-        answers, respondents_table(names, known), texts if "question" in table.frame.columns else None
+        answers,
+        respondents_table(names, known),
+        texts if "question" in table.frame.columns else None,
+        about_questions=table.frame[list(about)].set_axis(index) if about else None,
     )
 
 
-def _read_long(table: Table, known: pd.DataFrame | None) -> ResponseMatrix:
+def _read_long(
+    table: Table,
+    known: pd.DataFrame | None,
+    answer: Callable[[Any], float],
+    elicitation: Elicitation | None,
+    is_cut: bool,
+) -> ResponseMatrix:
+    top = 1.0
+    if is_cut or (elicitation is not None and elicitation.answer == NUMBER):
+        table.require("respondent", "confidence")
+        table = replace(table, frame=table.frame.assign(said_yes=None))
+        top = 1.0 if elicitation is None else elicitation.top
     table.require("respondent", "said_yes")
     responses = table.frame.copy()
     responses["question_id"] = _question_ids(table)
     responses["respondent"] = table.parse("respondent", name_of, "name the respondent")
-    responses["said_yes"] = table.parse("said_yes", _answer, _WANTED)
+    responses["said_yes"] = table.parse("said_yes", answer, _WANTED)
     for column in ("margin", "mass"):
         if column in responses.columns:
             responses[column] = table.parse(column, _number, "give a number, or leave it blank")
     if "confidence" in responses.columns:
-        wanted = "give a probability from 0 to 1, or leave it blank"
-        responses["confidence"] = table.parse("confidence", _share, wanted)
+        wanted = f"give a number from 0 to {top:g}, or leave it blank" if top != 1 else _WANTED_SHARE
+        responses["confidence"] = table.parse("confidence", lambda cell: _share(cell, top), wanted)
     if "sample" in responses.columns:
         responses["sample"] = table.parse("sample", text_of, "number the samples")
     if "answered_correctly" in responses.columns:
@@ -211,22 +300,32 @@ def _read_respondents(path: Path) -> pd.DataFrame:
     return known.assign(respondent=names).set_index("respondent")
 
 
-def _answer(cell: Any) -> float:
+def _answer_reader(elicitation: Elicitation | None) -> Callable[[Any], float]:
+    """What a cell of answers means, with the spellings that the elicitation adds."""
+    spelt = dict(_ANSWERS)
+    if elicitation is not None:
+        for word, value in [*((each, 1.0) for each in elicitation.yes), *((each, 0.0) for each in elicitation.no)]:
+            if spelt.setdefault(word.lower(), value) != value:
+                raise InputError(f"{ELICITATION_FILE} gives {word!r} as a spelling of yes and of no; give it to one")
+    return lambda cell: _answer(cell, spelt)
+
+
+def _answer(cell: Any, spelt: Mapping[str, float] = _ANSWERS) -> float:
     if is_blank(cell):
         return np.nan
     if isinstance(cell, str):
         word = cell.strip().lower()
+        if word in spelt:
+            return spelt[word]
         if word in _UNREAD:
             return np.nan
-        if word in _ANSWERS:
-            return _ANSWERS[word]
     elif isinstance(cell, bool | np.bool_ | numbers.Real) and cell in (0, 1):
         return float(cell)
     raise ValueError("no answer")
 
 
-def _share(cell: Any) -> float:
-    value = _number(cell)
+def _share(cell: Any, top: float = 1.0) -> float:
+    value = _number(cell) / top
     if value < 0 or value > 1:
         raise ValueError("no probability")
     return value

@@ -82,14 +82,19 @@ def rates_of_respondents(panel: ResponseMatrix, correctness: pd.DataFrame | None
     return table
 
 
-def base_model_means(panel: ResponseMatrix, correctness: pd.DataFrame) -> pd.DataFrame:
-    """One row per base model: its framings' yes rate and accuracy over what is known of both, averaged.
+def base_model_means(
+    panel: ResponseMatrix, correctness: pd.DataFrame, stated: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """One row per base model: its framings' confidence and accuracy over what is known of both, averaged.
+
+    Args:
+        stated: question x respondent, 0 to 1, nan where there is none: numbers to take in place of the yes and no.
 
     Returns:
-        Index model; confidence (mean yes rate), accuracy, n_respondents, n_answers (of all its framings); models
-        without any answer of which both are known are left out.
+        Index model; confidence (mean yes rate, or mean of the numbers), accuracy, n_respondents, n_answers (of all its
+        framings); models without any answer of which both are known are left out.
     """
-    answers = panel.answers
+    answers = panel.answers if stated is None else stated
     correctness = correctness.reindex(index=answers.index, columns=answers.columns)
     both = answers.notna() & correctness.notna()
     rates = pd.DataFrame(

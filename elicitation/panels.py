@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from common import InputError, did_you_mean, one_line
+from elicitation.elicited import Elicitation
 from elicitation.measurements import majority_of_samples, matrix_of
 from elicitation.tables import listed
 
@@ -24,6 +25,9 @@ class ResponseMatrix:
         question_texts: index question_id, in the order of `answers`; None where the panel gives no texts.
         responses: the long table from which the answers come, one row per sample, with margins, mass and the like;
             None for a wide panel.
+        elicitation: how the panel was asked; None where nothing says so.
+        about_questions: what else is known of the questions (topic, subject, ...), index question_id in the order of
+            `answers`; None where nothing is.
 
     Raises:
         InputError: ids or respondents stand twice, a value is none of 1, 0, nan, or the tables do not fit together.
@@ -33,6 +37,8 @@ class ResponseMatrix:
     respondents: pd.DataFrame
     question_texts: pd.Series | None = None
     responses: pd.DataFrame | None = None
+    elicitation: Elicitation | None = None
+    about_questions: pd.DataFrame | None = None
 
     __repr__ = one_line
 
@@ -54,6 +60,8 @@ class ResponseMatrix:
             )
         if self.question_texts is not None and list(self.question_texts.index) != list(self.answers.index):
             raise InputError("the panel's question texts must have the same ids as its answers, in the same order")
+        if self.about_questions is not None and list(self.about_questions.index) != list(self.answers.index):
+            raise InputError("what is known of the panel's questions must have the ids of its answers, in their order")
 
     def to_frame(self) -> pd.DataFrame:
         """The answers, question x respondent."""
@@ -75,12 +83,14 @@ class ResponseMatrix:
         if responses is not None:
             is_kept = responses["question_id"].isin(kept_questions) & responses["respondent"].isin(kept_respondents)
             responses = responses[is_kept].reset_index(drop=True)
-        texts = self.question_texts
+        texts, about = self.question_texts, self.about_questions
         return ResponseMatrix(
             answers=self.answers.loc[kept_questions, kept_respondents],
             respondents=self.respondents.loc[kept_respondents],
             question_texts=None if texts is None else texts.loc[kept_questions],
             responses=responses,
+            elicitation=self.elicitation,
+            about_questions=None if about is None else about.loc[kept_questions],
         )
 
 

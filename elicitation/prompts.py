@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from common import InputError, did_you_mean
+from elicitation.elicited import ELICITATION_FILE, elicitation_of
+from elicitation.named_data import NAMED_PANELS
 
 SLOT = "{question}"
 
@@ -150,12 +152,12 @@ def with_opening(template: PromptTemplate, opening: str, name: str) -> PromptTem
 
 
 def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTemplate:
-    """A framing by its name, or a prompt from a file.
+    """A framing by its name, the prompt that a panel brings along, or one from a file.
 
     Args:
-        name_or_path: a key of `FRAMINGS`, or a file. A .txt or .md file is the user turn as it stands; a .yaml (or
-            .yml) file has `user`, and optionally `assistant_prefix` and `name`. The name defaults to the file's,
-            without its ending.
+        name_or_path: a key of `FRAMINGS`; a panel by its name, or its elicitation.yaml; or a file. A .txt or .md file
+            is the user turn as it stands; a .yaml (or .yml) file has `user`, and optionally `assistant_prefix` and
+            `name`. The name defaults to the file's, without its ending.
         folder: what a relative path is relative to.
 
     Raises:
@@ -165,6 +167,8 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
     if str(name_or_path) in FRAMINGS:
         return FRAMINGS[str(name_or_path)]
     path = folder / name_or_path
+    if str(name_or_path) in NAMED_PANELS or path.name == ELICITATION_FILE:
+        return _prompt_of_panel(str(name_or_path) if str(name_or_path) in NAMED_PANELS else str(path))
     if not path.suffix and not path.is_file():
         meant = did_you_mean(str(name_or_path), FRAMINGS) or ";"
         raise InputError(
@@ -172,6 +176,14 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
         )
     fields = read_prompt_file(path)
     return PromptTemplate(fields["user"], fields.get("assistant_prefix", ""), fields["name"])
+
+
+def _prompt_of_panel(panel: str) -> PromptTemplate:
+    found = elicitation_of(panel)
+    if found is None or found.prompt is None:
+        raise InputError(f"{panel} brings no prompt along; give a framing ({', '.join(FRAMINGS)}) or a file")
+    given = found.prompt
+    return PromptTemplate(given["user"], given.get("assistant_prefix", ""), given.get("name", "custom"))
 
 
 def read_prompt_file(path: str | Path) -> dict[str, str]:

@@ -5,10 +5,12 @@ What a cell means is decided by who asked for the table; `Table.where` lets that
 """
 
 import csv
+import gzip
 import io
 import json
 import numbers
 import reprlib
+import zlib
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,7 +77,7 @@ class Table:
 
 
 def read_table(path: str | Path) -> Table:
-    """Read a table by its file name's ending: .jsonl, .csv (or .tsv), .parquet.
+    """Read a table by its file name's ending: .jsonl, .csv (or .tsv), either with .gz after it, .parquet.
 
     CSV may be separated by commas, semicolons or tabs; text is UTF-8, with or without a byte order mark.
 
@@ -84,7 +86,7 @@ def read_table(path: str | Path) -> Table:
             a column twice; the message names the line.
     """
     path = Path(path)
-    reader = _READERS.get(path.suffix.lower())
+    reader = _READERS.get(_ending(path))
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one file ({', '.join(SUFFIXES)})")
     if not path.exists():
@@ -95,6 +97,14 @@ def read_table(path: str | Path) -> Table:
     if table.frame.empty:
         raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
     return table
+
+
+def _ending(path: Path) -> str:
+    """What the file holds, gzipped or not; a gzipped Parquet file is none."""
+    endings = [each.lower() for each in path.suffixes]
+    if endings[-1:] == [".gz"]:
+        return endings[-2] if endings[:-1] and endings[-2] in _TEXTS else ".gz"
+    return path.suffix.lower()
 
 
 def with_question(table: Table) -> Table:
@@ -232,6 +242,11 @@ def _refuse_repeated_columns(path: Path, names: list[str]) -> None:
 
 def _read_text(path: Path) -> str:
     data = path.read_bytes()
+    if path.suffix.lower() == ".gz":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{path} is no whole gzip file ({error}); write it again") from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -259,3 +274,4 @@ _READERS: dict[str, Callable[[Path], Table]] = {
     ".tsv": _read_csv,
     ".parquet": _read_parquet,
 }
+_TEXTS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")

@@ -1,5 +1,6 @@
 """Is it one shared scale? From a panel of yes/no answers to one page that says so, or what speaks against it.
 
+    python experiments/fit_factor.py frontier-confidence        # 33 frontier models on 1,500 questions, a minute
     python experiments/fit_factor.py PANEL                      # a CSV: question_id and a column per target, or long
     python experiments/fit_factor.py PANEL --questions FILE     # with topic and level: is the scale the same in each?
     python experiments/fit_factor.py PANEL --out factor --zero-cells none --thresholds global
@@ -54,7 +55,11 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("panel", metavar="PANEL", help="CSV, JSONL or Parquet, wide or long; or 'embedded'")
+    parser.add_argument(
+        "panel",
+        metavar="PANEL",
+        help="CSV, JSONL or Parquet; or embedded, frontier, frontier-confidence (:90, :median: other cuts)",
+    )
     parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
     parser.add_argument(
         "--questions", help="file with id and topic, level of the questions (default: none; 'embedded')"
@@ -104,6 +109,8 @@ def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd
     from elicitation import load_questions, questions_frame
 
     source = options.questions or ("embedded" if options.panel == "embedded" else None)
+    if source is None and panel.about_questions is not None and "topic" in panel.about_questions:
+        return panel.about_questions[["topic"]]
     if source is None:
         texts = panel.question_texts
         return None if texts is None or texts.isna().any() else pd.DataFrame({"length": texts.str.len()})

@@ -77,7 +77,7 @@ def with_panel(
     Raises:
         InputError: `out` is taken, or the panel answers none of the run's questions.
     """
-    from elicitation import join_questions_and_panel, panel_long, questions_from_frame
+    from elicitation import how_asked, join_questions_and_panel, panel_long, questions_from_frame
     from matching import SweepRun
 
     questions = source.questions()
@@ -86,7 +86,7 @@ def with_panel(
     kept = [question.id for question in shared]
     sweep = source.sweep()
     run = SweepRun(Run.create(out, PROGRAM, {**source.config, "panel": name, "judged_from": source.path.resolve()}))
-    run.run.record(**source.run.manifest.facts)
+    run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt()[0])})
     run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt()[0])
     run.parts.append(sweep[sweep["question_id"].isin(kept)])
     turns, facts = source.crossing_parts.read(), source.facts_parts.read()

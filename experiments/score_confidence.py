@@ -2,6 +2,7 @@
 
     python experiments/score_confidence.py embedded
     python experiments/score_confidence.py panels/mine/panel.csv --out scores --replicates 0    # no intervals: seconds
+    python experiments/score_confidence.py frontier-confidence      # 33 frontier models, in numbers
     python experiments/score_confidence.py frontier          # yes rates alone: it is about refusal, and has no grades
 
 Prints and writes, into DIR: respondents.csv (yes rate, accuracy, what came true, each with its interval and counts of
@@ -176,11 +177,14 @@ def line_between_models(
 
     import pandas as pd
 
-    from elicitation import base_model_means
+    from elicitation import base_model_means, stated_confidence
     from psychometrics import confidence_accuracy_regression
     from reporting import confidence_figures as draw
 
-    means = base_model_means(panel, correctness)
+    found = stated_confidence(panel)
+    numbers = found.values if found is not None and found.source == "stated" else None
+    means = base_model_means(panel, correctness, numbers)
+    what = "mean confidence" if numbers is not None else "yes rate"
     result = None
     tables: dict[str, Any] = {"base_models": means}
     if len(means) < FEWEST_MODELS:
@@ -194,7 +198,7 @@ def line_between_models(
         lines = {"as is": asdict(line), "logit": asdict(result.logit_line)}
         tables["confidence_accuracy"] = pd.DataFrame.from_dict(lines, orient="index").rename_axis("scale")
         sentence = (
-            f"between {line.n} base models (framings averaged first), confidence on accuracy: slope {line.slope:.2f} "
+            f"between {line.n} base models (framings averaged first), {what} on accuracy: slope {line.slope:.2f} "
             f"({line.slope_low:.2f} to {line.slope_high:.2f}), p = {line.p:.2g}; 1 is calibrated, 0 is no knowledge of "
             "who knows more"
         )
@@ -290,7 +294,9 @@ def print_table(columns: dict[str, "pd.Series"]) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), or a file")
+    parser.add_argument(
+        "panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), frontier-confidence, or a file"
+    )
     parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
     parser.add_argument(
         "--replicates", type=natural, default=999, help="of intervals and tests; 0 = none (%(default)s)"

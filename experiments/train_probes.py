@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 from common import InputError, KeysOf, natural, positive, program_parser, run_command, say
 from run_store import Notes, Run, add_run_options, parse_run_options
-from studies import Start
+from studies import Start, prompt_of
 
 if TYPE_CHECKING:
     from elicitation import PromptTemplate
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 PROGRAM = "train_probes"
 MODEL = "smollm2-135m-instruct"
-PROMPT, PROMPT_OF_EMBEDDED = "neutral", "examples YN"
 MAY_CHANGE = ("stages", "store", "dial", "other_model", "embedding")
 
 
@@ -284,7 +283,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     asked.add_argument("--n-questions", type=positive, help="draw this many of the questions that the panel answers")
     asked.add_argument("--panel", default="embedded", help="yes/no of the targets (%(default)s)")
     asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
-    asked.add_argument("--prompt", help=f"a file, or a framing ({PROMPT}; for the embedded model {PROMPT_OF_EMBEDDED})")
+    asked.add_argument("--prompt", help="a file, or a framing (what the panel was asked, or what suits the model)")
     group = parser.add_argument_group("probes")
     group.add_argument("--layers", default="all", help="all, or a list such as 4,8,12-20 (%(default)s)")
     group.add_argument("--position", choices=("last", "question"), default="last", help="end of prompt or question")
@@ -308,7 +307,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     group.add_argument("--store", help="folder of the activations (in the user's cache)")
     add_run_options(parser)
     options = parse_run_options(parser, arguments)
-    options.prompt = options.prompt or (PROMPT_OF_EMBEDDED if options.model == MODEL else PROMPT)
+    options.prompt = prompt_of(options)
     if options.methods is None:
         from probes import METHODS
 

@@ -38,6 +38,7 @@ from matching.tables import SweepGrid, sweep_grid
 from matching.usable import UsableRange, usable_range
 from matching.verdict import (
     ANSWERS,
+    ASKED_OTHERWISE,
     CANNOT_BE_JUDGED,
     DIALS,
     FLAGS,
@@ -60,6 +61,7 @@ __all__ = [
     "ANSWERS",
     "CUT",
     "DIALS",
+    "ASKED_OTHERWISE",
     "FLAGS",
     "JUDGED",
     "MIN_FITTING",

@@ -7,17 +7,20 @@ import pandas as pd
 
 from common import notice, one_line, sha256_of_text
 from elicitation import (
+    PromptTemplate,
     Question,
     ResponseMatrix,
     correctness_of,
     drop_own,
+    how_asked,
     join_questions_and_panel,
     load_panel,
     load_questions,
+    panel_and_cuts,
     questions_frame,
     stratified_sample,
 )
-from matching.splits import TEST, assign_splits
+from matching.splits import TEST, assign_splits, repeated_texts
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class ExperimentInputs:
         """
         framings = self.panel.respondents["framing"] if "framing" in self.panel.respondents else pd.Series(dtype=str)
         n, n_reasoned = len(self.panel.answers.columns), int(framings.astype(str).str.endswith("reasoned").sum())
+        if self.panel.elicitation is not None and self.panel.elicitation.reasoned:
+            n_reasoned = n
         if answer == "direct" and n_reasoned:
             return (
                 f"{n_reasoned} of {n} targets answered after reasoning: a panel elicited with reasoning is matched by "
@@ -78,6 +83,10 @@ class ExperimentInputs:
                 f"{n - n_reasoned} of {n} targets are not known to have reasoned before they answered; the subject does"
             )
         return ""
+
+    def asked_otherwise(self, template: PromptTemplate) -> list[str]:
+        """In what the subject is asked otherwise than the panel was; empty where nothing, or where it does not say."""
+        return list(how_asked(self.panel.elicitation, template.user)["otherwise"])
 
     def frame(self) -> pd.DataFrame:
         """The questions as a table, with their split and, where it is known, `subject_correct`."""
@@ -122,7 +131,8 @@ def load_inputs(
     """
     answers = load_panel(panel, respondents)
     if questions is None:
-        questions = panel if answers.question_texts is not None and panel != "embedded" else "embedded"
+        has_texts = answers.question_texts is not None and panel != "embedded"
+        questions = panel_and_cuts(panel)[0] if has_texts else "embedded"
     asked, answers, joined = join_questions_and_panel(load_questions(questions), answers)
     if targets is not None:
         answers = answers.select(respondents=list(targets))
@@ -132,6 +142,9 @@ def load_inputs(
         asked = stratified_sample(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
+    if repeats := repeated_texts(questions_frame(asked)):
+        shown = ", ".join(repeats[0][:3])
+        notice(f"{len(repeats)} texts stand under several ids, first {shown}; the ids of one text stay in one split")
     drawn = f"; {len(asked)} are drawn of them" if len(asked) < joined.matched else ""
     notice(f"{joined}{drawn}")
     if hold_out_topics:

@@ -44,6 +44,7 @@ class SweepTables:
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
+        asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
     """
 
@@ -55,6 +56,7 @@ class SweepTables:
     direct: pd.Series | None = None
     texts: pd.DataFrame | None = None
     instructed: pd.DataFrame | None = None
+    asked_otherwise: bool = False
 
     __repr__ = one_line
 
@@ -135,6 +137,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
         facts=_facts(tables, grid, own, seed),
         ceiling=lambda signal: ceiling(rivals, signal),
         seed=seed,
+        asked_otherwise=tables.asked_otherwise,
     )
     subject_correct = None
     if "subject_correct" in tables.questions:

@@ -13,7 +13,10 @@ With topics held out, extraction and fitting take turns in one half of the topic
 are test questions: whatever the vector knows of a topic is then of no use. Topics go to the halves in the order of
 their hash, each to the half that has fewer questions.
 
-A split depends on the seed and on the set of (id, topic), not on the order of rows.
+Questions with the same normalised text are one question under several ids: all of them go where the first of them in
+the order of the hashes goes, so that nothing is tested on what it was made of.
+
+A split depends on the seed and on the set of (id, topic, text), not on the order of rows.
 """
 
 import hashlib
@@ -21,6 +24,7 @@ import hashlib
 import pandas as pd
 
 from common import InputError
+from elicitation import normalised_text
 
 EXTRACTION, FITTING, TEST = "extraction", "fitting", "test"
 SPLITS = (EXTRACTION, FITTING, TEST)
@@ -35,7 +39,7 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
 
     Args:
         questions: one row per question, with a column `id` and, if splits are to be stratified, `topic`
-            (missing topics count as one topic).
+            (missing topics count as one topic), and `question`, their texts, if repeats are to stay together.
         seed: another seed deals anew.
         hold_out_topics: test on one half of the topics, and do all else on the other.
 
@@ -50,18 +54,35 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
     topics = questions["topic"] if "topic" in questions.columns else pd.Series([None] * len(ids))
     names = ["" if pd.isna(topic) else str(topic) for topic in topics]
     order = sorted(range(len(ids)), key=lambda row: (_hash(seed, "topic", names[row]), _hash(seed, "id", ids[row])))
+    first_of = _first_of_each_text(questions, ids, order)
     if hold_out_topics:
-        return _series(ids, _held_out([ids[row] for row in order], [names[row] for row in order]))
+        return _series(ids, _held_out([ids[row] for row in order], [names[row] for row in order]), first_of)
     split_of = {}
     for start in range(0, len(order), len(_ROUND)):
         dealt = [ids[row] for row in order[start : start + len(_ROUND)]]
         places = sorted(range(len(_ROUND)), key=lambda place: _hash(seed, "place", f"{dealt[0]} {place}"))
         split_of.update({question: _ROUND[place] for question, place in zip(dealt, places, strict=False)})
-    return _series(ids, split_of)
+    return _series(ids, split_of, first_of)
 
 
-def _series(ids: list[str], split_of: dict[str, str]) -> pd.Series:
-    return pd.Series([split_of[question] for question in ids], index=pd.Index(ids, name="question_id"), name="split")
+def repeated_texts(questions: pd.DataFrame) -> list[list[str]]:
+    """The ids of each text that stands under several, by columns id and question."""
+    texts = questions["question"].map(normalised_text)
+    return [list(group) for _, group in questions["id"].astype(str).groupby(texts, sort=False) if len(group) > 1]
+
+
+def _first_of_each_text(questions: pd.DataFrame, ids: list[str], order: list[int]) -> dict[str, str]:
+    """Question id -> the first id of the same text, where that is another one."""
+    if "question" not in questions.columns:
+        return {}
+    place = {ids[row]: rank for rank, row in enumerate(order)}
+    groups = [sorted(group, key=lambda name: place[name]) for group in repeated_texts(questions)]
+    return {name: group[0] for group in groups for name in group[1:]}
+
+
+def _series(ids: list[str], split_of: dict[str, str], first_of: dict[str, str]) -> pd.Series:
+    splits = [split_of[first_of.get(question, question)] for question in ids]
+    return pd.Series(splits, index=pd.Index(ids, name="question_id"), name="split")
 
 
 def _held_out(ids: list[str], topics: list[str]) -> dict[str, str]:

@@ -160,6 +160,10 @@ class SweepRun:
         first, _, rendered = self.run.read_text(PROMPT).partition("\n\n")
         return rendered.removesuffix("\n"), first.removeprefix("sha256 ")
 
+    def asked(self) -> dict[str, Any]:
+        """How the panel was asked, and in what the subject otherwise (`elicitation.how_asked`); empty in older runs."""
+        return dict(self.run.manifest.facts.get("asked") or {})
+
     # ---- what was done ----------------------------------------------------------------------------------------------
 
     def write_interventions(self, interventions: Sequence[Mapping[Any, Any]]) -> None:
@@ -247,6 +251,7 @@ class SweepRun:
             self.facts_parts.read(),
             texts=self.texts(),
             instructed=self.instructed_parts.read(),
+            asked_otherwise=bool(self.asked().get("otherwise")),
         )
 
     # ---- what comes out ---------------------------------------------------------------------------------------------
@@ -283,7 +288,13 @@ class SweepRun:
             return found, None
         entries = self.interventions()
         margins = pd.Series(direct.unsteered_margins, index=direct.questions)
-        tables = SweepTables(sweep, entries[entries["intervention_id"] == own], self.questions(), direct=margins)
+        tables = SweepTables(
+            sweep,
+            entries[entries["intervention_id"] == own],
+            self.questions(),
+            direct=margins,
+            asked_otherwise=bool(self.asked().get("otherwise")),
+        )
         return found, judge_tables(tables, panel_from_long(self.panel()) if panel is None else panel, seed)
 
     def write_side_effects(self, effects: pd.DataFrame, found: UsableRange) -> None:

@@ -24,8 +24,9 @@ what ranks is the push that is needed; else it is C_A.
     C_A order   mean of A_t(dial's order) - A_t(unsteered margin)
     rho_dial    Spearman's correlation of the dial's order with the unsteered margin
 
-Two flags may follow: *mostly a yes-bias* (`facts`), *unread answers decide* (counted as wrong, they change the first
-answer). docs/method.md argues each choice.
+Three flags may follow: *mostly a yes-bias* (`facts`), *unread answers decide* (counted as wrong, they change the first
+answer), *asked otherwise* (the subject than the panel: another question, moment or form). docs/method.md argues each
+choice.
 """
 
 import math
@@ -75,7 +76,8 @@ PUSHES = (UNTESTED, ANY_PUSH, THIS_DIRECTION)
 
 YES_BIAS = "mostly a yes-bias"
 UNREAD_DECIDE = "unread answers decide"
-FLAGS = (YES_BIAS, UNREAD_DECIDE)
+ASKED_OTHERWISE = "asked otherwise"
+FLAGS = (YES_BIAS, UNREAD_DECIDE, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_CONTROLS = 5, 99
 LEVEL = 0.05
@@ -215,6 +217,7 @@ def judge(
     ceiling: Callable[[float], dict[str, float | str]] | None = None,
     seed: int = 0,
     line_permutations: int | None = None,
+    asked_otherwise: bool = False,
 ) -> Verdict:
     """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
 
@@ -226,6 +229,7 @@ def judge(
         ceiling: from S to its share of the best account without steering (`rivals.ceiling`).
         seed: of permutations and resamples.
         line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
+        asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.
@@ -249,6 +253,8 @@ def judge(
         flags.append(YES_BIAS)
     if reproduced != CANNOT_BE_JUDGED and worst and _reproduced(judged, reach, *worst)[0] != reproduced:
         flags.append(UNREAD_DECIDE)
+    if asked_otherwise:
+        flags.append(ASKED_OTHERWISE)
     return Verdict(
         rule=RULE,
         sentence=sentence_of(reproduced, because, dial, push, flags),
@@ -280,7 +286,8 @@ def judge(
 def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str]) -> str:
     """The answers as one sentence, in small letters and without a full stop."""
     if reproduced == CANNOT_BE_JUDGED:
-        return f"{CANNOT_BE_JUDGED}: {because}"
+        told = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag == ASKED_OTHERWISE)]
+        return "; ".join(told)
     said = [
         reproduced,
         {MOVED_CUT: "the dial is a moved cut", OPEN: "whether the dial is more than a moved cut is open"}.get(

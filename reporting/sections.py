@@ -282,6 +282,19 @@ def again(contents: Contents) -> Section:
     return Section("Do it again", blocks)
 
 
+def asked(contents: Contents) -> Section | None:
+    """How the panel was asked, and in what the subject otherwise."""
+    found = contents.run.asked()
+    if not found.get("panel_in_words"):
+        return None
+    otherwise = found["otherwise"]
+    about = {name: found["panel"][name] for name in ("source", "licence") if found["panel"].get(name)}
+    rows = [("the panel was", found["panel_in_words"]), *about.items()]
+    told = [page.items(otherwise)] if otherwise else [page.text("The subject is asked the same question.")]
+    title = "The subject is asked otherwise than the panel was" if otherwise else "How the panel was asked"
+    return Section(title, [page.rows(rows), *told])
+
+
 def prompt(contents: Contents) -> Section:
     """One prompt as the subject read it."""
     rendered, digest = contents.run.prompt()
@@ -314,6 +327,7 @@ def stages(contents: Contents) -> Section:
 SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "numbers": numbers,
     "remedies": remedies,
+    "asked": asked,
     "notes": notes,
     "vector": vector,
     "explorer": explorer,

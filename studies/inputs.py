@@ -46,14 +46,18 @@ def add_subject_options(parser: argparse.ArgumentParser, *, drawn: str = "all") 
     asked.add_argument(
         "--n-questions", type=positive, help=f"draw this many of the questions that the panel answers ({drawn})"
     )
-    asked.add_argument("--panel", default="embedded", help="yes/no of the targets: CSV, JSONL or Parquet (%(default)s)")
+    asked.add_argument(
+        "--panel",
+        default="embedded",
+        help="yes/no of the targets: CSV, JSONL or Parquet, or embedded, frontier, frontier-confidence (%(default)s)",
+    )
     asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
     asked.add_argument("--targets", help="only these respondents, separated by commas")
     asked.add_argument("--keep-own", action="store_true", help="keep targets that are the subject's own model")
     asked.add_argument(
         "--prompt",
         help="a .txt or .yaml file with one {question}, or a framing's name "
-        f"({PROMPT}; for the embedded model {PROMPT_OF_EMBEDDED})",
+        f"(what the panel was asked; else {PROMPT}, for the embedded model {PROMPT_OF_EMBEDDED})",
     )
     return asked
 
@@ -71,8 +75,11 @@ def model_names(given: str) -> list[str]:
 
 
 def prompt_of(options: argparse.Namespace) -> str:
-    """`--prompt`, or what suits the model."""
-    return str(options.prompt or (PROMPT_OF_EMBEDDED if options.model == SUBJECT else PROMPT))
+    """`--prompt`, or what the panel brings along, or what suits the model."""
+    from elicitation import prompt_of_panel
+
+    suited = PROMPT_OF_EMBEDDED if options.model == SUBJECT else PROMPT
+    return str(options.prompt or prompt_of_panel(options.panel) or suited)
 
 
 def read_inputs(
@@ -80,7 +87,8 @@ def read_inputs(
 ) -> "ExperimentInputs":
     """Questions and panel, by the options of `add_subject_options`.
 
-    The subject's own answers are left out where its name tells them.
+    The subject's own answers are left out where its name tells them. Where the subject is asked otherwise than the
+    panel was, this is noticed.
 
     Args:
         hold_out_topics: see `matching.load_inputs`.
@@ -91,6 +99,7 @@ def read_inputs(
         InputError: as `matching.load_inputs`.
     """
     from common import notice
+    from elicitation import load_prompt
     from matching import load_inputs, prospects_of
 
     inputs = load_inputs(
@@ -104,6 +113,8 @@ def read_inputs(
     )
     if not options.keep_own:
         inputs = inputs.without_own(options.model)
+    if said := inputs.asked_otherwise(load_prompt(options.prompt)):
+        notice(f"asked otherwise: {'; '.join(said)}")
     if judged:
         prospects = prospects_of(inputs, options.seed)
         if not prospects.suffices or prospects.n_for_most is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 import pandas as pd
 
 from common import say
-from elicitation import PromptTemplate, panel_long
+from elicitation import PromptTemplate, how_asked, panel_long
 from matching import RULE, ExperimentInputs, SweepRun
 from open_models import OpenModel, PromptSet, gather, process_count, process_index, wait_for_all
 from reporting import WandbMirror, WandbOptions
@@ -110,6 +110,7 @@ def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, mode
         run.record(
             answer_tokens=model.spell(prompts.tokens), seeds={"all": run.config["seed"]}, processes=process_count()
         )
+        run.record(asked=how_asked(inputs.panel.elicitation, prompts.example))
         SweepRun(run).keep_inputs(inputs.frame(), panel_long(inputs.panel), prompts.example)
         digest = inputs.plan_hash(configuration_hash(run.config), RULE)
         run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")

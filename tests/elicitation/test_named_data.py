@@ -81,6 +81,8 @@ def test_every_named_file_is_there_and_travels_with_the_package():
         ("LICENSE", "CC0 1.0"),
         ("frontier/LICENSE-answers.txt", "MIT License"),
         ("frontier/LICENSE-prompts.txt", "CC BY 4.0"),
+        ("frontier_confidence/LICENSE-answers.txt", "CC BY 4.0"),
+        ("frontier_confidence/LICENSE-questions.txt", "MIT License"),
     ],
 )
 def test_licences_stand_beside_the_data(path, licence):

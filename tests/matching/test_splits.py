@@ -83,3 +83,21 @@ def test_held_out_topics_are_tested_on_and_nothing_else_is_done_with_them():
 def test_three_topics_are_too_few_to_hold_half_of_them_out():
     with pytest.raises(InputError, match=r"3 topic\(s\).*takes 4"):
         assign_splits(questions([20, 20, 20]), 0, hold_out_topics=True)
+
+
+@pytest.mark.parametrize("hold_out", [False, True])
+def test_one_text_under_several_ids_never_stands_in_two_splits(hold_out):
+    frame = questions([40, 30, 20, 25, 30])
+    frame["question"] = [f"Question {row % 50}?" if row % 3 else f"QUESTION  {row % 50}" for row in range(len(frame))]
+    split = assign_splits(frame, seed=2, hold_out_topics=hold_out)
+    by_text = split.groupby([row % 50 for row in range(len(frame))])
+    assert (by_text.nunique() == 1).all()
+    assert set(split) == {"extraction", "fitting", "test"}
+    shuffled = assign_splits(frame.sample(frac=1, random_state=1), seed=2, hold_out_topics=hold_out)
+    pd.testing.assert_series_equal(split, shuffled[split.index])
+
+
+def test_texts_that_differ_change_no_split():
+    frame = questions([40, 30])
+    named = frame.assign(question=[f"Question {row}?" for row in range(len(frame))])
+    pd.testing.assert_series_equal(assign_splits(frame, seed=4), assign_splits(named, seed=4))
