@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forks import run_program
 from tiny_experiment import main_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -108,9 +109,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
 
 
 def test_numbers_that_name_a_result_are_those_of_the_result():
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "check_numbers.py"], capture_output=True, text=True, check=False
-    )
+    done = run_program(ROOT / "scripts" / "check_numbers.py")
     assert done.returncode == 0, done.stdout + done.stderr
     right, of = map(int, re.findall(r"\d+", done.stdout.splitlines()[-1])[:2])
     assert right == of > 0
@@ -124,7 +123,7 @@ def test_a_number_that_is_not_that_of_its_result_is_told(tmp_path):
         f"and .16<!-- = {result} signal.estimate -->\n"
     )
     script = ROOT / "scripts" / "check_numbers.py"
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    done = run_program(script, page)
     assert done.returncode == 1
     assert "page.md, line 2: .16 is said" in done.stdout
     assert done.stdout.splitlines()[-1] == "2 of 3 numbers are those of their results"
@@ -138,12 +137,12 @@ def test_a_table_that_names_its_result_is_held_to_it_cell_by_cell(tmp_path):
     )
     (tmp_path / "page.md").write_text("Told.\n\n" + rows + table)
     script = ROOT / "scripts" / "check_numbers.py"
-    done = subprocess.run([sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False)
+    done = run_program(script, tmp_path / "page.md")
     assert done.returncode == 1
     assert "page.md, line 7: .6 is said" in done.stdout
     assert done.stdout.splitlines()[-1] == "4 of 5 numbers are those of their results"
     (tmp_path / "page.md").write_text(rows.replace("yes rate =", "no such =") + table)
-    done = subprocess.run([sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False)
+    done = run_program(script, tmp_path / "page.md")
     assert done.returncode == 2
     assert "no heading 'no such' in the table below; it has who, yes rate, share [95%]" in done.stderr
 
@@ -155,9 +154,7 @@ def test_a_row_may_be_named_by_two_columns_and_an_empty_cell_says_what_the_one_a
     script = ROOT / "scripts" / "check_numbers.py"
     for said, code in (("4%", 0), ("90%", 1)):
         (tmp_path / "page.md").write_text(rows + table + f"| large | size | {said} |\n")
-        done = subprocess.run(
-            [sys.executable, script, tmp_path / "page.md"], capture_output=True, text=True, check=False
-        )
+        done = run_program(script, tmp_path / "page.md")
         assert done.returncode == code, done.stdout + done.stderr
         assert done.stdout.splitlines()[-1] == f"{3 - code} of 3 numbers are those of their results"
 
@@ -170,10 +167,10 @@ def test_rows_are_counted_and_summed_up_where_a_page_says_something_of_several(t
             "push>.4 mean(kl)": ".37", "who=own push": ".1"}  # fmt: skip
     page, script = tmp_path / "page.md", ROOT / "scripts" / "check_numbers.py"
     page.write_text("\n".join(f"{number}<!-- = {tmp_path / 'r.csv'} {key} -->" for key, number in said.items()))
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    done = run_program(script, page)
     assert (done.returncode, done.stdout) == (0, "5 of 5 numbers are those of their results\n")
     page.write_text(f"3<!-- = {tmp_path / 'r.csv'} drawn=True push -->")
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    done = run_program(script, page)
     assert done.returncode == 2
     assert "has 3 rows with drawn=True; it takes exactly one" in done.stderr
 
@@ -182,12 +179,12 @@ def test_a_rule_s_number_is_held_to_the_constant_of_its_module(tmp_path):
     (tmp_path / "rule.py").write_text("raise RuntimeError\nLEVEL: float = 0.05\nFEW, MANY = 5, 40 + 1\n")
     page, script = tmp_path / "page.md", ROOT / "scripts" / "check_numbers.py"
     page.write_text(f"At 5%<!-- = {tmp_path}/rule.py LEVEL -->, from 6<!-- = {tmp_path}/rule.py FEW --> on.\n")
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    done = run_program(script, page)
     assert done.returncode == 1
     assert "6 is said, but" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 of 2 numbers are those of their results"
     page.write_text(f"41<!-- = {tmp_path}/rule.py MANY -->")
-    done = subprocess.run([sys.executable, script, page], capture_output=True, text=True, check=False)
+    done = run_program(script, page)
     assert done.returncode == 2
     assert "has no 'MANY'" in done.stderr
 
@@ -203,12 +200,12 @@ def test_numbers_that_differ_are_written_as_those_before_them_were(tmp_path):
         f"| ann | +.20 | .25 of 1,000 |\n| **bob** | \u2212.01 | .50<!-- = {result} who=bob rate --> of 8 |\n"
     )
     told = page.read_text()
-    command = [sys.executable, ROOT / "scripts" / "check_numbers.py", page]
-    assert subprocess.run([*command, "--write"], capture_output=True, check=False).returncode == 0
+    script = ROOT / "scripts" / "check_numbers.py"
+    assert run_program(script, page, "--write").returncode == 0
     shown = re.sub("<!--.*?-->", "", page.read_text())
     assert shown.startswith("Ann's .3 (25%), gain \u22120.1.\n")
     assert "| ann | \u2212.05 | .25 of 12,345 |\n| **bob** | +.03 | .70 of 9 |" in shown
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert run_program(script, page).returncode == 0
     assert re.findall("<!--.*?-->", page.read_text()) == re.findall("<!--.*?-->", told)
 
 
