@@ -80,12 +80,20 @@ def start_program(
 
 
 def run_program(
-    program: Path | str, *arguments: object, env: dict[str, str] | None = None, cwd: Path | None = None
+    program: Path | str,
+    *arguments: object,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    root: Path = ROOT,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python program arguments` to its end; `-m` and a module may stand for the program."""
+    """Run `python program arguments` to its end; `-m` and a module may stand for the program.
+
+    Args:
+        root: the project whose packages it imports: this one, or a copy of it.
+    """
     command = [str(program), *map(str, arguments)]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        code = _started(command, out.fileno(), err.fileno(), env=env, cwd=cwd).wait(600)
+        code = _started(command, out.fileno(), err.fileno(), env, cwd, root).wait(600)
         said = []
         for file in (out, err):
             file.seek(0)
@@ -99,23 +107,24 @@ def _started(
     err: int,
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
+    root: Path = ROOT,
 ) -> Started:
     request = {"command": command, "cwd": str(cwd or Path.cwd()), "env": dict(os.environ if env is None else env)}
     mine, theirs = socket.socketpair()
     with theirs, open(os.devnull, "rb") as nothing:
-        _send(_server(), request, [nothing.fileno(), out, err, theirs.fileno()])
+        _send(_server(root), request, [nothing.fileno(), out, err, theirs.fileno()])
     return Started(mine)
 
 
 @functools.cache
-def _server() -> socket.socket:
+def _server(root: Path) -> socket.socket:
     """What takes requests; it ends when this end of it is closed."""
     mine, theirs = socket.socketpair()
     environment = {name: value for name, value in os.environ.items() if name not in NOT_IMPORTED}
-    environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)}
+    environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(root)}
     with theirs:
         subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno())],
+            [sys.executable, root / Path(__file__).relative_to(ROOT), str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             env=environment,
             stdin=subprocess.DEVNULL,
