@@ -10,14 +10,17 @@ BIN := $(VENV)/bin
 sweep: $(VENV)/installed
 	$(BIN)/python experiments/steer_sweep.py $(ARGS)
 
-# One thread per worker: two workers with two threads each would wait for each other.
+# One thread per worker: two workers with two threads each would wait for each other. Compiled tests are kept, whatever
+# the shell says: without them every worker spends ten seconds on compiling. A worker that has nothing to do takes tests
+# of one that has.
 test test-fast: export OMP_NUM_THREADS ?= 1
+test test-fast: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
 
 test-fast: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "not slow and not embedded_model" --ignore tests/end_to_end $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow and not embedded_model" --ignore tests/end_to_end $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forks import run_program
 from tiny_experiment import main_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -108,9 +109,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
 
 
 def test_the_numbers_of_the_pages_are_those_of_the_stored_results():
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "check_numbers.py"], capture_output=True, text=True, check=False
-    )
+    done = run_program(ROOT / "scripts" / "check_numbers.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split()[0]) > 2000, done.stdout
 

@@ -1,18 +1,32 @@
-"""The recipes of docs/architecture.md, followed in a copy of the project: what they say to add is added, then run."""
+"""The recipes of docs/architecture.md, followed in a copy of the project: what they say to add is added, then run.
+
+The embedded model is replaced by a random one with as many layers; what the commands say is otherwise kept.
+"""
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forks import run_program
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^### (Add .*?)\n(.*?)(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 LINES = 30
+EMBEDDED = "smollm2-135m-instruct"
+SMALL = """
+import sys
+
+sys.path.append("tests/helpers")
+from tiny_models import save_outspoken
+
+save_outspoken("small", "llama", num_hidden_layers=30, max_position_embeddings=4096)
+"""
+"""In the copy, whose instruments its tokenizer reads."""
 
 
 def blocks_of(recipe):
@@ -37,14 +51,25 @@ def copy(tmp_path_factory):
     return folder
 
 
-def run(copy, *command, shell=False):
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def run(copy, program, *arguments):
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
-    environment = kept | {"PYTHONPATH": str(copy), "PATH": path, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command[0] if shell else command, shell=shell, cwd=copy, env=environment,
-                          capture_output=True, text=True, check=False)  # fmt: skip
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    done = run_program(program, *arguments, env=kept | {"PYTHONPATH": str(copy)}, cwd=copy, root=copy)
+    assert done.returncode == 0, f"{arguments}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout
+
+
+def run_python(copy, text):
+    (copy / "block.py").write_text(text.replace(EMBEDDED, "small"), encoding="utf-8")
+    return run(copy, copy / "block.py")
+
+
+def run_line(copy, line):
+    """A command; a sweep is given the small model."""
+    name, *words = shlex.split(line)
+    if name == "python":
+        swept = ["--model", "small"] if words[0].endswith("steer_sweep.py") else []
+        return run(copy, *words, *swept)
+    return subprocess.run([name, *words], cwd=copy, capture_output=True, text=True, check=True).stdout
 
 
 def test_there_are_five_and_each_is_short():
@@ -53,11 +78,9 @@ def test_there_are_five_and_each_is_short():
         assert sum(len(text.strip().splitlines()) for _, text in blocks_of(recipe)) <= LINES, name
 
 
-@pytest.mark.slow
-@pytest.mark.embedded_model
-def test_all_recipes_can_be_followed_one_after_the_other(copy):
-    """Two minutes, since the page is followed to the letter: eight programs, four of which load the embedded model."""
-    said = []
+def test_all_recipes_can_be_followed(copy):
+    """All is added before the first program runs, so that one interpreter can import the copy for all of them."""
+    steps = []
     for recipe in RECIPES.values():
         for language, text in blocks_of(recipe):
             file = re.match(r"# (\S+\.py)\n", text)
@@ -65,9 +88,12 @@ def test_all_recipes_can_be_followed_one_after_the_other(copy):
                 with open(copy / file.group(1), "a", encoding="utf-8") as target:
                     target.write("\n\n" + text[file.end() :])
             elif language == "python":
-                said.append(run(copy, sys.executable, "-c", text))
+                steps.append((run_python, text))
             else:
-                said += [run(copy, line, shell=True) for line in text.replace("\\\n", " ").strip().splitlines()]
+                lines = text.replace("\\\n", " ").strip().splitlines()
+                steps += [(run_line, line) for line in lines]
+    run_python(copy, SMALL)
+    said = [follow(copy, text) for follow, text in steps]
     print("".join(said))
     passed = [int(n) for n in re.findall(r"(\d+) passed", "".join(said))]
     assert len(passed) == 3

@@ -1,10 +1,8 @@
 """Stored answers are graded again without asking anybody, and what is no answer is counted beside what is."""
 
-import subprocess
-import sys
-
 import pandas as pd
 import pytest
+from forks import run_program
 
 from common import InputError
 from elicitation import Question
@@ -113,9 +111,7 @@ def test_the_command_says_what_changed(folder, capsys):
 
 
 def test_a_folder_without_answers_is_refused_in_one_sentence(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "elicitation.regrade", str(tmp_path)], capture_output=True, text=True, check=False
-    )
+    done = run_program("-m", "elicitation.regrade", tmp_path)
     assert done.returncode == 2
     assert "there is no file" in done.stderr
     assert "Traceback" not in done.stderr

@@ -3,10 +3,9 @@
 import json
 import random
 import re
-import subprocess
-import sys
 
 import pytest
+from forks import run_program
 from tiny_models import byte_tokenizer
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
@@ -177,9 +176,7 @@ def test_the_exit_code_tells_clean_from_faulty(tmp_path, capsys):
 def test_an_unusable_file_ends_with_2_and_one_sentence(tmp_path):
     path = tmp_path / "q.jsonl"
     path.write_text('{"question": "Wh')
-    ended = subprocess.run(
-        [sys.executable, "-m", "elicitation.lint", path], capture_output=True, text=True, check=False
-    )
+    ended = run_program("-m", "elicitation.lint", path)
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"error: {path}, line 1 is no whole JSON object")
     assert "Traceback" not in ended.stderr

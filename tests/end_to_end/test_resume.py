@@ -3,13 +3,12 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from forks import start_program
 from tiny_experiment import (
     STEER_SWEEP,
     alone,
@@ -17,7 +16,6 @@ from tiny_experiment import (
     call,
     files_of,
     finished_run,
-    hears_ctrl_c,
     vector_content,
     write_experiment,
 )
@@ -55,13 +53,7 @@ def assert_same_tables(run, other):
 
 
 def begin(options, folder, log):
-    return subprocess.Popen(
-        [sys.executable, STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True})],
-        env=alone(),
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        preexec_fn=hears_ctrl_c,
-    )
+    return start_program(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}), log=log, env=alone())
 
 
 def n_files(folder):

@@ -6,11 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import huggingface_hub.constants
 import pandas as pd
 import pytest
+from forks import run_program
 from safetensors import safe_open
 from safetensors.torch import save_file
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, alone, as_arguments, call, files_of, write_experiment
@@ -504,7 +504,7 @@ def finished(inputs, tmp_path_factory):
     """A small run, once."""
     folder = tmp_path_factory.mktemp("finished") / "run"
     options = good_options(inputs) | {"layer": 2, "magnitudes": "-1,-0.5,0.5,1", "out": folder}
-    subprocess.run([sys.executable, STEER_SWEEP, *as_arguments(options)], env=alone(), check=True, capture_output=True)
+    run_program(STEER_SWEEP, *as_arguments(options), env=alone()).check_returncode()
     return folder
 
 
@@ -661,13 +661,7 @@ def test_what_cannot_be_judged_is_refused(call, finished, inputs, tmp_path):
 )
 def test_refusals_look_alike_from_a_shell(inputs, tmp_path, arguments, words):
     good = as_arguments(good_options(inputs))
-    done = subprocess.run(
-        [sys.executable, STEER_SWEEP, *good, *arguments, "--out", tmp_path / "run"],
-        env=alone(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(STEER_SWEEP, *good, *arguments, "--out", tmp_path / "run", env=alone())
     assert_refused((done.returncode, done.stdout, done.stderr), words)
     assert not (tmp_path / "run").exists()
 

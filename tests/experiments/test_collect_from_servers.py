@@ -5,8 +5,6 @@ import importlib.util
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from fake_server import FakeServer, Fault, question_of
-from tiny_experiment import alone, hears_ctrl_c, run_here
+from forks import run_program, start_program
+from tiny_experiment import alone, run_here
 
 from common import InputError
 from elicitation import Budget, Price, agreement, answers_side_by_side, collecting, load_panel, load_respondents
@@ -268,22 +267,20 @@ def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
 
     with FakeServer(counted, seconds=0.1) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, connections=2))
-        program = [sys.executable, str(COLLECT), "--respondents", str(who), "--questions", str(questions)]
-        program += ["--out", str(out)]
-        running = subprocess.Popen(
-            program, env=alone(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=hears_ctrl_c
-        )
-        while running.poll() is None and n_answered[0] < 20:
-            time.sleep(0.02)
-        os.kill(running.pid, number)
-        complaint = running.communicate(timeout=60)[1].decode()
+        program = [COLLECT, "--respondents", who, "--questions", questions, "--out", out]
+        with open(tmp_path / "log.txt", "wb") as log:
+            running = start_program(*program, log=log, env=alone())
+            while running.poll() is None and n_answered[0] < 20:
+                time.sleep(0.02)
+            running.send_signal(number)
+            ended = running.wait(timeout=60)
         if number == signal.SIGINT:
-            assert running.returncode == 130
-            assert "goes on from there" in complaint
+            assert ended == 130
+            assert "goes on from there" in (tmp_path / "log.txt").read_text()
         time.sleep(0.5)
         before = server.n_asked
         assert before < 60
-        done = subprocess.run([*program, "--resume"], env=alone(), capture_output=True, check=False)
+        done = run_program(*program, "--resume", env=alone())
         assert done.returncode == 0, done.stderr
         # 60 questions and 3 probes at each start; two were in flight, as many may just have been answered, and as many
         # sent while the signal was on its way

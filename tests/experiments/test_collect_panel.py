@@ -1,7 +1,6 @@
 """Local models as respondents, and the program that collects a panel from them."""
 
 import json
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from forks import run_program, start_program
 from tiny_models import outspoken_model, save_tiny, tiny_model
 
 from common import InputError
@@ -219,14 +219,14 @@ def test_what_makes_answers_hard_to_read_is_told_before_and_after(folder, tmp_pa
 
 @pytest.mark.slow
 def test_a_collection_that_was_killed_goes_on(panel, folder, tmp_path):
-    program = [sys.executable, str(Path(collect_panel.__file__)), "--respondents", str(folder / "who.yaml")]
-    program += ["--questions", str(folder / "questions.jsonl"), "--out", str(tmp_path / "out")]
-    running = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    program = [collect_panel.__file__, "--respondents", folder / "who.yaml"]
+    program += ["--questions", folder / "questions.jsonl", "--out", tmp_path / "out"]
+    running = start_program(*program)
     while running.poll() is None and not list(tmp_path.glob("out/measurements/part-*.parquet")):
         time.sleep(0.02)
     running.kill()
     running.wait()
-    assert subprocess.run([*program, "--resume"], capture_output=True, check=False).returncode == 0
+    assert run_program(*program, "--resume").returncode == 0
     again, whole = (pd.read_csv(path / "panel.csv") for path in (tmp_path / "out", panel))
     np.testing.assert_allclose(again["margin"], whole["margin"], atol=1e-5)
 

@@ -2,13 +2,12 @@
 
 import json
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from forks import start_program
 from tiny_experiment import ROOT, alone, as_arguments, call, run_here, write_experiment  # noqa: F401
 
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
@@ -103,12 +102,7 @@ def test_a_run_that_is_killed_at_drawn_moments_ends_with_the_same_tables(run, op
     last, moments = sum(file.is_file() for file in run.rglob("*")), []
     for share in (0.3, 0.8):
         wanted = int(last * share + rng.integers(0, max(last // 10, 1)))
-        process = subprocess.Popen(
-            [sys.executable, PROGRAM, *as_arguments(options | {"out": folder, "resume": True})],
-            env=alone(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        process = start_program(PROGRAM, *as_arguments(options | {"out": folder, "resume": True}), env=alone())
         end = time.monotonic() + 300
         while process.poll() is None and time.monotonic() < end:
             if sum(file.is_file() for file in folder.rglob("*")) >= wanted:

@@ -1,18 +1,15 @@
 """experiments/export_panel.py: names are checked, files are not overwritten, what is left out is counted."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forks import run_program
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "export_panel.py"
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    return run_program(PROGRAM, *arguments)
 
 
 def test_a_panel_is_written_and_what_is_left_out_is_said(tmp_path):

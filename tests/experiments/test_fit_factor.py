@@ -3,13 +3,13 @@
 import html
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import pandas as pd
 import pytest
+from forks import run_program
 from matplotlib.text import Text
 from programs import help_without_libraries
 from psychometric_data import answers, one_factor
@@ -30,8 +30,8 @@ from psychometrics import (
 PROGRAM = Path(__file__).parents[2] / "experiments" / "fit_factor.py"
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, str(PROGRAM), *arguments], capture_output=True, text=True)
+def run(*arguments: str) -> CompletedProcess:
+    return run_program(PROGRAM, *arguments)
 
 
 def wide_file(folder: Path, panel: pd.DataFrame) -> str:

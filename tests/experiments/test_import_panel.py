@@ -1,12 +1,11 @@
 """experiments/import_panel.py from a folder of logs to a panel that the other programs take."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from forks import run_program
 
 from elicitation import join_questions_and_panel, load_panel, load_questions
 
@@ -15,8 +14,7 @@ LOGS = ROOT / "tests" / "reference" / "imports"
 
 
 def run(*arguments):
-    program = [sys.executable, str(ROOT / "experiments" / "import_panel.py")]
-    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return run_program(ROOT / "experiments" / "import_panel.py", *arguments)
 
 
 def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
@@ -69,13 +67,9 @@ def test_an_imported_panel_goes_into_the_factor_model(tmp_path):
     rows += [f"m{j},Question number {i}?,{int((i * 7 + j * 3) % 11 > 3 + j)}" for j in range(4) for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
     assert run(tmp_path / "t.csv", "--out", tmp_path / "panel").returncode == 0
-    program = [sys.executable, str(ROOT / "experiments" / "fit_factor.py"), str(tmp_path / "panel" / "panel.csv")]
-    done = subprocess.run(
-        [*program, "--out", str(tmp_path / "out"), "--replicates", "0", "--sensitivity-replicates", "0"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = [tmp_path / "panel" / "panel.csv", "--out", tmp_path / "out"]
+    replicates = ["--replicates", "0", "--sensitivity-replicates", "0"]
+    done = run_program(ROOT / "experiments" / "fit_factor.py", *given, *replicates)
     assert done.returncode == 0, done.stderr
     assert "40 questions, 4 respondents" in done.stdout
 

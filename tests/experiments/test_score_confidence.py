@@ -3,13 +3,12 @@
 import html
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from forks import run_program
 from psychometric_data import one_factor
 
 from psychometrics import (
@@ -25,9 +24,7 @@ PROGRAM = Path(__file__).parents[2] / "experiments" / "score_confidence.py"
 
 
 def run(*arguments):
-    return subprocess.run(
-        [sys.executable, str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    return run_program(PROGRAM, *arguments)
 
 
 def long_panel(n=120, n_models=4, n_framings=2, **more):

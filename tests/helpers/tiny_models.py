@@ -114,10 +114,10 @@ def tiny_model(architecture: str = "llama", seed: int = 0, chat: bool = True, **
     return OpenModel(tiny_hf(architecture, seed, **changes), byte_tokenizer(chat), name=f"tiny-{architecture}")
 
 
-def outspoken_hf(architecture: str = "mistral", seed: int = 0):
+def outspoken_hf(architecture: str = "mistral", seed: int = 0, **changes):
     """Random weights that put most of the probability on yes and no, with windows that reach back to the question."""
     window = {"sliding_window": 400} if "sliding_window" in ARCHITECTURES[architecture] else {}
-    hf = tiny_hf(architecture, seed, tie_word_embeddings=False, **window)
+    hf = tiny_hf(architecture, seed, tie_word_embeddings=False, **window, **changes)
     vocabulary = byte_tokenizer().get_vocab()
     words = [index for token, index in vocabulary.items() if token.strip("Ġ").lower() in ("yes", "no")]
     with torch.no_grad():
@@ -142,9 +142,9 @@ def vectors_at(model: OpenModel, layers, seed: int = 0) -> list[SteeringVector]:
     ]
 
 
-def save_outspoken(folder, architecture: str = "mistral", seed: int = 0) -> None:
+def save_outspoken(folder, architecture: str = "mistral", seed: int = 0, **changes) -> None:
     """The same as a local folder, for programs that are given a path."""
-    outspoken_hf(architecture, seed).save_pretrained(folder)
+    outspoken_hf(architecture, seed, **changes).save_pretrained(folder)
     byte_tokenizer().save_pretrained(folder)
 
 

@@ -1,11 +1,10 @@
 """Every script says what it does before it does anything."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forks import run_program
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 PROGRAMS = sorted(path.name for path in SCRIPTS.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
@@ -13,17 +12,13 @@ PROGRAMS = sorted(path.name for path in SCRIPTS.glob("*.py") if "__main__" in pa
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_script_gives_its_help_and_writes_nothing(name, tmp_path):
-    done = subprocess.run(
-        [sys.executable, SCRIPTS / name, "--help"], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = run_program(SCRIPTS / name, "--help", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert re.match(rf"usage: {re.escape(name)} \[-h\] \[--version\]", done.stdout)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_reference_script_refuses_a_call_without_its_folder_in_one_sentence():
-    done = subprocess.run(
-        [sys.executable, SCRIPTS / "make_mirt_references.py"], capture_output=True, text=True, check=False
-    )
+    done = run_program(SCRIPTS / "make_mirt_references.py")
     assert done.returncode == 2
     assert done.stderr == "error: the following arguments are required: folder; --help lists what can be given\n"

@@ -1,12 +1,11 @@
 """The runner says which notebook failed, and saves whole runs only."""
 
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from forks import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 a_kernel = pytest.mark.slow  # it takes seconds to start
@@ -18,8 +17,7 @@ def write_notebook(path, *sources):
 
 
 def run(*arguments):
-    command = [sys.executable, ROOT / "scripts" / "run_notebooks.py", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_program(ROOT / "scripts" / "run_notebooks.py", *arguments)
 
 
 @a_kernel

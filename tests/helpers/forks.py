@@ -1,0 +1,227 @@
+"""Python programs in processes of their own that need not import the libraries anew.
+
+A server imports what programs import, and forks for each that it is asked to run: a process with its own arguments,
+environment, files and signals, which ends as the interpreter ends, some seconds earlier. The server is started for the
+first program and ends with the tests.
+
+    done = run_program(PROGRAM, "--out", folder)       # as subprocess.run with capture_output and text
+    running = start_program(PROGRAM, log=file)         # as subprocess.Popen
+"""
+
+import array
+import functools
+import gc
+import importlib
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).resolve().parents[2]
+LENGTH = 8
+"""Bytes that say how long a message is."""
+NOT_IMPORTED = {"WORLD_SIZE", "RANK", "LOCAL_RANK"}
+
+
+class Started:
+    """A program that runs; what `subprocess.Popen` offers, as far as the tests need it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.pid = int.from_bytes(_exactly(connection, LENGTH), "big")
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, or minus the signal that ended it; None while it runs."""
+        return self._ended(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code once it has ended."""
+        code = self._ended(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Nothing happens where it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, timeout: float | None) -> int | None:
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            try:
+                status = _exactly(self._connection, LENGTH)
+            except (TimeoutError, BlockingIOError):
+                return None
+            self.returncode = int.from_bytes(status, "big", signed=True)
+            self._connection.close()
+        return self.returncode
+
+
+def start_program(
+    program: Path | str, *arguments: object, log: IO[Any] | None = None, env: dict[str, str] | None = None
+) -> Started:
+    """Run `python program arguments` and return while it runs; both outputs go to `log`, if anywhere."""
+    with open(os.devnull, "wb") as nothing:
+        file = (log or nothing).fileno()
+        return _started([str(program), *map(str, arguments)], file, file, env)
+
+
+def run_program(
+    program: Path | str,
+    *arguments: object,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    root: Path = ROOT,
+) -> subprocess.CompletedProcess[str]:
+    """Run `python program arguments` to its end; `-m` and a module may stand for the program.
+
+    Args:
+        root: the project whose packages it imports: this one, or a copy of it.
+    """
+    command = [str(program), *map(str, arguments)]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        code = _started(command, out.fileno(), err.fileno(), env, cwd, root).wait(600)
+        said = []
+        for file in (out, err):
+            file.seek(0)
+            said.append(file.read().decode())
+    return subprocess.CompletedProcess([sys.executable, *command], code, *said)
+
+
+def _started(
+    command: list[str],
+    out: int,
+    err: int,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    root: Path = ROOT,
+) -> Started:
+    request = {"command": command, "cwd": str(cwd or Path.cwd()), "env": dict(os.environ if env is None else env)}
+    mine, theirs = socket.socketpair()
+    with theirs, open(os.devnull, "rb") as nothing:
+        _send(_server(root), request, [nothing.fileno(), out, err, theirs.fileno()])
+    return Started(mine)
+
+
+@functools.cache
+def _server(root: Path) -> socket.socket:
+    """What takes requests; it ends when this end of it is closed."""
+    mine, theirs = socket.socketpair()
+    environment = {name: value for name, value in os.environ.items() if name not in NOT_IMPORTED}
+    environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(root)}
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, root / Path(__file__).relative_to(ROOT), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        )
+    return mine
+
+
+# ---- on the other side ---------------------------------------------------------------------------------------------
+
+
+def _import_packages() -> None:
+    """All of the project's, with all that they import."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        packages = tomllib.load(file)["tool"]["setuptools"]["packages"]
+    for package in packages:
+        importlib.import_module(package)
+    gc.collect()
+    gc.freeze()
+
+
+def _serve(requests: socket.socket) -> list[str] | None:
+    """Answer requests until nobody asks; in the process of a program, its command."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while (received := _receive(requests)) is not None:
+        request, files = received
+        if os.fork() == 0:  # waits for the program, so that the server need not
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            requests.close()
+            pid = os.fork()
+            if pid == 0:
+                return _become(request, files)
+            answers = socket.socket(fileno=files[-1])
+            answers.sendall(pid.to_bytes(LENGTH, "big"))
+            _, status = os.waitpid(pid, 0)
+            answers.sendall(os.waitstatus_to_exitcode(status).to_bytes(LENGTH, "big", signed=True))
+            os._exit(0)
+        for file in files:
+            os.close(file)
+    return None
+
+
+def _become(request: dict[str, Any], files: list[int]) -> list[str]:
+    """Take over the program's files, place, environment and signals."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, file in enumerate(files[:3]):
+        os.dup2(file, number)
+    for file in files:
+        os.close(file)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    return request["command"]
+
+
+def _run(command: list[str]) -> None:
+    """As the interpreter does it: the program's folder stands first in the path."""
+    if command[0] == "-m":
+        sys.argv = command[1:]
+        sys.modules.pop(command[1], None)
+        runpy.run_module(command[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = command
+        sys.path[0] = str(Path(command[0]).resolve().parent)
+        runpy.run_path(command[0], run_name="__main__")
+
+
+# ---- messages ------------------------------------------------------------------------------------------------------
+
+
+def _send(connection: socket.socket, request: dict[str, Any], files: list[int]) -> None:
+    body = json.dumps(request).encode()
+    handed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))]
+    connection.sendmsg([len(body).to_bytes(LENGTH, "big")], handed)
+    connection.sendall(body)
+
+
+def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    length, files, _, _ = socket.recv_fds(connection, LENGTH, 8)
+    if not length:
+        return None
+    return json.loads(_exactly(connection, int.from_bytes(length, "big"))), files
+
+
+def _exactly(connection: socket.socket, n: int) -> bytes:
+    data = b""
+    while len(data) < n:
+        more = connection.recv(n - len(data))
+        if not more:
+            raise ConnectionError("the server of programs has ended")
+        data += more
+    return data
+
+
+if __name__ == "__main__":
+    _import_packages()
+    with socket.socket(fileno=int(sys.argv[1])) as asked:
+        command = _serve(asked)
+    if command is not None:
+        _run(command)
