@@ -330,7 +330,6 @@ __all__ = [
     "parse_direct_yes_no",
     "parse_yes_no",
     "probes_for",
-    "prompt_key",
     "prompt_of_panel",
     "question_id",
     "questions_frame",
