@@ -459,7 +459,7 @@ RUNS: dict[str, Stored] = {
     ),
 }
 KEPT = {
-    "golden": "Two runs of format 1 (commit ef2b90b, before this history begins), which no program of today writes: "
+    "golden": "Two runs of commit ef2b90b, before this history begins, put into the present format: "
     "`default` by `python experiments/steer_sweep.py`, `all_positions` by the same with `--positions all --controls 3 "
     "--layer 10,20 --n-questions 160`. They hold their own questions and panel, so that nothing in elicitation/data "
     "changes them. matches.csv, verdict.json and factor.json alone are renewed, where a number is meant to change: "
