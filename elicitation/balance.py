@@ -29,12 +29,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError, atomic_path, program_parser, run_command
+from common import QUANTILES_95, InputError, atomic_path, program_parser, run_command
 from elicitation.question_files import load_questions
 from elicitation.questions import Question
 
 N_DRAWS = 999
-_QUANTILES = (0.025, 0.975)
 _INVERSE_PENALTY = 3.0
 
 Reader = Callable[[Sequence[str], np.ndarray, np.ndarray], np.ndarray]
@@ -192,7 +191,7 @@ def _within_topics(
     draws = np.random.default_rng(seed).multinomial(n_topics, np.full(n_topics, 1 / n_topics), N_DRAWS)
     with np.errstate(invalid="ignore"):
         drawn = (draws @ agreeing) / (draws @ pairs)
-    low, high = np.nanquantile(drawn, _QUANTILES)
+    low, high = np.nanquantile(drawn, QUANTILES_95)
     return float(agreeing.sum() / pairs.sum()), float(low), float(high)
 
 

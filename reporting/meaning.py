@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from common import LEVEL
 from matching import CANNOT_BE_JUDGED, UNREAD_DECIDE
 
 NOTHING = "–"
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)

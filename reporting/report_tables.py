@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from common import LEVEL
 from elicitation import MASS_FLOOR
 from matching import EDGE, FITTING, TEST, SweepGrid
 from psychometrics import FactorModel, Simulated
@@ -16,7 +17,6 @@ from reporting.page import TableRow
 from run_store import Manifest, flat
 
 Rows = list[tuple[str, str]]
-_ALPHA = 0.05
 CHANCE = 0.5
 """Of the facts that are true."""
 DENOMINATORS = {
@@ -376,7 +376,7 @@ def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> st
         f"R² {number(parabola.observed, 2)}, and {number(parabola.mean, 2)} on average, under {number(upper, 2)} in 95 "
         f"of 100 panels in which loadings have nothing to do with thresholds (p = {p_value(parabola.p)})"
     )
-    if parabola.p < _ALPHA:
+    if parabola.p < LEVEL:
         said += f". The loadings bend along the thresholds more than chance has it: {null}"
     else:
         said += f". The parabola of the loadings along the thresholds is no more than its null: {null}"

@@ -18,7 +18,7 @@ heading, in the order of a cell's numbers:
 The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a
 path with dots. In CSV it is COLUMN=VALUE, which must choose one row (or COLUMN=VALUE & COLUMN=VALUE), and a column; of
 several rows, chosen by = < or >, it is `count`, or min, max, mean, median or sum of a column: `drawn=True & push>1
-max(kl)`. Of a module it is a constant (`matching/verdict.py LEVEL`). A number is right if it is the stored one rounded
+max(kl)`. Of a module it is a constant (`common/statistics.py LEVEL`). A number is right if it is the stored one rounded
 to the digits that it has; a percentage is of a share. Exit code 1 if one is not. After --write the sentences around the
 numbers are to be read again.
 """
