@@ -5,11 +5,14 @@ import sys
 
 import pandas as pd
 import pytest
+from tiny_experiment import ROOT, main_of
 
 from common import InputError
 from elicitation import Question
 from elicitation.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
-from elicitation.regrade import main, regrade
+
+main = main_of(ROOT / "scripts" / "regrade_panel.py")
+regrade = sys.modules[main.__module__].regrade
 
 QUESTIONS = [
     Question("q1", "Who wrote the novel Emma?", ("Jane Austen", "Austen"), level=1),
@@ -114,7 +117,7 @@ def test_the_command_says_what_changed(folder, capsys):
 
 def test_a_folder_without_answers_is_refused_in_one_sentence(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "elicitation.regrade", str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "scripts" / "regrade_panel.py", tmp_path], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert "there is no file" in done.stderr
