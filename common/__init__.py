@@ -7,9 +7,13 @@ from common.files import atomic_path, cache_dir, sha256_of_file, sha256_of_text,
 from common.notices import Notice, notice, noticed
 from common.plain import plain
 from common.processes import is_first_process, say
+from common.statistics import LEVEL, QUANTILES_95, Z_95, interval_95, p_value
 from common.suggestions import did_you_mean, nearest
 
 __all__ = [
+    "LEVEL",
+    "QUANTILES_95",
+    "Z_95",
     "InputError",
     "KeysOf",
     "Notice",
@@ -18,11 +22,13 @@ __all__ = [
     "did_you_mean",
     "html_card",
     "is_first_process",
+    "interval_95",
     "natural",
     "nearest",
     "notice",
     "noticed",
     "one_line",
+    "p_value",
     "plain",
     "positive",
     "program_parser",

@@ -1,4 +1,4 @@
-"""What every respondent can do, whether it is a model on this machine, steered or not, an API, or recorded answers."""
+"""What every respondent can do, whether it is a model on this machine, steered or not, or behind a server."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -32,7 +32,7 @@ INTERVENTION_COLUMNS = [
 ]
 """`layers`: those that are edited, ascending; `vectors`: the vector at each of them; `magnitudes`: those swept, or the
 two ends of the range in which crossings were sought; `norms_per_unit`: residual norms that a magnitude of 1 is, at the
-lowest layer; `cosine`: with the intervention under test, nan where it is not known (as in runs of format 1)."""
+lowest layer; `cosine`: with the intervention under test, nan where it is not known."""
 
 _UNKNOWN = {"norms_per_unit": float("nan"), "cosine": float("nan")}
 

@@ -4,8 +4,7 @@
     python experiments/judge_run.py RUN --panel other.csv --out other   # a new run directory; RUN stays as it is
 
 Another panel is joined to the run's questions by id, or by text where ids do not meet; questions keep the split they
-had. Control interventions that the run has swept are ranked against the one under test. Runs of older versions are
-read.
+had. Control interventions that the run has swept are ranked against the one under test.
 """
 
 import argparse

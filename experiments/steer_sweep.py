@@ -114,7 +114,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_reasoned_options(parser)
     add_run_options(parser)
     parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
-    options = parse_run_options(parser, arguments, lists=("--magnitudes",), retired=("site",))
+    options = parse_run_options(parser, arguments, lists=("--magnitudes",))
     if options.positions in ("generated", "uncertain"):
         raise InputError(
             f"--positions {options.positions} changes what is written, and the sweep reads the token after the prompt; "

@@ -27,7 +27,7 @@ import pandas as pd
 from safetensors import SafetensorError, safe_open
 from scipy import stats
 
-from common import InputError, one_line
+from common import QUANTILES_95, InputError, one_line
 from elicitation import panel_from_long
 from matching.dial import Dial, dial_of_grid
 from matching.match import dose_response
@@ -39,7 +39,6 @@ from matching.verdict import RULE
 from run_store import flat
 
 RATE = 0.5
-LEVEL = 0.05
 UNCOMPARED = ("out", "resume")
 """Options that say where a run lies and not what it did."""
 
@@ -165,7 +164,7 @@ def paired_difference(
     mean, error = float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
     if error == 0:
         return mean, mean, mean, 1.0 if mean == 0 else 0.0
-    reach = float(stats.t.ppf(0.975, len(values) - 1)) * error
+    reach = float(stats.t.ppf(QUANTILES_95[1], len(values) - 1)) * error
     return mean, mean - reach, mean + reach, float(2 * stats.t.sf(abs(mean) / error, len(values) - 1))
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import InputError, one_line
+from common import InputError, interval_95, one_line
 from elicitation import ResponseMatrix, is_read
 from matching.agreement import count, count_resampled, interval
 from matching.numbers import FEWEST_TOPICS, average_within_models
@@ -265,7 +265,7 @@ def _judge(
 
 def _with_interval(name: str, value: float, drawn: np.ndarray) -> dict[str, float]:
     kept = drawn[np.isfinite(drawn)] if len(drawn) else drawn
-    low, high = np.quantile(kept, [0.025, 0.975]) if len(kept) > 1 else (np.nan, np.nan)
+    low, high = interval_95(kept, fewest=2)
     return {name: value, f"{name}_low": float(low), f"{name}_high": float(high)}
 
 

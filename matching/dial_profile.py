@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from common import InputError, one_line
+from common import LEVEL, InputError, one_line
 from elicitation import VECTOR
 from matching.agreement import interval
 from matching.resampling import N_RESAMPLES, resampled_weights
@@ -33,7 +33,6 @@ WRITING = "mean log-probability"
 """The instrument for which nothing is asked: how likely the subject finds its own unsteered answer."""
 MOST_UNREAD = 0.5
 SMALL = 0.2
-ALPHA = 0.05
 FEWEST_CONTROLS = 19
 MOVES, AGAINST, STILL, OPEN = "moves with the dial", "moves against it", "does not move", "open"
 AS_ANY = "moves as any push does"
@@ -269,7 +268,7 @@ def _report(
 def _verdict(together: float, low: float, high: float, p: float, n_controls: int) -> str:
     if not np.isfinite([together, low, high]).all():
         return OPEN
-    if (low > 0 or high < 0) and p <= ALPHA + 1e-12:
+    if (low > 0 or high < 0) and p <= LEVEL + 1e-12:
         return MOVES if low > 0 else AGAINST
     if low > -SMALL and high < SMALL:
         return STILL

@@ -14,6 +14,7 @@
 import numpy as np
 import pandas as pd
 
+from common import QUANTILES_95
 from matching.match import TargetMatches
 from matching.ranking import auc, auc_resampled
 from matching.resampling import N_RESAMPLES
@@ -56,7 +57,7 @@ def knowing_table(
         graded = ~np.isnan(right) & ~np.isnan(ease)
         if min((right[graded] == 1).sum(), (right[graded] == 0).sum()) < FEWEST:
             continue
-        low, high = np.nanquantile(auc_resampled(ease, right[:, None], n_bootstrap, seed)[:, 0], [0.025, 0.975])
+        low, high = np.nanquantile(auc_resampled(ease, right[:, None], n_bootstrap, seed)[:, 0], QUANTILES_95)
         within, counts = [np.nan, np.nan], [0, 0]
         if name != SUBJECT:
             given = matches.evidence.given[:, matches.table.index.get_loc(name)]

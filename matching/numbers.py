@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from common import QUANTILES_95
 from matching.agreement import interval
 
 FEWEST_MODELS, FEWEST_TOPICS = 5, 10
@@ -85,7 +86,7 @@ def number_of(values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | 
     means = means[~np.isnan(means)]
     if len(means) >= FEWEST_MODELS:
         spread = np.sqrt(se**2 + means.var(ddof=1) / len(means))
-        reach = float(stats.t.ppf(0.975, len(means) - 1) * spread)
+        reach = float(stats.t.ppf(QUANTILES_95[1], len(means) - 1) * spread)
         low_models, high_models = estimate - reach, estimate + reach
     return Number(estimate, low, high, low_90, high_90, se, low_topics, high_topics, low_models, high_models)
 

@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from common import InputError, one_line
+from common import Z_95, InputError, one_line
 from elicitation import ResponseMatrix
 from matching.dial import readable_range
 from matching.numbers import FEWEST_TOPICS
@@ -31,7 +30,6 @@ from psychometrics import PlacedRespondents, QuestionScale
 
 LEAST_RATE, MOST_RATE = 0.05, 0.95
 MOST_SETTINGS = 21
-_REACH = float(stats.norm.ppf(0.975))
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ def _along(path: PlacedRespondents) -> tuple[Slope, Slope, float, float]:
 
 
 def _slope(estimate: float, error: float) -> Slope:
-    return Slope(estimate, estimate - _REACH * error, estimate + _REACH * error)
+    return Slope(estimate, estimate - Z_95 * error, estimate + Z_95 * error)
 
 
 def _beside(placed: PlacedRespondents, around: PlacedRespondents) -> pd.DataFrame:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import one_line
+from common import QUANTILES_95, one_line
 from elicitation import SWEEP_COLUMNS
 from matching.agreement import count
 from matching.dial import dial_of_grid
@@ -139,5 +139,5 @@ def _rank_correlation(pairs: np.ndarray, seed: int) -> tuple[float, float, float
             return (w * a * b).sum(axis=1) / np.sqrt((w * a**2).sum(axis=1) * (w * b**2).sum(axis=1))
 
     drawn = np.concatenate([correlation(weights) for weights in resampled_weights(len(x), N_BOOTSTRAP, seed)])
-    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    low, high = np.nanquantile(drawn, QUANTILES_95)
     return float(correlation(np.ones((1, len(x))))[0]), float(low), float(high)

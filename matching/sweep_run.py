@@ -1,4 +1,4 @@
-"""The files of a sweep's run: what each is called, what it holds, and how those of an older format are read.
+"""The files of a sweep's run: what each is called and what it holds.
 
 questions.parquet    with their split             panel.parquet       the panel in long form
 interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
@@ -31,7 +31,6 @@ from elicitation import (
     REASONED_COLUMNS,
     SWEEP_COLUMNS,
     SWEEP_KEY,
-    VECTOR,
     ResponseMatrix,
     interventions_table,
     panel_from_long,
@@ -62,8 +61,8 @@ PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
 EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
 REASONED, REASONED_SETTINGS = "reasoned.json", "reasoned_settings.csv"
 REASONED_EASE, REASONED_MATCHES = "reasoned_ease.csv", "reasoned_matches.csv"
-PROGRAMS = ("steer_sweep", "judge_run", "")
-"""Whose folders hold a sweep; format 1 does not name its program."""
+PROGRAMS = ("steer_sweep", "judge_run")
+"""Whose folders hold a sweep."""
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
 
 
@@ -176,8 +175,6 @@ class SweepRun:
         Raises:
             InputError: the run has not come so far.
         """
-        if self.run.manifest.format_version == 1:
-            return _interventions_of_format_1(self)
         return interventions_table(self.run.read_json(INTERVENTIONS)["interventions"])
 
     @property
@@ -205,8 +202,6 @@ class SweepRun:
 
     def sweep(self) -> pd.DataFrame:
         """The whole sweep; see `elicitation.sweep_tables`."""
-        if self.run.manifest.format_version == 1:
-            return _sweep_of_format_1(self)
         return self.parts.read()
 
     @property
@@ -368,12 +363,11 @@ class SweepRun:
         return table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
 
     def verdict(self) -> dict[str, Any]:
-        """verdict.json; what could not be computed is None. `rule` says by which version of the rule; 1 where none
-        stands."""
-        return {"rule": 1, **self.run.read_json(VERDICT)}
+        """verdict.json; what could not be computed is None. `rule` says by which version of the rule."""
+        return self.run.read_json(VERDICT)
 
     def rivals(self) -> pd.DataFrame | None:
-        """The table of rivals, index rival; None in a run that was judged by rule 1."""
+        """The table of rivals, index rival; None where none was judged."""
         return self.run.read_table(RIVALS).set_index("rival") if self.run.has(RIVALS) else None
 
     def knowing(self) -> pd.DataFrame | None:
@@ -414,41 +408,3 @@ class SweepRun:
     def under_test(self) -> str:
         """The identifier of the intervention that the run is about."""
         return under_test(self.interventions())
-
-
-# ---- format 1: the sweep names vectors, and a control is known by its name -----------------------------------------
-
-_COLUMNS_OF_FORMAT_1 = ["question_id", "vector_id", "layer", "positions", "magnitude", "margin", "mass"]
-
-
-def _sweep_of_format_1(run: SweepRun) -> pd.DataFrame:
-    parts = Parts(run.path / "sweep", _COLUMNS_OF_FORMAT_1, ["vector_id", "question_id", "magnitude"])
-    return parts.read().rename(columns={"vector_id": "intervention_id"})[SWEEP_COLUMNS]
-
-
-def _interventions_of_format_1(run: SweepRun) -> pd.DataFrame:
-    parts = Parts(run.path / "sweep", _COLUMNS_OF_FORMAT_1, ["vector_id", "question_id", "magnitude"])
-    swept = parts.read().drop_duplicates(["vector_id", "magnitude"])
-    vectors = swept.drop_duplicates("vector_id").set_index("vector_id")
-    own = str(vectors.index[0] if len(vectors) == 1 else run.run.manifest.facts.get("vector_id"))
-    if own not in vectors.index:
-        raise InputError(
-            f"{run.path}/manifest.json names the vector {own!r}, but the sweep holds "
-            f"{', '.join(map(str, vectors.index[:4]))}; make the run again"
-        )
-    unit = str(run.config.get("unit") or "residual_norm")
-    rows = [
-        {
-            "intervention_id": name,
-            "role": VECTOR if name == own else "random",
-            "operator": "add",
-            "positions": row["positions"],
-            "unit": unit,
-            "layers": [int(row["layer"])],
-            "vectors": [name],
-            "magnitudes": sorted(swept.loc[swept["vector_id"] == name, "magnitude"]),
-        }
-        for name, row in vectors.iterrows()
-        if name == own or (row["layer"] == vectors["layer"][own] and re.search(r"(^|-)random-\d+$", str(name)))
-    ]
-    return interventions_table(rows)

@@ -38,7 +38,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from common import InputError, html_card, plain
+from common import LEVEL, Z_95, InputError, html_card, plain
 from matching.agreement import count, count_resampled
 from matching.choice import majority_answers
 from matching.controls import ORTHOGONAL, dial_numbers
@@ -80,7 +80,6 @@ ASKED_OTHERWISE = "asked otherwise"
 FLAGS = (YES_BIAS, UNREAD_DECIDE, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_CONTROLS = 5, 99
-LEVEL = 0.05
 SAME = 0.02
 """Two orders are called the same when the 90% interval of C_A lies within +- this."""
 SAME_RHO = 0.99
@@ -88,7 +87,7 @@ AS_GOOD = 0.9
 REACH = 0.5
 """The dial must reach the yes rates of at least this share of the targets."""
 _FOUR_IN_FIVE = float(stats.norm.ppf(0.8))
-_DETECTABLE = float(stats.norm.ppf(0.975)) + _FOUR_IN_FIVE
+_DETECTABLE = Z_95 + _FOUR_IN_FIVE
 
 
 @dataclass(frozen=True)
@@ -503,7 +502,7 @@ def _rho_interval(rho: float, n: int) -> tuple[float, float]:
         return math.nan, math.nan
     if abs(rho) >= 1:
         return rho, rho
-    reach = stats.norm.ppf(0.975) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    reach = Z_95 * math.sqrt((1 + rho**2 / 2) / (n - 3))
     return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
 
 

@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from common import one_line
+from common import QUANTILES_95, interval_95, one_line
 from probes.folds import TopicFolds
 
 Floats = NDArray[np.float64]
 
 N_BOOTSTRAP = 999
-QUANTILES = (0.025, 0.975)
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class Concordance:
         drawn = drawn[np.isfinite(drawn)]
         if not self.pairs.sum() or len(drawn) < 2:
             return Area(self.auroc, float("nan"), float("nan"), float("nan"), self.n_positive, self.n_negative)
-        low, high = np.quantile(drawn, QUANTILES)
+        low, high = np.quantile(drawn, QUANTILES_95)
         return Area(self.auroc, float(low), float(high), float(drawn.std(ddof=1)), self.n_positive, self.n_negative)
 
 
@@ -109,7 +108,7 @@ def difference_interval(one: Concordance, other: Concordance, draws: Floats) -> 
     """AUROC of one minus that of the other, with its 95% interval over topics, both drawn together."""
     drawn = one.replicates(draws) - other.replicates(draws)
     drawn = drawn[np.isfinite(drawn)]
-    low, high = np.quantile(drawn, QUANTILES) if len(drawn) else (np.nan, np.nan)
+    low, high = interval_95(drawn)
     return one.auroc - other.auroc, float(low), float(high)
 
 

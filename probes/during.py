@@ -18,7 +18,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from common import InputError
+from common import QUANTILES_95, InputError
 from elicitation import REASONED, Instrument, Prompt, Question, Response, TextReader
 from open_models import LocalRespondent, OpenModel, batches_by_length, encode, halving_on_out_of_memory, pad_batch
 from probes.linear import Probe
@@ -148,7 +148,7 @@ def course_of(
         told = _told(values.get("yes", np.empty(0)), values.get("no", np.empty(0)))
         for name, given in values.items():
             drawn = rng.choice(given, (n_bootstrap, len(given))).mean(axis=1) if len(given) > 1 else np.full(2, np.nan)
-            low, high = np.quantile(drawn, [0.025, 0.975])
+            low, high = np.quantile(drawn, QUANTILES_95)
             lines.append(
                 {
                     "label": label, "verdict": name, "progress": (float(str(at)) + 0.5) / n_stretches,

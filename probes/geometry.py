@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from common import InputError
+from common import QUANTILES_95, InputError
 from probes.concordance import Concordance, auroc_by_column
 from probes.controls import shuffled_within
 from probes.crossfit import CrossFitted
@@ -74,7 +74,7 @@ def direction_table(
                 [_both(training, own[:, first], null[:, second]) for null in nulls]
                 + [_both(training, null[:, first], own[:, second]) for null in nulls]
             ).reshape(-1, 2)
-            low, high = np.quantile(by_chance, [0.025, 0.975], axis=0) if n_null else (np.full(2, np.nan),) * 2
+            low, high = np.quantile(by_chance, QUANTILES_95, axis=0) if n_null else (np.full(2, np.nan),) * 2
             error = _jackknife([_cosine(each[:, first], each[:, second]) for each in left_out])
             ceiling = reliability[first] * reliability[second]
             lines.append(
@@ -163,7 +163,7 @@ def transfer_table(
             columns_of_known = np.repeat(known[:, None], scores.shape[1], axis=1)
             chance = auroc_by_column(scores[:, :, place], columns_of_known, whole.fold)[1:]
             middle = float(np.median(chance)) if n_null else np.nan
-            low, high = np.quantile(chance, [0.025, 0.975]) if n_null else (np.nan, np.nan)
+            low, high = np.quantile(chance, QUANTILES_95) if n_null else (np.nan, np.nan)
             as_far = np.abs(chance - middle) >= abs(area.auroc - middle) - 1e-12
             lines.append(
                 {
@@ -282,7 +282,7 @@ def _left_out(rows: Floats, task: ProbeTask, truth: Floats, strength: Floats, me
 def _jackknife(values: Sequence[float]) -> float:
     """Half the width of the 95% interval from the values without each block."""
     n, found = len(values), np.asarray(values)
-    return float(student.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((found - found.mean()) ** 2).sum()))
+    return float(student.ppf(QUANTILES_95[1], n - 1) * np.sqrt((n - 1) / n * ((found - found.mean()) ** 2).sum()))
 
 
 def _reliability(rows: Floats, task: ProbeTask, truth: Floats, strength: Floats, method: str, n_halves: int) -> Floats:

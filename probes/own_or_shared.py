@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from common import InputError
+from common import LEVEL, InputError
 from probes.beyond_shared import beyond_shared
 from probes.concordance import Concordance
 from probes.crossfit import CrossFitted
@@ -42,7 +42,6 @@ OWN_COLUMNS = (
     "reads_shared", "verdict",
 )  # fmt: skip
 ITS_OWN, MEASURED_BADLY, NOTHING_FOUND = "its own", "shared, or measured badly", "nothing found"
-LEVEL = 0.05
 
 
 def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: ProbeLabels) -> pd.DataFrame:

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from common import QUANTILES_95
+
 Floats = NDArray[np.float64]
 
 
@@ -29,7 +31,7 @@ def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 99
     own, given = margins[:, [-2]], margins[:, [-1]]
     moved, whole = margins[:, :-2] - own, given - own
     draws = np.random.default_rng(seed).multinomial(len(margins), [1 / len(margins)] * len(margins), n_bootstrap)
-    low, high = np.quantile((draws @ moved) / (draws @ whole), [0.025, 0.975], axis=0)
+    low, high = np.quantile((draws @ moved) / (draws @ whole), QUANTILES_95, axis=0)
     found = {"layer": list(layers), "recovered": moved.sum(axis=0) / whole.sum(), "low": low, "high": high}
     ends = {"margin": float(own.mean()), "donor_margin": float(given.mean()), "n": len(margins)}
     return pd.DataFrame(found | {"moved": moved.mean(axis=0)} | ends)

@@ -5,6 +5,7 @@ a factor have a positive sum. Functions take arrays, DataFrames and anything wit
 with 1 = yes, 0 = no, nan = missing.
 """
 
+from common import p_value
 from psychometrics.abstention import (
     Unknowable,
     break_even,
@@ -73,7 +74,6 @@ from psychometrics.relative_confidence import (
     paired_scores,
 )
 from psychometrics.reliability import Reliability, difficulty_reliability
-from psychometrics.replicates import p_value
 from psychometrics.residual_correlations import ResidualCorrelations, residual_correlations
 from psychometrics.respondent_invariance import RespondentInvariance, respondent_invariance
 from psychometrics.revision import (

@@ -10,7 +10,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import QUANTILES_95, InputError
 from psychometrics.abstention import break_even, distributional_correctness, unknowable_discrimination
 from psychometrics.calibration import brier_skill, expected_calibration_error
 from psychometrics.conformal import FEWEST, answering_threshold, option_sets
@@ -331,7 +331,7 @@ def _over_topics(values: np.ndarray, topics: list[str], n_bootstrap: int, seed: 
     n = int(unit.max()) + 1
     drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)[:, unit]
     total = drawn.sum(axis=1)
-    low, high = np.quantile((drawn @ values)[total > 0] / total[total > 0], [0.025, 0.975])
+    low, high = np.quantile((drawn @ values)[total > 0] / total[total > 0], QUANTILES_95)
     return float(low), float(high)
 
 

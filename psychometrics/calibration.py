@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from common import InputError
+from common import QUANTILES_95, InputError
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Floats, Integers, unmasked
 from psychometrics.correctness import aligned_correctness
@@ -224,7 +224,7 @@ def _bootstrap(statistic: Callable[[Floats], Floats], n: int, n_bootstrap: int, 
     value = float(statistic(np.ones(n)))
     if np.isnan(values).all():
         return Estimate(value, float("nan"), float("nan"), n)
-    low, high = np.nanquantile(values, [0.025, 0.975])
+    low, high = np.nanquantile(values, QUANTILES_95)
     return Estimate(value, float(low), float(high), n)
 
 

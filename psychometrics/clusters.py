@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from common import InputError, one_line
+from common import InputError, one_line, p_value
 from psychometrics.answers import Answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.draws import several_factor_answers
@@ -25,7 +25,7 @@ from psychometrics.groups import labels_of
 from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule
 from psychometrics.minres import MAX_COMMUNALITY
 from psychometrics.multiple_tests import p_text
-from psychometrics.replicates import Batch, batch_sizes, correlate, eigenvalues, p_value
+from psychometrics.replicates import Batch, batch_sizes, correlate, eigenvalues
 from psychometrics.simulation import Simulated, checked_for_simulation
 from psychometrics.usable import observed_correlation
 

@@ -15,14 +15,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from common import one_line
+from common import Z_95, one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.latent_correlation import ZeroCellRule, check_modes, correlations, has_empty_cell
 from psychometrics.pair_counts import count_pairs
 from psychometrics.thresholds import normal_quantile, thresholds_of
-
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def correlation_intervals(matrix: Any, zero_cells: ZeroCellRule = "half") -> Cor
         error = np.sqrt(variance / n)
         error[has_empty_cell(tables.tables)] = np.nan
         on_scale = np.arctanh(rho)
-        reach = _Z * error / (1 - rho**2)
+        reach = Z_95 * error / (1 - rho**2)
     columns = (rho, error, np.tanh(on_scale - reach), np.tanh(on_scale + reach))
     return CorrelationIntervals(
         *(_square(values, answers, first, second, place) for place, values in enumerate(columns))

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import one_line
+from common import LEVEL, one_line
 from psychometrics.arrays import Floats
-
-ALPHA = 0.05  # below which p counts as evidence where a procedure has to decide
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class EigenvalueNull:
         """(respondent,) 95% points of the simulated eigenvalues."""
         return np.quantile(self.simulated, 0.95, axis=0)
 
-    def n_above(self, alpha: float = ALPHA) -> int:
+    def n_above(self, alpha: float = LEVEL) -> int:
         """How many leading eigenvalues stand above the null, counted until the first with p > alpha."""
         above = 0
         while above < len(self.p) and self.p[above] <= alpha:

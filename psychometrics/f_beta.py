@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from common import InputError, one_line
+from common import QUANTILES_95, InputError, one_line
 from psychometrics.answers import as_answers, names, warn
 from psychometrics.arrays import Booleans, Floats
 from psychometrics.correctness import aligned_correctness
@@ -106,6 +106,6 @@ def _intervals(
         with np.errstate(divide="ignore", invalid="ignore"):
             drawn = _f_beta(counts[0][:, i], counts[1][:, i], counts[2][:, i], square)
         if np.isfinite(drawn).any():
-            bounds[:, :, i] = np.nanquantile(drawn, [0.025, 0.975], axis=1)
+            bounds[:, :, i] = np.nanquantile(drawn, QUANTILES_95, axis=1)
     low, high = (pd.DataFrame(bound, curve.index, curve.columns) for bound in bounds)
     return {"low": low, "high": high}

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import brentq, least_squares
 from scipy.special import chdtrc, chndtr, ndtr
 
-from common import InputError, one_line
+from common import LEVEL, InputError, one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Booleans, Floats, Integers
 from psychometrics.bivariate_normal import bivariate_normal_cdf
@@ -37,7 +37,6 @@ from psychometrics.thresholds import thresholds_of
 from psychometrics.usable import usable_answers
 
 _MOST_PAIRS = 2500
-ALPHA = 0.05
 CLOSE, ACCEPTABLE = 0.05, 0.08  # Browne and Cudeck's words for an RMSEA
 
 
@@ -82,7 +81,7 @@ class FactorFit:
         judged = f"{fits} {word}" if self.rmsea <= ACCEPTABLE else f"{do} not fit well"
         if self.rmsea <= ACCEPTABLE < self.rmsea_high:
             judged = "may fit, but so few answers cannot tell"
-        chance = "no more than chance gives" if self.p > ALPHA else "more than chance gives"
+        chance = "no more than chance gives" if self.p > LEVEL else "more than chance gives"
         return (
             f"{number} {judged}: RMSEA {self.rmsea:.3f} ({self.rmsea_low:.3f} to {self.rmsea_high:.3f}), "
             f"CFI {self.cfi:.3f}, SRMR {self.srmr:.3f}; the misfit is {chance} ({p_text(self.p)})."

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, p_value
 from psychometrics.arrays import Booleans, Floats, Integers
 from psychometrics.multiple_tests import adjusted
-from psychometrics.replicates import p_value
 
 _MOST_LEVELS = 12  # of a number that counts as a label
 

@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from common import InputError, one_line
+from common import QUANTILES_95, InputError, one_line
 from psychometrics.answers import as_answers
 from psychometrics.arrays import Floats
 from psychometrics.calibration import stated_probabilities
@@ -171,7 +171,7 @@ def _row(
         }
     for name, value in values.items():
         hidden = bool(status) and name != "auroc2"
-        low, high = np.nanquantile(drawn[name], [0.025, 0.975]) if np.isfinite(drawn[name]).any() else (np.nan, np.nan)
+        low, high = np.nanquantile(drawn[name], QUANTILES_95) if np.isfinite(drawn[name]).any() else (np.nan, np.nan)
         row |= {name: np.nan if hidden else value}
         row |= {f"{name}_low": np.nan if hidden else low, f"{name}_high": np.nan if hidden else high}
     return row | {"status": status or found.status}

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from common import InputError, one_line
+from common import LEVEL, InputError, one_line, p_value
 from psychometrics.answers import Answers
 from psychometrics.arrays import Floats
 from psychometrics.draws import one_factor_answers, several_factor_answers
-from psychometrics.eigenvalue_null import ALPHA, EigenvalueNull
+from psychometrics.eigenvalue_null import EigenvalueNull
 from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule
 from psychometrics.minres import minres
 from psychometrics.null_model import null_model
 from psychometrics.permutation import shuffled
-from psychometrics.replicates import Batch, correlate, p_value
+from psychometrics.replicates import Batch, correlate
 from psychometrics.scales import ScaleKind
 from psychometrics.simulation import Simulated, checked_for_simulation
 from psychometrics.usable import observed_correlation, observed_eigenvalues
@@ -141,7 +141,7 @@ def revised_parallel_analysis(
             draws = _answers_of(answers, correlation, k, n_replicates, scale, np.random.default_rng([seed, k]))
             simulated[:, k] = correlate(draws, thresholds, zero_cells).eigenvalues()[:, k]
         p[k] = p_value(observed[k], simulated[:, k])
-        if max_factors is None and p[k] > ALPHA:
+        if max_factors is None and p[k] > LEVEL:
             break
     return EigenvalueNull("one factor fewer", observed, simulated, p, seed)
 

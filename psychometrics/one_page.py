@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from common import LEVEL
 from psychometrics.answers import names
 from psychometrics.arrays import number
 from psychometrics.factor_fit import ACCEPTABLE
@@ -15,7 +16,6 @@ from psychometrics.panel_analysis import PanelAnalysis
 from psychometrics.question_invariance import HIGH_AGREEMENT
 from psychometrics.sensitivity_summary import summarise_sensitivity
 
-ALPHA = 0.05
 _WIDTH = 100
 _STRONG = 0.5  # of the variance: more shared than not
 _WORTH_A_NAME = 0.05  # of a factor's variance
@@ -55,12 +55,12 @@ def verdict(analysis: PanelAnalysis) -> str:
     clusters = analysis.clusters
     if analysis.shuffled is None:
         opening = f"One factor would explain {share:.0%} of the variance; nothing was compared with chance."
-    elif analysis.shuffled.p[0] > ALPHA:
+    elif analysis.shuffled.p[0] > LEVEL:
         return (
             f"Nothing is shared that shuffled answers would not show ({p_text(analysis.shuffled.p[0])}): there is no "
             "scale to speak of."
         )
-    elif clusters is not None and clusters.between.p > ALPHA and clusters.difference.p <= ALPHA:
+    elif clusters is not None and clusters.between.p > LEVEL and clusters.difference.p <= LEVEL:
         return (
             "There is no scale that models share: what looks shared is each model agreeing with itself "
             f"(between models {p_text(clusters.between.p)})."
@@ -90,7 +90,7 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
     for what, orders in analysis.by_respondents.items():
-        odd = orders.groups[(orders.groups["q"] <= ALPHA) & (orders.groups["agreement"] < HIGH_AGREEMENT)]
+        odd = orders.groups[(orders.groups["q"] <= LEVEL) & (orders.groups["agreement"] < HIGH_AGREEMENT)]
         if len(odd):
             found.append(f"{len(odd)} of {len(orders.groups)} groups by {what} order the questions in their own way")
     for what, curves in analysis.by_questions.items():
@@ -119,7 +119,7 @@ def _panel(analysis: PanelAnalysis) -> Iterable[str]:
     constant = m - _n_varied(model.thresholds)
     placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
     yield f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%})."
-    not_random = missing.index[missing["p_adjusted"] < ALPHA]
+    not_random = missing.index[missing["p_adjusted"] < LEVEL]
     if len(not_random):
         part = missing.loc[not_random]
         yield (
@@ -172,7 +172,7 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         yield analysis.hierarchy.sentence()
     if analysis.factor_names is not None:
         table = analysis.factor_names
-        named = table[(table["q"] <= ALPHA) & (table["share"] >= _WORTH_A_NAME)]
+        named = table[(table["q"] <= LEVEL) & (table["share"] >= _WORTH_A_NAME)]
         for factor, part in named.groupby("factor", sort=True):
             first = part.iloc[0]
             name = str(factor).replace("_", " ").capitalize()
@@ -196,7 +196,7 @@ def _spread(analysis: PanelAnalysis) -> Iterable[str]:
 
 def _same(analysis: PanelAnalysis) -> Iterable[str]:
     clusters = analysis.clusters
-    if clusters is not None and clusters.difference.p <= ALPHA and (analysis.by_questions or analysis.by_respondents):
+    if clusters is not None and clusters.difference.p <= LEVEL and (analysis.by_questions or analysis.by_respondents):
         yield "Respondents of one model are no independent witnesses; read the counts below with that in mind."
     for what, orders in analysis.by_respondents.items():
         yield orders.sentence(f"groups by {what}")

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError, one_line
+from common import InputError, one_line, p_value
 from psychometrics.answers import Answers, as_answers, warn
 from psychometrics.arrays import Booleans, Floats, Integers, unmasked
 from psychometrics.correctness import aligned_correctness
 from psychometrics.irt import two_parameter_irt
 from psychometrics.one_factor import revised_parallel_analysis
 from psychometrics.readiness import factor_readiness
-from psychometrics.replicates import p_value
 
 _REPLICATES = 99
 

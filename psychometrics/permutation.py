@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from common import InputError
+from common import InputError, p_value
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Booleans
 from psychometrics.eigenvalue_null import EigenvalueNull
 from psychometrics.latent_correlation import ThresholdMode, ZeroCellRule, check_modes
-from psychometrics.replicates import Batch, batch_sizes, correlate, p_value
+from psychometrics.replicates import Batch, batch_sizes, correlate
 from psychometrics.usable import observed_eigenvalues, usable_answers
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import QUANTILES_95, InputError, interval_95
 from psychometrics.arrays import Floats
 from psychometrics.revision import mended_and_broken
 
@@ -116,7 +116,7 @@ def standardised_shifts(
             weights = np.vstack([np.ones(int(known.sum())), drawn[:, known]])
             values = _standardised(change[known], start[known], weights)
             ends = values[1:][np.isfinite(values[1:])]
-            low, high = np.quantile(ends, [0.025, 0.975]) if len(ends) else (np.nan, np.nan)
+            low, high = interval_95(ends)
             row |= {"shift": float(values[0]), "low": float(low), "high": float(high)}
         rows[condition] = row
     columns = ["n", "n_unread", "shift", "low", "high"]
@@ -136,7 +136,7 @@ def _mean(values: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[f
     if not len(values):
         return (float("nan"),) * 3
     drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    low, high = np.quantile(drawn, QUANTILES_95)
     return float(values.mean()), float(low), float(high)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, ndtr
 
+from common import p_value
 from psychometrics.answers import Answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.bivariate_normal import solve_increasing
@@ -17,7 +18,7 @@ from psychometrics.marginal_fit import MarginalFit
 from psychometrics.minres import minres_one_factor
 from psychometrics.null_model import null_model
 from psychometrics.quadratic import parabola_r2
-from psychometrics.replicates import Batch, correlate, p_value
+from psychometrics.replicates import Batch, correlate
 from psychometrics.scales import ScaleKind
 from psychometrics.simulation import Simulated, checked_for_simulation
 from psychometrics.thresholds import thresholds_of

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError, one_line
+from common import QUANTILES_95, InputError, one_line
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Floats, Integers
 from psychometrics.groups import labels_of
@@ -17,8 +17,6 @@ from psychometrics.quadratic import parabola_r2
 from psychometrics.replicates import Replicates, eigenvalues, fill_gaps
 from psychometrics.thresholds import normal_quantile, thresholds_of
 from psychometrics.usable import observed_correlation, usable_answers
-
-_QUANTILES = [0.025, 0.975]
 
 
 @dataclass(frozen=True)
@@ -153,6 +151,6 @@ def _spread(values: Floats) -> tuple[Floats, Floats, Floats]:
     """Standard deviation and interval over replicates, the first axis; nan where under two of them say anything."""
     few = (~np.isnan(values)).sum(axis=0) < 2
     known = np.where(few, 0.0, values)
-    found = (np.nanstd(known, axis=0, ddof=1), *np.nanquantile(known, _QUANTILES, axis=0))
+    found = (np.nanstd(known, axis=0, ddof=1), *np.nanquantile(known, QUANTILES_95, axis=0))
     se, low, high = (np.where(few, np.nan, each) for each in found)
     return se, low, high

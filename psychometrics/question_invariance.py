@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from common import InputError, one_line
+from common import LEVEL, InputError, one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.arrays import Floats
 from psychometrics.category_curves import log_categories
@@ -29,7 +29,6 @@ from psychometrics.nodes import quadrature
 from psychometrics.scales import ScaleKind
 from psychometrics.usable import linked_respondents, usable_answers
 
-ALPHA = 0.05
 HIGH_AGREEMENT = 0.9  # above which an order of one's own is hardly another order
 _NODES = 121  # .1 apart
 _FURTHEST = 40  # steps of .1 that a question's place may differ by
@@ -53,7 +52,7 @@ class QuestionInvariance:
 
     __repr__ = one_line
 
-    def violations(self, alpha: float = ALPHA) -> pd.DataFrame:
+    def violations(self, alpha: float = LEVEL) -> pd.DataFrame:
         """Questions that lie elsewhere for some group, those with the largest shift first."""
         found = self.questions[self.questions["q"] <= alpha]
         return found.reindex(found["shift"].abs().sort_values(ascending=False).index)
@@ -63,8 +62,8 @@ class QuestionInvariance:
         tested = self.groups[self.groups["p"].notna()]
         if not len(tested):
             return f"Whether {what} order the questions alike could not be tested."
-        odd = tested[tested["q"] <= ALPHA].sort_values("agreement")
-        n = int(self.questions["q"].le(ALPHA).groupby(level="question").any().sum())
+        odd = tested[tested["q"] <= LEVEL].sort_values("agreement")
+        n = int(self.questions["q"].le(LEVEL).groupby(level="question").any().sum())
         single = f"{n} questions lie elsewhere for some of them"
         if not len(odd):
             low = tested["agreement"].min()

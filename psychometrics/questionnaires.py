@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import f as f_distribution
 
-from common import InputError
+from common import QUANTILES_95, InputError
 from psychometrics.arrays import Floats
 
 
@@ -94,7 +94,7 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
     a = k * single / (n * (1 - single))
     b = 1 + k * single * (n - 1) / (n * (1 - single))
     df = (a * across + b * error) ** 2 / ((a * across) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1)))
-    upper, lower = f_distribution.ppf(0.975, n - 1, df), f_distribution.ppf(0.975, df, n - 1)
+    upper, lower = f_distribution.ppf(QUANTILES_95[1], n - 1, df), f_distribution.ppf(QUANTILES_95[1], df, n - 1)
     spread = k * across + (k * n - k - n) * error
     low = n * (between - upper * error) / (upper * spread + n * between)
     high = n * (lower * between - error) / (spread + n * lower * between)
@@ -157,7 +157,7 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
         counts = np.bincount(codes, known, minlength=len(items))
         with np.errstate(invalid="ignore", divide="ignore"):
             means = (draws @ sums) / (draws @ counts)
-        low, high = np.nanquantile(means, [0.025, 0.975]) if known.any() else (np.nan, np.nan)
+        low, high = np.nanquantile(means, QUANTILES_95) if known.any() else (np.nan, np.nan)
         rows[name] = {
             "n": int(known.sum()),
             "n_unread": int((~known).sum()),

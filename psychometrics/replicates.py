@@ -92,26 +92,3 @@ def fill_gaps(correlation: Floats) -> Floats:
 def eigenvalues(correlation: Floats) -> Floats:
     """(..., respondent) in falling order."""
     return np.linalg.eigvalsh(correlation)[..., ::-1]
-
-
-def p_value(observed: float, simulated: Floats, larger: bool = True) -> float:
-    """One-sided p value of a statistic beside those of B random data sets.
-
-    Formula: (1 + k) / (B + 1), k = simulated values at least as large as the observed one (Davison and Hinkley, 1997,
-    Bootstrap Methods and their Application, section 4.2). Values that differ by rounding alone (1e-12) count as equal.
-
-    Args:
-        observed: the statistic. simulated: (replicate,) the same of the random data; nan are left out of k and B.
-        larger: whether large values speak against chance; False = small ones do.
-
-    Returns:
-        between 1 / (B + 1) and 1; nan where the statistic is not finite or no simulated one is. Sign: small speaks
-        against chance.
-
-    R: `(1 + sum(simulated >= observed)) / (length(simulated) + 1)`.
-    """
-    simulated = simulated[np.isfinite(simulated)]
-    if not np.isfinite(observed) or not len(simulated):
-        return float("nan")
-    extreme = simulated >= observed - 1e-12 if larger else simulated <= observed + 1e-12
-    return float((1 + extreme.sum()) / (len(simulated) + 1))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from common import one_line
+from common import LEVEL, one_line, p_value
 from psychometrics.answers import Answers
 from psychometrics.arrays import Booleans, Floats
 from psychometrics.draws import one_factor_answers
@@ -21,11 +21,8 @@ from psychometrics.expectation import MISSING, Codes, codes_of, posterior_of
 from psychometrics.marginal_fit import MarginalFit
 from psychometrics.multiple_tests import adjusted, p_text
 from psychometrics.null_model import null_model
-from psychometrics.replicates import p_value
 from psychometrics.scales import ScaleKind
 from psychometrics.simulation import Simulated, checked_for_simulation
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class ResidualCorrelations:
 
     __repr__ = one_line
 
-    def violations(self, alpha: float = ALPHA) -> pd.DataFrame:
+    def violations(self, alpha: float = LEVEL) -> pd.DataFrame:
         """Pairs with something in common, or something opposed, beyond the scale."""
         return self.pairs[self.pairs["q"] <= alpha]
 

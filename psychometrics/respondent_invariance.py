@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from common import InputError, one_line
+from common import LEVEL, InputError, one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.arrays import Booleans, Floats, Integers
 from psychometrics.expectation import Codes, codes_of
@@ -25,7 +25,6 @@ from psychometrics.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, clim
 from psychometrics.multiple_tests import adjusted, chi_squared_tail, p_text
 from psychometrics.usable import linked_respondents, usable_answers
 
-ALPHA = 0.05
 _LEAST_KINDS = 8  # answers of either kind in a group, for a curve of its own
 _STEPS = 4
 _STEPS_OF_BASE = 10
@@ -58,7 +57,7 @@ class RespondentInvariance:
 
     __repr__ = one_line
 
-    def violations(self, alpha: float = ALPHA) -> pd.DataFrame:
+    def violations(self, alpha: float = LEVEL) -> pd.DataFrame:
         """The respondents that break invariance after adjustment, those with the largest effect first."""
         found = self.tests[(self.tests["uniform_q"] <= alpha) | (self.tests["nonuniform_q"] <= alpha)]
         return found.sort_values("yes_rate_difference", ascending=False)
@@ -81,7 +80,7 @@ class RespondentInvariance:
         )
 
 
-def respondent_invariance(matrix: Any, groups: Any, alpha: float = ALPHA) -> RespondentInvariance:
+def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> RespondentInvariance:
     """Test every respondent for other thresholds or loadings in some group of questions.
 
     Formula: multi-group two-parameter model, each group with its own place, spread and shape on the scale; likelihood

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
-from common import InputError
+from common import QUANTILES_95, InputError
 from psychometrics.arrays import Floats
 
 STATES = (
@@ -211,7 +211,7 @@ def debate_excess(one: ArrayLike, other: ArrayLike, n_bootstrap: int = 1999, see
     for number in range(excess.shape[1]):
         values = excess[:, number][np.isfinite(excess[:, number])]
         drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1) if len(values) else []
-        low, high = np.quantile(drawn, [0.025, 0.975]) if len(values) > 1 else (np.nan, np.nan)
+        low, high = np.quantile(drawn, QUANTILES_95) if len(values) > 1 else (np.nan, np.nan)
         sure = (a[:, number] >= 0.75) & (b[:, number] >= 0.75)
         rows[number + 1] = {
             "n": len(values),

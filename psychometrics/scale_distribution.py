@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError, one_line
+from common import LEVEL, InputError, one_line, p_value
 from psychometrics.answers import Answers, as_answers, warn
 from psychometrics.arrays import Floats, number
 from psychometrics.category_curves import log_categories
@@ -19,13 +19,11 @@ from psychometrics.expectation import MISSING, Codes, codes_of
 from psychometrics.marginal_fit import MarginalFit, fit_marginal
 from psychometrics.multiple_tests import p_text
 from psychometrics.quadratic import parabola_r2
-from psychometrics.replicates import p_value
 from psychometrics.scales import ScaleKind
 from psychometrics.usable import linked_respondents, usable_answers
 
 KINDS: tuple[ScaleKind, ...] = ("normal", "smooth", "two_component", "histogram")
 _EXTRA_PARAMETERS = {"normal": 0, "smooth": 2, "two_component": 3}  # beyond place and unit, which the curves leave open
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class ScaleDistribution:
     @property
     def is_normal(self) -> bool:
         """Whether the smooth alternative leaves normality standing."""
-        return number(self.comparison, "smooth", "p") > ALPHA
+        return number(self.comparison, "smooth", "p") > LEVEL
 
     def sentences(self) -> list[str]:
         """What the comparison says."""

@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, interval_95
 from psychometrics.arrays import Floats
 from psychometrics.shares import wilson_interval
 
@@ -362,5 +362,4 @@ def _mean_interval(values: Floats, n_bootstrap: int, seed: int) -> tuple[float, 
         return float("nan"), float("nan")
     rng = np.random.default_rng(seed)
     means = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)
+    return interval_95(means)

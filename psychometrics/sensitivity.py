@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from common import p_value
 from psychometrics.answers import Answers, as_answers
 from psychometrics.arrays import Booleans, Floats
 from psychometrics.category_curves import Curves
@@ -22,7 +23,7 @@ from psychometrics.pair_counts import count_pairs
 from psychometrics.permutation import shuffled
 from psychometrics.quadratic import parabola_r2
 from psychometrics.quadratic_null import unrelated_answers
-from psychometrics.replicates import Replicates, correlate_under, eigenvalues, fill_gaps, p_value
+from psychometrics.replicates import Replicates, correlate_under, eigenvalues, fill_gaps
 from psychometrics.scales import ScaleKind
 from psychometrics.simulation import checked_for_simulation
 from psychometrics.thresholds import thresholds_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-_Z = 1.959963984540054
+from common import Z_95
 
 
 def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:
@@ -21,5 +21,5 @@ def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.
     """
     n = n.astype(float).where(n > 0)
     p = n_positive / n
-    centre, spread = p + _Z**2 / (2 * n), _Z * np.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
-    return (centre - spread) / (1 + _Z**2 / n), (centre + spread) / (1 + _Z**2 / n)
+    centre, spread = p + Z_95**2 / (2 * n), Z_95 * np.sqrt(p * (1 - p) / n + Z_95**2 / (4 * n**2))
+    return (centre - spread) / (1 + Z_95**2 / n), (centre + spread) / (1 + Z_95**2 / n)

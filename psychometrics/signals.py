@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError
+from common import InputError, interval_95
 from psychometrics.abstention import selective_auc
 from psychometrics.arrays import Floats
 from psychometrics.groups import labels_of
@@ -107,7 +107,4 @@ def _weights(unit: np.ndarray, n_bootstrap: int, seed: int) -> Floats:
 
 def _ends(draws: Floats) -> tuple[float, float]:
     known = draws[np.isfinite(draws)]
-    if not len(known):
-        return float("nan"), float("nan")
-    low, high = np.quantile(known, [0.025, 0.975])
-    return float(low), float(high)
+    return interval_95(known)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from common import InputError, one_line
+from common import InputError, interval_95, one_line
 from psychometrics.answers import Answers, as_answers, names, warn
 from psychometrics.arrays import Floats
 from psychometrics.latent_correlation import check_modes
@@ -33,8 +33,7 @@ class Simulated:
     @property
     def interval(self) -> tuple[float, float]:
         """Central 95% of the simulated numbers."""
-        low, high = np.nanquantile(self.simulated, [0.025, 0.975])
-        return float(low), float(high)
+        return interval_95(self.simulated)
 
     @property
     def n_defined(self) -> int:

@@ -25,7 +25,7 @@ import pandas as pd
 from scipy.special import expit, logit
 from scipy.stats import chi2
 
-from common import InputError, one_line
+from common import QUANTILES_95, InputError, one_line
 from psychometrics.arrays import Floats
 from psychometrics.roc import roc_area
 
@@ -117,7 +117,7 @@ def whose_knowledge(
 
 
 def _row(own: Floats, expected: Floats, advantage: Floats) -> dict[str, object]:
-    low, high = (float(end) for end in np.nanquantile(advantage[1:], [0.025, 0.975]))
+    low, high = (float(end) for end in np.nanquantile(advantage[1:], QUANTILES_95))
     verdict = OWN if low > 0 else SHARED if high < LITTLE else OPEN
     return {
         "own": float(own[0]),

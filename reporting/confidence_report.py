@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from common import LEVEL
 from reporting import page
 from reporting.formatters import headline, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.results import captions_of
 from run_store import Run
 
-ALPHA = 0.05
 _RATES = ("yes", "95%", "unread", "right", "95%", "ungraded", "came true", "95%", "of")
 _CALIBRATION = ("answers", "confidence", "right", "error", "95%", "skill", "95%", "AUROC", "95%")
 _ATTITUDES = ("beta", "best", "F", "saying yes to all", "best of another model", "F of that one")
@@ -83,7 +83,7 @@ def confidence_in_one_sentence(run: Run) -> str:
     p = pooled.get("p")
     if p is None or pd.isna(p):
         return f"{known}; whether it is of oneself was not tested (--replicates 0)"
-    more = "more" if p <= ALPHA else "no more"
+    more = "more" if p <= LEVEL else "no more"
     return f"{known}; where two disagree, a yes says {more} than what is hard for all ({_p(p)})"
 
 

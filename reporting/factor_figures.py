@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 from scipy.special import ndtri
 
+from common import LEVEL, QUANTILES_95
 from psychometrics import (
     ClusterStructure,
     EigenvalueNull,
@@ -29,7 +30,6 @@ from reporting.point_names import name_points
 
 POINTS, CHANCE, ONE_FACTOR = COLOURS[0], COLOURS[1], COLOURS[2]
 _Z = 1.96
-_ALPHA = 0.05
 _MOST_NAMES = 40  # respondents that a map can still name
 _CROWD = 20  # respondents from which on names are smaller
 _MOST_CURVES = 400  # of the bootstrap, for a band
@@ -284,7 +284,7 @@ def _band(axes: Axes, null: EigenvalueNull, colour: str, dashes: str, label: str
     """Mean and central 95% of the simulated eigenvalues, at the ranks that were simulated."""
     ranks = np.arange(1, len(null.observed) + 1)
     known = np.isfinite(null.simulated).all(axis=0)
-    low, high = np.quantile(null.simulated[:, known], [0.025, 0.975], axis=0)
+    low, high = np.quantile(null.simulated[:, known], QUANTILES_95, axis=0)
     axes.fill_between(ranks[known], np.maximum(low, 1e-6), np.maximum(high, 1e-6), color=colour, alpha=0.2, linewidth=0)
     axes.plot(ranks, null.mean, color=colour, linestyle=dashes, marker=".", markersize=3, label=label, zorder=3)
 
@@ -307,7 +307,7 @@ def _shift_of_gaps(
     shift = np.zeros(len(labels))
     if marginal is None or missing is None:
         return shift
-    informative = (missing["p_adjusted"].reindex(labels) < _ALPHA).to_numpy()
+    informative = (missing["p_adjusted"].reindex(labels) < LEVEL).to_numpy()
     everywhere = ndtri(marginal.respondents["yes_rate"].reindex(labels).to_numpy(dtype=float))
     return np.where(informative & np.isfinite(everywhere), everywhere - raw, shift)
 
@@ -322,7 +322,7 @@ def _parabola_band(
     curves = [quadratic_fit(y, t).predict(grid) for y, t in zip(loadings[whole], thresholds[whole], strict=True)]
     if not curves:
         return np.full(len(grid), np.nan), np.full(len(grid), np.nan)
-    low, high = np.nanquantile(curves[:_MOST_CURVES], [0.025, 0.975], axis=0)
+    low, high = np.nanquantile(curves[:_MOST_CURVES], QUANTILES_95, axis=0)
     return low, high
 
 

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 NOTHING = "–"
-LEVEL = 0.05
 
 
 def number(value: Any, digits: int = 3, signed: bool = False) -> str:

@@ -7,8 +7,9 @@ softened or left out.
 from collections.abc import Mapping
 from typing import Any
 
+from common import LEVEL
 from matching import CANNOT_BE_JUDGED, UNREAD_DECIDE
-from reporting.formatters import LEVEL, interval, number, p_value
+from reporting.formatters import interval, number, p_value
 from reporting.page import Finding
 
 

@@ -9,9 +9,10 @@ It reads the run's tables (`ProbeContents`) and says what they hold, in the bloc
 
 from collections.abc import Callable
 
+from common import LEVEL
 from reporting import page
 from reporting import probe_direction_sections as more
-from reporting.formatters import LEVEL, NOTHING, interval, number, p_value
+from reporting.formatters import NOTHING, interval, number, p_value
 from reporting.page import Section, TableRow
 from reporting.probe_contents import ProbeContents
 from reporting.probe_own_section import own_or_shared

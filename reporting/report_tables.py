@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from common import LEVEL
 from elicitation import MASS_FLOOR
 from matching import EDGE, FITTING, TEST, SweepGrid
 from psychometrics import FactorModel, Simulated
@@ -14,7 +15,6 @@ from reporting.formatters import NOTHING, interval, number, p_value
 from reporting.page import TableRow
 from reporting.run_tables import Rows
 
-_ALPHA = 0.05
 CHANCE = 0.5
 """Of the facts that are true."""
 DENOMINATORS = {
@@ -374,7 +374,7 @@ def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> st
         f"R² {number(parabola.observed, 2)}, and {number(parabola.mean, 2)} on average, under {number(upper, 2)} in 95 "
         f"of 100 panels in which loadings have nothing to do with thresholds (p = {p_value(parabola.p)})"
     )
-    if parabola.p < _ALPHA:
+    if parabola.p < LEVEL:
         said += f". The loadings bend along the thresholds more than chance has it: {null}"
     else:
         said += f". The parabola of the loadings along the thresholds is no more than its null: {null}"

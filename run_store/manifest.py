@@ -9,7 +9,6 @@ from run_store import provenance
 from run_store.files import read_json
 
 FORMAT_VERSION = 2
-"""2: the sweep is keyed by the entries of interventions.json; notes. 1: the sweep names vectors; read, not resumed."""
 
 FILE = "manifest.json"
 
@@ -20,7 +19,7 @@ class Manifest:
 
     Attributes:
         format_version: of the run's folder.
-        program: which program wrote it, by its file's name; "" in version 1.
+        program: which program wrote it, by its file's name.
         started: ISO 8601, UTC. resumed: time, commit and state of the checkout of each start after the first.
         command, commit, dirty, versions, machine: see `run_store.provenance`.
         stages: name, start, seconds, and whether it was completed, one entry for each time that a stage was begun.
@@ -58,13 +57,13 @@ class Manifest:
         """Of an existing run.
 
         Raises:
-            InputError: missing, broken, or written by a later version of this project than the one at hand.
+            InputError: missing, broken, or written in another format than this one.
         """
         content = read_json(folder / FILE)
-        version = content.pop("format_version", 1)
-        if not isinstance(version, int) or not 1 <= version <= FORMAT_VERSION:
+        version = content.pop("format_version", None)
+        if version != FORMAT_VERSION:
             raise InputError(
-                f"{folder} is written in format {version}, and this version of the project reads formats 1 to "
+                f"{folder} is written in format {version}, and this version of the project reads format "
                 f"{FORMAT_VERSION}; update it to read the run"
             )
         known = {name: content.pop(name) for name in _KNOWN if name in content}

@@ -47,14 +47,12 @@ def parse_run_options(
     arguments: Sequence[str] | None = None,
     *,
     lists: Collection[str] = (),
-    retired: Collection[str] = (),
 ) -> argparse.Namespace:
     """The options, from command line, `--config` file and defaults.
 
     Args:
         arguments: by default those of this process.
         lists: options whose value may begin with a minus sign, such as `--magnitudes -1,-0.5`.
-        retired: options of earlier versions that a config file may still name; they are passed over.
 
     Raises:
         InputError: the config file cannot be used.
@@ -64,8 +62,7 @@ def parse_run_options(
     file.add_argument("--config")
     named = file.parse_known_args(given)[0].config
     if named:
-        values = read_config(named, {action.dest for action in parser._actions} - {"help", "version"} | set(retired))
-        values = {name: value for name, value in values.items() if name not in retired}
+        values = read_config(named, {action.dest for action in parser._actions} - {"help", "version"})
         positional = {action.dest for action in parser._actions if not action.option_strings}
         parser.set_defaults(**{name: values.pop(name) for name in positional & values.keys()})
         given = [*config_arguments(values, parser), *given]

@@ -27,7 +27,7 @@ from run_store.configuration import WITHOUT_EFFECT, configuration_hash, first_di
 from run_store.files import TEMPORARY, read_json, read_table, same_content, write_table
 from run_store.lock import LOCKS, RunLock
 from run_store.manifest import FILE as MANIFEST
-from run_store.manifest import FORMAT_VERSION, Manifest
+from run_store.manifest import Manifest
 from run_store.mirror import Mirror
 from run_store.parts import Parts
 
@@ -459,12 +459,7 @@ def _write_configuration(path: Path, configuration: Mapping[str, Any]) -> None:
 
 
 def _refuse_other(run: Run, configuration: Mapping[str, Any], may_change: Collection[str] = ()) -> None:
-    """Raise InputError where the run is of an older format, or was made with another option that changes results."""
-    if (version := run.manifest.format_version) != FORMAT_VERSION:
-        raise InputError(
-            f"{run.path} was begun in format {version}, which is read and judged, but not gone on with (now "
-            f"{FORMAT_VERSION}); choose another --out for a new run"
-        )
+    """Raise InputError where the run was made with another option that changes results."""
     if difference := first_difference(run.config, configuration, WITHOUT_EFFECT | set(may_change)):
         key, stored, given = difference
         raise InputError(

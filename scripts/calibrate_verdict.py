@@ -132,13 +132,13 @@ def null_orders(options: argparse.Namespace) -> int:
     """
     import numpy as np
 
+    from common import LEVEL
     from matching import sweep_grid
     from matching.dial import dial_of_grid
     from matching.numbers import number_of
     from matching.ranking import auc, auc_resampled
     from matching.simulation import SCENARIOS, framings_of
     from matching.tables import panel_answers
-    from matching.verdict import LEVEL
     from reporting import progress_bar
 
     given_options = {"n_questions": options.n_questions, "n_targets": options.n_targets}
@@ -189,7 +189,8 @@ def rates_of(table: "pd.DataFrame") -> "pd.DataFrame":
     """Per scenario: means of the numbers, and how often each part claimed something."""
     import pandas as pd
 
-    from matching.verdict import AWAY, LEVEL, MOVED_CUT, TOWARDS
+    from common import LEVEL
+    from matching.verdict import AWAY, MOVED_CUT, TOWARDS
 
     claims = {
         "S": table["signal_estimate"],

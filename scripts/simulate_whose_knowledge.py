@@ -16,12 +16,11 @@ import numpy as np
 import pandas as pd
 from growing_table import GrowingTable
 
-from common import positive, program_parser, run_command
+from common import LEVEL, positive, program_parser, run_command
 
 N_QUESTIONS, N_RESPONDENTS = 300, 8
 OWN = {"nothing of its own": 0.0, ".3 of its own": 0.3, ".5 of its own": 0.5}
 SETS, RESAMPLES = 200, 199
-LEVEL = 0.05
 
 
 def panel(own: float, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -90,7 +90,7 @@ BENCH = "python scripts/bench_sweep.py"
 BOTH = ("questions", "panel")
 RUNS: dict[str, Stored] = {
     "data": Stored(
-        ("python -m elicitation.describe elicitation/data --out {run}",),
+        ("python scripts/describe_panel.py elicitation/data --out {run}",),
         copies(
             "data",
             f"{REFERENCE}/data",
@@ -102,11 +102,11 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=0.2,
         rests_on=(*BOTH, "closed_book.csv"),
-        text="tests/elicitation/test_describe.py makes them anew and compares. By hand in docs/data.md: what "
+        text="tests/scripts/test_describe_panel.py makes them anew and compares. By hand in docs/data.md: what "
         "elicitation.kinship prints.",
     ),
     "balance": Stored(
-        ("python -m elicitation.balance embedded --out {run}",),
+        ("python scripts/question_balance.py embedded --out {run}",),
         copies("balance", f"{REFERENCE}/balance", "make_up.csv", "told_apart.csv"),
         minutes=0.4,
         rests_on=("questions",),
@@ -459,7 +459,7 @@ RUNS: dict[str, Stored] = {
     ),
 }
 KEPT = {
-    "golden": "Two runs of format 1 (commit ef2b90b, before this history begins), which no program of today writes: "
+    "golden": "Two runs of commit ef2b90b, before this history begins, put into the present format: "
     "`default` by `python experiments/steer_sweep.py`, `all_positions` by the same with `--positions all --controls 3 "
     "--layer 10,20 --n-questions 160`. They hold their own questions and panel, so that nothing in elicitation/data "
     "changes them. matches.csv, verdict.json and factor.json alone are renewed, where a number is meant to change: "

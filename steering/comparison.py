@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from common import InputError, notice, one_line
+from common import InputError, interval_95, notice, one_line
 from elicitation import is_read
 from open_models import OpenModel, PromptSet, margin_gradients, read_activations
 from probes import topic_draws
@@ -209,7 +209,4 @@ def _mean(values: np.ndarray, weights: np.ndarray) -> tuple[float, float, float]
 
 def _interval(drawn: np.ndarray) -> tuple[float, float]:
     kept = drawn[np.isfinite(drawn)]
-    if len(kept) < 2:
-        return float("nan"), float("nan")
-    low, high = np.quantile(kept, [0.025, 0.975])
-    return float(low), float(high)
+    return interval_95(kept, fewest=2)

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from common import InputError
+from common import InputError, interval_95
 from elicitation import is_read
 from open_models import OpenModel, PromptSet
 from probes import topic_draws
@@ -133,7 +133,4 @@ def _interval(slope: np.ndarray, topic: np.ndarray, draws: np.ndarray) -> tuple[
     counts = np.bincount(topic, minlength=draws.shape[1])
     total = draws @ counts
     means = (draws @ sums)[total > 0] / total[total > 0]
-    if len(means) < 2:
-        return float("nan"), float("nan")
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)
+    return interval_95(means, fewest=2)

@@ -24,7 +24,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from common import InputError
+from common import QUANTILES_95, InputError
 from elicitation import is_read, load_passages
 from open_models import OpenModel, encode, pad_batch, plainly_edited
 from steering.interventions import Intervention, chosen_positions
@@ -78,7 +78,7 @@ def effects_on_text(
     by_passage = np.concatenate(kl, axis=1)  # setting x passage
     nll, n = np.concatenate(surprise, axis=1), np.concatenate(tokens)
     drawn = _draws(len(n), seed)
-    low, high = np.quantile(drawn @ by_passage.T, [0.025, 0.975], axis=0)
+    low, high = np.quantile(drawn @ by_passage.T, QUANTILES_95, axis=0)
     perplexity = np.exp(nll.sum(axis=1) / n.sum())
     return pd.DataFrame(
         {
@@ -139,7 +139,7 @@ def kl_on_text(
     rows = []
     for name, parts in found.items():
         by_passage = np.concatenate(parts)  # passage x setting
-        low, high = np.quantile(drawn @ by_passage, [0.025, 0.975], axis=0)
+        low, high = np.quantile(drawn @ by_passage, QUANTILES_95, axis=0)
         means = by_passage.mean(axis=0)
         rows += [
             (name, float(setting), float(mean), float(least), float(most), len(halves))
@@ -175,7 +175,7 @@ def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, 
     loss = right[:, [zero]] - right
     n = len(right)
     drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP) / n
-    ends = {name: np.quantile(drawn @ own, [0.025, 0.975], axis=0) for name, own in (("a", right), ("l", loss))}
+    ends = {name: np.quantile(drawn @ own, QUANTILES_95, axis=0) for name, own in (("a", right), ("l", loss))}
     with np.errstate(invalid="ignore", divide="ignore"):
         yes_rate = ((margin > 0) & read).sum(axis=0) / read.sum(axis=0)
     found = pd.DataFrame(

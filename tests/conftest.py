@@ -1,8 +1,26 @@
 """Shape annotations are checked while the tests run: a tensor of another shape than its signature says fails."""
 
+import pytest
 from jaxtyping import install_import_hook
 
 install_import_hook(["open_models", "probes", "steering"], "beartype.beartype")
+
+
+@pytest.fixture(scope="module")
+def model():
+    """A tiny model whose answers can be read; a module that needs another one has a fixture of its own."""
+    from tiny_models import outspoken_model
+
+    return outspoken_model()
+
+
+@pytest.fixture(scope="module")
+def prompts(model, request):
+    """The module's QUESTIONS as that model reads them."""
+    from elicitation import METACOGNITIVE
+    from open_models import PromptSet
+
+    return PromptSet.build(model, request.module.QUESTIONS, METACOGNITIVE)
 
 
 def pytest_collection_modifyitems(items):

@@ -3,11 +3,14 @@
 import pandas as pd
 import pytest
 from forks import run_program
+from tiny_experiment import ROOT, main_of
 
 from common import InputError
 from elicitation import Question
 from elicitation.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
-from elicitation.regrade import main, regrade
+
+main = main_of(ROOT / "scripts" / "regrade_panel.py")
+regrade = sys.modules[main.__module__].regrade
 
 QUESTIONS = [
     Question("q1", "Who wrote the novel Emma?", ("Jane Austen", "Austen"), level=1),
@@ -111,7 +114,7 @@ def test_the_command_says_what_changed(folder, capsys):
 
 
 def test_a_folder_without_answers_is_refused_in_one_sentence(tmp_path):
-    done = run_program("-m", "elicitation.regrade", tmp_path)
+    done = run_program(ROOT / "scripts" / "regrade_panel.py", tmp_path)
     assert done.returncode == 2
     assert "there is no file" in done.stderr
     assert "Traceback" not in done.stderr

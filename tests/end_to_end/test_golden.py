@@ -1,26 +1,23 @@
 """Two old runs: what their tables say, and what the model says today.
 
 `default` is the main command without options, `all_positions` was made with `--positions all --controls 3 --layer 10,20
---n-questions 160`; both on the embedded model, in format 1, in which the sweep names vectors. `rule_1` in each holds
-what rule 1 of the verdict made of them: whatever both rules compute, they agree on. matches.csv and verdict.json are of
-today's rule, and are renewed by `python experiments/judge_run.py` where a number is meant to change. Numbers are held
-to 1e-12, not to the byte: another processor adds up in another order, which moves the last digit.
+--n-questions 160`; both on the embedded model. matches.csv and verdict.json are of today's rule, and are
+renewed by `python experiments/judge_run.py` where a number is meant to change. Numbers are held to 1e-12, not to the
+byte: another processor adds up in another order, which moves the last digit.
 """
 
 import json
 import shutil
-from functools import reduce
-from operator import getitem
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tiny_experiment import JUDGE_RUN, STEER_SWEEP, call, run_here
+from tiny_experiment import JUDGE_RUN, call
 
 from elicitation import load_prompt, questions_from_frame
-from matching import RULE, SweepRun
+from matching import SweepRun
 from open_models import PromptSet, load_model
 from psychometrics import FactorModel
 from steering import Intervention, SteeringVector, extract_vectors, sweep
@@ -64,7 +61,7 @@ def leaves(value, place=()):
     return {where: leaf for key, inner in items for where, leaf in leaves(inner, (*place, key)).items()}
 
 
-def test_a_run_of_format_1_is_read_with_its_controls(golden):
+def test_a_run_is_read_with_its_controls(golden):
     interventions, sweep = golden.interventions(), golden.sweep()
     assert set(sweep["intervention_id"]) == set(interventions["intervention_id"])
     n_controls = int(golden.config["controls"])
@@ -91,29 +88,6 @@ def test_its_matches_and_verdict_are_what_its_tables_give(name, tmp_path, call):
     np.testing.assert_allclose(one.difficulty, other.difficulty, rtol=0, atol=1e-12)
     np.testing.assert_allclose(one.loadings, other.loadings, rtol=0, atol=1e-12)
     assert (run / "report.html").exists()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_rule_1_agrees_on_every_number_that_both_rules_have_but_the_majority_answer(name):
-    """Rule 1 chose it on the fitting questions; chosen with hindsight it can only do better."""
-    one, two = (json.loads((GOLDEN / name / file).read_text()) for file in ("rule_1/verdict.json", "verdict.json"))
-    assert (one.get("rule", 1), two["rule"]) == (1, RULE)
-    for path in (("signal", "estimate"), ("agreement",), ("moved_cut",), ("n_targets",), ("n_eligible",)):
-        assert reduce(getitem, path, two) == pytest.approx(reduce(getitem, path, one), abs=1e-12), path
-    assert two["excluded"] == one["excluded"]
-    before, now = (pd.read_csv(GOLDEN / name / file, index_col=0) for file in ("rule_1/matches.csv", "matches.csv"))
-    assert set(before) <= set(now)
-    changed = [f"{column}{end}" for column in ("majority", "gain") for end in ("", "_low", "_high")]
-    kept = [column for column in before if column not in changed]
-    pd.testing.assert_frame_equal(now[kept], before[kept], rtol=0, atol=1e-12)
-    assert (now["majority"] >= before["majority"]).all()
-    assert (now["gain"] <= before["gain"]).all()
-
-
-def test_it_is_not_gone_on_with(tmp_path, capsys):
-    run = shutil.copytree(GOLDEN / "default", tmp_path / "run")
-    assert run_here(STEER_SWEEP, "--config", run / "config.yaml", "--out", run, "--resume") == 2
-    assert "was begun in format 1, which is read and judged, but not gone on with" in capsys.readouterr().err
 
 
 @pytest.mark.embedded_model

@@ -2,23 +2,13 @@
 
 import pytest
 import torch
-from tiny_models import outspoken_model, tiny_model
+from tiny_models import tiny_model
 
 from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import Lens, PromptSet, lens_of, store_activations, tokens_along
+from elicitation import Question
+from open_models import Lens, lens_of, store_activations, tokens_along
 
 QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(12)]
-
-
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
-
-
-@pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
 
 
 @pytest.fixture(scope="module")

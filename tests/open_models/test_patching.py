@@ -5,8 +5,8 @@ import torch
 from tiny_models import outspoken_model, tiny_model
 
 from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import PromptSet, pad_batch, patched_margins
+from elicitation import Question
+from open_models import pad_batch, patched_margins
 
 QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(8)]
 DONORS, RECEIVERS = [0, 3, 5, 6], [1, 2, 4, 6]
@@ -15,11 +15,6 @@ DONORS, RECEIVERS = [0, 3, 5, 6], [1, 2, 4, 6]
 @pytest.fixture(scope="module", params=["mistral", "llama", "gemma2"])
 def model(request):
     return outspoken_model() if request.param == "mistral" else tiny_model(request.param)
-
-
-@pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
 
 
 @pytest.fixture(scope="module")

@@ -56,9 +56,8 @@ def test_a_list_may_begin_with_a_minus_sign():
     assert parsed("--magnitudes", "-1,1").magnitudes == "-1,1"
 
 
-def test_options_that_are_no_more_may_stand_in_an_old_file(config):
+def test_a_file_that_names_no_option_is_refused(config):
     file = config(site="resid_post", layer=3)
-    assert parsed("--config", file, retired=["site"]).layer == "3"
     with pytest.raises(InputError, match="names 'site', which is no option"):
         parsed("--config", file)
 

@@ -8,7 +8,6 @@ from tiny_models import outspoken_model
 
 from common import InputError
 from elicitation import METACOGNITIVE, Question
-from open_models import PromptSet
 from steering import Adapter, Dial, LoraDial, adapted, place_settings, train_adapter
 
 pytest.importorskip("peft", reason="peft is an optional extra (requirements-adapters.txt)")
@@ -19,11 +18,6 @@ QUESTIONS = [Question(f"q{i:02d}", f"Which river was the ode of king {i}?") for 
 @pytest.fixture(scope="module")
 def model():
     return outspoken_model(architecture="llama", seed=1)
-
-
-@pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tiny_models import outspoken_model, vectors_at
+from tiny_models import vectors_at
 
 from common import InputError
 from elicitation import REASONED, SELF_REPORTS, Item, answers_in_order
@@ -10,11 +10,6 @@ from steering import ASKED_COLUMNS, Intervention, SteeredRespondent, ask_setting
 
 TEXTS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]
 SLOTS = {"question": "", "answer": "Nobody", "statement": "know rivers."}
-
-
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
 
 
 def items_for(instrument):

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 from no_bar import NoBar
-from tiny_models import outspoken_model
 
 from common import InputError
 from elicitation import METACOGNITIVE, Question
-from open_models import Activations, PromptSet
+from open_models import Activations
 from steering import Intervention, critical_magnitudes, extract_vectors, sweep
 from steering.contrasts import Contrast, response_contrast
 from steering.controls import CONTROLS, Material, control_interventions, cosine
@@ -24,16 +23,6 @@ QUESTIONS = [
     Question(f"q{i}", f"What is the {'very ' * (i % 4)}first {WORDS[i % 12]}?", topic=("sea", "land", "air")[i % 3])
     for i in range(24)
 ]
-
-
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
-
-
-@pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_models import outspoken_model
 
 from common import InputError
 from elicitation import METACOGNITIVE, Prompt, Question
@@ -26,11 +25,6 @@ from steering import (
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(24)]
 KINDS = ["moved cut", "temperature", "instructed threshold", "personas", *OPERATORS]
-
-
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
 
 
 @pytest.fixture(scope="module")

@@ -211,16 +211,6 @@ def test_a_contrast_that_does_not_say_enough_is_refused():
 # ---- in a model ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
-
-
-@pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-
-
 def test_the_gradient_is_what_a_small_push_does(model, prompts):
     """Against the sweep itself: central differences along the gradient and along a random direction."""
     layers = [1, 3]

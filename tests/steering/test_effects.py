@@ -3,26 +3,15 @@
 import numpy as np
 import pytest
 import torch
-from tiny_models import outspoken_model
 
 from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import PromptSet, read_activations
+from elicitation import Question
+from open_models import read_activations
 from steering import EFFECT_COLUMNS, effects_of
 from steering.directions import random_unit
 
 QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(12)]
 TOPICS = [f"t{place % 4}" for place in range(12)]
-
-
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
-
-
-@pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
 
 
 @pytest.fixture(scope="module")

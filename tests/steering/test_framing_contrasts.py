@@ -20,11 +20,6 @@ def model():
     return outspoken_model(architecture="llama", seed=1)
 
 
-@pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-
-
 def test_every_contrast_has_pairs_of_openings_that_stand_nowhere_else():
     said = [opening for pairs in POLES.values() for pair in pairs for opening in pair]
     assert set(POLES) == set(["persona", "capability", "risk", "effort", "audience", "evaluation", "intentionality"])

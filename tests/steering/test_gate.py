@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_models import outspoken_model
 
 from common import InputError
 from elicitation import METACOGNITIVE, Prompt, Question
@@ -13,11 +12,6 @@ from steering import Gate, Intervention, choose_gate, expected_share, extract_ve
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(60)]
 SPLITS = pd.Series(["extraction", "fitting", "test"] * 20, index=[question.id for question in QUESTIONS])
 MAGNITUDES = np.linspace(-1, 1, 21)
-
-
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
 
 
 @pytest.fixture(scope="module")

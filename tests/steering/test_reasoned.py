@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_models import outspoken_model, vectors_at
+from tiny_models import vectors_at
 
 from common import InputError
 from elicitation import METACOGNITIVE, REASONED_COLUMNS, Question
@@ -11,11 +11,6 @@ from steering import Intervention, generate_steered, reasoned_instrument, reason
 
 TOKENS = 6
 QUESTIONS = [Question(f"q{i}", f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?") for i in range(7)]
-
-
-@pytest.fixture(scope="module")
-def model():
-    return outspoken_model()
 
 
 @pytest.fixture(scope="module")

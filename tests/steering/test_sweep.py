@@ -30,11 +30,6 @@ def model(request):
 
 
 @pytest.fixture(scope="module")
-def prompts(model):
-    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-
-
-@pytest.fixture(scope="module")
 def vectors(model):
     return vectors_at(model, [1, 3])
 

@@ -1,15 +1,21 @@
 """What a text tells of its level is found where it was planted, and nothing is found where levels are shuffled."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_experiment import ROOT, main_of
 
 from common import InputError
 from elicitation import Question, load_questions
-from elicitation.balance import READERS, main, make_up_by_level, told_apart
+
+main = main_of(ROOT / "scripts" / "question_balance.py")
+READERS = sys.modules[main.__module__].READERS
+make_up_by_level = sys.modules[main.__module__].make_up_by_level
+told_apart = sys.modules[main.__module__].told_apart
 
 STORED = Path(__file__).parents[1] / "reference" / "balance"
 QUESTIONS = load_questions("embedded")

@@ -1,7 +1,7 @@
 """Can the level of a question, or that nobody knows its answer, be told from its text alone?
 
-    python -m elicitation.balance embedded
-    python -m elicitation.balance questions.jsonl --out told       # told_apart.csv and make_up.csv besides
+    python scripts/question_balance.py embedded
+    python scripts/question_balance.py questions.jsonl --out told       # told_apart.csv and make_up.csv besides
 
 Whatever is found to follow the level may then follow the wording instead. Four readers see nothing but the text:
 
@@ -20,6 +20,7 @@ over the n_t pairs within each topic. .5 is a text that tells nothing. All w_t a
 is of 999 draws of the topics, the trained readers as they are.
 """
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,12 +30,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import InputError, atomic_path, program_parser, run_command
-from elicitation.question_files import load_questions
-from elicitation.questions import Question
+from common import QUANTILES_95, InputError, atomic_path, program_parser, run_command
+from elicitation import Question, load_questions
 
 N_DRAWS = 999
-_QUANTILES = (0.025, 0.975)
 _INVERSE_PENALTY = 3.0
 
 Reader = Callable[[Sequence[str], np.ndarray, np.ndarray], np.ndarray]
@@ -192,16 +191,20 @@ def _within_topics(
     draws = np.random.default_rng(seed).multinomial(n_topics, np.full(n_topics, 1 / n_topics), N_DRAWS)
     with np.errstate(invalid="ignore"):
         drawn = (draws @ agreeing) / (draws @ pairs)
-    low, high = np.nanquantile(drawn, _QUANTILES)
+    low, high = np.nanquantile(drawn, QUANTILES_95)
     return float(agreeing.sum() / pairs.sum()), float(low), float(high)
+
+
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("questions", help="embedded, development, or a file with topics and levels")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")
+    return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print what the texts alone tell of the level."""
-    parser = program_parser(__doc__, prog="python -m elicitation.balance")
-    parser.add_argument("questions", help="embedded, development, or a file with topics and levels")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")
-    options = parser.parse_args(arguments)
+    options = parse_options(arguments)
     questions = load_questions(options.questions)
     make_up, found = make_up_by_level(questions), told_apart(questions)
     print(make_up.round(2).to_string())

@@ -1,13 +1,14 @@
 """What a collected panel's respondents said and knew, in the tables of docs/data.md.
 
-    python -m elicitation.describe elicitation/data                      # the embedded panel
-    python -m elicitation.describe runs/panel --questions my_questions.jsonl --out described
+    python scripts/describe_panel.py elicitation/data                      # the embedded panel
+    python scripts/describe_panel.py runs/panel --questions my_questions.jsonl --out described
 
 FOLDER is one that collect_panel.py wrote. Writes, with --out: respondents.csv (yes rate, unread, mass, what the margin
 knows), levels.csv (share right of the closed-book answers, and of non-answers, by intended level), outcomes.csv,
 kinship.csv and eigenvalues.csv (correlations within and between base models).
 """
 
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,22 +16,31 @@ from pathlib import Path
 import pandas as pd
 
 from common import InputError, atomic_path, program_parser, run_command
-from elicitation.closed_book import NO_ANSWER, accuracy_by_level, non_answers_by_level, outcome_counts
-from elicitation.kinship import kinship_of
-from elicitation.panel_files import load_panel
-from elicitation.panel_summary import summarise_panel
-from elicitation.question_files import load_questions
-from elicitation.questions import Question
+from elicitation import (
+    Question,
+    accuracy_by_level,
+    kinship_of,
+    load_panel,
+    load_questions,
+    non_answers_by_level,
+    outcome_counts,
+    summarise_panel,
+)
+from elicitation.closed_book import NO_ANSWER
 
 FILES = ("panel.csv", "closed_book.csv")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = program_parser(__doc__, prog="python -m elicitation.describe")
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
     parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parse_options(arguments)
     tables = describe(options.folder, load_questions(options.questions))
     for name, table in tables.items():
         print(f"{name}\n{table.round(3).to_string()}\n")

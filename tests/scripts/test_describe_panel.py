@@ -1,14 +1,18 @@
 """The tables that describe a collected panel."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_experiment import ROOT, main_of
 
 from common import InputError
 from elicitation import load_questions
-from elicitation.describe import describe, main
+
+main = main_of(ROOT / "scripts" / "describe_panel.py")
+describe = sys.modules[main.__module__].describe
 
 DATA = Path(__file__).resolve().parents[2] / "elicitation" / "data"
 STORED = DATA.parents[1] / "tests" / "reference" / "data"

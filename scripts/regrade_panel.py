@@ -1,7 +1,7 @@
 """Grade the stored closed-book answers of a panel once more, after keys or rules have changed; no model is asked.
 
-    python -m elicitation.regrade elicitation/data                       # the embedded panel
-    python -m elicitation.regrade runs/panel --questions my_questions.jsonl
+    python scripts/regrade_panel.py elicitation/data                       # the embedded panel
+    python scripts/regrade_panel.py runs/panel --questions my_questions.jsonl
 
 Rewrites the grades in FOLDER/closed_book.csv and the column answered_correctly of FOLDER/panel.csv (which it finds
 through the models in respondents.csv); every other cell stays as it is. Prints what changed, model by model.
@@ -14,15 +14,20 @@ from pathlib import Path
 import pandas as pd
 
 from common import InputError, atomic_path, program_parser, run_command
-from elicitation.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
-from elicitation.question_files import load_questions
-from elicitation.questions import Question
+from elicitation import (
+    Question,
+    accuracy_by_level,
+    grade_closed_book,
+    load_questions,
+    non_answers_by_level,
+    outcome_counts,
+)
 
 FILES = ("closed_book.csv", "panel.csv", "respondents.csv")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = program_parser(__doc__, prog="python -m elicitation.regrade")
+    parser = program_parser(__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
     parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
     options = parser.parse_args(arguments)
