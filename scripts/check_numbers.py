@@ -240,6 +240,8 @@ def main() -> int:
         for path, own in held.items():
             print(f"{path.name}: {len(own)} of {numbers_said(path.read_text(encoding='utf-8'))} numbers name a result")
     print(f"{len(claims) - len(wrong)} of {len(claims)} numbers are those of their results")
+    if complaints:
+        print(f"{len(complaints)} entries could not be held to their pages")
     if options.write and wrong:
         print(f"the other {len(wrong)} are written anew; read the sentences around them")
     return 1 if complaints or (wrong and not options.write) else 0

@@ -1,5 +1,7 @@
 """Stored answers are graded again without asking anybody, and what is no answer is counted beside what is."""
 
+import sys
+
 import pandas as pd
 import pytest
 from forks import run_program

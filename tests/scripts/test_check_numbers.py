@@ -81,6 +81,7 @@ def test_a_phrase_that_is_gone_and_one_that_stands_there_twice_are_told_by_name(
         "page.md: no sentence says 'the gain is {}' (page.yaml)",
         "page.md: 2 sentences say 'kappa is {}' (lines 1, 2); take more words (page.yaml)",
         "1 of 1 numbers are those of their results",
+        "2 entries could not be held to their pages",
     ]
 
 
