@@ -23,7 +23,15 @@ def main() -> None:
 
 
 def export_panel(options: argparse.Namespace) -> None:
-    from elicitation import EXPORT_VALUES, EXPORTERS, NAMED_QUESTIONS, load_panel, load_questions, unknown_name
+    from elicitation import (
+        EXPORT_VALUES,
+        EXPORTERS,
+        NAMED_QUESTIONS,
+        load_panel,
+        load_questions,
+        panel_and_cuts,
+        unknown_name,
+    )
 
     if options.to not in EXPORTERS:
         raise unknown_name("is no format called", options.to, EXPORTERS, "one of these")
@@ -32,7 +40,7 @@ def export_panel(options: argparse.Namespace) -> None:
     panel = load_panel(options.panel, options.respondents)
     if options.respondent:
         panel = panel.select(respondents=options.respondent)
-    source = options.questions or (options.panel if options.panel in NAMED_QUESTIONS else None)
+    source = options.questions or (named if (named := panel_and_cuts(options.panel)[0]) in NAMED_QUESTIONS else None)
     questions = load_questions(source) if source else []
     if options.out.exists():
         raise InputError(f"{options.out} is taken; choose another name with --out")

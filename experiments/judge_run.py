@@ -39,7 +39,7 @@ def judge_run(options: argparse.Namespace, notes: Notes) -> None:
         run = SweepRun.open(options.run, write=True)
     else:
         source = SweepRun.open(options.run)
-        out = options.out or source.path / f"judged-{Path(options.panel).stem}"
+        out = options.out or source.path / f"judged-{Path(options.panel).stem}".replace(":", "-")
         Run.check({}, out, resume=False)
         given = load_panel(options.panel, options.respondents)
         run, panel = with_panel(source, without_own(source, given), str(options.panel), out)

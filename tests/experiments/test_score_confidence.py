@@ -106,7 +106,7 @@ def test_the_line_is_between_base_models_whose_framings_are_averaged_first(score
     assert line["n"] == 4
     assert line["slope"] == pytest.approx(expected.slope, rel=1e-6)
     assert (
-        f"between 4 base models (framings averaged first), confidence on accuracy: slope {line['slope']:.2f}" in printed
+        f"between 4 base models (framings averaged first), yes rate on accuracy: slope {line['slope']:.2f}" in printed
     )
     assert pd.read_csv(out / "base_models.csv")["n_respondents"].tolist() == [2, 2, 2, 2]
 
