@@ -40,7 +40,7 @@ def run(request, tmp_path_factory):
     """A run with default options, but for the subject, the questions and the panel."""
     folder = tmp_path_factory.mktemp(request.param)
     options = write_experiment(folder, architecture=request.param)
-    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder / "run"})) == 0
+    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder / "run"}), drawn=True) == 0
     return SweepRun.open(folder / "run")
 
 

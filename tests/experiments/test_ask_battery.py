@@ -18,7 +18,7 @@ def asked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("battery")
     save_outspoken(folder / "model")
     options = ("--models", str(folder / "model"), "--tests", "pairs,pressure,correction,beliefs,hedges,critics", *QUICK)
-    assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
+    assert run_here(PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
 
 

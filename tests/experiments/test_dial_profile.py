@@ -26,7 +26,7 @@ def profiled(swept, tmp_path_factory):
     from tiny_experiment import run_here
 
     folder = tmp_path_factory.mktemp("profile") / "run"
-    assert run_here(PROGRAM, swept.path, *QUICK, "--out", folder) == 0
+    assert run_here(PROGRAM, swept.path, *QUICK, "--out", folder, drawn=True) == 0
     return folder
 
 

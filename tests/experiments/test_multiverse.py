@@ -23,7 +23,7 @@ def options(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(options, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "run"
-    assert run_here(PROGRAM, *as_arguments(options | {"out": folder})) == 0
+    assert run_here(PROGRAM, *as_arguments(options | {"out": folder}), drawn=True) == 0
     return folder
 
 

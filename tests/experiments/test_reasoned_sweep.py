@@ -30,7 +30,7 @@ def options(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(options, tmp_path_factory):
-    return finished_run(options, tmp_path_factory.mktemp("run") / "run")
+    return finished_run(options, tmp_path_factory.mktemp("run") / "run", drawn=True)
 
 
 def test_every_text_of_fitting_and_test_is_kept_at_settings_of_the_direct_sweep(run):

@@ -21,7 +21,7 @@ def scored(tmp_path_factory):
     save_outspoken(folder / "model")
     options = ("--models", str(folder / "model"), "--n-questions", "6", "--samples", "1", "--reports", "P(True)")
     options += ("--replicates", "19")
-    assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
+    assert run_here(PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
 
 

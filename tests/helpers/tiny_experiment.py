@@ -10,6 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from PIL import Image
 from safetensors import safe_open
 from tiny_models import save_outspoken
 
@@ -35,22 +38,38 @@ class Ended(NamedTuple):
 def call(capsys):
     """Runs a program in this process: `call(STEER_SWEEP, "--model", folder, ...)`."""
 
-    def run(program, *arguments):
+    def run(program, *arguments, drawn=False):
         capsys.readouterr()
-        code = run_here(program, *arguments)
+        code = run_here(program, *arguments, drawn=drawn)
         return Ended(code, *capsys.readouterr())
 
     return run
 
 
-def run_here(program, *arguments):
-    """Run a program in this process, which has imported what it needs, and return its exit code."""
+def run_here(program, *arguments, drawn=False):
+    """Run a program in this process, which has imported what it needs, and return its exit code.
+
+    Args:
+        drawn: whether figures are laid out and drawn, which takes longer than the rest of a small run. Otherwise they
+            are made, captioned and written, as blank ones.
+    """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", [str(program), *map(str, arguments)])
+        if not drawn:
+            patched.setattr(ConstrainedLayoutEngine, "execute", lambda engine, figure: None)
+            patched.setattr(Figure, "savefig", save_blank)
         try:
             return run_command(main_of(program))
         except SystemExit as ended:  # argparse
             return ended.code
+
+
+def save_blank(figure, file, *, format, **options):
+    """As `savefig`: a file of the format without anything on it."""
+    if format == "png":
+        Image.new("RGB", (8, 8)).save(file, "png")
+    else:
+        Path(file).write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"></svg>', encoding="utf-8")
 
 
 def main_of(program):
@@ -114,9 +133,9 @@ def write_experiment(folder, n=160, n_targets=12, architecture="llama", seed=1):
     }
 
 
-def finished_run(options, folder):
+def finished_run(options, folder, drawn=False):
     """The main command run to its end in this process."""
-    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder})) == 0
+    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder}), drawn=drawn) == 0
     return SweepRun.open(folder)
 
 
