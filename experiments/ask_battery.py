@@ -16,9 +16,8 @@ import sys
 from collections.abc import Sequence
 from itertools import chain
 
-from common import InputError, positive, program_parser, run_command
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start, model_names, numbers_of
+from onedial.core import InputError, Notes, add_run_options, parse_run_options, positive, program_parser, run_command
+from onedial.studies import Start, model_names, numbers_of
 
 PROGRAM = "ask_battery"
 MODEL = "smollm2-135m-instruct"
@@ -36,8 +35,8 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     models = model_names(options.models)
     magnitudes = magnitudes_of(options, models)
     start = Start(PROGRAM, options, "battery")
-    from reporting import progress_bar
-    from studies.battery import TESTS, ask, ask_critic, finish, material_of, respondents_of
+    from onedial.show import progress_bar
+    from onedial.studies.battery import TESTS, ask, ask_critic, finish, material_of, respondents_of
 
     material = material_of(options)
     start.set_threads()
@@ -62,7 +61,7 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
 
 def chosen_tests(names: str) -> list[str]:
     """The tests of these names, or all of them, in the order of asking."""
-    from psychometrics import BATTERY
+    from onedial.selfreport import BATTERY
 
     wanted = list(BATTERY) if names == "all" else [name.strip() for name in names.split(",")]
     for name in wanted:

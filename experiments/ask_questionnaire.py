@@ -15,9 +15,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from common import positive, program_parser, run_command, say
-from run_store import Notes, Run, add_run_options, parse_run_options
-from studies import Start, model_names
+from onedial.core import Notes, Run, add_run_options, parse_run_options, positive, program_parser, run_command, say
+from onedial.studies import Start, model_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,13 +34,13 @@ def main() -> None:
 
 
 def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import FOLLOW_UPS, load_questionnaire
+    from onedial.selfreport import FOLLOW_UPS, load_questionnaire
 
     questionnaire = load_questionnaire(options.questionnaire)
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
     models = model_names(options.models)
     start = Start(PROGRAM, options, "questionnaire")
-    from open_models import LocalRespondent
+    from onedial.models import LocalRespondent
 
     loaded = start.load_in_turn(models)
     with start.begin(notes) as run:
@@ -60,19 +59,10 @@ def ask_model(
     options: argparse.Namespace,
 ) -> None:
     """Ask what is not on disk yet, administration by administration."""
-    from elicitation import (
-        CLOSED_BOOK,
-        PRESENTATIONS,
-        RATING_COLUMNS,
-        Questionnaire,
-        Respondent,
-        administer,
-        answers_in_order,
-        conditions,
-        efficacy_tasks,
-        grade_answer,
-    )
-    from reporting import progress_bar
+    from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order
+    from onedial.panels import grade_answer
+    from onedial.selfreport import PRESENTATIONS, RATING_COLUMNS, Questionnaire, administer, conditions, efficacy_tasks
+    from onedial.show import progress_bar
 
     assert isinstance(respondent, Respondent)
     assert isinstance(questionnaire, Questionnaire)
@@ -108,9 +98,8 @@ def finish(run: Run, options: argparse.Namespace) -> None:
     """Scores, stability, revision, conditions, and accuracy beside them."""
     import pandas as pd
 
-    from elicitation import NO_TASK, RATING_COLUMNS
-    from psychometrics import rating_model, revisions
-    from reporting import save_results
+    from onedial.selfreport import NO_TASK, RATING_COLUMNS, rating_model, revisions
+    from onedial.show import save_results
 
     ratings = run.parts("ratings", ["model", *RATING_COLUMNS], KEY).read()
     tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"]).read()
@@ -155,7 +144,7 @@ def scores_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
     """Mean, coherence and stability for each model, condition and presentation, with what could not be read."""
     import pandas as pd
 
-    from psychometrics import cronbach_alpha, identical_share, intraclass_correlation
+    from onedial.selfreport import cronbach_alpha, identical_share, intraclass_correlation
 
     rows = []
     first = ratings[ratings["follow_up"] == ""]

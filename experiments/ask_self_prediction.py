@@ -12,9 +12,8 @@ questions the embedded ones. A run that was broken off goes on with --resume and
 import argparse
 import sys
 
-from common import positive, program_parser, run_command
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start, model_names
+from onedial.core import Notes, add_run_options, parse_run_options, positive, program_parser, run_command
+from onedial.studies import Start, model_names
 
 PROGRAM = "ask_self_prediction"
 MODEL = "smollm2-135m-instruct"
@@ -40,16 +39,11 @@ def main() -> None:
 def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     models = model_names(options.models)
     start = Start(PROGRAM, options, "self-prediction")
-    from elicitation import (
-        ask_association,
-        ask_difficulty,
-        ask_restriction,
-        association_words,
-        load_questions,
-        sample_questions,
-    )
-    from open_models import LocalRespondent
-    from reporting import progress_bar
+    from onedial.asking import sample_questions
+    from onedial.models import LocalRespondent
+    from onedial.panels import load_questions
+    from onedial.selfreport import ask_association, ask_difficulty, ask_restriction, association_words
+    from onedial.show import progress_bar
 
     n, seed = options.items, options.seed
     words = list(association_words())[:n]

@@ -1,7 +1,7 @@
 """Ask models, in several framings, whether they can answer each question; then, closed book, the question itself.
 
-    python experiments/collect_panel.py --respondents elicitation/data/panel.yaml --out panels/embedded   # CPU, hours
-    python experiments/collect_panel.py --respondents elicitation/data/panel.yaml --n-questions 20 --out /tmp/panel
+    python experiments/collect_panel.py --respondents onedial/panels/data/panel.yaml --out panels/embedded  # CPU, hours
+    python experiments/collect_panel.py --respondents onedial/panels/data/panel.yaml --n-questions 20 --out /tmp/panel
     python experiments/collect_panel.py --respondents providers.yaml --dry-run                  # calls, tokens, money
     python experiments/collect_panel.py --respondents providers.yaml --budget 5 --out panels/mine
 
@@ -19,12 +19,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import InputError, positive, program_parser, run_command
-from run_store import Journal, Notes, Parts, Run, add_run_options, parse_run_options
-from studies import Start
+from onedial.core import (
+    InputError,
+    Journal,
+    Notes,
+    Parts,
+    Run,
+    add_run_options,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+)
+from onedial.studies import Start
 
 if TYPE_CHECKING:
-    from elicitation import Collection
+    from onedial.panels import Collection
 
 PROGRAM = "collect_panel"
 MAY_CHANGE = (
@@ -43,9 +53,10 @@ def main() -> None:
 
 
 def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import COLLECTED, ROW, Collection, load_questions, load_respondents, stratified_sample
-    from open_models import quiet_libraries
-    from studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, save, show_costs
+    from onedial.asking import stratified_sample
+    from onedial.models import quiet_libraries
+    from onedial.panels import COLLECTED, ROW, Collection, load_questions, load_respondents
+    from onedial.studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, save, show_costs
 
     quiet_libraries()
     models = load_respondents(options.respondents)
@@ -81,8 +92,8 @@ def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
 
 def ask_everybody(collection: "Collection", run: Run, options: argparse.Namespace, notes: Notes) -> bool:
     """Take over what other collections have, and ask what is missing; True where the budget ended it."""
-    from elicitation import COLLECTED_NUMBERS
-    from studies.collecting import ask, ask_elsewhere
+    from onedial.panels import COLLECTED_NUMBERS
+    from onedial.studies.collecting import ask, ask_elsewhere
 
     journal = Journal(collection.parts, COLLECTED_NUMBERS)
     for other in options.merge or []:

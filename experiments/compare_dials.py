@@ -20,9 +20,18 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from common import InputError, natural, positive, program_parser, run_command, say
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start, add_subject_options, prompt_of, read_inputs
+from onedial.core import (
+    InputError,
+    Notes,
+    add_run_options,
+    natural,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+    say,
+)
+from onedial.studies import Start, add_subject_options, prompt_of, read_inputs
 
 PROGRAM = "compare_dials"
 KINDS = ("interventions", "cut", "threshold", "personas", "temperature")
@@ -39,16 +48,16 @@ def main() -> None:
 
 
 def compare(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import load_prompt
+    from onedial.asking import load_prompt
 
     template = load_prompt(options.prompt)
     inputs = read_inputs(options)
     if options.dry_run:
-        from studies.dials import predict
+        from onedial.studies.dials import predict
 
         return say(predict(options, inputs, template))
     start = Start(PROGRAM, options, "dials")
-    from studies.dials import DialStudy, ask, chosen_layer, directions, finish, make_dials, place, side_effects
+    from onedial.studies.dials import DialStudy, ask, chosen_layer, directions, finish, make_dials, place, side_effects
 
     model = start.load_subject(options)
     if not options.keep_own:
@@ -111,7 +120,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     options.prompt = prompt_of(options)
     if options.panel == "embedded" and not options.questions:
         options.n_questions = options.n_questions or QUESTIONS_OF_EMBEDDED
-    from elicitation import POLES
+    from onedial.asking import POLES
     from steering import CONTRASTS, DIRECTIONS, OPERATORS
 
     framings = ",".join(POLES) if options.framings == "all" else options.framings

@@ -14,12 +14,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import InputError, program_parser, run_command, say
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start
+from onedial.core import InputError, Notes, add_run_options, parse_run_options, program_parser, run_command, say
+from onedial.studies import Start
 
 if TYPE_CHECKING:
-    from matching import SweepRun
+    from onedial.verdict import SweepRun
 
 PROGRAM = "compare_runs"
 
@@ -32,8 +31,8 @@ def main() -> None:
 
 
 def compare(options: argparse.Namespace, notes: Notes) -> None:
-    from matching import compare_runs
-    from reporting import write_comparison
+    from onedial.report import write_comparison
+    from onedial.verdict import compare_runs
 
     runs = named_runs([Path(folder) for folder in options.runs])
     start = Start(PROGRAM, options, "comparison")
@@ -51,7 +50,7 @@ def named_runs(folders: list[Path]) -> "dict[str, SweepRun]":
     Raises:
         InputError: one folder twice, or no run of steer_sweep.py.
     """
-    from matching import SweepRun
+    from onedial.verdict import SweepRun
 
     whole = [folder.resolve() for folder in folders]
     for folder in whole:

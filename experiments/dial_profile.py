@@ -16,9 +16,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from common import InputError, natural, positive, program_parser, run_command, say
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start
+from onedial.core import (
+    InputError,
+    Notes,
+    add_run_options,
+    natural,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+    say,
+)
+from onedial.studies import Start
 
 PROGRAM = "dial_profile"
 YES_RATES = ".1,.3,.7,.9"
@@ -35,7 +44,7 @@ def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
     wanted = chosen_instruments(options.instruments)
     check_options(options)
     start = Start(PROGRAM, options, "profile")
-    from studies.profile import ask_everything, closed_book, dial_of_run, dial_of_vector, finish
+    from onedial.studies.profile import ask_everything, closed_book, dial_of_run, dial_of_vector, finish
 
     start.set_threads()
     dial = dial_of_run(options) if options.run else dial_of_vector(options)
@@ -58,8 +67,8 @@ def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
 
 def chosen_instruments(names: str | None) -> list[str]:
     """The self-reports of these names and what is read off written answers, or all of them."""
-    from elicitation import SELF_REPORTS
-    from matching import WRITING
+    from onedial.selfreport import SELF_REPORTS
+    from onedial.verdict import WRITING
 
     known = [*SELF_REPORTS, WRITING]
     if not names:

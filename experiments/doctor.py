@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import InputError, cache_dir, program_parser, run_command, say
+from onedial.core import InputError, cache_dir, program_parser, run_command, say
 
 EMBEDDED = "smollm2-135m-instruct"
 GIB = 2**30
@@ -56,7 +56,7 @@ def main() -> int:
 
 def versions() -> Iterator[Finding]:
     """Python and the libraries that move numbers."""
-    from run_store import library_versions
+    from onedial.core import library_versions
 
     found = library_versions()
     python = found.pop("python")
@@ -76,7 +76,7 @@ def devices() -> Iterator[Finding]:
         return
     import torch
 
-    from run_store import machine
+    from onedial.core import machine
 
     cores = machine()["cores"]
     yield Finding("processor", "ok", f"{cores} cores, {machine()['architecture']}")
@@ -118,7 +118,7 @@ def models() -> Iterator[Finding]:
     """The cache of models, and what the hub would ask for."""
     if importlib.util.find_spec("torch") is None:
         return
-    from open_models import OFFLINE_MODELS, is_converted
+    from onedial.models import OFFLINE_MODELS, is_converted
 
     here = [model.name for model in OFFLINE_MODELS.values() if is_converted(model)]
     shown = f"{', '.join(here) or 'empty'} in {cache_dir() / 'models'}"
@@ -148,7 +148,7 @@ def processes() -> Iterator[Finding]:
 
 def wandb_login() -> Iterator[Finding]:
     """Whether runs could be mirrored to W&B."""
-    from reporting import wandb_is_installed, wandb_knows_key
+    from onedial.show import wandb_is_installed, wandb_knows_key
 
     if not wandb_is_installed():
         yield Finding("W&B", "note", "not installed", "pip install wandb; without it runs are complete all the same")
@@ -163,7 +163,7 @@ LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, devices, memory,
 
 def model_finding(name: str) -> Finding:
     """Whether a model can be had, and what it is."""
-    from open_models import load_config, resolve_weights, weights_are_here
+    from onedial.models import load_config, resolve_weights, weights_are_here
 
     try:
         location = resolve_weights(name)

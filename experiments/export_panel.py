@@ -13,7 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from common import InputError, noticed, program_parser, run_command
+from onedial.core import InputError, noticed, program_parser, run_command
 
 
 def main() -> None:
@@ -23,15 +23,8 @@ def main() -> None:
 
 
 def export_panel(options: argparse.Namespace) -> None:
-    from elicitation import (
-        EXPORT_VALUES,
-        EXPORTERS,
-        NAMED_QUESTIONS,
-        load_panel,
-        load_questions,
-        panel_and_cuts,
-        unknown_name,
-    )
+    from onedial.asking import NAMED_QUESTIONS, panel_and_cuts, unknown_name
+    from onedial.panels import EXPORT_VALUES, EXPORTERS, load_panel, load_questions
 
     if options.to not in EXPORTERS:
         raise unknown_name("is no format called", options.to, EXPORTERS, "one of these")

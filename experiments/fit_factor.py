@@ -6,7 +6,7 @@
     python experiments/fit_factor.py PANEL --out factor --zero-cells none --thresholds global
     python experiments/fit_factor.py PANEL --replicates 0       # no nulls and no intervals: seconds
 
-Writes report.html, factor.json (psychometrics.FactorModel), summary.json (every number on it), figures/, and as tables
+Writes report.html, factor.json (onedial.scale.FactorModel), summary.json (every number on it), figures/, and as tables
 respondents, questions, eigenvalues, correlations with intervals, missingness, scale, residuals, sensitivity; with base
 models in the table of respondents clusters; with known groups respondents_by_* and questions_by_*; with several factors
 factors and factor_names. What the respondents' confidence is worth, where the panel
@@ -18,16 +18,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, positive, program_parser, run_command
-from run_store import Notes, Run, add_run_options, parse_run_options
-from studies import Start
+from onedial.core import (
+    InputError,
+    Notes,
+    Run,
+    add_run_options,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+)
+from onedial.studies import Start
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elicitation import ResponseMatrix
-    from psychometrics import PanelAnalysis
-    from reporting import Drawing
+    from onedial.panels import ResponseMatrix
+    from onedial.scale import PanelAnalysis
+    from onedial.show import Drawing
 
 
 PROGRAM = "fit_factor"
@@ -41,8 +49,9 @@ def main() -> None:
 
 
 def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import load_panel
-    from reporting import save_results, write_factor_report
+    from onedial.panels import load_panel
+    from onedial.scale import write_factor_report
+    from onedial.show import save_results
 
     panel = load_panel(options.panel, options.respondents)
     with Start(PROGRAM, options, f"factor-{Path(options.panel).stem}").begin(notes) as run:
@@ -82,7 +91,7 @@ def factor_tables(
     panel: "ResponseMatrix", options: argparse.Namespace, run: Run
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """Ask everything of the panel; print the page, save factor.json, return the other tables and the figures."""
-    from psychometrics import analyse_panel, analysis_summary, analysis_tables
+    from onedial.scale import analyse_panel, analysis_summary, analysis_tables
 
     rules = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
     analysis = analyse_panel(
@@ -106,7 +115,8 @@ def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd
     """What is known of the questions: topic, level, whether they can be known at all, and the length of their text."""
     import pandas as pd
 
-    from elicitation import load_questions, questions_frame
+    from onedial.asking import questions_frame
+    from onedial.panels import load_questions
 
     source = options.questions or ("embedded" if options.panel == "embedded" else None)
     if source is None and panel.about_questions is not None and "topic" in panel.about_questions:
@@ -127,7 +137,7 @@ def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd
 
 def factor_figures(analysis: "PanelAnalysis") -> dict[str, "Drawing"]:
     """Every figure of the panel."""
-    from reporting import factor_figures as draw
+    from onedial.scale.study import factor_figures as draw
 
     figures = {
         "loadings": draw.loadings_against_threshold(

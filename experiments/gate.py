@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import InputError, program_parser, run_command, say
+from onedial.core import InputError, program_parser, run_command, say
 
 if TYPE_CHECKING:
-    from open_models import OpenModel
+    from onedial.models import OpenModel
     from steering import Gate
 
 WORDS, UNREAD = {1.0: "yes", 0.0: "no"}, "unread"
@@ -36,8 +36,8 @@ def main() -> None:
 
 
 def choose(options: argparse.Namespace) -> None:
-    from elicitation import load_prompt
-    from matching import SweepRun
+    from onedial.asking import load_prompt
+    from onedial.verdict import SweepRun
     from steering import Intervention, SteeringVector, choose_gate
 
     swept = SweepRun.open(options.run)
@@ -68,7 +68,7 @@ def choose(options: argparse.Namespace) -> None:
 
 def target_rate(swept: "object", target: str) -> tuple[float, str]:
     """The target's yes rate on the fitting split."""
-    from matching import SweepRun
+    from onedial.verdict import SweepRun
 
     assert isinstance(swept, SweepRun)
     panel = swept.panel()
@@ -84,7 +84,7 @@ def target_rate(swept: "object", target: str) -> tuple[float, str]:
 
 
 def answer(options: argparse.Namespace) -> None:
-    from open_models import choose_threads, load_model, quiet_libraries
+    from onedial.models import choose_threads, load_model, quiet_libraries
     from steering import Gate
 
     gate = Gate.load(options.gate)

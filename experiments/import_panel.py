@@ -17,11 +17,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import InputError, program_parser, run_command
-from run_store import Notes, Run, configuration_of
+from onedial.core import InputError, Notes, Run, configuration_of, program_parser, run_command
 
 if TYPE_CHECKING:
-    from elicitation import ImportedPanel
+    from onedial.panels import ImportedPanel
 
 
 PROGRAM = "import_panel"
@@ -35,7 +34,7 @@ def main() -> None:
 
 
 def import_panel(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import LogChoices, panel_from_logs, read_logs, write_imported
+    from onedial.panels import LogChoices, panel_from_logs, read_logs, write_imported
 
     configuration = configuration_of(options)
     Run.check(configuration, options.out, resume=False)
@@ -54,7 +53,7 @@ def print_report(found: "ImportedPanel") -> None:
     """What was read as what, what was left out, and some of the answers that could not be read."""
     import pandas as pd
 
-    from elicitation import MANY_UNREAD
+    from onedial.asking import MANY_UNREAD
 
     report = found.report
     for run in report["runs"]:

@@ -12,12 +12,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import natural, notice, program_parser, run_command
-from run_store import Notes, Run
+from onedial.core import Notes, Run, natural, notice, program_parser, run_command
 
 if TYPE_CHECKING:
-    from elicitation import ResponseMatrix
-    from matching import SweepRun
+    from onedial.panels import ResponseMatrix
+    from onedial.verdict import SweepRun
 
 PROGRAM = "judge_run"
 
@@ -30,9 +29,9 @@ def main() -> None:
 
 
 def judge_run(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import load_panel
-    from matching import SweepRun
-    from reporting import print_summary, write_report
+    from onedial.panels import load_panel
+    from onedial.report import print_summary, write_report
+    from onedial.verdict import SweepRun
 
     panel = None
     if options.panel is None:
@@ -56,7 +55,7 @@ def judge_run(options: argparse.Namespace, notes: Notes) -> None:
 
 def without_own(run: "SweepRun", panel: "ResponseMatrix") -> "ResponseMatrix":
     """The panel without targets that are the run's subject, unless the run was made with --keep-own."""
-    from elicitation import drop_own
+    from onedial.panels import drop_own
 
     if run.config.get("keep_own"):
         return panel
@@ -76,8 +75,9 @@ def with_panel(
     Raises:
         InputError: `out` is taken, or the panel answers none of the run's questions.
     """
-    from elicitation import how_asked, join_questions_and_panel, panel_long, questions_from_frame
-    from matching import SweepRun
+    from onedial.asking import how_asked, questions_from_frame
+    from onedial.panels import join_questions_and_panel, panel_long
+    from onedial.verdict import SweepRun
 
     questions = source.questions()
     shared, panel, report = join_questions_and_panel(questions_from_frame(questions), panel)

@@ -17,12 +17,23 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from common import InputError, KeysOf, natural, positive, program_parser, run_command, say
-from run_store import Notes, add_run_options, configuration_hash, parse_run_options
-from studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
+from onedial.core import (
+    InputError,
+    KeysOf,
+    Notes,
+    add_run_options,
+    configuration_hash,
+    natural,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+    say,
+)
+from onedial.studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
 
 if TYPE_CHECKING:
-    from elicitation import PromptTemplate
+    from onedial.asking import PromptTemplate
 
 PROGRAM = "multiverse"
 PARAPHRASES = "paraphrases"
@@ -38,10 +49,10 @@ def main() -> None:
 def multiverse(options: argparse.Namespace, notes: Notes) -> None:
     templates = read_wordings(options)
     inputs = read_inputs(options, judged=True)
-    from matching import RULE, universes_of
-    from open_models import quiet_libraries
+    from onedial.models import quiet_libraries
+    from onedial.studies.multiverse import MultiverseStudy, find_turns, finish, own_layer, plan_wording, predict
+    from onedial.verdict import RULE, universes_of
     from steering import check_readability
-    from studies.multiverse import MultiverseStudy, find_turns, finish, own_layer, plan_wording, predict
 
     quiet_libraries()
     candidates = layers_by_config(options)
@@ -77,7 +88,7 @@ def multiverse(options: argparse.Namespace, notes: Notes) -> None:
 
 def read_wordings(options: argparse.Namespace) -> "list[PromptTemplate]":
     """The wordings, the run's own first."""
-    from elicitation import load_prompt, paraphrases
+    from onedial.asking import load_prompt, paraphrases
 
     template = load_prompt(options.prompt)
     if options.wordings == PARAPHRASES:

@@ -19,16 +19,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, natural, program_parser, run_command
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start
+from onedial.core import InputError, Notes, add_run_options, natural, parse_run_options, program_parser, run_command
+from onedial.studies import Start
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elicitation import ResponseMatrix
-    from psychometrics import FBetaCurve
-    from reporting import Drawing
+    from onedial.confidence import FBetaCurve
+    from onedial.panels import ResponseMatrix
+    from onedial.show import Drawing
 
 ATTITUDES = {
     "a wrong yes costs far more": 1 / 4,
@@ -50,8 +49,9 @@ def main() -> None:
 
 
 def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import correctness_of, load_panel
-    from reporting import save_results, write_confidence_report
+    from onedial.confidence import write_confidence_report
+    from onedial.panels import correctness_of, load_panel
+    from onedial.show import save_results
 
     panel = load_panel(options.panel, options.respondents)
     with Start(PROGRAM, options, f"confidence-{Path(options.panel).stem}").begin(notes) as run:
@@ -73,8 +73,8 @@ def rate_tables(
     panel: "ResponseMatrix", correctness: "pd.DataFrame | None"
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """How often each respondent says yes and is right, with what is missing."""
-    from elicitation import rates_of_respondents
-    from reporting import confidence_figures as draw
+    from onedial.confidence import confidence_figures as draw
+    from onedial.panels import rates_of_respondents
 
     rates = rates_of_respondents(panel, correctness)
     n_models = rates["model"].nunique()
@@ -95,9 +95,8 @@ def worth_tables(
     panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace, rates: "pd.DataFrame"
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """F-beta, the line between base models, calibration, pairwise calibration."""
-    from psychometrics import f_beta_curve, pairwise_calibration
-    from reporting import confidence_figures as draw
-    from reporting import f_beta_figure
+    from onedial.confidence import confidence_figures as draw
+    from onedial.confidence import f_beta_curve, f_beta_figure, pairwise_calibration
 
     n = max(options.replicates, 1)
     curve = f_beta_curve(panel, correctness)
@@ -177,9 +176,9 @@ def line_between_models(
 
     import pandas as pd
 
-    from elicitation import base_model_means, stated_confidence
-    from psychometrics import confidence_accuracy_regression
-    from reporting import confidence_figures as draw
+    from onedial.confidence import confidence_accuracy_regression
+    from onedial.confidence import confidence_figures as draw
+    from onedial.panels import base_model_means, stated_confidence
 
     found = stated_confidence(panel)
     numbers = found.values if found is not None and found.source == "stated" else None
@@ -212,9 +211,9 @@ def calibration_tables(
     panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace
 ) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
     """Calibration of numeric confidence, and meta-d'; said in words where there is none."""
-    from elicitation import stated_confidence
-    from psychometrics import calibration_table, metacognition_sentences, metacognition_table
-    from reporting import confidence_figures as draw
+    from onedial.confidence import calibration_table, metacognition_sentences, metacognition_table
+    from onedial.confidence import confidence_figures as draw
+    from onedial.panels import stated_confidence
 
     confidence = stated_confidence(panel)
     if confidence is None:
@@ -250,8 +249,8 @@ def knowledge_tables(
     panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace
 ) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
     """Whose knowledge is it: of oneself, or of what is hard for all? Base models, framings averaged."""
-    from elicitation import stated_confidence
-    from psychometrics import whose_knowledge
+    from onedial.confidence import whose_knowledge
+    from onedial.panels import stated_confidence
 
     if not options.replicates:
         return {}, {}, {"whose_knowledge": "not tested: --replicates 0"}

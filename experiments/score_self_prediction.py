@@ -15,9 +15,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import InputError, positive, program_parser, run_command
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start
+from onedial.core import InputError, Notes, add_run_options, parse_run_options, positive, program_parser, run_command
+from onedial.studies import Start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +38,9 @@ def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     if not tests:
         raise InputError(f"{options.folder} holds none of {', '.join(TESTS)} as .csv or .csv.gz; check the folder")
     start = Start(PROGRAM, options, "self-prediction")
-    from psychometrics import association_scores, cross_prediction, difficulty_scores, restriction_scores
-    from reporting import save_results, self_prediction_figure
+    from onedial.selfreport import association_scores, cross_prediction, difficulty_scores, restriction_scores
+    from onedial.selfreport.show import self_prediction_figure
+    from onedial.show import save_results
 
     n, seed = options.replicates, options.seed
     scores = {}
@@ -97,7 +97,7 @@ def who_predicts_whom(test: str, answers: "pd.DataFrame") -> "pd.DataFrame":
     """Predictor x target: balanced accuracy of one model's predictions against another's outcomes on the same items."""
     import pandas as pd
 
-    from psychometrics import measured_ranks, pair_scores, prediction_matrix
+    from onedial.selfreport import measured_ranks, pair_scores, prediction_matrix
 
     names = list(dict.fromkeys(answers["model"]))
     if test == "difficulty":

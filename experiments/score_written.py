@@ -15,15 +15,24 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, natural, positive, program_parser, run_command
-from run_store import Notes, Run, add_run_options, parse_run_options
-from studies import Start, model_names
+from onedial.core import (
+    InputError,
+    Notes,
+    Run,
+    add_run_options,
+    natural,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+)
+from onedial.studies import Start, model_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elicitation import Question
-    from open_models import OpenModel
+    from onedial.asking import Question
+    from onedial.models import OpenModel
 
 PROGRAM = "score_written"
 MODEL = "smollm2-135m-instruct"
@@ -46,7 +55,8 @@ def main() -> None:
 
 
 def score_written(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import load_questions, stratified_sample
+    from onedial.asking import stratified_sample
+    from onedial.panels import load_questions
 
     reports = chosen_reports(options.reports)
     models = model_names(options.models)
@@ -67,7 +77,7 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
 
 def chosen_reports(names: str) -> list[str]:
     """Names of the self-reports to ask; their items are questions, or answers to them."""
-    from elicitation import SELF_REPORTS
+    from onedial.selfreport import SELF_REPORTS
 
     wanted = [] if names == "none" else [name.strip() for name in names.split(",")]
     known = [name for name, report in SELF_REPORTS.items() if report.about in ("questions", "answers")]
@@ -84,9 +94,10 @@ def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]",
     """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded."""
     from dataclasses import replace
 
-    from elicitation import CLOSED_BOOK, TextReader, answers_in_order, grade_closed_book
-    from open_models import LocalRespondent
-    from reporting import progress_bar
+    from onedial.asking import CLOSED_BOOK, TextReader, answers_in_order
+    from onedial.models import LocalRespondent
+    from onedial.panels import grade_closed_book
+    from onedial.show import progress_bar
 
     parts = run.parts("written", *WRITTEN)
     done = {(model_name, sample) for model_name, _, sample in parts.done_keys() if model_name == name}
@@ -116,9 +127,9 @@ def read(run: Run, name: str, model: "OpenModel", questions: "list[Question]") -
     """Token statistics of each likeliest answer: after its question, without it, and after being shown the answer."""
     import pandas as pd
 
-    from elicitation import CLOSED_BOOK, PromptTemplate
-    from open_models import read_written
-    from reporting import progress_bar
+    from onedial.asking import CLOSED_BOOK, PromptTemplate
+    from onedial.models import read_written
+    from onedial.show import progress_bar
 
     parts = run.parts("tokens", *TOKENS)
     done = {prompt for model_name, _, prompt, _ in parts.done_keys() if model_name == name}
@@ -158,9 +169,9 @@ def read(run: Run, name: str, model: "OpenModel", questions: "list[Question]") -
 
 def ask(run: Run, name: str, model: "OpenModel", questions: "list[Question]", reports: list[str], notes: Notes) -> None:
     """Self-reports about the same questions and answers."""
-    from elicitation import SELF_REPORTS, Item, ask_self_report
-    from open_models import LocalRespondent
-    from reporting import progress_bar
+    from onedial.models import LocalRespondent
+    from onedial.selfreport import SELF_REPORTS, Item, ask_self_report
+    from onedial.show import progress_bar
 
     parts = run.parts("asked", *ASKED)
     done = {report for model_name, report, _ in parts.done_keys() if model_name == name}
@@ -205,9 +216,9 @@ def finish(run: Run, models: list[str], questions: "list[Question]", options: ar
     """Scores, their worth, votes and zones; tables and figure."""
     import pandas as pd
 
-    from elicitation import MEASUREMENT_COLUMNS
-    from psychometrics import signal_table
-    from reporting import save_results, signals_figure
+    from onedial.asking import MEASUREMENT_COLUMNS
+    from onedial.confidence import signal_table, signals_figure
+    from onedial.show import save_results
 
     written = run.parts("written", *WRITTEN).read()
     tokens, asked = run.parts("tokens", *TOKENS).read(), run.parts("asked", *ASKED).read()
@@ -248,8 +259,8 @@ def scores_of_tokens(
     """Question x score: turned so that higher = surer, and as they are."""
     import pandas as pd
 
-    from elicitation import answer_spans
-    from psychometrics import SURER, TokenStatistics, question_lift, shown_lift, token_scores
+    from onedial.confidence import SURER, TokenStatistics, question_lift, shown_lift, token_scores
+    from onedial.panels import answer_spans
 
     texts = {question.id: question.text for question in questions}
     answers = first["text"].to_dict()
@@ -278,8 +289,9 @@ def agreement_of_samples(own: "pd.DataFrame", questions: "list[Question]") -> "t
     import numpy as np
     import pandas as pd
 
-    from elicitation import answer_label
-    from psychometrics import habits, mended_and_broken, sample_agreement, samples_until_sure
+    from onedial.confidence import habits, sample_agreement, samples_until_sure
+    from onedial.panels import answer_label
+    from onedial.selfreport import mended_and_broken
 
     texts = {question.id: question.text for question in questions}
     labels: pd.DataFrame = own.assign(
@@ -313,7 +325,7 @@ def zones_of(said: "pd.DataFrame", agreed: "pd.DataFrame", first: "pd.DataFrame"
     import numpy as np
     import pandas as pd
 
-    from psychometrics import ZONES, certainty_zones
+    from onedial.confidence import ZONES, certainty_zones
 
     if "P(True)" not in said:
         return pd.DataFrame({"n": 0, "right": float("nan")}, index=pd.Index(ZONES, name="zone"))
@@ -325,7 +337,7 @@ def zones_of(said: "pd.DataFrame", agreed: "pd.DataFrame", first: "pd.DataFrame"
 
 def as_measurements(name: str, scores: "pd.DataFrame", first: "pd.DataFrame") -> "pd.DataFrame":
     """Every score as a measurement: the instrument is the score's name, its value stands as it is."""
-    from elicitation import MEASUREMENT_COLUMNS
+    from onedial.asking import MEASUREMENT_COLUMNS
 
     wide = scores.rename_axis(index="question_id").reset_index()
     long = wide.melt("question_id", var_name="instrument", value_name="value").dropna(subset=["value"])

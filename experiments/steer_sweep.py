@@ -15,9 +15,20 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from common import InputError, KeysOf, is_first_process, natural, positive, program_parser, run_command, say
-from run_store import Notes, add_run_options, parse_run_options
-from studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
+from onedial.core import (
+    InputError,
+    KeysOf,
+    Notes,
+    add_run_options,
+    is_first_process,
+    natural,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+    say,
+)
+from onedial.studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
 
 PROGRAM = "steer_sweep"
 
@@ -30,14 +41,14 @@ def main() -> None:
 
 
 def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
-    from elicitation import load_prompt
+    from onedial.asking import load_prompt
 
     template = load_prompt(options.prompt)
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
-    from open_models import PromptSet, own_device, quiet_libraries, start_processes
-    from reporting import WandbOptions
+    from onedial.models import PromptSet, own_device, quiet_libraries, start_processes
+    from onedial.show import WandbOptions
+    from onedial.studies import sweep
     from steering import check_readability
-    from studies import sweep
 
     quiet_libraries()
     asked_for = sweep.SweepOptions.of(options)
@@ -123,7 +134,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     if options.side_effects and not options.facts:
         raise InputError("--side-effects rests on unrelated facts; leave --facts 0 away")
     if options.facts:
-        from elicitation import load_facts
+        from onedial.panels import load_facts
 
         load_facts(options.facts)
     if not 0 <= options.limit <= 1 or options.passages > 64:

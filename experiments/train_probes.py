@@ -30,15 +30,27 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from common import InputError, KeysOf, natural, positive, program_parser, run_command, say
-from run_store import Notes, Run, add_run_options, parse_run_options
-from studies import Start, prompt_of
+from onedial.core import (
+    InputError,
+    KeysOf,
+    Notes,
+    Run,
+    add_run_options,
+    natural,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+    say,
+)
+from onedial.studies import Start, prompt_of
 
 if TYPE_CHECKING:
-    from elicitation import PromptTemplate
-    from matching import ExperimentInputs
-    from open_models import OpenModel
-    from probes import Probe, Study
+    from onedial.asking import PromptTemplate
+    from onedial.models import OpenModel
+    from onedial.panels import ExperimentInputs
+    from onedial.studies.probes import Study
+    from probes import Probe
 
 PROGRAM = "train_probes"
 MODEL = "smollm2-135m-instruct"
@@ -54,9 +66,10 @@ def main() -> None:
 
 def train_probes(options: argparse.Namespace, notes: Notes) -> None:
     inputs, template = read_inputs(options)
-    from open_models import PromptSet, store_activations
-    from probes import Study, StudyOptions
-    from reporting import progress_bar, write_probe_figures, write_probe_report
+    from onedial.models import PromptSet, store_activations
+    from onedial.show import progress_bar
+    from onedial.studies.probes import Study, StudyOptions
+    from probes import write_probe_figures, write_probe_report
 
     start = Start(PROGRAM, options, f"probes-{options.model}", MAY_CHANGE)
     model = start.load_subject(options)
@@ -104,7 +117,7 @@ def is_done(run: Run, stage: str) -> bool:
 
 def stages_of(options: argparse.Namespace) -> "dict[str, Callable[[Study], None]]":
     """Name to what is done, in order; a stage that is done is not done again."""
-    from probes import STUDY_STAGES
+    from onedial.studies.probes import STUDY_STAGES
 
     here: dict[str, Callable[[Study], None]] = {
         "use": lambda study: use_stage(study, options),
@@ -163,8 +176,8 @@ def replacement_stage(study: "Study", options: argparse.Namespace) -> None:
     """Words and a threshold per target in the place of a dial, on topics not seen: replacement.csv and by target."""
     import numpy as np
 
-    from elicitation import is_read
-    from matching import SweepRun, dial_order, replacement_table
+    from onedial.asking import is_read
+    from onedial.verdict import SweepRun, dial_order, replacement_table
     from probes import sentence_embeddings
 
     panel, folds = study.labels.panel, study.task.folds
@@ -198,8 +211,8 @@ def replacement_stage(study: "Study", options: argparse.Namespace) -> None:
 
 def read_inputs(options: argparse.Namespace) -> "tuple[ExperimentInputs, PromptTemplate]":
     """Questions, panel and prompt."""
-    from elicitation import load_prompt
-    from matching import load_inputs
+    from onedial.asking import load_prompt
+    from onedial.panels import load_inputs
 
     template = load_prompt(options.prompt)
     inputs = load_inputs(options.panel, options.questions, options.respondents, None, options.n_questions, options.seed)
@@ -226,7 +239,7 @@ def layers_of(given: str, model: "OpenModel") -> list[int]:
 
 def check_comparison(options: argparse.Namespace, layers: Sequence[int]) -> None:
     """Raise InputError where the stages after the first could not be done with these options."""
-    from elicitation import load_facts
+    from onedial.panels import load_facts
     from probes import LEAST_OF_A_KIND
 
     if "probes" not in options.stages and not options.resume:
@@ -236,7 +249,7 @@ def check_comparison(options: argparse.Namespace, layers: Sequence[int]) -> None
     if not options.step > 0:
         raise InputError(f"--step is {options.step}, but a push needs a step above 0; 0.05 is the default")
     if options.dial:
-        from matching import SweepRun, dial_order
+        from onedial.verdict import SweepRun, dial_order
 
         dial_order(SweepRun.open(options.dial))
     if options.facts:

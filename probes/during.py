@@ -18,12 +18,12 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from common import QUANTILES_95, InputError
-from elicitation import REASONED, Instrument, Prompt, Question, Response, TextReader
-from open_models import LocalRespondent, OpenModel, batches_by_length, encode, halving_on_out_of_memory, pad_batch
-from probes.linear import Probe
+from onedial.asking import REASONED, Instrument, Prompt, Question, Response, TextReader
+from onedial.core import InputError
+from onedial.models import LocalRespondent, OpenModel, batches_by_length, encode, halving_on_out_of_memory, pad_batch
+from onedial.stats import QUANTILES_95, roc_area, roc_area_interval
+from probes.fitting.linear import Probe
 from probes.reading import Surroundings
-from psychometrics import roc_area, roc_area_interval
 
 Floats = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from common import InputError, atomic_path
-from probes.crossfit import CrossFitted
-from probes.linear import Probe
-from probes.measure import LayerReading, ProbeTask
+from onedial.core import InputError, atomic_path
+from probes.fitting.crossfit import CrossFitted
+from probes.fitting.linear import Probe
+from probes.fitting.measure import LayerReading, ProbeTask
 
 FORMAT = "onedial-layer-probes-1"
 

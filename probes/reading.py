@@ -14,12 +14,12 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from common import InputError, one_line
-from probes.concordance import Concordance, difference_interval
-from probes.crossfit import CrossFitted
-from probes.linear import Probe
-from probes.measure import ProbeTask
-from probes.solvers import METHODS, Training, ledoit_wolf
+from onedial.core import InputError, one_line
+from probes.directions.concordance import Concordance, difference_interval
+from probes.fitting.crossfit import CrossFitted
+from probes.fitting.linear import Probe
+from probes.fitting.measure import ProbeTask
+from probes.fitting.solvers import METHODS, Training, ledoit_wolf
 
 Floats = NDArray[np.float64]
 

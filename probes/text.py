@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from common import InputError
-from probes.crossfit import Features
+from onedial.core import InputError
+from probes.fitting.crossfit import Features
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from common import InputError, program_parser, run_command
+from onedial.core import InputError, program_parser, run_command
 
 SMALL: dict[str, Any] = dict(
     vocab_size=320,
@@ -106,7 +106,7 @@ def path_of(row: Architecture) -> tuple[str, str, str]:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from open_models import OpenModel
+    from onedial.models import OpenModel
 
     torch.manual_seed(0)
     config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)

@@ -16,16 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from common import atomic_path, natural, positive, program_parser, run_command, say
+from onedial.core import atomic_path, natural, positive, program_parser, run_command, say
 
 
 def main() -> None:
     options = parse_options()
     import torch
 
-    from elicitation import load_prompt
-    from matching import load_inputs
-    from open_models import PromptSet, load_model, pad_batch, quiet_libraries, store_activations
+    from onedial.asking import load_prompt
+    from onedial.models import PromptSet, load_model, pad_batch, quiet_libraries, store_activations
+    from onedial.panels import load_inputs
     from probes import ProbeTask, TopicFolds, labels_of, measure_layer
 
     quiet_libraries()

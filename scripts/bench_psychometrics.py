@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from common import atomic_path, program_parser, run_command
+from onedial.core import atomic_path, program_parser, run_command
 
 _NULLS_UP_TO = 100
 _PAIRS_FOR_THE_OTHER = 20
@@ -53,7 +53,8 @@ def simulate(n_respondents: int, n_questions: int, missing: float, seed: int) ->
 
 def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
     """(name, what to time) in the order in which an analysis needs them."""
-    from psychometrics import (
+    from onedial.confidence import metacognition_table, pairwise_calibration
+    from onedial.scale import (
         analyse_panel,
         bootstrap_questions,
         cluster_structure,
@@ -62,9 +63,7 @@ def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
         factor_scores,
         fit_factor_model,
         graded_response_model,
-        metacognition_table,
         one_factor_bootstrap,
-        pairwise_calibration,
         permutation_null,
         polychoric,
         quadratic_fit_test,
@@ -81,9 +80,9 @@ def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
         threshold_table,
         two_parameter_irt,
     )
-    from psychometrics.answers import as_answers
-    from psychometrics.minres import minres_one_factor
-    from psychometrics.pair_counts import count_pairs
+    from onedial.scale.correlations.pair_counts import count_pairs
+    from onedial.scale.factor.minres import minres_one_factor
+    from onedial.stats import as_answers
 
     panel = as_answers(answers)
     yield "check the input", lambda: as_answers(answers)

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common import atomic_path, program_parser, run_command
+from onedial.core import atomic_path, program_parser, run_command
 
 AGREEMENT = 1e-3
 BATCH = 16
@@ -76,8 +76,9 @@ class Bench:
     def __init__(self, options: argparse.Namespace) -> None:
         import torch
 
-        from elicitation import FRAMINGS, load_questions
-        from open_models import PromptSet, load_model
+        from onedial.asking import FRAMINGS
+        from onedial.models import PromptSet, load_model
+        from onedial.panels import load_questions
         from steering import SteeringVector, random_vector
 
         torch.set_num_threads(options.threads)
@@ -99,7 +100,7 @@ class Bench:
         import torch
         import transformers
 
-        from open_models import common_prefix_length
+        from onedial.models import common_prefix_length
 
         lengths = [len(sequence) for sequence in self.prompts.sequences]
         shared = common_prefix_length(self.prompts.sequences)
@@ -190,7 +191,7 @@ class Bench:
         """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""
         import torch
 
-        from open_models import batches_by_length, pad_batch
+        from onedial.models import batches_by_length, pad_batch
 
         vector, grid = self.vectors[layer], list(margins.columns)
         step = max(1, (len(grid) - 1) // max(1, self.options.peer_magnitudes))

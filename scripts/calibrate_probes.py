@@ -22,7 +22,7 @@ import probe_cases as planted
 from growing_table import GrowingTable
 from probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
 
-from common import InputError, positive, program_parser, run_command
+from onedial.core import InputError, positive, program_parser, run_command
 from probes import (
     Concordance,
     ProbeTask,

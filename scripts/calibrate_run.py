@@ -21,12 +21,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common import positive, program_parser, run_command
+from onedial.core import positive, program_parser, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from matching import Verdict
+    from onedial.verdict import Verdict
 
 KINDS = ("steered", "permuted")
 QUESTIONS = {"reproduced": "Is it reproduced?", "dial": "What is the dial?"}
@@ -36,7 +36,8 @@ def main() -> int:
     options = parse_options()
     import pandas as pd
 
-    from matching import SPLITS, SweepRun
+    from onedial.panels import SPLITS
+    from onedial.verdict import SweepRun
 
     run = SweepRun.open(options.run)
     own, sweep = run.under_test(), run.sweep()
@@ -64,8 +65,8 @@ def one_verdict(sweep: "pd.DataFrame", kind: str, seed: int, options: argparse.N
     """The verdict on one panel; the permuted one of a seed has the answers of the steered one."""
     import numpy as np
 
-    from matching import judge, match_targets
-    from matching.simulation import framings_of, steered_targets
+    from onedial.verdict import judge, match_targets
+    from onedial.verdict.simulation import framings_of, steered_targets
 
     rng = np.random.default_rng(seed)
     spread = float(sweep.loc[sweep["magnitude"] == 0, "margin"].std())
@@ -78,7 +79,7 @@ def one_verdict(sweep: "pd.DataFrame", kind: str, seed: int, options: argparse.N
 
 def missed_marks(reproduced: dict[str, Counter[str]], n_seeds: int) -> list[str]:
     """What the module's docstring promises and these counts do not keep."""
-    from matching.verdict import MAJORITY_AS_GOOD, NOT_REPRODUCED, REPRODUCED
+    from onedial.verdict.verdict import MAJORITY_AS_GOOD, NOT_REPRODUCED, REPRODUCED
 
     wrong = reproduced["permuted"][MAJORITY_AS_GOOD] + reproduced["permuted"][REPRODUCED]
     blind = reproduced["steered"][NOT_REPRODUCED]

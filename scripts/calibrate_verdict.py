@@ -4,7 +4,7 @@
     python scripts/calibrate_verdict.py --seeds 10 --n-questions 1000 --table /tmp/thousand.csv
     python scripts/calibrate_verdict.py --null-orders 300      # C_A alone where nothing is shared: a second for each
 
-Margins and answers are synthetic (`matching.simulation.SCENARIOS` says how each is made): what is studied is the
+Margins and answers are synthetic (`onedial.verdict.simulation.SCENARIOS` says how each is made): what is studied is the
 procedure, no model. Every verdict is a row of the table, which is kept as it grows. Printed are, for each scenario, how
 often each answer was given to each of the three questions; size and power of S, G, C_A and of the rank among controls;
 and how often an interval held the mean over seeds, which stands for the truth. The program ends with exit code 1 where
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from growing_table import GrowingTable
 
-from common import natural, positive, program_parser, run_command
+from onedial.core import natural, positive, program_parser, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,8 +74,8 @@ def main() -> int:
 
 def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
     """A row for every scenario and seed; those that the file holds are taken from it."""
-    from matching import RULE
-    from matching.simulation import SCENARIOS
+    from onedial.verdict import RULE
+    from onedial.verdict.simulation import SCENARIOS
 
     settings = {"rule": RULE, "n_questions": options.n_questions, "n_targets": options.n_targets}
     settings["n_permutations"] = options.n_permutations
@@ -95,8 +95,8 @@ def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]
 
     import numpy as np
 
-    from matching import control_table, judge, match_targets
-    from matching.simulation import SCENARIOS, framings_of, simulated_controls
+    from onedial.verdict import control_table, judge, match_targets
+    from onedial.verdict.simulation import SCENARIOS, framings_of, simulated_controls
 
     scenario = SCENARIOS[name]
     sweep, panel = scenario.draw(seed, options.n_questions, options.n_targets)
@@ -132,14 +132,11 @@ def null_orders(options: argparse.Namespace) -> int:
     """
     import numpy as np
 
-    from common import LEVEL
-    from matching import sweep_grid
-    from matching.dial import dial_of_grid
-    from matching.numbers import number_of
-    from matching.ranking import auc, auc_resampled
-    from matching.simulation import SCENARIOS, framings_of
-    from matching.tables import panel_answers
-    from reporting import progress_bar
+    from onedial.show import progress_bar
+    from onedial.stats import LEVEL, auc, auc_resampled, number_of
+    from onedial.verdict import dial_of_grid, sweep_grid
+    from onedial.verdict.simulation import SCENARIOS, framings_of
+    from onedial.verdict.tables import panel_answers
 
     given_options = {"n_questions": options.n_questions, "n_targets": options.n_targets}
     found = GrowingTable(options.table or Path("runs/null_orders.csv"), ("seed",), given_options)
@@ -189,8 +186,8 @@ def rates_of(table: "pd.DataFrame") -> "pd.DataFrame":
     """Per scenario: means of the numbers, and how often each part claimed something."""
     import pandas as pd
 
-    from common import LEVEL
-    from matching.verdict import AWAY, MOVED_CUT, TOWARDS
+    from onedial.stats import LEVEL
+    from onedial.verdict.verdict import AWAY, MOVED_CUT, TOWARDS
 
     claims = {
         "S": table["signal_estimate"],

@@ -48,7 +48,7 @@ from pathlib import Path
 import yaml
 from stored_values import ROOT, stored_value
 
-from common import InputError, program_parser, run_command, write_text
+from onedial.core import InputError, program_parser, run_command, write_text
 
 DOCS = ROOT / "docs"
 NUMBERS = DOCS / "numbers"

@@ -6,7 +6,7 @@ python scripts/check_run.py RUN
 import sys
 from pathlib import Path
 
-from common import InputError, program_parser, run_command
+from onedial.core import InputError, program_parser, run_command
 
 FILES = [
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "log.txt"),
@@ -22,8 +22,8 @@ def main() -> None:
 
     import pandas as pd
 
-    from matching import ANSWERS, SweepRun
-    from reporting import headline
+    from onedial.show import headline
+    from onedial.verdict import ANSWERS, SweepRun
 
     run = SweepRun.open(folder)
     missing = [name for name in FILES if not (run.path / name).is_file()]

@@ -1,6 +1,6 @@
 """What a collected panel's respondents said and knew, in the tables of docs/data.md.
 
-    python scripts/describe_panel.py elicitation/data                      # the embedded panel
+    python scripts/describe_panel.py onedial/panels/data                      # the embedded panel
     python scripts/describe_panel.py runs/panel --questions my_questions.jsonl --out described
 
 FOLDER is one that collect_panel.py wrote. Writes, with --out: respondents.csv (yes rate, unread, mass, what the margin
@@ -15,18 +15,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from common import InputError, atomic_path, program_parser, run_command
-from elicitation import (
-    Question,
+from onedial.asking import Question
+from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.panels import (
     accuracy_by_level,
-    kinship_of,
     load_panel,
     load_questions,
     non_answers_by_level,
     outcome_counts,
     summarise_panel,
 )
-from elicitation.closed_book import NO_ANSWER
+from onedial.panels.grading.closed_book import NO_ANSWER
+from onedial.scale import kinship_of
 
 FILES = ("panel.csv", "closed_book.csv")
 

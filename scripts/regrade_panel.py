@@ -1,6 +1,6 @@
 """Grade the stored closed-book answers of a panel once more, after keys or rules have changed; no model is asked.
 
-    python scripts/regrade_panel.py elicitation/data                       # the embedded panel
+    python scripts/regrade_panel.py onedial/panels/data                       # the embedded panel
     python scripts/regrade_panel.py runs/panel --questions my_questions.jsonl
 
 Rewrites the grades in FOLDER/closed_book.csv and the column answered_correctly of FOLDER/panel.csv (which it finds
@@ -13,15 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from common import InputError, atomic_path, program_parser, run_command
-from elicitation import (
-    Question,
-    accuracy_by_level,
-    grade_closed_book,
-    load_questions,
-    non_answers_by_level,
-    outcome_counts,
-)
+from onedial.asking import Question
+from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.panels import accuracy_by_level, grade_closed_book, load_questions, non_answers_by_level, outcome_counts
 
 FILES = ("closed_book.csv", "panel.csv", "respondents.csv")
 

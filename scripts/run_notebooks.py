@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from common import InputError, program_parser, run_command, write_text
+from onedial.core import InputError, program_parser, run_command, write_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 

@@ -17,15 +17,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from common import atomic_path, natural, positive, program_parser, run_command
-from psychometrics import (
-    PsychometricsWarning,
-    fit_factor_model,
-    one_factor_bootstrap,
-    permutation_null,
-    quadratic_fit,
-    two_parameter_irt,
-)
+from onedial.core import atomic_path, natural, positive, program_parser, run_command
+from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, two_parameter_irt
+from onedial.stats import PsychometricsWarning
 
 LOADING = 0.8
 RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from growing_table import GrowingTable
 
-from common import positive, program_parser, run_command
+from onedial.core import positive, program_parser, run_command
 
 POINTS = (0.05, 0.5, 0.95)
 Simulation = Callable[[int], dict[str, float] | None]
@@ -36,10 +36,9 @@ Simulation = Callable[[int], dict[str, float] | None]
 
 
 def unrelated(seed: int) -> dict[str, float]:
-    from matching import judge, match_targets
-    from matching.simulation import simulate_sweep, unrelated_targets
-    from matching.status import EDGE, OK
-    from matching.verdict import MIN_TARGETS
+    from onedial.verdict import EDGE, MIN_TARGETS, judge, match_targets
+    from onedial.verdict.criteria.status import OK
+    from onedial.verdict.simulation import simulate_sweep, unrelated_targets
 
     rng = np.random.default_rng([1, seed])
     sweep = simulate_sweep(rng, 1000)
@@ -64,7 +63,7 @@ def wandering(turn: float) -> Simulation:
     """
 
     def one(seed: int) -> dict[str, float]:
-        from matching.status import falls
+        from onedial.verdict.criteria.status import falls
 
         rng = np.random.default_rng([2, seed])
         place, steps = rng.standard_normal((400, 1)), np.linspace(-1, 1, 41)
@@ -81,9 +80,9 @@ def wandering(turn: float) -> Simulation:
 
 def path(breaking: float, reordering: float) -> Simulation:
     def one(seed: int) -> dict[str, float] | None:
-        from elicitation import ResponseMatrix
-        from matching import dial_path, sweep_grid
-        from matching.simulation import framings_of, moved_cut_targets, simulate_sweep, with_own_difficulty
+        from onedial.panels import ResponseMatrix
+        from onedial.verdict import dial_path, sweep_grid
+        from onedial.verdict.simulation import framings_of, moved_cut_targets, simulate_sweep, with_own_difficulty
 
         rng = np.random.default_rng([3, seed])
         sweep = simulate_sweep(rng, reordering=reordering)
@@ -103,7 +102,7 @@ def comparison(more: float) -> Simulation:
     def one(seed: int) -> dict[str, float]:
         from scipy.stats import norm
 
-        from matching.comparison import paired_difference
+        from onedial.verdict import paired_difference
 
         rng = np.random.default_rng([4, seed])
         ease = rng.standard_normal((120, 1))

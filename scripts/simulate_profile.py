@@ -17,7 +17,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from common import positive, program_parser, run_command
+from onedial.core import positive, program_parser, run_command
 
 SETTINGS = (-2.0, -1.0, 1.0, 2.0)
 PER_ITEM, NOISE = 0.3, 0.1
@@ -32,8 +32,8 @@ def main() -> None:
     options = parse_options()
     import pandas as pd
 
-    from matching import PROFILE_VERDICTS
-    from reporting import progress_bar
+    from onedial.show import progress_bar
+    from onedial.verdict import PROFILE_VERDICTS
 
     rows = []
     with progress_bar(len(SCENARIOS), "scenarios") as advance:
@@ -60,8 +60,8 @@ def one_verdict(pushes: float, effect: float | None, options: argparse.Namespace
     import numpy as np
     import pandas as pd
 
-    from elicitation import VECTOR
-    from matching import PROFILE_COLUMNS, profile_of
+    from onedial.asking import VECTOR
+    from onedial.verdict import PROFILE_COLUMNS, profile_of
 
     rng = np.random.default_rng(seed)
     base = rng.normal(size=options.items)

@@ -21,18 +21,16 @@ import pandas as pd
 from growing_table import GrowingTable
 from scipy.special import ndtri
 
-from common import positive, program_parser, run_command
-from psychometrics import (
-    PsychometricsWarning,
+from onedial.confidence import metacognition_table, pairwise_calibration
+from onedial.core import positive, program_parser, run_command
+from onedial.scale import (
     bootstrap_questions,
     cluster_structure,
     correlation_intervals,
     difficulty_reliability,
     factor_fit,
     fit_factor_model,
-    metacognition_table,
     one_factor_bootstrap,
-    pairwise_calibration,
     permutation_null,
     quadratic_fit_test,
     question_invariance,
@@ -42,6 +40,7 @@ from psychometrics import (
     scale_distribution,
     two_parameter_irt,
 )
+from onedial.stats import PsychometricsWarning
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])

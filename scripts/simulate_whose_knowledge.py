@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from growing_table import GrowingTable
 
-from common import LEVEL, positive, program_parser, run_command
+from onedial.core import positive, program_parser, run_command
+from onedial.stats import LEVEL
 
 N_QUESTIONS, N_RESPONDENTS = 300, 8
 OWN = {"nothing of its own": 0.0, ".3 of its own": 0.3, ".5 of its own": 0.5}
@@ -37,9 +38,9 @@ def panel(own: float, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def summary(planted: str, sets: int) -> dict[str, str | float]:
     """Shares of the panels, and of their respondents, by what is said of them."""
-    from psychometrics import whose_knowledge
-    from psychometrics.whose_knowledge import OPEN, SHARED
-    from psychometrics.whose_knowledge import OWN as ITSELF
+    from onedial.confidence import whose_knowledge
+    from onedial.confidence.knowledge import OPEN, SHARED
+    from onedial.confidence.knowledge import OWN as ITSELF
 
     found = [
         whose_knowledge(*panel(OWN[planted], seed), n_bootstrap=RESAMPLES, seed=seed).targets for seed in range(sets)

@@ -3,7 +3,7 @@
     python scripts/stored_results.py --list                          # every run: its command, cost, files and pages
     python scripts/stored_results.py default --runs runs/stored      # run it into runs/stored/default, copy its files
     python scripts/stored_results.py default --runs runs/stored --copy-only     # that run is there: only copy
-    python scripts/stored_results.py --embedded --runs runs/stored   # all that rest on elicitation/data's questions
+    python scripts/stored_results.py --embedded --runs runs/stored   # all that rest on onedial/panels/data's questions
     python scripts/stored_results.py --all --runs runs/stored
 
 A run that is there already goes on with --resume; after a change of the questions or the panel give another --runs. A
@@ -28,7 +28,7 @@ from pathlib import Path
 from check_numbers import NUMBERS, file_of
 from stored_runs import KEPT, REFERENCE, RUNS, Stored
 
-from common import InputError, atomic_path, program_parser, run_command
+from onedial.core import InputError, atomic_path, program_parser, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -70,7 +70,7 @@ def chosen_names(options: argparse.Namespace) -> list[str]:
 def told(name: str) -> str:
     """What --list says of one run."""
     own = RUNS[name]
-    rests = " and ".join(own.rests_on) or "nothing in elicitation/data"
+    rests = " and ".join(own.rests_on) or "nothing in onedial/panels/data"
     lines = [
         f"{name}: {own.minutes:g} CPU minutes; rests on {rests}"
         + (f"; after {', '.join(own.after)}" if own.after else ""),

@@ -60,7 +60,7 @@ class Stored:
     Attributes:
         commands: {run} is this run's folder, {runs} the one of all runs.
         minutes: of CPU time, one thread.
-        rests_on: what of elicitation/data it reads; "questions" are questions.jsonl, "panel" is panel.csv.
+        rests_on: what of onedial/panels/data it reads; "questions" are questions.jsonl, "panel" is panel.csv.
         after: the runs that it reads.
         text: what else hangs on it, above all numbers on pages that name no stored result.
         in_place: what the commands themselves write, from the repository's root.
@@ -90,7 +90,7 @@ BENCH = "python scripts/bench_sweep.py"
 BOTH = ("questions", "panel")
 RUNS: dict[str, Stored] = {
     "data": Stored(
-        ("python scripts/describe_panel.py elicitation/data --out {run}",),
+        ("python scripts/describe_panel.py onedial/panels/data --out {run}",),
         copies(
             "data",
             f"{REFERENCE}/data",
@@ -103,7 +103,7 @@ RUNS: dict[str, Stored] = {
         minutes=0.2,
         rests_on=(*BOTH, "closed_book.csv"),
         text="tests/scripts/test_describe_panel.py makes them anew and compares. By hand in docs/data.md: what "
-        "elicitation.kinship prints.",
+        "onedial.scale.study.kinship prints.",
     ),
     "balance": Stored(
         ("python scripts/question_balance.py embedded --out {run}",),
@@ -461,7 +461,7 @@ RUNS: dict[str, Stored] = {
 KEPT = {
     "golden": "Two runs of commit ef2b90b, before this history begins, put into the present format: "
     "`default` by `python experiments/steer_sweep.py`, `all_positions` by the same with `--positions all --controls 3 "
-    "--layer 10,20 --n-questions 160`. They hold their own questions and panel, so that nothing in elicitation/data "
+    "--layer 10,20 --n-questions 160`. They hold their own questions and panel, so that nothing in onedial/panels/data "
     "changes them. matches.csv, verdict.json and factor.json alone are renewed, where a number is meant to change: "
     "`python experiments/judge_run.py COPY`, of a copy of the folder.",
     "imports": "Logs of inspect_ai, lm_eval, every_eval_ever and HELM, as tests/elicitation/test_importing.py says.",

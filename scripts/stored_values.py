@@ -2,12 +2,12 @@
 
     default/verdict.json line.r2_ml
     default/matches.csv target=somebody yes_rate
-    matching/verdict.py LEVEL
+    onedial/verdict/verdict.py LEVEL
 
 The file is a path from tests/reference (`default/verdict.json`) or from the repository's root. In JSON the key is a
 path with dots. In CSV it is COLUMN=VALUE, which must choose one row (or COLUMN=VALUE & COLUMN=VALUE), and a column; of
 several rows, chosen by = < or >, it is `count`, or min, max, mean, median or sum of a column: `drawn=True & push>1
-max(kl)`. Of a module it is a constant (`matching/verdict.py LEVEL`).
+max(kl)`. Of a module it is a constant (`onedial/verdict/verdict.py LEVEL`).
 """
 
 import ast
@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import InputError
+from onedial.core import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from open_models import OpenModel, TokenBatch
+from onedial.models import OpenModel, TokenBatch
 
 Answer = Callable[[TokenBatch, Tensor], Tensor]
 """Padded prompts and the addition -> logits at the last column."""

@@ -23,8 +23,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from common import InputError
-from open_models import OpenModel, StreamEdit
+from onedial.core import InputError
+from onedial.models import OpenModel, StreamEdit
 from steering.interventions import Intervention, as_intervention
 from steering.vectors import SteeringVector
 

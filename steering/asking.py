@@ -1,7 +1,7 @@
 """One instrument at many settings of the dial, and of controls, from one unedited forward per prompt.
 
 `ask_along` puts any instrument to a steered respondent, setting by setting; where the answer is read from logits this
-is the quick way, by the same runners as the sweep (`open_models.runner`).
+is the quick way, by the same runners as the sweep (`onedial.models.forward.runner`).
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import torch
 
-from common import InputError
-from elicitation import Instrument, Prompt, TokenReader
-from open_models import AnswerTokens, OpenModel, batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.asking import Instrument, Prompt, TokenReader
+from onedial.core import InputError
+from onedial.models import AnswerTokens, OpenModel, batches_by_length, halving_on_out_of_memory, questions_per_batch
 from steering.interventions import Intervention, as_intervention
-from steering.sweep import ROWS_PER_QUESTION, Grids, check_sweep
+from steering.sweeping import ROWS_PER_QUESTION, Grids, check_sweep
 from steering.vectors import SteeringVector
 
 ASKED_COLUMNS = ["question_id", "intervention_id", "magnitude", "value", "margin", "expected", "spread", "mass"]
 """value: place of the likeliest option; margin: first option over the second, nan unless yes/no; expected, spread: of
-the numbers that the options stand for, nan where they stand for none (`elicitation.Scale.expectation`); mass:
+the numbers that the options stand for, nan where they stand for none (`onedial.asking.Scale.expectation`); mass:
 probability of all options together."""
 
 

@@ -28,9 +28,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from common import InputError
-from elicitation import DRAWN_ROLES, METACOGNITIVE, PromptTemplate, Question
-from open_models import OpenModel, PromptSet, read_activations
+from onedial.asking import DRAWN_ROLES, METACOGNITIVE, PromptTemplate, Question
+from onedial.core import InputError
+from onedial.models import OpenModel, PromptSet, read_activations
 from steering.contrasts import Contrast
 from steering.directions import DIRECTIONS, generator_of, random_unit
 from steering.interventions import Intervention

@@ -4,8 +4,8 @@ A question says yes when its margin is positive. The magnitudes at which the mar
 once: the yes rate and each answer at any magnitude follow from them by counting, without another forward.
 
 Positions `last`: a few points on each side of 0 (0 itself is the unsteered prompt and costs nothing), then each
-crossing is closed in on by interpolation (`steering.margin_curves`). Every (question, crossing) has its own magnitude;
-what has converged is run no more.
+crossing is closed in on by interpolation (`steering.planning.margin_curves`). Every (question, crossing) has its own
+magnitude; what has converged is run no more.
 
 Positions `prompt` and `all`: one magnitude for a whole batch lets all questions share the prompts' common beginning,
 so the curve is laid through Chebyshev nodes first; then each crossing is checked, and moved if need be, at its own
@@ -23,12 +23,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from common import InputError, one_line
-from elicitation import CROSSING_COLUMNS, Question
-from open_models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share
+from onedial.asking import CROSSING_COLUMNS, Question
+from onedial.core import InputError, one_line
+from onedial.models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share
 from steering.interventions import Intervention, as_intervention
-from steering.margin_curves import MarginCurve
-from steering.margin_search import MarginSearch, widened
+from steering.planning.margin_curves import MarginCurve
+from steering.planning.margin_search import MarginSearch, widened
 from steering.vectors import SteeringVector
 
 CRITICAL_COLUMNS = ["question_id", "n_roots", "magnitude", "status", "yes_at_low", "evaluations"]
@@ -173,7 +173,8 @@ def crossings_along(
 
     Args:
         ranges: intervention_id -> (low, high), in its unit; a crossing is found to 1/400 of that.
-        sink: is given each finished batch's table, with the columns `elicitation.CROSSING_COLUMNS`, and the unsteered
+        sink: is given each finished batch's table, with the columns `onedial.asking.CROSSING_COLUMNS`, and the
+        unsteered
             `margin` and `mass` of the row's question.
         done: question ids that need not be asked again.
         progress: is told how many questions were finished.

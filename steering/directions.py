@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from common import InputError
+from onedial.core import InputError
 from probes import METHODS, Training
 from steering.contrasts import Contrast
 

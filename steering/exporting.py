@@ -25,8 +25,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from common import InputError, atomic_path
-from open_models import OpenModel, PromptSet, read_activations
+from onedial.core import InputError, atomic_path
+from onedial.models import OpenModel, PromptSet, read_activations
 from steering.interventions import Intervention
 from steering.vectors import SteeringVector
 

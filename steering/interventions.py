@@ -15,9 +15,9 @@ from typing import Any
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from common import InputError, one_line
-from elicitation import VECTOR
-from open_models import Edits, OpenModel
+from onedial.asking import VECTOR
+from onedial.core import InputError, one_line
+from onedial.models import Edits, OpenModel
 from steering.operators import OPERATORS, Operator
 from steering.vectors import UNITS, SteeringVector
 
@@ -140,7 +140,7 @@ class Intervention:
         model.check_layers(self.layers)
 
     def as_dict(self, magnitudes: Sequence[float], cosine: float = float("nan")) -> dict[str, Any]:
-        """The entry of interventions.json; see `elicitation.sweep_tables`.
+        """The entry of interventions.json; see `onedial.asking.sweep_tables`.
 
         Args:
             cosine: with the intervention under test.

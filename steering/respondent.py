@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from common import InputError
-from elicitation import Instrument, Prompt, Question, measurements
-from open_models import (
+from onedial.asking import Instrument, Prompt, Question, measurements
+from onedial.core import InputError
+from onedial.models import (
     Generated,
     LocalRespondent,
     OpenModel,
@@ -30,7 +30,7 @@ from steering.vectors import SteeringVector
 
 
 class SteeredRespondent(LocalRespondent):
-    """Fulfils `elicitation.Respondent` with a model that is steered while it answers, and left as it was found.
+    """Fulfils `onedial.asking.Respondent` with a model that is steered while it answers, and left as it was found.
 
     Args:
         intervention: a vector by itself is added at the prompt's last position, in residual norms.
@@ -84,7 +84,7 @@ def ask_along(
         sink: is given each finished magnitude's table (this process's share of the questions).
 
     Returns:
-        Measurements (`elicitation.measurements`), beside them `intervention_id` and `magnitude`; with several
+        Measurements (`onedial.asking.measurements`), beside them `intervention_id` and `magnitude`; with several
         processes, of all questions in each process.
 
     Raises:

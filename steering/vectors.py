@@ -18,9 +18,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from common import InputError, atomic_path, html_card
-from elicitation import METACOGNITIVE, POLES, PromptTemplate, Question
-from open_models import ModelIdentity, OpenModel, PromptSet, margin_gradients
+from onedial.asking import METACOGNITIVE, POLES, PromptTemplate, Question
+from onedial.core import InputError, atomic_path, html_card
+from onedial.models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from steering.contrasts import CONTRASTS, Contrast, Progress
 from steering.directions import DIRECTIONS, NEED_GRADIENTS, READ_NO_SIDES, random_unit
 

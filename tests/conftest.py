@@ -5,7 +5,7 @@ import gc
 import pytest
 from jaxtyping import install_import_hook
 
-install_import_hook(["open_models", "probes", "steering"], "beartype.beartype")
+install_import_hook(["onedial.models", "probes", "steering"], "beartype.beartype")
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +19,8 @@ def model():
 @pytest.fixture(scope="module")
 def prompts(model, request):
     """The module's QUESTIONS as that model reads them."""
-    from elicitation import METACOGNITIVE
-    from open_models import PromptSet
+    from onedial.asking import METACOGNITIVE
+    from onedial.models import PromptSet
 
     return PromptSet.build(model, request.module.QUESTIONS, METACOGNITIVE)
 

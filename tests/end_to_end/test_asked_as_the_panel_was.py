@@ -6,8 +6,9 @@ import pytest
 import yaml
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, as_arguments, run_here, write_experiment
 
-from elicitation import load_panel, load_questions, questions_frame
-from matching import ASKED_OTHERWISE, SweepRun
+from onedial.asking import questions_frame
+from onedial.panels import load_panel, load_questions
+from onedial.verdict import ASKED_OTHERWISE, SweepRun
 
 QUICK = {"layer": 1, "magnitudes": "-1,1", "facts": 0}
 

@@ -13,10 +13,10 @@ import pytest
 import torch
 from tiny_models import tiny_model
 
-from common import html_card, one_line
-from elicitation import load_panel, load_questions
-from matching import SweepRun
-from open_models import PromptSet
+from onedial.core import html_card, one_line
+from onedial.models import PromptSet
+from onedial.panels import load_panel, load_questions
+from onedial.verdict import SweepRun
 from steering import Intervention, SteeringVector
 
 GOLDEN = Path(__file__).resolve().parents[1] / "reference" / "golden" / "default"
@@ -69,7 +69,19 @@ def test_a_line_tells_tables_by_shape_and_long_fields_by_size_and_keeps_what_is_
     )
 
 
-@pytest.mark.parametrize("room", ["psychometrics", "elicitation", "open_models", "probes", "steering", "matching"])
+@pytest.mark.parametrize(
+    "room",
+    [
+        "onedial.scale",
+        "onedial.confidence",
+        "onedial.asking",
+        "onedial.panels",
+        "onedial.models",
+        "probes",
+        "steering",
+        "onedial.verdict",
+    ],
+)
 def test_whatever_holds_tensors_or_tables_shows_itself_in_a_line(room):
     package = importlib.import_module(room)
     classes = [each for name in package.__all__ if inspect.isclass(each := getattr(package, name))]

@@ -15,32 +15,36 @@ import pandas as pd
 import pytest
 from tiny_models import outspoken_model
 
-from elicitation import (
+from onedial.asking import (
     INSTRUMENTS,
-    SELF_REPORTS,
     Identity,
-    Item,
     Question,
     TextReader,
     TokenReader,
-    administer,
     answers_in_order,
+    is_read,
+    response_from_logits,
+    response_from_text,
+)
+from onedial.asking.instruments import KINDS
+from onedial.confidence import SURER
+from onedial.models import LocalRespondent, load_model
+from onedial.panels import load_facts
+from onedial.selfreport import (
+    BATTERY,
+    SELF_REPORTS,
+    Item,
+    administer,
     ask_association,
     ask_difficulty,
     ask_restriction,
     ask_self_report,
     association_words,
-    is_read,
-    load_facts,
+    battery_scores,
     load_questionnaire,
-    response_from_logits,
-    response_from_text,
     self_efficacy_items,
 )
-from elicitation.instruments import KINDS
-from open_models import LocalRespondent, load_model
-from psychometrics import BATTERY, SURER, battery_scores
-from studies.battery import TESTS, critic_of, material_of
+from onedial.studies.battery import TESTS, critic_of, material_of
 
 MATERIAL = material_of(argparse.Namespace(questions="embedded", items=8, seed=0, samples=2, n_each=4))
 QUESTIONS = MATERIAL.questions

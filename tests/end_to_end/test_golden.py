@@ -16,10 +16,10 @@ import pytest
 import torch
 from tiny_experiment import JUDGE_RUN, call
 
-from elicitation import load_prompt, questions_from_frame
-from matching import SweepRun
-from open_models import PromptSet, load_model
-from psychometrics import FactorModel
+from onedial.asking import load_prompt, questions_from_frame
+from onedial.models import PromptSet, load_model
+from onedial.scale import FactorModel
+from onedial.verdict import SweepRun
 from steering import Intervention, SteeringVector, extract_vectors, sweep
 
 __all__ = ["call"]

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from tiny_experiment import ROOT, STEER_SWEEP, alone, as_arguments, finished_run, write_experiment
 
-from matching import SweepRun
+from onedial.verdict import SweepRun
 
 TORCHRUN = Path(sys.executable).parent / "torchrun"
 PATIENCE = 300

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tiny_experiment import STEER_SWEEP, alone, as_arguments, finished_run, run_here, write_experiment
 
-from matching import SweepRun
+from onedial.verdict import SweepRun
 
 BESIDE_PYTHON = Path(sys.executable).parent
 LAUNCHERS = {

@@ -13,8 +13,8 @@ import pytest
 from scipy.stats import rankdata, t
 from tiny_experiment import finished_run, write_experiment
 
-from elicitation import panel_from_long
-from matching import SweepRun
+from onedial.panels import panel_from_long
+from onedial.verdict import SweepRun
 
 GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
 B, SEED = 1999, 0
@@ -184,7 +184,7 @@ def case(request, tmp_path_factory):
     if request.param == "tiny":
         folder = tmp_path_factory.mktemp("tiny")
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("reporting.write_report", lambda run: run.path / "report.html")
+            patched.setattr("onedial.report.write_report", lambda run: run.path / "report.html")
             run = finished_run(write_experiment(folder), folder / "run")
     else:
         run = SweepRun.open(GOLDEN / request.param)

@@ -5,7 +5,7 @@ import math
 import pytest
 from respondent_kinds import INSTRUMENTS_ASKED, KINDS, QUESTIONS, local, steered
 
-from elicitation import (
+from onedial.asking import (
     CAN_YOU_ANSWER,
     MEASUREMENT_COLUMNS,
     Prompt,
@@ -17,7 +17,7 @@ from elicitation import (
     is_read,
     measurements,
 )
-from open_models import LocalRespondent
+from onedial.models import LocalRespondent
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -20,9 +20,9 @@ from tiny_experiment import (
     write_experiment,
 )
 
-from matching import SweepRun
-from open_models.runner import FastRunner
-from run_store import configuration_hash
+from onedial.core import configuration_hash
+from onedial.models.forward.runner import FastRunner
+from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 

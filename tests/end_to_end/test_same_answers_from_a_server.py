@@ -12,17 +12,17 @@ from dataclasses import replace
 import pytest
 from tiny_experiment import alone
 
-from elicitation import (
+from onedial.asking import (
     CAN_YOU_ANSWER,
     FRAMINGS,
     ProviderModel,
     ProviderRespondent,
     TextReader,
     answers_in_order,
-    load_questions,
     parse_direct_yes_no,
 )
-from open_models import LocalRespondent, load_model
+from onedial.models import LocalRespondent, load_model
+from onedial.panels import load_questions
 
 NEEDED = ("inspect_ai", "openai", "fastapi", "uvicorn", "multipart")
 pytestmark = [

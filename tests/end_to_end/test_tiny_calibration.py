@@ -14,7 +14,7 @@ def folder(tmp_path_factory):
     inputs = tmp_path_factory.mktemp("calibration")
     options = write_experiment(inputs, n=400)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("reporting.write_report", lambda run: run.path / "report.html")
+        patched.setattr("onedial.report.write_report", lambda run: run.path / "report.html")
         assert run_here(STEER_SWEEP, *as_arguments(options | {"out": inputs / "run"})) == 0
     return inputs / "run"
 

@@ -17,14 +17,15 @@ from tiny_experiment import (
     write_experiment,
 )
 
-from elicitation import DRAWN_ROLES, load_prompt, load_questions, panel_from_long
-from matching import RULE, SweepRun, SweepTables, judge_tables
-from open_models import PromptSet, load_model
-from run_store import configuration_hash
-from steering import SURENESS, Intervention, SteeringVector, extract_vectors
+from onedial.asking import DRAWN_ROLES, load_prompt
+from onedial.core import configuration_hash
+from onedial.models import PromptSet, load_model
+from onedial.panels import load_questions, panel_from_long
+from onedial.verdict import RULE, SweepRun, SweepTables, judge_tables
+from steering import SURENESS, Intervention, SteeringVector, extract_vectors, scan_layers
 from steering.contrasts import split_by_response
-from steering.layers import scan_layers, spanning_magnitude
-from steering.magnitudes import choose_magnitudes, find_range
+from steering.planning.layers import spanning_magnitude
+from steering.planning.magnitudes import choose_magnitudes, find_range
 
 __all__ = ["call"]
 
@@ -53,7 +54,7 @@ def experiment(tmp_path_factory):
 @pytest.fixture
 def steer(experiment, call, tmp_path, monkeypatch):
     """Runs the command on these inputs, up to its report; returns the run and what was printed."""
-    monkeypatch.setattr("studies.sweep.ending.write_report", lambda run: run.path / "report.html")
+    monkeypatch.setattr("onedial.studies.sweep.ending.write_report", lambda run: run.path / "report.html")
 
     def run(**options):
         out = options.setdefault("out", tmp_path / "run")

@@ -10,9 +10,9 @@ import yaml
 from tiny_experiment import ROOT, STEER_SWEEP, as_arguments, main_of, run_here, write_experiment
 from wandb_files import artifacts_of, complete_records, history_of, items_of, start_of
 
-from matching import SweepRun
-from reporting.results import captions_of
-from run_store import Parts, Run, configuration_hash
+from onedial.core import Parts, Run, configuration_hash
+from onedial.show import captions_of
+from onedial.verdict import SweepRun
 
 DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "fit_factor.py"
 MAGNITUDES = "-1,-0.5,0.5,1"
@@ -140,7 +140,7 @@ def profile(pieces, environment, tmp_path_factory):
     given = [run.path, "--items", 4, "--controls", 1, "--no-answers", "--yes-rates", ".5", "--wandb", "offline"]
     given += ["--instruments", "can you answer,P(IK)", "--out", out, "--wandb-project", "trial", "--wandb-tags", "tiny"]
     main_of(DIAL_PROFILE)
-    import studies.profile as stages
+    import onedial.studies.profile as stages
 
     finish = stages.finish
     environment.setattr(stages, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -217,9 +217,9 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
 @pytest.mark.parametrize(
     ("program", "work"),
     [
-        ("fit_factor", "psychometrics.analyse_panel"),
-        ("score_self_prediction", "psychometrics.association_scores"),
-        ("compare_runs", "matching.compare_runs"),
+        ("fit_factor", "onedial.scale.analyse_panel"),
+        ("score_self_prediction", "onedial.selfreport.association_scores"),
+        ("compare_runs", "onedial.verdict.compare_runs"),
     ],
 )
 def test_online_without_a_login_is_refused_before_anything_is_done(

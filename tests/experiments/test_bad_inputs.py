@@ -16,8 +16,8 @@ from safetensors.torch import save_file
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, alone, as_arguments, call, files_of, write_experiment
 from tiny_models import byte_tokenizer, save_outspoken, save_tiny, tiny_hf
 
-from matching import SweepRun
-from run_store import Run
+from onedial.core import Run
+from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 
@@ -369,7 +369,7 @@ def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
 
 
 def test_layers_are_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch):
-    monkeypatch.setattr("open_models.load_model", None)
+    monkeypatch.setattr("onedial.models.load_model", None)
     assert_refused(steer(layer=99, out=tmp_path / "run"), "layer 99 requested, but this model has layers 0-4")
     assert_refused(steer(layer="upper", out=tmp_path / "run"), "is none of")
 
@@ -668,6 +668,6 @@ def test_refusals_look_alike_from_a_shell(inputs, tmp_path, arguments, words):
 
 def test_a_folder_that_is_taken_is_refused_before_a_model_is_loaded(steer, tmp_path, monkeypatch):
     Run.create(tmp_path, "steer_sweep", {"seed": 0}).release()
-    monkeypatch.setattr("open_models.load_model", None)
+    monkeypatch.setattr("onedial.models.load_model", None)
     assert_refused(steer(out=tmp_path), "already holds a run", "--resume")
     assert_refused(steer(out=tmp_path, resume=True), "was made with", "--out")

@@ -15,9 +15,10 @@ from fake_server import FakeServer, Fault, question_of
 from forks import run_program, start_program
 from tiny_experiment import alone, run_here
 
-from common import InputError
-from elicitation import Budget, Price, agreement, answers_side_by_side, collecting, load_panel, load_respondents
-from run_store import Journal, Parts
+from onedial.asking import answers_side_by_side
+from onedial.core import InputError, Journal, Parts
+from onedial.panels import Budget, Price, agreement, load_panel, load_respondents
+from onedial.panels.collecting import collecting
 
 ROOT = Path(__file__).resolve().parents[2]
 COLLECT = ROOT / "experiments" / "collect_panel.py"
@@ -399,7 +400,7 @@ def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(
     with FakeServer(even) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, connections=1))
         with monkeypatch.context() as full:
-            full.setattr("run_store.journal.open", FullDisk(n_probes + 4), raising=False)
+            full.setattr("onedial.core.run.journal.open", FullDisk(n_probes + 4), raising=False)
             assert collect(tmp_path / "out", who, questions) == 2
         said = capsys.readouterr().err.splitlines()  # the server complains there too, of whoever has gone
         (error,) = [line for line in said if line.startswith("error: ")]

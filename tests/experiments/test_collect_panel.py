@@ -13,24 +13,12 @@ import torch
 from forks import run_program, start_program
 from tiny_models import outspoken_model, save_tiny, tiny_model
 
-from common import InputError
-from common.command_line import run_command
-from elicitation import (
-    CAN_YOU_ANSWER,
-    CLOSED_BOOK,
-    FRAMINGS,
-    Prompt,
-    Question,
-    accuracy_by_level,
-    answers_in_order,
-    load_panel,
-    load_respondents,
-    summarise_panel,
-)
-from elicitation.collecting import instruments_of
 from experiments import collect_panel
-from open_models import LocalRespondent
-from run_store import Parts
+from onedial.asking import CAN_YOU_ANSWER, CLOSED_BOOK, FRAMINGS, Prompt, Question, answers_in_order
+from onedial.core import InputError, Parts, run_command
+from onedial.models import LocalRespondent
+from onedial.panels import accuracy_by_level, load_panel, load_respondents, summarise_panel
+from onedial.panels.collecting.collecting import instruments_of
 
 WORDS = ["Who?", "What is the tallest of all the trees?", "When, to the day?", "Why is the sky blue at noon?", "Where?"]
 PROMPTS = [FRAMINGS["neutral"].fill(text) for text in WORDS]
@@ -157,7 +145,7 @@ def test_closed_book_answers_are_graded_once_per_model_and_question(panel):
 
 
 def test_a_collection_that_was_broken_off_goes_on_and_ends_the_same(panel, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("studies.collecting.here.CHUNK", 4)
+    monkeypatch.setattr("onedial.studies.collecting.here.CHUNK", 4)
     append, n_appended = Parts.append, 0
 
     def breaks_off(self, rows):

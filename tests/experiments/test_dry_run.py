@@ -5,10 +5,10 @@ import torch
 from tiny_experiment import STEER_SWEEP, as_arguments, call, write_experiment
 from tiny_models import tiny_model
 
-from common import InputError
-from matching import SweepRun
-from steering import forecast as forecasting
-from steering.forecast import forecast_run
+from onedial.core import InputError
+from onedial.verdict import SweepRun
+from steering import forecast_run
+from steering.planning import forecast as forecasting
 
 __all__ = ["call"]
 
@@ -51,7 +51,7 @@ def test_without_the_weights_nothing_is_loaded_and_no_time_is_told(options, call
 
 
 def test_the_prompt_is_shown_without_the_weights(options, call, monkeypatch):
-    monkeypatch.setattr("open_models.load_model", None)
+    monkeypatch.setattr("onedial.models.load_model", None)
     shown = call(STEER_SWEEP, *as_arguments(options | {"show_prompt": True}))
     assert shown.code == 0, shown.err
     assert "Can you tell?" in shown.out

@@ -15,9 +15,8 @@ from programs import help_without_libraries
 from psychometric_data import answers, one_factor
 from scipy.special import ndtri
 
-from psychometrics import (
+from onedial.scale import (
     FactorModel,
-    PsychometricsWarning,
     bootstrap_questions,
     fit_factor_model,
     missingness_test,
@@ -26,6 +25,7 @@ from psychometrics import (
     revised_parallel_analysis,
     two_parameter_irt,
 )
+from onedial.stats import PsychometricsWarning
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "fit_factor.py"
 
@@ -156,7 +156,7 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
 
 
 def test_figures_show_the_numbers_that_they_are_given():
-    from reporting import factor_figures as draw
+    from onedial.scale.study import factor_figures as draw
 
     varied = answers("gaps")
     with pytest.warns(PsychometricsWarning, match="always gave only one kind"):
@@ -187,7 +187,7 @@ def test_figures_show_the_numbers_that_they_are_given():
 
 
 def test_a_respondent_with_gaps_on_hard_questions_stands_where_all_questions_put_it():
-    from reporting import factor_figures as draw
+    from onedial.scale.study import factor_figures as draw
 
     truth = one_factor(3, 900, 10, rates=(0.3, 0.7))
     gappy = truth.answers.copy()
@@ -205,8 +205,7 @@ def test_a_respondent_with_gaps_on_hard_questions_stands_where_all_questions_put
 
 
 def test_names_cover_neither_points_nor_one_another():
-    from reporting.figure_style import new_figure
-    from reporting.point_names import name_points
+    from onedial.show import name_points, new_figure
 
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=24), rng.normal(size=24)

@@ -19,8 +19,8 @@ from tiny_experiment import (  # noqa: F401
     write_experiment,
 )
 
-from elicitation.instruments import first_line
-from open_models import load_model
+from onedial.asking.instruments import first_line
+from onedial.models import load_model
 from steering import Gate
 
 GATE = ROOT / "experiments" / "gate.py"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from forks import run_program
 
-from elicitation import join_questions_and_panel, load_panel, load_questions
+from onedial.panels import join_questions_and_panel, load_panel, load_questions
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT / "tests" / "reference" / "imports"

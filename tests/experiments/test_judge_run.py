@@ -11,8 +11,8 @@ import pytest
 from programs import MODEL_LIBRARIES, help_without_libraries, run_without
 from reporting_run import VECTOR_ID, intervention, make_run
 
-from matching import SweepRun
-from run_store import Run
+from onedial.core import Run
+from onedial.verdict import SweepRun
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "judge_run.py"
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import STEER_SWEEP, as_arguments, call, finished_run, write_experiment
 
-from matching import SweepRun
+from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 

@@ -11,7 +11,7 @@ import pytest
 from forks import run_program
 from psychometric_data import one_factor
 
-from psychometrics import (
+from onedial.confidence import (
     calibration_table,
     confidence_accuracy_regression,
     f_beta_curve,

@@ -7,8 +7,8 @@ from programs import help_without_libraries
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
-from elicitation import MEASUREMENT_COLUMNS
-from psychometrics import SURER
+from onedial.asking import MEASUREMENT_COLUMNS
+from onedial.confidence import SURER
 
 __all__ = ["call"]
 

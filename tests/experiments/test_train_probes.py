@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, as_arguments, call, files_of, write_experiment  # noqa: F401
 
-from run_store import Run
+from onedial.core import Run
 
 TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 
@@ -194,7 +194,7 @@ def test_a_stage_that_was_left_out_is_made_up_for_on_resume(finished, options, t
 
 
 def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call, monkeypatch):  # noqa: F811
-    from open_models import ActivationStore
+    from onedial.models import ActivationStore
 
     monkeypatch.setattr(ActivationStore, "write", lambda *a: pytest.fail("a batch was read again"))
     arguments = options | {"out": tmp_path / "run", "layers": "1-2", "methods": "lda", "store": options["store"]}

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_softmax
 
-from psychometrics import TokenStatistics
+from onedial.confidence import TokenStatistics
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 
@@ -90,7 +90,7 @@ def without_hard_ones(easiness: np.ndarray, answers: np.ndarray, share: float, r
 
 
 def token_statistics(logits, written):
-    """The four numbers of each written token, from whole distributions; see `psychometrics.TokenStatistics`."""
+    """The four numbers of each written token, from whole distributions; see `onedial.confidence.TokenStatistics`."""
     log_p = log_softmax(np.asarray(logits, dtype=float), axis=1)
     top = np.sort(log_p, axis=1)[:, -2:]
     return TokenStatistics(

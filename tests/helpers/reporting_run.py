@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elicitation import ResponseMatrix
-from matching import SweepRun, assign_splits
-from run_store import Run
+from onedial.core import Run
+from onedial.panels import ResponseMatrix, assign_splits
+from onedial.verdict import SweepRun
 
 MODELS = {
     "Llama-3.1-8B-Instruct": "Llama",

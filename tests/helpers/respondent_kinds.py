@@ -6,7 +6,7 @@ import importlib.util
 from fake_server import FakeServer
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
-from elicitation import (
+from onedial.asking import (
     INSTRUMENTS,
     Instrument,
     PromptTemplate,
@@ -15,7 +15,7 @@ from elicitation import (
     Scale,
     TokenReader,
 )
-from open_models import LocalRespondent
+from onedial.models import LocalRespondent
 from steering import Intervention, SteeredRespondent
 
 QUESTIONS = ["Who?", "What is the tallest of all the trees?", "When, to the day?", "Why is the sky blue?", "Where?"]

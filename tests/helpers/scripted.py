@@ -1,6 +1,6 @@
 """A respondent that answers by a rule, so that what it knows is known."""
 
-from elicitation import Identity, TokenReader, response_from_logits, response_from_text
+from onedial.asking import Identity, TokenReader, response_from_logits, response_from_text
 
 
 class Scripted:

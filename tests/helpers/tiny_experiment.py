@@ -16,8 +16,8 @@ from PIL import Image
 from safetensors import safe_open
 from tiny_models import save_outspoken
 
-from common.command_line import run_command
-from matching import SweepRun
+from onedial.core import run_command
+from onedial.verdict import SweepRun
 
 ROOT = Path(__file__).resolve().parents[2]
 STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"

@@ -8,7 +8,7 @@ import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, TokenType, quants
 from tokenizers import pre_tokenizers
 
-from open_models.checkpoints.pieces import APACHE, OfflineModel
+from onedial.models.checkpoints.pieces import APACHE, OfflineModel
 
 D_MODEL, D_MLP, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
 CHAT_TEMPLATE = "{% for m in messages %}<|im_start|>{{ m['content'] }}<|im_end|>{% endfor %}"

@@ -10,8 +10,9 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from elicitation import INSTRUMENTS, METACOGNITIVE, SELF_REPORTS, TokenReader
-from open_models import OpenModel
+from onedial.asking import INSTRUMENTS, METACOGNITIVE, TokenReader
+from onedial.models import OpenModel
+from onedial.selfreport import SELF_REPORTS
 from steering import SteeringVector
 
 YES_NO_WORDS = ["Yes", "No", "yes", "no", "YES", "NO"]

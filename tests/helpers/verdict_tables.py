@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from matching import simulation
+from onedial.verdict import simulation
 
 
 def simulated(kind="steered", seed=0, n_questions=400, n_targets=9, **options):
-    """A sweep and a panel (`matching.simulation`)."""
+    """A sweep and a panel (`onedial.verdict.simulation`)."""
     rng = np.random.default_rng([seed, 7])
     sweep = simulation.simulate_sweep(rng, n_questions, **options)
     return sweep, simulation.TARGETS[kind](rng, sweep, n_targets)

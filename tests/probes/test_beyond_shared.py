@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from common import InputError
+from onedial.core import InputError
 from probes import TopicFolds, added_test, beyond_shared, cross_fit, of_rows
 
 N, D = 340, 20

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from probes import Concordance, TopicFolds, difference_interval, topic_draws
-from probes.concordance import auroc_by_column
+from probes.directions.concordance import auroc_by_column
 
 N, TOPICS = 240, [f"t{place % 12}" for place in range(240)]
 

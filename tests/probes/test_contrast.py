@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from common import InputError
+from onedial.core import InputError
 from probes import (
     StatementStreams,
     TopicFolds,

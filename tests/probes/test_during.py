@@ -6,9 +6,9 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from common import InputError
-from elicitation import CAN_YOU_ANSWER, METACOGNITIVE, REASONED, Question
-from open_models import PromptSet, encode, read_activations
+from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, REASONED, Question
+from onedial.core import InputError
+from onedial.models import PromptSet, encode, read_activations
 from probes import ProbeTask, Surroundings, TopicFolds, course_of, fit_probe, read_while_writing
 
 QUESTIONS = [Question(f"q{i}", f"Who sang of river {i}{' and sea' * (i % 3)}?", topic=f"t{i % 5}") for i in range(30)]

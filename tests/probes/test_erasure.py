@@ -24,7 +24,7 @@ def test_no_linear_reading_is_left_on_the_questions_that_the_eraser_saw(n):
 
 def test_without_shrinkage_it_is_the_published_formula(monkeypatch):
     """x - S^(1/2) Q Q' S^(-1/2) (x - mean), in the stream's own coordinates and by another route (eigenvectors)."""
-    monkeypatch.setattr("probes.erasure.ledoit_wolf", lambda training: 0.0)
+    monkeypatch.setattr("probes.directions.erasure.ledoit_wolf", lambda training: 0.0)
     sample = planted({"a": 2.0, "b": 1.0}, n=800, d=12)
     rows = sample.rows @ np.random.default_rng(0).standard_normal((12, 12))  # coordinates that hang together
     labels = sample.truth.to_numpy()
@@ -86,7 +86,7 @@ def test_a_reading_made_of_rounding_is_no_reading():
     for method in ("ridge", "lda"):
         fitted = cross_fit(of_rows(erased), task.labels, task.values, task.folds, [method])[method]
         assert np.isfinite(fitted.score).all()
-    from probes.solvers import METHODS, Training
+    from probes import METHODS, Training
 
     training = Training.of(erased)
     assert not METHODS["ridge"](training, task.values, [0.3]).any()

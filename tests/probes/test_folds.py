@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from common import InputError, Notice
+from onedial.core import InputError, Notice
 from probes import TopicFolds
 
 

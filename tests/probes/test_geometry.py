@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from planted import planted
 
-from common import InputError
+from onedial.core import InputError
 from probes import (
+    Training,
     cross_evaluation,
     cross_fit,
     direction_table,
@@ -15,7 +16,6 @@ from probes import (
     subspace_table,
     transfer_table,
 )
-from probes.solvers import Training
 
 MILD = {"a": 0.3, "b": 0.3, "c": 0.3}
 
@@ -124,8 +124,8 @@ def test_a_subspace_that_shares_a_direction_has_a_smaller_angle_than_its_null():
 
 
 def test_the_directions_of_shuffled_labels_are_those_of_each_copy_by_itself():
-    from probes.controls import shuffled_within
-    from probes.geometry import directions_of, shuffled_directions
+    from probes import shuffled_within
+    from probes.directions.geometry import directions_of, shuffled_directions
 
     sample = planted({"a": 1.0, "b": 1.0}, n=170, d=12, unknown=0.1)
     task, penalties = sample.task(), np.array([0.3, 3.0])

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 import torch
 
-from common import InputError, Notice
-from elicitation import ResponseMatrix
-from open_models import ActivationStore, ModelIdentity, StoreKey
+from onedial.core import InputError, Notice
+from onedial.models import ActivationStore, ModelIdentity, StoreKey
+from onedial.panels import ResponseMatrix
 from probes import (
     EASY,
     FACT_TRUE,

@@ -9,9 +9,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from common import InputError
-from probes import fit_probe, linear, probe_layers
-from probes.linear import held_out_auroc
+from onedial.core import InputError
+from probes import fit_probe, probe_layers
+from probes.fitting import linear
+from probes.fitting.linear import held_out_auroc
 
 D_MODEL = 24
 

@@ -7,13 +7,14 @@ from planted import planted
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from common import InputError
+from onedial.core import InputError
 from probes import (
     METHODS,
     PROBE_COLUMNS,
     CrossFitted,
     ProbeTask,
     TopicFolds,
+    Training,
     choose_layer,
     control_labels,
     cross_fit,
@@ -26,7 +27,6 @@ from probes import (
     topic_draws,
     words_of,
 )
-from probes.solvers import Training
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from common import InputError
+from onedial.core import InputError
 from probes import TopicFolds, added_test, cross_fit, of_rows, topic_draws, what_is_added
-from probes.nested import brier_skill_of, fit_logistic
+from probes.fitting.nested import brier_skill_of, fit_logistic
 
 FOLDS = TopicFolds.of([f"t{place % 17}" for place in range(340)])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common import InputError
-from elicitation import ResponseMatrix
+from onedial.core import InputError
+from onedial.panels import ResponseMatrix
 from probes import (
     ITS_OWN,
     OWN_COLUMNS,

@@ -5,7 +5,7 @@ import pytest
 import torch
 from planted import planted
 
-from common import InputError
+from onedial.core import InputError
 from probes import Surroundings, distance_table, fit_probe, measure_layer, read_elsewhere, read_with_distance
 
 

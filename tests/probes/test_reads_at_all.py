@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from onedial.studies.probes.layers import chosen_tables
 from probes import (
     Concordance,
     ProbeTask,
@@ -16,8 +17,7 @@ from probes import (
     reads_by_chance,
     topic_draws,
 )
-from probes.reads_at_all import held_out
-from probes.study.layers import chosen_tables
+from probes.fitting.reads_at_all import held_out
 
 FOLDS = TopicFolds.of([f"t{place % 17}" for place in range(340)])
 

@@ -8,7 +8,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from probes import METHODS, PENALTIES, Training
-from probes.solvers import ledoit_wolf, logistic, mean_difference, ridge
+from probes.fitting.solvers import ledoit_wolf, logistic, mean_difference, ridge
 
 
 def cosine(one, other):

@@ -4,8 +4,9 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from common import InputError
-from elicitation import NEGATION, NONSENSE, STATEMENT_PROMPT, Question, load_facts, load_statements
+from onedial.asking import NEGATION, NONSENSE, STATEMENT_PROMPT, Question, load_statements
+from onedial.core import InputError
+from onedial.panels import load_facts
 from probes import StatementStores
 
 

@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from common import InputError
+from onedial.core import InputError
 from probes import sentence_embeddings, words_of
 
 TEXTS = ("who sang of the sea", "who sang of the river", "which king built the bridge", "which king lost the war")

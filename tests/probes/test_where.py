@@ -6,19 +6,10 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import PromptSet, store_activations
-from probes import (
-    Concordance,
-    MappedQuestions,
-    ProbeTask,
-    TopicFolds,
-    cross_fit,
-    direct_effects,
-    of_rows,
-    position_map,
-)
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import PromptSet, store_activations
+from probes import Concordance, MappedQuestions, ProbeTask, TopicFolds, cross_fit, direct_effects, of_rows, position_map
 
 N = 100
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, call
 
-from matching.simulation import SCENARIOS
+from onedial.verdict.simulation import SCENARIOS
 
 __all__ = ["call"]
 
@@ -21,7 +21,7 @@ def neighbours(monkeypatch):
 @pytest.fixture
 def some_scenarios(monkeypatch):
     chosen = ("unrelated", "pure shift", "towards, much")
-    monkeypatch.setattr("matching.simulation.SCENARIOS", {name: SCENARIOS[name] for name in chosen})
+    monkeypatch.setattr("onedial.verdict.simulation.SCENARIOS", {name: SCENARIOS[name] for name in chosen})
     return chosen
 
 
@@ -36,7 +36,7 @@ def test_it_counts_the_answers_of_every_scenario_and_goes_on_from_its_table(
     assert rows["scenario"].tolist() == list(some_scenarios)
     assert rows["push_p"].notna().tolist() == [False, True, True]
 
-    monkeypatch.setattr("matching.match_targets", lambda *_, **__: pytest.fail("computed anew"))
+    monkeypatch.setattr("onedial.verdict.match_targets", lambda *_, **__: pytest.fail("computed anew"))
     again = call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL)
     assert (again.code, again.out) == (ended.code, ended.out)
     other = call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL[:4], "--n-permutations", 99)
@@ -59,7 +59,7 @@ def test_null_orders_are_kept_and_told_by_scenario_and_over_all(tmp_path, call, 
     table = tmp_path / "null.csv"
     call(CALIBRATE, "--null-orders", 2, "--table", table, *SMALL[:4])
     assert len(pd.read_csv(table)) == 6
-    monkeypatch.setattr("matching.sweep_grid", lambda *_: pytest.fail("computed anew"))
+    monkeypatch.setattr("onedial.verdict.sweep_grid", lambda *_: pytest.fail("computed anew"))
     pd.read_csv(table).assign(towards=True).to_csv(table, index=False)
     ended = call(CALIBRATE, "--null-orders", 2, "--table", table, *SMALL[:4])
     assert ended.code == 1  # every interval leaves out 0: far more than one in twenty

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, main_of
 
-from common import InputError
-from elicitation import Question, load_questions
+from onedial.asking import Question
+from onedial.core import InputError
+from onedial.panels import load_questions
 
 main = main_of(ROOT / "scripts" / "question_balance.py")
 READERS = sys.modules[main.__module__].READERS

@@ -5,7 +5,7 @@ import importlib.util
 
 from tiny_experiment import ROOT
 
-from matching import PROFILE_VERDICTS
+from onedial.verdict import PROFILE_VERDICTS
 
 SCRIPT = ROOT / "scripts" / "simulate_profile.py"
 OPTIONS = argparse.Namespace(items=24, controls=19, replicates=99)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, call
 
-from common import InputError
+from onedial.core import InputError
 
 __all__ = ["call"]
 
@@ -45,8 +45,8 @@ def test_rows_of_other_settings_or_another_table_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("script", "study", "again"),
     [
-        ("simulate_structure_tests.py", "rasch", "psychometrics.rasch_test"),
-        ("simulate_matching.py", "falls", "matching.status.falls"),
+        ("simulate_structure_tests.py", "rasch", "onedial.scale.rasch_test"),
+        ("simulate_matching.py", "falls", "onedial.verdict.criteria.status.falls"),
         ("calibrate_probes.py", None, "calibrate_probes.count"),
     ],
 )

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, main_of
 
-from common.command_line import run_command
+from onedial.core import run_command
 
 REFERENCE = ROOT / "tests" / "reference"
 
@@ -153,7 +153,7 @@ def test_tables_of_dials_have_the_stored_columns_and_blanks_where_a_rate_is_not_
 def test_a_command_writes_its_run_and_its_files_reach_their_places(script, call, tmp_path):
     code, out, err = call("data", "--runs", tmp_path / "runs", "--into", tmp_path / "into")
     assert code == 0, err
-    assert "data: python scripts/describe_panel.py elicitation/data --out" in out
+    assert "data: python scripts/describe_panel.py onedial/panels/data --out" in out
     for file in script.RUNS["data"].files:
         assert (tmp_path / "into" / file.stored).read_bytes() == (tmp_path / "runs" / file.sources[0]).read_bytes()
 

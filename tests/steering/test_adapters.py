@@ -6,8 +6,8 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
 from steering import Adapter, Dial, LoraDial, adapted, place_settings, train_adapter
 
 pytest.importorskip("peft", reason="peft is an optional extra (requirements-adapters.txt)")

@@ -4,9 +4,9 @@ import pytest
 import torch
 from tiny_models import ARCHITECTURES, byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
-from common import InputError
-from elicitation import Prompt
-from open_models import OpenModel
+from onedial.asking import Prompt
+from onedial.core import InputError
+from onedial.models import OpenModel
 from steering import POSITIONS, Intervention, generate_steered, steered
 
 PROMPTS = [Prompt("Who wrote the first ode to a river?"), Prompt("Why?"), Prompt("Which planet is the ninth, if any?")]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tiny_models import vectors_at
 
-from common import InputError
-from elicitation import REASONED, SELF_REPORTS, Item, answers_in_order
+from onedial.asking import REASONED, answers_in_order
+from onedial.core import InputError
+from onedial.selfreport import SELF_REPORTS, Item
 from steering import ASKED_COLUMNS, Intervention, SteeredRespondent, ask_settings
 
 TEXTS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]

@@ -7,15 +7,23 @@ import pytest
 import torch
 from no_bar import NoBar
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import Activations
-from steering import Intervention, critical_magnitudes, extract_vectors, sweep
-from steering.contrasts import Contrast, response_contrast
-from steering.controls import CONTROLS, Material, control_interventions, cosine
-from steering.critical import crossings_along
-from steering.plan import ranges_along, rounding_notes
-from steering.reliability import reliability_of
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import Activations
+from steering import (
+    CONTROLS,
+    Contrast,
+    Intervention,
+    critical_magnitudes,
+    crossings_along,
+    extract_vectors,
+    ranges_along,
+    reliability_of,
+    sweep,
+)
+from steering.contrasts import response_contrast
+from steering.controls import Material, control_interventions, cosine
+from steering.planning.plan import rounding_notes
 
 LAYER = 2
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
@@ -128,7 +136,7 @@ def test_controls_of_several_layers_are_refused(material):
 def test_a_confirmed_range_is_that_of_all_questions_where_a_few_would_end_it_elsewhere(material, prompts, monkeypatch):
     controls = control_interventions(material, of(material), 4)
     whole = ranges_along(material.model, prompts, controls, NoBar)
-    monkeypatch.setattr("steering.plan.RANGE_QUESTIONS", 1)
+    monkeypatch.setattr("steering.planning.plan.RANGE_QUESTIONS", 1)
     few, confirmed = (ranges_along(material.model, prompts, controls, NoBar, confirmed=each) for each in (False, True))
     assert few != whole
     for name, (low, high) in confirmed.items():

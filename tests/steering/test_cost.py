@@ -9,9 +9,9 @@ from tiny_models import ARCHITECTURES, tiny_model
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import PromptSet, common_prefix_length, load_model
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import PromptSet, common_prefix_length, load_model
 from steering import Intervention, ModelSize, SteeringVector, measure_speed, predict_cost, sweep
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]

@@ -5,13 +5,13 @@ import pytest
 import torch
 from tiny_models import ARCHITECTURES, outspoken_model, tiny_model, vectors_at
 
-from common import InputError
-from elicitation import PromptTemplate, Question
-from open_models import PromptSet
-from open_models.runner import FastRunner
+from onedial.asking import PromptTemplate, Question
+from onedial.core import InputError
+from onedial.models import PromptSet
+from onedial.models.forward.runner import FastRunner
 from steering import Intervention, critical, critical_magnitudes, random_vector, sweep
-from steering.margin_curves import CONVERGED_MOVE, MarginCurve
-from steering.margin_search import MarginSearch, widened
+from steering.planning.margin_curves import CONVERGED_MOVE, MarginCurve
+from steering.planning.margin_search import MarginSearch, widened
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [

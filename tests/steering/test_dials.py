@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common import InputError
-from elicitation import METACOGNITIVE, Prompt, Question
-from open_models import PromptSet
+from onedial.asking import METACOGNITIVE, Prompt, Question
+from onedial.core import InputError
+from onedial.models import PromptSet
 from steering import (
     DIAL_COLUMNS,
     OPERATORS,

@@ -9,13 +9,19 @@ from no_bar import NoBar
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tiny_models import outspoken_model
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import Activations, PromptSet, margin_gradients
-from steering import DIRECTIONS, Intervention, compare_directions, extract_vectors, sweep
-from steering.contrasts import Contrast
-from steering.reliability import reliability_of
-from steering.vectors import contrast_of
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import Activations, PromptSet, margin_gradients
+from steering import (
+    DIRECTIONS,
+    Contrast,
+    Intervention,
+    compare_directions,
+    contrast_of,
+    extract_vectors,
+    reliability_of,
+    sweep,
+)
 
 D = 24
 QUESTIONS = [

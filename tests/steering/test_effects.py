@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from common import InputError
-from elicitation import Question
-from open_models import read_activations
+from onedial.asking import Question
+from onedial.core import InputError
+from onedial.models import read_activations
 from steering import EFFECT_COLUMNS, effects_of
 from steering.directions import random_unit
 

@@ -6,9 +6,9 @@ import torch
 from safetensors import safe_open
 from tiny_models import save_tiny, tiny_hf, tiny_model, vectors_at
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import PromptSet, load_model
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import PromptSet, load_model
 from steering import Intervention, export_gguf, export_lm_eval, export_tensors, import_vectors, sweep
 
 QUESTIONS = [Question("a", "Who sang of the river?"), Question("b", "Why is the sky blue, and since when?")]

@@ -5,11 +5,10 @@ import torch
 from no_bar import NoBar
 from tiny_models import outspoken_model
 
-from common import InputError
-from elicitation import METACOGNITIVE, POLES, Question, openings_of, with_opening
-from open_models import PromptSet, read_activations
-from steering import CONTRASTS, compare_directions, extract_vectors
-from steering.vectors import contrast_of
+from onedial.asking import METACOGNITIVE, POLES, Question, openings_of, with_opening
+from onedial.core import InputError
+from onedial.models import PromptSet, read_activations
+from steering import CONTRASTS, compare_directions, contrast_of, extract_vectors
 
 QUESTIONS = [Question(f"q{i:02d}", f"Which river was the ode of king {i}?", topic="abc"[i % 3]) for i in range(18)]
 LAYERS = [1, 3]

@@ -8,11 +8,21 @@ import pytest
 import torch
 from tiny_models import ARCHITECTURES, HYBRIDS, outspoken_model, tiny_model, vectors_at
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import PromptSet, read_activations
-from steering import CONTRASTS, DIRECTIONS, OPERATORS, POSITIONS, ROLES, UNITS, Intervention, extract_vectors, sweep
-from steering.contrasts import Contrast
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import PromptSet, read_activations
+from steering import (
+    CONTRASTS,
+    DIRECTIONS,
+    OPERATORS,
+    POSITIONS,
+    ROLES,
+    UNITS,
+    Contrast,
+    Intervention,
+    extract_vectors,
+    sweep,
+)
 from steering.directions import READ_NO_SIDES
 
 QUESTIONS = [

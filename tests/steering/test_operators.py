@@ -8,10 +8,10 @@ import torch
 from no_bar import NoBar
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
-from elicitation import METACOGNITIVE, Prompt, Question
-from open_models import PromptSet
-from steering import OPERATORS, Intervention, generate_steered, make_plan, steered, sweep
-from steering.layers import candidate_layers, layers_together
+from onedial.asking import METACOGNITIVE, Prompt, Question
+from onedial.models import PromptSet
+from steering import OPERATORS, Intervention, candidate_layers, generate_steered, make_plan, steered, sweep
+from steering.planning.layers import layers_together
 
 D, LENGTH = 16, 2.5
 QUESTIONS = [Question(f"q{i}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(24)]

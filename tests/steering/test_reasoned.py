@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from tiny_models import vectors_at
 
-from common import InputError
-from elicitation import METACOGNITIVE, REASONED_COLUMNS, Question
+from onedial.asking import METACOGNITIVE, REASONED_COLUMNS, Question
+from onedial.core import InputError
 from steering import Intervention, generate_steered, reasoned_instrument, reasoned_sweep, short_grid
 
 TOKENS = 6

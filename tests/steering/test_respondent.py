@@ -6,7 +6,7 @@ import pytest
 import torch
 from tiny_models import tiny_model, vectors_at
 
-from elicitation import REASONED, Question
+from onedial.asking import REASONED, Question
 from steering import ask_along
 
 QUESTIONS = [Question(f"q{i}", text) for i, text in enumerate(["Who sang?", "Which river is longest?", "When?"])]

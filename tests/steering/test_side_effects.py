@@ -6,9 +6,9 @@ import pytest
 import torch
 from tiny_models import tiny_model, vectors_at
 
-from common import InputError
-from elicitation import load_passages
-from open_models import encode
+from onedial.core import InputError
+from onedial.models import encode
+from onedial.panels import load_passages
 from steering import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, Intervention, effects_on_text, fact_effects, kl_on_text, steered
 
 PASSAGES = ["The ferry left the harbour.", "A cast-iron pan is heavy, but it keeps its heat.", "Swifts fly."]

@@ -7,15 +7,25 @@ import torch
 from scipy.stats import norm
 from tiny_models import ARCHITECTURES, outspoken_model, tiny_model, vectors_at
 
-from common import InputError
-from elicitation import METACOGNITIVE, Question
-from open_models import Activations, PromptSet, pad_batch, read_activations
-from open_models.runner import FastRunner
-from steering import Intervention, SteeringVector, extract_vectors, layers, random_vector, sweep, yes_rates
-from steering.contrasts import Contrast, split_by_response
-from steering.magnitudes import even_in_yes_rate
-from steering.sweep import ROWS_PER_QUESTION, SweepResult
-from steering.vectors import vectors_of
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import Activations, PromptSet, pad_batch, read_activations
+from onedial.models.forward.runner import FastRunner
+from steering import (
+    Contrast,
+    Intervention,
+    SteeringVector,
+    SweepResult,
+    extract_vectors,
+    random_vector,
+    sweep,
+    vectors_of,
+    yes_rates,
+)
+from steering.contrasts import split_by_response
+from steering.planning import layers
+from steering.planning.magnitudes import even_in_yes_rate
+from steering.sweeping import ROWS_PER_QUESTION
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [
@@ -211,7 +221,7 @@ def test_the_answer_vector_is_the_stream_after_yes_minus_that_after_no_where_the
     model, means = outspoken_model(architecture=architecture), []
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     mass = read_activations(model, prompts, []).mass
-    monkeypatch.setattr("open_models.activations.is_read", lambda masses: masses > mass.median())
+    monkeypatch.setattr("onedial.models.forward.activations.is_read", lambda masses: masses > mass.median())
     read = read_activations(model, prompts, []).read
     assert 10 < int(read.sum()) < len(QUESTIONS)
     vectors = extract_vectors(model, prompts, [1, 3], "answer")

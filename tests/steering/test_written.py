@@ -5,9 +5,9 @@ import pytest
 import torch
 from tiny_models import tiny_model, vectors_at
 
-from common import InputError
-from elicitation import CLOSED_BOOK
-from open_models import read_written
+from onedial.asking import CLOSED_BOOK
+from onedial.core import InputError
+from onedial.models import read_written
 from steering import Intervention, steered, written_along
 
 QUESTIONS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]

@@ -5,9 +5,8 @@ import argparse
 import pytest
 from tiny_models import tiny_model
 
-from common import InputError
-from run_store import Notes, Run
-from studies import Start, model_names
+from onedial.core import InputError, Notes, Run
+from onedial.studies import Start, model_names
 
 
 def options(out, **more):
@@ -69,7 +68,7 @@ def test_models_are_named_and_each_once(given):
 
 def test_models_are_loaded_in_their_turn_but_for_the_first(tmp_path, monkeypatch):
     loaded = []
-    monkeypatch.setattr("open_models.load_model", lambda name: loaded.append(name) or name.upper())
+    monkeypatch.setattr("onedial.models.load_model", lambda name: loaded.append(name) or name.upper())
     models = Start("program", options(tmp_path / "run")).load_in_turn(["one", "two", "three"])
     assert loaded == ["one"]
     assert next(models) == ("one", "ONE")

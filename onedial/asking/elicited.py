@@ -1,0 +1,271 @@
+"""How a panel was asked: a small YAML file beside it, elicitation.yaml, which travels with the panel.
+
+    question: Would you answer this request?     # what was asked of each question; a subject is asked the same
+    paraphrased: true                            # these are our words, not the panel's own (default false)
+    when: before                                 # before (default) or after the question itself was answered
+    reasoned: true                               # whether a reasoning came first; left out where nobody knows
+    answer: yes/no                               # yes/no (default), or number
+    yes: ["Yes, I can", ja]                      # further spellings of yes and no in the table (yes/no)
+    no: [nein]
+    top: 100                                     # the number that stands for certain (number; default 1)
+    cut: 95                                      # at least this number is a yes (number), or median: each one's own
+    prompt: {user: "Request: {question} ...", assistant_prefix: "Answer:"}     # what a subject is shown
+    columns: {answered_correctly: correct}       # our name of a column: the table's
+    about: [source, year]                        # columns of a wide table that tell of its questions, not answers
+    questions: questions.csv                     # files beside the panel with question_id, question, topic and more
+    asked: "2025"                                # when
+    licence: CC BY 4.0
+    source: where it comes from
+
+Only `question` is required. A prompt asks the same question where it holds `question` word for word; which letters are
+capitals and how words are parted does not count.
+"""
+
+import math
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onedial.asking.named_data import NAMED_PANELS, beside, embedded_file
+from onedial.asking.questions import normalised_text
+from onedial.core import InputError, did_you_mean
+
+ELICITATION_FILE = "elicitation.yaml"
+YES_OR_NO, NUMBER = "yes/no", "number"
+BEFORE, AFTER = "before", "after"
+MEDIAN = "median"
+
+Cut = float | str
+"""At least this number is a yes; `MEDIAN` stands for each respondent's own."""
+
+
+@dataclass(frozen=True)
+class Elicitation:
+    """How a panel was asked; see the module's text for each attribute.
+
+    Attributes:
+        prompt: user, and optionally assistant_prefix and name, as in a prompt file; None where the file has none.
+    """
+
+    question: str
+    paraphrased: bool = False
+    when: str = BEFORE
+    reasoned: bool | None = None
+    answer: str = YES_OR_NO
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+    top: float = 1.0
+    cut: Cut | None = None
+    prompt: dict[str, str] | None = None
+    columns: dict[str, str] = field(default_factory=dict)
+    about: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    asked: str = ""
+    licence: str = ""
+    source: str = ""
+
+    def in_words(self) -> str:
+        """How it was asked, in half a sentence."""
+        words = f"asked {'in other words, ' if self.paraphrased else ''}“{self.question}”"
+        form = "for yes or no" if self.answer == YES_OR_NO else f"for a number from 0 to {self.top:g}"
+        reasoned = {True: ", after a reasoning", False: ", without a reasoning", None: ""}[self.reasoned]
+        return f"{words} {form}, {self.when} answering{reasoned}" + (f", {self.asked}" if self.asked else "")
+
+    def otherwise(self, prompt: str) -> list[str]:
+        """In what a subject that is asked for yes or no before it answers anything is asked otherwise.
+
+        Args:
+            prompt: what the subject is shown.
+
+        Returns:
+            One clause for each difference in question, moment and form; empty where there is none. Whether a
+            reasoning came first is another matter (`onedial.panels.ExperimentInputs.elicited_otherwise`).
+        """
+        said = []
+        if f" {normalised_text(self.question)} " not in f" {normalised_text(prompt)} ":
+            said.append(f"the panel was asked “{self.question}”, the subject something else")
+        if self.when == AFTER:
+            said.append("the panel was asked after answering, the subject is asked before")
+        if self.answer == NUMBER:
+            said.append(f"the panel stated a number from 0 to {self.top:g}, the subject says yes or no")
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without what is blank."""
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: value for name, value in plain.items() if value not in ("", [], {}, None)}
+
+
+def how_asked(elicitation: Elicitation | None, prompt: str) -> dict[str, Any]:
+    """For a run's manifest: how the panel was asked (None where it does not say) and in what the subject otherwise.
+
+    Args:
+        prompt: what the subject is shown, with or without a question in it.
+    """
+    return {
+        "panel": None if elicitation is None else elicitation.to_dict(),
+        "panel_in_words": "" if elicitation is None else elicitation.in_words(),
+        "otherwise": [] if elicitation is None else elicitation.otherwise(prompt),
+    }
+
+
+def read_elicitation(path: Path) -> Elicitation:
+    """Read an elicitation.yaml.
+
+    Raises:
+        InputError: no YAML, an unknown key, or a value that its key cannot have.
+    """
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path} is no YAML ({reason}); correct it") from error
+    if isinstance(content, dict):
+        content = {_SPELT.get(key, key): value for key, value in content.items()}
+    if not isinstance(content, dict) or "question" not in content:
+        raise InputError(f"{path} does not say what was asked; write it like question: Would you answer this request?")
+    for key in content:
+        if key not in _READERS:
+            meant = did_you_mean(str(key), _READERS) or ";"
+            raise InputError(f"{path} has the key {key!r}{meant} known are {', '.join(_READERS)}")
+    values = {}
+    for key, value in content.items():
+        read, wanted = _READERS[key]
+        try:
+            values[key] = read(value)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path} gives {key} as {value!r}; {wanted}") from error
+    found = Elicitation(**values)
+    if found.answer == YES_OR_NO and found.cut is not None:
+        raise InputError(f"{path} gives a cut, but the answers are yes and no; write answer: number, or leave it out")
+    return found
+
+
+def cut_of(value: Any) -> Cut:
+    """A number, or `MEDIAN`.
+
+    Raises:
+        ValueError: anything else.
+    """
+    if isinstance(value, bool):
+        raise ValueError("no number")
+    if value != MEDIAN and not math.isfinite(float(value)):
+        raise ValueError("no number")
+    return MEDIAN if value == MEDIAN else float(value)
+
+
+def panel_and_cuts(given: str) -> tuple[str, tuple[Cut, ...]]:
+    """A panel as it is named, and the cuts behind its colon: "frontier-confidence:90,95" has 90 and 95.
+
+    Raises:
+        InputError: what follows the name of a panel is no cut, or stands twice.
+    """
+    name, colon, behind = given.rpartition(":")
+    if not colon or not name or Path(given).exists():
+        return given, ()
+    try:
+        cuts = tuple(cut_of(each.strip()) for each in behind.split(","))
+    except ValueError:
+        if name not in NAMED_PANELS:
+            return given, ()
+        raise InputError(
+            f"the panel {given!r} has no cut that can be read; write {name}:95, {name}:90,95,100 or {name}:median"
+        ) from None
+    if len(set(cuts)) < len(cuts):
+        raise InputError(f"the panel {given!r} names a cut twice; name each once")
+    return name, cuts
+
+
+def elicitation_of(panel: str) -> Elicitation | None:
+    """How a panel was asked, by its name or file; None where no elicitation.yaml says so.
+
+    Raises:
+        InputError: as `read_elicitation`.
+    """
+    name, _ = panel_and_cuts(panel)
+    with ExitStack() as stack:
+        if name in NAMED_PANELS:
+            return read_elicitation(embedded_file(beside(NAMED_PANELS[name][0], ELICITATION_FILE), stack))
+        path = Path(name).parent / ELICITATION_FILE
+        return read_elicitation(path) if path.is_file() else None
+
+
+def prompt_of_panel(panel: str) -> str | None:
+    """What `load_prompt` takes for the prompt that a panel brings along; None where it brings none."""
+    found = elicitation_of(panel)
+    if found is None or found.prompt is None:
+        return None
+    name, _ = panel_and_cuts(panel)
+    return name if name in NAMED_PANELS else str(Path(name).parent / ELICITATION_FILE)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool | Mapping | list) or value is None or not str(value).strip():
+        raise ValueError("no text")
+    return str(value).strip()
+
+
+def _switch(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("neither true nor false")
+    return value
+
+
+def _one_of(*choices: str) -> Any:
+    def read(value: Any) -> str:
+        if value not in choices:
+            raise ValueError("no such choice")
+        return str(value)
+
+    return read, f"write {' or '.join(choices)}"
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    values = value if isinstance(value, list) else [value]
+    return tuple(_SPELT[each] if isinstance(each, bool) else _text(each) for each in values)
+
+
+def _mapping(value: Any) -> dict[str, str]:
+    return {_text(key): _text(each) for key, each in dict(value).items()}
+
+
+def _prompt(value: Any) -> dict[str, str]:
+    found = _mapping(value)
+    if "user" not in found or not found.keys() <= {"user", "assistant_prefix", "name"}:
+        raise ValueError("no prompt")
+    return found
+
+
+def _top(value: Any) -> float:
+    if isinstance(value, bool) or not float(value) > 0:
+        raise ValueError("not above 0")
+    return float(value)
+
+
+_SPELT: dict[Any, str] = {True: "yes", False: "no"}
+"""YAML 1.1 reads a bare yes or no as true or false, in keys too."""
+_SWITCH = (_switch, "write true or false")
+_LIST = (_texts, "write one text or a list of them")
+_WORDS = (_text, "write it as text")
+_READERS: dict[str, tuple[Any, str]] = {
+    "question": _WORDS,
+    "paraphrased": _SWITCH,
+    "when": _one_of(BEFORE, AFTER),
+    "reasoned": _SWITCH,
+    "answer": _one_of(YES_OR_NO, NUMBER),
+    "yes": _LIST,
+    "no": _LIST,
+    "top": (_top, "write a number above 0"),
+    "cut": (cut_of, "write a number, or median"),
+    "prompt": (_prompt, "write user, and if wanted assistant_prefix and name"),
+    "columns": (_mapping, "write OURS: THEIRS"),
+    "about": _LIST,
+    "questions": _LIST,
+    "asked": _WORDS,
+    "licence": _WORDS,
+    "source": _WORDS,
+}

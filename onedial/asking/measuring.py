@@ -1,0 +1,123 @@
+"""Measurements: one long table of who said what to which question, by which instrument; one schema for all of it.
+
+| column | meaning |
+| --- | --- |
+| respondent | who was asked, by the name that it has in the panel |
+| model, setting, model_sha256 | `Identity`: the model, what was done to it, the fingerprint of its weights |
+| framing | name of the prompt template |
+| instrument | name of the instrument |
+| question_id, sample | what was asked, and the how-manieth time (from 0) |
+| value | the answer on the instrument's scale (`onedial.asking.instruments`); nan where unread, and for text |
+| said_yes, margin, mass, confidence | see `Response`; nan where there is none |
+| answered_correctly | 1, 0, nan where nothing was graded |
+| raw_text, prompt_hash, tokens_in, tokens_out, error | see `Response` |
+| served_model, served_fingerprint, answered_at, seconds | see `Response`; of a model behind a provider or server |
+
+The response matrix is the table's binary view (`matrix_of(..., "said_yes")`); confidence and correctness are others.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from onedial.asking.respondents import Identity, Response
+
+MEASUREMENT_COLUMNS = [
+    *("respondent", "model", "setting", "model_sha256", "framing", "instrument", "question_id", "sample"),
+    *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
+    *("raw_text", "prompt_hash", "tokens_in", "tokens_out", "error"),
+    *("served_model", "served_fingerprint", "answered_at", "seconds"),
+]
+NUMBERS = [
+    *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
+    *("tokens_in", "tokens_out", "seconds"),
+]
+MANY_UNREAD = 0.05
+"""Above this share of unread answers, a respondent is named."""
+
+
+def measurements(
+    respondent: str,
+    identity: Identity,
+    instrument: str,
+    framing: str,
+    question_ids: Sequence[str],
+    responses: Iterable[Response],
+    sample: int = 0,
+) -> pd.DataFrame:
+    """Responses as rows, in the order in which they came.
+
+    Args:
+        question_ids: of the prompts that were asked together; `Response.place` points into them.
+    """
+    rows = [
+        measurement_row(respondent, identity, instrument, framing, question_ids[response.place], response, sample)
+        for response in responses
+    ]
+    return pd.DataFrame(rows, columns=MEASUREMENT_COLUMNS).astype(dict.fromkeys(NUMBERS, "float64"))
+
+
+def measurement_row(
+    respondent: str,
+    identity: Identity,
+    instrument: str,
+    framing: str,
+    question_id: str,
+    response: Response,
+    sample: int = 0,
+) -> dict[str, Any]:
+    """One response as a row; what is not known is None or nan."""
+    return {
+        "respondent": respondent,
+        "model": identity.model,
+        "setting": identity.setting,
+        "model_sha256": identity.fingerprint,
+        "framing": framing,
+        "instrument": instrument,
+        "question_id": question_id,
+        "sample": sample,
+        "value": response.value,
+        "said_yes": None if response.said_yes is None else float(response.said_yes),
+        "margin": response.margin,
+        "mass": response.mass,
+        "confidence": response.confidence,
+        "answered_correctly": None,
+        "raw_text": response.raw_text,
+        "prompt_hash": response.prompt_hash,
+        "tokens_in": response.tokens_in,
+        "tokens_out": response.tokens_out,
+        "error": response.error,
+        "served_model": response.served_model,
+        "served_fingerprint": response.served_fingerprint,
+        "answered_at": response.answered_at,
+        "seconds": response.seconds,
+    }
+
+
+def majority_of_samples(rows: pd.DataFrame, value: str) -> pd.Series:
+    """What more than half of the samples that were read say: 1.0 or 0.0, nan for a tie or where none was read.
+
+    Args:
+        rows: columns question_id, respondent and `value` (1, 0, nan), one row per sample.
+
+    Returns:
+        index (question_id, respondent), in the order of their first rows.
+    """
+    share = rows.groupby(["question_id", "respondent"], sort=False)[value].mean()
+    return (share > 0.5).astype(float).where(share.notna() & (share != 0.5))
+
+
+def matrix_of(rows: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Question x respondent, in the order of their first rows; nan where there is no answer.
+
+    Args:
+        value: `said_yes` and `answered_correctly` take the majority of the samples, other columns their mean.
+    """
+    if value in ("said_yes", "answered_correctly"):
+        cells = majority_of_samples(rows, value)
+    else:
+        cells = rows.groupby(["question_id", "respondent"], sort=False)[value].mean()
+    table = cells.unstack("respondent")
+    table = table.reindex(index=rows["question_id"].unique(), columns=rows["respondent"].unique())
+    return table.rename_axis(index="question_id", columns="respondent")

@@ -1,0 +1,1 @@
+"""Models behind providers and servers: how they are reached, set and read."""

@@ -1,0 +1,439 @@
+"""Models behind a provider or a server as respondents, by inspect_ai's model interface.
+
+Retries, rate limits, connections, caching and logs are inspect_ai's own: `inspect view --log-dir` opens what was asked.
+It is an optional extra (requirements-providers.txt), imported only where such a model is asked. Requests run at once,
+in a thread of their own; responses come as they arrive.
+
+What a provider is asked is a conversation: earlier turns, then the user's. The beginning of the assistant's turn
+(`Prompt.assistant_prefix`) is for models on this machine and is left out.
+"""
+
+import importlib.util
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from onedial.asking.instruments import Instrument, TokenReader
+from onedial.asking.prompts import Prompt
+from onedial.asking.providers.provider_reading import response_of
+from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
+from onedial.asking.respondents import Identity, Response
+from onedial.core import InputError, sha256_of_text
+
+N_SHOWN = 20
+"""Likeliest tokens that are asked for; no provider shows more."""
+_INSTALL = "python -m pip install -r requirements-providers.txt"
+_AT_ONCE = 64
+_WAIT = 0.05
+_NO_USE = 10
+"""So many failures of a respondent that has not answered once end the asking."""
+_REFUSED = {401: "refused the key", 403: "refused the key", 404: "knows no such model"}
+_one_at_a_time = threading.Lock()
+
+Permit = Callable[[int, int], bool | None]
+Settle = Callable[[int, Response], None]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What one respondent is asked together."""
+
+    respondent: "ProviderRespondent"
+    prompts: Sequence[Prompt]
+    instrument: Instrument
+
+
+def require_inspect() -> None:
+    """Say what to install where inspect_ai is missing.
+
+    Raises:
+        InputError: it is.
+    """
+    if importlib.util.find_spec("inspect_ai") is None:
+        raise InputError(f"models of providers and servers are asked through inspect_ai; install it with `{_INSTALL}`")
+
+
+class ProviderRespondent:
+    """Fulfils `onedial.asking.Respondent` with a model of a provider or server.
+
+    Args:
+        settings: where it is and how it is asked.
+        sample: the how-manieth time the same is asked; another one is never answered from the cache of the first.
+        logs: folder for inspect_ai's logs; None keeps none.
+        logprobs: ask for the first tokens' probabilities where an instrument reads tokens. Some models refuse requests
+            that do.
+
+    Raises:
+        InputError: inspect_ai or the provider's own library is missing, no such provider, the key is not set.
+    """
+
+    def __init__(
+        self, settings: ProviderModel, *, sample: int = 0, logs: Path | str | None = None, logprobs: bool = True
+    ) -> None:
+        require_inspect()
+        self.settings, self.sample, self.logs, self.logprobs = settings, sample, logs, logprobs
+        self._secrets = known_secrets()
+        if (key := settings.key_value()) and len(key) >= 8:
+            self._secrets = [key, *self._secrets]
+        self._models: dict[tuple[int, bool], Any] = {}
+        self._model(1, False)
+
+    @property
+    def identity(self) -> Identity:
+        return self.identity_of(self.settings, self.settings.model)
+
+    @staticmethod
+    def identity_of(settings: ProviderModel, model: str) -> Identity:
+        """The identity of a model with these settings; nobody can know the fingerprint of its weights."""
+        parts = {"temperature": settings.temperature, "reasoning effort": settings.reasoning_effort}
+        return Identity(model, "", ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None))
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        """One response to each prompt, as they come.
+
+        Raises:
+            InputError: the key is refused, there is no such model, or nothing at all is answered.
+        """
+        for _, response in answers_side_by_side([Asking(self, prompts, instrument)]):
+            yield response
+
+    def room(self, instrument: Instrument) -> int:
+        """How many tokens may be written."""
+        kind = "direct" if isinstance(instrument.reader, TokenReader) else instrument.name
+        if kind not in ROOM:
+            return self.settings.max_tokens or ROOM["direct"]
+        return self.settings.room(kind)
+
+    def model_for(self, instrument: Instrument) -> Any:
+        """inspect_ai's model, set up for this instrument."""
+        reads_tokens = isinstance(instrument.reader, TokenReader)
+        reasons = self.settings.reasoning_effort not in (None, "none")
+        return self._model(self.room(instrument), reads_tokens and self.logprobs and not reasons)
+
+    def without_secrets(self, text: str) -> str:
+        """The text without any key."""
+        return without_secrets(text, self._secrets)
+
+    def _model(self, max_tokens: int, logprobs: bool) -> Any:
+        from inspect_ai.model import CachePolicy, GenerateConfig, get_model
+
+        own = self.settings
+        if (max_tokens, logprobs) not in self._models:
+            config: dict[str, Any] = {
+                "max_tokens": max_tokens,
+                "temperature": own.temperature,
+                "reasoning_effort": own.reasoning_effort,
+                "max_connections": own.connections,
+                "max_retries": own.retries,
+                "attempt_timeout": own.timeout,
+            }
+            if logprobs:
+                config |= {"logprobs": True, "top_logprobs": N_SHOWN}
+            if own.cache:
+                config["cache"] = CachePolicy(expiry=None, scopes={"sample": str(self.sample)})
+            try:
+                model = get_model(
+                    own.inspect_name,
+                    config=GenerateConfig(**config),
+                    base_url=own.server or None,
+                    api_key=own.key_value(),
+                    memoize=False,
+                )
+            except Exception as error:  # of many kinds: each provider's library has its own
+                reason = self.without_secrets(_plain(str(error)))
+                raise InputError(f"{own.model} cannot be asked: {reason}") from None
+            model.api.generate = _telling_who_answered(model.api.generate, self)  # type: ignore[method-assign]
+            self._models[max_tokens, logprobs] = model
+        return self._models[max_tokens, logprobs]
+
+
+def answers_side_by_side(
+    work: Sequence[Asking], permit: Permit | None = None, settle: Settle | None = None
+) -> Iterator[tuple[int, Response]]:
+    """Ask several respondents at once; each response comes with the place of its asking in `work`.
+
+    Leaving the iterator, by Ctrl-C too, ends what is under way.
+
+    Args:
+        permit: asked before each request is sent, with the places of asking and prompt; False leaves it unasked, None
+            waits and asks again. Runs in the thread that asks.
+        settle: told of each response, before it is given out; runs in that thread too.
+
+    Raises:
+        InputError: see `ProviderRespondent.answer`.
+    """
+    work = [asking for asking in work]
+    if not any(asking.prompts for asking in work):
+        return
+    told: queue.SimpleQueue[tuple[int, Response] | BaseException | None] = queue.SimpleQueue()
+    stopped = threading.Event()
+
+    def give(place: int, response: Response) -> None:
+        if settle is not None:
+            settle(place, response)
+        told.put((place, response))
+
+    def run() -> None:
+        try:
+            _ask_all(work, give, permit, stopped)
+            told.put(None)
+        except BaseException as error:  # the thread that reads raises it
+            told.put(error)
+
+    thread = threading.Thread(target=run, name="asking", daemon=True)
+    with _one_at_a_time:
+        thread.start()
+        try:
+            yield from _checked(work, iter(lambda: _next(told), None))
+        finally:
+            stopped.set()
+            thread.join(timeout=30)
+
+
+def _next(told: "queue.SimpleQueue[Any]") -> Any:
+    while True:  # with a timeout, so that Ctrl-C is heard
+        try:
+            return told.get(timeout=0.2)
+        except queue.Empty:
+            continue
+
+
+def _checked(work: Sequence[Asking], told: Iterator[Any]) -> Iterator[tuple[int, Response]]:
+    answered, failed = [0] * len(work), [0] * len(work)
+    for each in told:
+        if isinstance(each, BaseException):
+            raise each
+        place, response = each
+        answered[place] += not response.error
+        failed[place] += bool(response.error)
+        if response.error and not answered[place]:
+            _refuse_what_cannot_be_asked(work[place].respondent, response.error, failed[place])
+        yield place, response
+
+
+def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_failed: int) -> None:
+    name = respondent.settings.model
+    for status, what in _REFUSED.items():
+        if error.startswith(f"{status} "):
+            raise InputError(f"{name}: the server {what} ({error}); correct it, and go on with --resume") from None
+    if n_failed >= _NO_USE:
+        raise InputError(
+            f"{name}: {n_failed} requests failed and none was answered, the last by {error}; mend that first"
+        )
+
+
+# ---- in the thread that asks ---------------------------------------------------------------------------------------
+
+
+def _ask_all(
+    work: Sequence[Asking], give: Callable[[int, Response], None], permit: Permit | None, stopped: threading.Event
+) -> None:
+    """Ask everything: as one task of inspect_ai for each asking, whose logs it writes."""
+    import anyio
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+    from inspect_ai.solver import solver
+
+    def task(place: int, asking: Asking) -> Any:
+        model = asking.respondent.model_for(asking.instrument)
+
+        @solver(name="asking")
+        def asked() -> Any:
+            async def solve(state: Any, generate: Any) -> Any:
+                at = state.metadata["place"]
+                while not (allowed := not stopped.is_set() and (permit is None or permit(place, at))):
+                    if allowed is False:
+                        return state
+                    await anyio.sleep(_WAIT)
+                response, output = await _unless(stopped, _ask_one(asking, at, model, state.messages))
+                if response is None:
+                    return state
+                give(place, response)
+                if output is not None:
+                    state.output = output
+                elif response.error:
+                    raise RuntimeError(response.error) from None
+                return state
+
+            return solve
+
+        def turns(prompt: Prompt) -> list[Any]:
+            earlier = [(ChatMessageUser(content=u), ChatMessageAssistant(content=a)) for u, a in prompt.earlier]
+            return [*(each for turn in earlier for each in turn), ChatMessageUser(content=prompt.user)]
+
+        samples = [
+            Sample(input=turns(prompt), id=at + 1, metadata={"place": at}) for at, prompt in enumerate(asking.prompts)
+        ]
+        name = f"{asking.respondent.settings.model}-{asking.instrument.template.name}-{asking.instrument.name}"
+        return Task(
+            dataset=MemoryDataset(samples),
+            solver=asked(),
+            name="".join(letter if letter.isalnum() else "-" for letter in name),
+            model=model,
+            metadata={"instrument": asking.instrument.name, "framing": asking.instrument.template.name},
+        )
+
+    tasks = [task(place, asking) for place, asking in enumerate(work) if asking.prompts]
+    logs = work[0].respondent.logs
+    with TemporaryDirectory() as folder:
+        evaluate(
+            tasks,
+            display="none",
+            log_level="error",
+            log_dir=str(logs or folder),
+            log_samples=logs is not None,
+            log_model_api=False,
+            log_realtime=False,
+            fail_on_error=False,
+            score=False,
+            max_tasks=len(tasks),
+            max_samples=max([_AT_ONCE, *(asking.respondent.settings.connections or 0 for asking in work)]),
+        )
+
+
+async def _unless(stopped: threading.Event, work: Any) -> tuple[Response | None, Any]:
+    """What `work` gives, or nothing as soon as all is stopped."""
+    import anyio
+
+    given: list[Any] = []
+
+    async def finish(scope: Any) -> None:
+        given.append(await work)
+        scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(finish, group.cancel_scope)
+        while not given and not stopped.is_set():
+            await anyio.sleep(0.1)
+        if stopped.is_set():
+            group.cancel_scope.cancel()
+    return given[0] if given else (None, None)
+
+
+async def _ask_one(asking: Asking, at: int, model: Any, messages: Sequence[Any]) -> tuple[Response, Any]:
+    """One request: a response in any case, and inspect_ai's output where there is one."""
+    prompt, began = asking.prompts[at], time.monotonic()
+    about: dict[str, Any] = {
+        "place": at,
+        "prompt_hash": sha256_of_text(json.dumps([*map(list, prompt.earlier), prompt.user], ensure_ascii=False)),
+    }
+    try:
+        output = await model.generate(list(messages))
+    except Exception as error:
+        text = asking.respondent.without_secrets(_failure(error))
+        return Response(error=text, **_noted(began), **about), None
+    return _read(asking, output, about | _noted(began)), output
+
+
+def _noted(began: float) -> dict[str, Any]:
+    return {
+        "answered_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "seconds": round(time.monotonic() - began, 3),
+    }
+
+
+def _read(asking: Asking, output: Any, about: Mapping[str, Any]) -> Response:
+    usage = output.usage
+    rest = dict(about) | {
+        "served_model": output.model or "",
+        "served_fingerprint": str((output.metadata or {}).get("system_fingerprint") or ""),
+        "tokens_in": None if usage is None else _tokens_in(usage),
+        "tokens_out": None if usage is None else usage.output_tokens,
+    }
+    if not output.choices:
+        return Response(error=output.error or "the server sent no answer", **rest)
+    choice = output.choices[0]
+    text = asking.respondent.without_secrets(output.completion)
+    if output.error and not text:
+        return Response(error=asking.respondent.without_secrets(output.error), **rest)
+    response = response_of(asking.instrument, text, choice.stop_reason != "max_tokens", _shown(choice), **rest)
+    return replace(response, raw_text=text) if response.value is None and not response.raw_text else response
+
+
+def _tokens_in(usage: Any) -> int:
+    return usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+
+
+def _shown(choice: Any) -> list[dict[str, float]]:
+    if choice.logprobs is None:
+        return []
+    shown = []
+    for token in choice.logprobs.content[:8]:
+        alternatives = {token.token: token.logprob}
+        for other in token.top_logprobs or []:
+            alternatives.setdefault(other.token, other.logprob)
+        shown.append(alternatives)
+    return shown
+
+
+def _failure(error: BaseException) -> str:
+    """Status, kind and reason in one line, the status first."""
+    chain: list[Any] = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
+        chain.append(before)
+    told: Any = next((each for each in reversed(chain) if isinstance(getattr(each, "status_code", None), int)), error)
+    status = f"{told.status_code} " if told is not error or hasattr(error, "status_code") else ""
+    return f"{status}{type(told).__name__}: {_plain(str(told))}"[:500]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("[bold]", "").replace("[/bold]", "").split())
+
+
+def _telling_who_answered(generate: Any, respondent: ProviderRespondent) -> Any:
+    """A provider's `generate` that says the server's fingerprint, and whose failures hold no key."""
+
+    async def generated(*args: Any, **named: Any) -> Any:
+        try:
+            result = await generate(*args, **named)
+        except Exception as error:
+            _strip(error, respondent)
+            _strip_log(respondent)
+            raise
+        output, call = result if isinstance(result, tuple) else (result, None)
+        if call is not None and call.response is not None:
+            call.response = json.loads(respondent.without_secrets(json.dumps(call.response, default=str)))
+        if isinstance(output, Exception):
+            _strip(output, respondent)
+            return result
+        if call is not None and call.response and (fingerprint := call.response.get("system_fingerprint")):
+            output.metadata = (output.metadata or {}) | {"system_fingerprint": fingerprint}
+        told = output.model_dump_json()
+        if (clean := respondent.without_secrets(told)) != told:
+            output = type(output).model_validate_json(clean)
+        return output if call is None else (output, call)
+
+    return generated
+
+
+def _strip(error: BaseException | None, respondent: ProviderRespondent) -> None:
+    """Take every key out of an exception and what led to it: inspect_ai writes them into its logs."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        error.args = tuple(respondent.without_secrets(a) if isinstance(a, str) else a for a in error.args)
+        for name in ("message", "body"):
+            if (value := getattr(error, name, None)) is not None:
+                clean = respondent.without_secrets(value if isinstance(value, str) else json.dumps(value, default=str))
+                setattr(error, name, clean if isinstance(value, str) else json.loads(clean))
+        error = error.__cause__ or error.__context__
+
+
+def _strip_log(respondent: ProviderRespondent) -> None:
+    """Take every key out of what a failed request got back, which is noted for the log before anybody raises."""
+    from inspect_ai.log import transcript
+
+    for event in reversed(transcript().events):
+        call = getattr(event, "call", None)
+        if call is not None and call.response is not None:
+            call.response = json.loads(respondent.without_secrets(json.dumps(call.response, default=str)))
+            return

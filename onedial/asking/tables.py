@@ -1,0 +1,277 @@
+"""Read a table that a user gives (JSONL, CSV or Parquet), and know where each of its rows stands in the file.
+
+Every reader gives cells as they stand: text from CSV, JSON values from JSONL, typed values from Parquet.
+What a cell means is decided by who asked for the table; `Table.where` lets that complaint name file and line.
+"""
+
+import csv
+import gzip
+import io
+import json
+import numbers
+import reprlib
+import zlib
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pandas as pd
+
+from onedial.core import InputError, notice
+
+SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a file.
+
+    Attributes:
+        path: where the table comes from.
+        frame: the cells, dtype object, index 0..n-1; a cell that the file leaves out is nan.
+        places: the line (text files) or row (Parquet) at which each row of `frame` begins, from 1.
+        unit: "line" or "row", whichever `places` counts.
+    """
+
+    path: Path
+    frame: pd.DataFrame
+    places: list[int]
+    unit: str
+
+    def where(self, row: int, column: str | None = None) -> str:
+        """Say where row number `row` (from 0) stands, for an error message."""
+        place = f"{self.path}, {self.unit} {self.places[row]}"
+        return place if column is None else f"{place}, column {column!r}"
+
+    def require(self, *columns: str) -> None:
+        """Raise InputError unless every one of the columns is there."""
+        missing = [column for column in columns if column not in self.frame.columns]
+        if missing:
+            raise InputError(
+                f"{self.path} has no column {' or '.join(map(repr, missing))}; it holds "
+                f"{listed(map(str, self.frame.columns))}: rename the column that is meant"
+            )
+
+    def parse(self, column: str, parse_cell: Callable[[Any], Any], wanted: str) -> list[Any]:
+        """Apply `parse_cell` to every cell of a column; a cell on which it raises is refused.
+
+        Args:
+            column: a column of `frame`, or one that the file leaves out, whose cells are then all blank.
+            parse_cell: what a cell means; called once per distinct cell.
+            wanted: what to give instead, for the message.
+        """
+        cells = self.frame[column] if column in self.frame.columns else [None] * len(self.frame)
+        known: dict[Any, Any] = {}
+        values = []
+        for row, cell in enumerate(cells):
+            key = (type(cell), cell) if isinstance(cell, Hashable) else id(cell)
+            if key not in known:
+                try:
+                    known[key] = parse_cell(cell)
+                except (ValueError, TypeError, OverflowError) as error:
+                    came = "is blank" if is_blank(cell) else f"holds {reprlib.repr(cell)}"
+                    raise InputError(f"{self.where(row, column)} {came}; {wanted}") from error
+            values.append(known[key])
+        return values
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a table by its file name's ending: .jsonl, .csv (or .tsv), either with .gz after it, .parquet.
+
+    CSV may be separated by commas, semicolons or tabs; text is UTF-8, with or without a byte order mark.
+
+    Raises:
+        InputError: no such file, another ending, no rows, bytes that are no UTF-8, a broken or truncated row,
+            a column twice; the message names the line.
+    """
+    path = Path(path)
+    reader = _READERS.get(_ending(path))
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give one file ({', '.join(SUFFIXES)})")
+    if not path.exists():
+        raise InputError(f"there is no file {path}; check the path")
+    if reader is None:
+        raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; tables are read from {', '.join(SUFFIXES)}")
+    table = reader(path)
+    if table.frame.empty:
+        raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
+    return table
+
+
+def _ending(path: Path) -> str:
+    """What the file holds, gzipped or not; a gzipped Parquet file is none."""
+    endings = [each.lower() for each in path.suffixes]
+    if endings[-1:] == [".gz"]:
+        return endings[-2] if endings[:-1] and endings[-2] in _TEXTS else ".gz"
+    return path.suffix.lower()
+
+
+def with_question(table: Table) -> Table:
+    """The table with its column `text` as `question`, where it has the one and not the other; said aloud."""
+    if "question" in table.frame.columns or "text" not in table.frame.columns:
+        return table
+    notice(f"{table.path}: the column 'text' is taken for the questions' text")
+    return replace(table, frame=table.frame.rename(columns={"text": "question"}))
+
+
+def is_blank(cell: Any) -> bool:
+    """True for what a table holds where nothing was given: None, nan, or only white space."""
+    if cell is None or isinstance(cell, str):
+        return not (cell and cell.strip())
+    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+
+
+def text_of(cell: Any) -> str | None:
+    """The text or number in a cell, as text without outer white space (7.0 as "7"); None where it is blank.
+
+    Raises:
+        ValueError: the cell holds something else.
+    """
+    if is_blank(cell):
+        return None
+    if isinstance(cell, bool) or not isinstance(cell, str | numbers.Real):
+        raise ValueError(f"{type(cell).__name__} is neither text nor a number")
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def name_of(cell: Any) -> str:
+    """Like `text_of`, for a cell that must not be blank (ValueError)."""
+    text = text_of(cell)
+    if text is None:
+        raise ValueError("blank")
+    return text
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """The first names, quoted, and how many more there are."""
+    every = list(names)
+    shown = ", ".join(repr(name) for name in every[:most])
+    return shown + (f" and {len(every) - most} more" if len(every) > most else "")
+
+
+def _read_csv(path: Path) -> Table:
+    text = _read_text(path)
+    first_line = text.lstrip().partition("\n")[0]
+    separator = max(",;\t", key=first_line.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    places: list[int] = []
+    begins = 1
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                places.append(begins)
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, line {begins} is no whole CSV record ({error}); close its quotation marks, "
+            "or check that the file was written to its end"
+        ) from error
+    if not rows:
+        raise InputError(f"{path} is empty; the first line must name the columns")
+    header = [name.strip() for name in rows[0]]
+    _refuse_repeated_columns(path, header)
+    for row, place in zip(rows, places, strict=True):
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}, line {place} has {len(row)} fields, but the header names {len(header)}; "
+                "quote fields that hold the separator, or check that the file was written to its end"
+            )
+    return Table(path, pd.DataFrame(rows[1:], columns=header, dtype=object), places[1:], "line")
+
+
+def _read_jsonl(path: Path) -> Table:
+    rows: list[dict[str, Any]] = []
+    places: list[int] = []
+    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+        if line.strip():
+            rows.append(_json_object(line, path, number))
+            places.append(number)
+    return Table(path, pd.DataFrame(rows, dtype=object), places, "line")
+
+
+def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+    place = f"{path}, line {number}"
+    try:
+        value = json.loads(line)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{place} is no whole JSON object ({error.msg}); write one object per line, "
+            "or check that the file was written to its end"
+        ) from error
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place} holds half of a surrogate pair, which is no character; correct it") from error
+    except RecursionError as error:
+        raise InputError(f"{place} is nested too deeply; write one flat object per line") from error
+    except ValueError as error:
+        raise InputError(f"{place} holds a number that cannot be read ({error}); correct it") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{place} holds a {type(value).__name__}; write one JSON object per line")
+    return value
+
+
+def _read_parquet(path: Path) -> Table:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        _refuse_repeated_columns(path, pyarrow.parquet.read_schema(path).names)
+        columns = pyarrow.parquet.read_table(path)
+        frame = columns.to_pandas(ignore_metadata=True, integer_object_nulls=True).astype(object)
+    except InputError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file system refused, not the format
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path} is no whole Parquet file ({reason}); write it again") from error
+    unnamed_index = [name for name in frame.columns if name.startswith("__index_level_")]
+    return Table(path, frame.drop(columns=unnamed_index), list(range(1, len(frame) + 1)), "row")
+
+
+def _refuse_repeated_columns(path: Path, names: list[str]) -> None:
+    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"{path} names the column {repeated[0]!r} twice; give each column its own name")
+
+
+def _read_text(path: Path) -> str:
+    data = path.read_bytes()
+    if path.suffix.lower() == ".gz":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{path} is no whole gzip file ({error}); write it again") from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        _refuse_bytes(path, data, error)
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise InputError(f"{path}, line {line} holds a zero byte; this is no text file: save it as UTF-8 text")
+    if not text.strip():
+        raise InputError(f"{path} is empty; check that it was written to its end")
+    return text.replace("\r\n", "\n")
+
+
+def _refuse_bytes(path: Path, data: bytes, error: UnicodeDecodeError) -> NoReturn:
+    line = data[: error.start].count(b"\n") + 1
+    raise InputError(
+        f"{path}, line {line} holds the byte 0x{data[error.start]:02x}, which is no UTF-8; save the file as UTF-8"
+    ) from error
+
+
+_READERS: dict[str, Callable[[Path], Table]] = {
+    ".jsonl": _read_jsonl,
+    ".ndjson": _read_jsonl,
+    ".json": _read_jsonl,
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".parquet": _read_parquet,
+}
+_TEXTS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")

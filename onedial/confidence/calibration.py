@@ -1,0 +1,240 @@
+"""How well stated confidence fits what happened: calibration error, Brier score, discrimination.
+
+Confidence is a probability of being right (a yes is 1, a no is 0; or, better, the probability of yes); the outcome is
+1 = right, 0 = wrong. Every number comes with a percentile bootstrap interval over the answers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from onedial.confidence.correctness import aligned_correctness
+from onedial.core import InputError
+from onedial.stats import QUANTILES_95, Answers, Floats, Integers, as_answers, roc_area, unmasked
+
+Bins = Literal["width", "mass"]
+_CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95% bootstrap interval and the answers behind it; nan where it is undefined."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def expected_calibration_error(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    n_bins: int = 10,
+    bins: Bins = "width",
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+) -> Estimate:
+    """Mean distance between confidence and accuracy over bins of confidence.
+
+    Formula: sum over bins of (n_b / n) |mean confidence_b - accuracy_b| (Naeini, Cooper and Hauskrecht, 2015, AAAI).
+    Bins of equal width split [0, 1], closed on the right, the first also on the left; bins of equal mass split at the
+    quantiles of the confidence, and equal confidences are never separated, so that there may be fewer.
+
+    Args:
+        confidence: (answer,) between 0 and 1. correct: (answer,) 1 / 0. Answers with nan in either are left out.
+        n_bins: at least 1. bins: `width` or `mass`; the bins stay those of the observed answers in the bootstrap.
+        n_bootstrap: resamples of the answers. seed: of the resampling.
+
+    Returns:
+        Estimate. Sign: lower is better, 0 = perfectly calibrated. The error is biased upwards in small samples, its
+        resamples more so; read the interval as spread.
+
+    Raises:
+        InputError: a confidence outside [0, 1], an outcome other than 0 and 1, unequal lengths, or a bad option.
+
+    R: `CalibratR::getECE(correct, confidence, n_bins)` (equal mass).
+    """
+    if bins not in get_args(Bins) or n_bins < 1:
+        raise InputError(f"bins={bins!r}, n_bins={n_bins}; choose width or mass, and at least one bin")
+    c, y = _pairs(confidence, correct)
+    if not len(c):
+        return _nothing()
+    if bins == "width":
+        which = np.clip(np.ceil(c * n_bins).astype(int) - 1, 0, n_bins - 1)
+    else:
+        which = np.ceil(np.searchsorted(np.sort(c), c, side="right") / len(c) * n_bins).astype(int) - 1
+    gap = c - y
+    members = (which[:, None] == np.unique(which)).astype(float)
+
+    def error(weight: Floats) -> Floats:
+        return np.abs((weight * gap) @ members).sum(axis=-1) / weight.sum(axis=-1)
+
+    return _bootstrap(error, len(c), n_bootstrap, seed)
+
+
+def brier_score(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
+    """Mean squared distance between confidence and outcome.
+
+    Formula: mean of (confidence - correct)^2 (Brier, 1950, Monthly Weather Review 78, 1-3).
+
+    Args, Raises: as in `expected_calibration_error`.
+
+    Returns:
+        Estimate. Sign: lower is better; 0 is best, 0.25 is what a constant 0.5 gets.
+
+    R: `DescTools::BrierScore(correct, confidence)`. Python: `sklearn.metrics.brier_score_loss`.
+    """
+    c, y = _pairs(confidence, correct)
+    squared = (c - y) ** 2
+    return _bootstrap(lambda weight: (weight @ squared) / weight.sum(axis=-1), len(c), n_bootstrap, seed)
+
+
+def brier_skill(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
+    """How much better than always stating the accuracy.
+
+    Formula: 1 - Brier / (a (1 - a)), a = accuracy (in each resample its own) (Murphy, 1973, Journal of Applied
+    Meteorology 12, 595-600).
+
+    Args, Raises: as in `expected_calibration_error`.
+
+    Returns:
+        Estimate. Sign: higher is better; 1 = perfect, 0 = no better than the constant accuracy, below 0 worse; nan
+        where all are right or all wrong.
+
+    R: `verification::brier(correct, confidence)$ss`.
+    """
+    c, y = _pairs(confidence, correct)
+    squared = (c - y) ** 2
+
+    def skill(weight: Floats) -> Floats:
+        n = weight.sum(axis=-1)
+        accuracy = weight @ y / n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = 1 - (weight @ squared / n) / (accuracy * (1 - accuracy))
+        return np.where((accuracy > 0) & (accuracy < 1), value, np.nan)
+
+    return _bootstrap(skill, len(c), n_bootstrap, seed)
+
+
+def auroc(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
+    """Probability that a right answer had the higher confidence than a wrong one; ties count half.
+
+    Formula: `roc_area` of the confidence, right against wrong answers. For yes/no confidence it is (recall +
+    specificity) / 2.
+
+    Args, Raises: as in `expected_calibration_error`.
+
+    Returns:
+        Estimate. Sign: 0.5 = no discrimination, 1 = perfect, below 0.5 = more confident where wrong; nan where all
+        answers are right or all wrong.
+
+    R: `pROC::auc(correct, confidence, direction = "<")`. Python: `sklearn.metrics.roc_auc_score`.
+    """
+    c, y = _pairs(confidence, correct)
+    return _bootstrap(lambda weight: roc_area(c, y, weight), len(c), n_bootstrap, seed)
+
+
+def calibration_table(
+    confidence: Any, correctness: Any, n_bins: int = 10, n_bootstrap: int = 1000, seed: int = 0
+) -> pd.DataFrame:
+    """Every measure of this module for each respondent of a panel.
+
+    Formula: as the function of that name says, over the questions with both a confidence and a known correctness.
+
+    Args:
+        confidence: question x respondent; yes/no answers (1 / 0 / nan) or probabilities of yes in a DataFrame.
+        correctness: question x respondent, 1 = right, 0 = wrong, nan = unknown.
+        n_bins, n_bootstrap, seed: as in `expected_calibration_error`.
+
+    Returns:
+        index respondent; `n, accuracy, mean_confidence`, and for each of `ece_width, ece_mass, brier, brier_skill,
+        auroc` the value and `*_low`, `*_high`. Sign: as the function of that name says.
+
+    Raises:
+        InputError: the matrices do not belong together or cannot be read.
+
+    R: as the function of that name says, column by column.
+    """
+    answered, probability = stated_probabilities(confidence)
+    _, right, both = aligned_correctness(answered, as_answers(correctness))
+    rows = []
+    for i in range(answered.n_respondents):
+        c = probability.iloc[:, i].to_numpy()[both[:, i]]
+        y = right.yes[both[:, i], i].astype(float)
+        measures = {
+            "ece_width": expected_calibration_error(c, y, n_bins, "width", n_bootstrap, seed),
+            "ece_mass": expected_calibration_error(c, y, n_bins, "mass", n_bootstrap, seed),
+            "brier": brier_score(c, y, n_bootstrap, seed),
+            "brier_skill": brier_skill(c, y, n_bootstrap, seed),
+            "auroc": auroc(c, y, n_bootstrap, seed),
+        }
+        row: dict[str, float] = {"n": len(c), "accuracy": _mean(y), "mean_confidence": _mean(c)}
+        for name, estimate in measures.items():
+            row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+        rows.append(row)
+    return pd.DataFrame(rows, index=answered.respondents)
+
+
+def stated_probabilities(confidence: Any) -> tuple[Answers, pd.DataFrame]:
+    """Which cells hold a confidence, and the probabilities (question, respondent), nan where there is none."""
+    if isinstance(confidence, pd.DataFrame) and all(dtype.kind == "f" for dtype in confidence.dtypes):
+        known = confidence.notna().to_numpy()
+        return Answers(known, known, confidence.index, confidence.columns), confidence
+    answers = as_answers(confidence)
+    values = np.where(answers.answered, answers.yes.astype(float), np.nan)
+    return answers, pd.DataFrame(values, answers.questions, answers.respondents)
+
+
+def _pairs(confidence: ArrayLike, correct: ArrayLike) -> tuple[Floats, Floats]:
+    try:
+        c, y = (unmasked(values).astype(float).ravel() for values in (confidence, correct))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"confidence and correctness must be numbers: {error}") from error
+    if len(c) != len(y):
+        raise InputError(f"{len(c)} confidences and {len(y)} outcomes; give one of each per answer")
+    known = ~(np.isnan(c) | np.isnan(y))
+    c, y = c[known], y[known]
+    if ((c < 0) | (c > 1)).any():
+        raise InputError(f"a confidence of {c[(c < 0) | (c > 1)][0]:g}; give probabilities between 0 and 1")
+    if not np.isin(y, (0, 1)).all():
+        raise InputError(f"an outcome of {y[~np.isin(y, (0, 1))][0]:g}; give 1 (right), 0 (wrong) or nan (unknown)")
+    return c, y
+
+
+def _bootstrap(statistic: Callable[[Floats], Floats], n: int, n_bootstrap: int, seed: int) -> Estimate:
+    """`statistic` takes weights (..., answer), one per answer, and gives (...)."""
+    if n_bootstrap < 1:
+        raise InputError(f"n_bootstrap={n_bootstrap}; ask for at least 1")
+    if n == 0:
+        return _nothing()
+    rng = np.random.default_rng(seed)
+    size = max(1, _CELLS_AT_ONCE // n)
+    values = np.concatenate(
+        [
+            statistic(_resampling_weights(rng.integers(0, n, (min(size, n_bootstrap - start), n)), n))
+            for start in range(0, n_bootstrap, size)
+        ]
+    )
+    value = float(statistic(np.ones(n)))
+    if np.isnan(values).all():
+        return Estimate(value, float("nan"), float("nan"), n)
+    low, high = np.nanquantile(values, QUANTILES_95)
+    return Estimate(value, float(low), float(high), n)
+
+
+def _resampling_weights(rows: Integers, n: int) -> Floats:
+    """(replicate, answer): how often each answer was drawn."""
+    shifted = rows + n * np.arange(len(rows))[:, None]
+    return np.bincount(shifted.ravel(), minlength=n * len(rows)).reshape(len(rows), n).astype(float)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _nothing() -> Estimate:
+    return Estimate(float("nan"), float("nan"), float("nan"), 0)

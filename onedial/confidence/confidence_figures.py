@@ -1,0 +1,209 @@
+"""The figures of what a panel's confidence is worth.
+
+rates         how often each respondent says yes, and how often it is right
+base_models   do base models that say yes more often get more right?
+reliability   of the answers given with so much confidence, how many were right?
+pairwise      where two disagree, is the one that says yes right more often than chance has it?
+
+Whose yes is best for whom (F-beta) is drawn in `onedial.scale.study.factor_figures`.
+"""
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from onedial.confidence.confidence_accuracy import ConfidenceAccuracy
+from onedial.confidence.pairwise import PairwiseCalibration
+from onedial.show import (
+    COLOURS,
+    FAINT,
+    INK,
+    PAPER,
+    Drawing,
+    family_styles,
+    new_figure,
+    set_title,
+    shortened_apart,
+    styled,
+)
+
+YES, RIGHT = COLOURS[0], COLOURS[1]
+_INCHES_PER_ROW = 0.19
+_MOST_ROWS = 60  # respondents that one figure can name
+_BINS = 10
+_FEWEST_IN_A_BIN = 10
+
+
+@styled
+def rates(table: pd.DataFrame) -> Drawing:
+    """Yes rate and, where known, accuracy of every respondent, with 95% intervals, base model by base model.
+
+    Args:
+        table: `onedial.panels.rates_of_respondents`.
+    """
+    drawn = table.head(_MOST_ROWS)
+    models = list(dict.fromkeys(drawn["model"]))
+    order = sorted(range(len(drawn)), key=lambda row: models.index(drawn["model"].iloc[row]))
+    drawn = drawn.iloc[order]
+    y = np.arange(len(drawn))[::-1]
+    figure = new_figure(1.6 + _INCHES_PER_ROW * len(drawn))
+    axes = figure.add_subplot()
+    shown = [("yes", "yes_rate", YES, "o", 0.12)]
+    if "accuracy" in drawn:
+        shown.append(("accuracy", "accuracy", RIGHT, "s", -0.12))
+    for name, column, colour, marker, shift in shown:
+        value = drawn[column].to_numpy(dtype=float)
+        ends = [value - drawn[f"{name}_low"], drawn[f"{name}_high"] - value]
+        bars = np.clip(np.array(ends, dtype=float), 0, None)
+        axes.errorbar(value, y + shift, xerr=bars, fmt=marker, color=colour, markersize=3.5, elinewidth=1.0, zorder=3)
+    axes.set_yticks(y, shortened_apart([str(name) for name in drawn.index], 30), fontsize=7)
+    for number in range(1, len(drawn)):
+        if drawn["model"].iloc[number] != drawn["model"].iloc[number - 1]:
+            axes.axhline(y[number] + 0.5, color=FAINT, linewidth=0.6)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.7, len(drawn) - 0.3)
+    axes.set_xlabel("share of questions")
+    names = {"yes": "says yes", "accuracy": "is right"}
+    handles = [
+        Line2D([], [], color=colour, marker=marker, linestyle="", label=names[name])
+        for name, _, colour, marker, _ in shown
+    ]
+    figure.legend(handles=handles, loc="outside lower left", ncols=2)
+    n_models = table["model"].nunique()
+    set_title(axes, "Yes rates", f"{len(table)} respondents of {n_models} base models")
+    caption = (
+        "How often each respondent says yes among the answers that were read, and how often its model is right among "
+        "those that could be graded, with 95% intervals over questions. Lines part base models. Blank and ungraded "
+        "answers count in neither: their numbers stand in respondents.csv."
+    )
+    if len(table) > len(drawn):
+        caption += f" Not drawn: {len(table) - len(drawn)} respondents."
+    return Drawing(figure, "Yes rates", caption)
+
+
+@styled
+def base_models(means: pd.DataFrame, respondents: pd.DataFrame, result: ConfidenceAccuracy | None) -> Drawing:
+    """Mean confidence against mean accuracy, base models as points, their framings as faint ones.
+
+    Args:
+        means: `onedial.panels.base_model_means`. respondents: `onedial.panels.rates_of_respondents`.
+        result: of `confidence_accuracy_regression` over the base models; None where there are too few for a line.
+    """
+    figure = new_figure(4.9)
+    axes = figure.add_subplot()
+    axes.plot([0, 1], [0, 1], color=FAINT, linestyle="--", linewidth=1.2, zorder=1)
+    known = respondents.dropna(subset=["accuracy", "yes_rate"])
+    axes.plot(known["accuracy"], known["yes_rate"], linestyle="", marker=".", color=FAINT, alpha=0.6, zorder=2)
+    styles = family_styles([str(name) for name in means.index])
+    for name, row in means.iterrows():
+        colour, marker = styles[str(name)]
+        axes.plot(
+            row["accuracy"], row["confidence"], marker, color=colour, markersize=7, markeredgecolor=PAPER, zorder=4
+        )
+    labels = shortened_apart([str(name) for name in means.index], 26)
+    handles = [
+        Line2D([], [], color=styles[str(name)][0], marker=styles[str(name)][1], linestyle="", label=label)
+        for name, label in zip(means.index, labels, strict=True)
+    ][:12]
+    handles.append(Line2D([], [], color=FAINT, marker=".", linestyle="", label="single framings"))
+    remark = f"no line: {len(means)} base models, and it takes 3"
+    if result is not None and np.isfinite(result.line.slope):
+        line = result.line
+        ends = np.array([means["accuracy"].min(), means["accuracy"].max()])
+        axes.plot(ends, line.intercept + line.slope * ends, color=INK, linewidth=1.6, zorder=3)
+        remark = f"slope {line.slope:.2f} ({line.slope_low:.2f} to {line.slope_high:.2f}), {line.n} base models"
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_aspect("equal")
+    axes.set_xlabel("share of questions answered correctly")
+    axes.set_ylabel("share of questions with yes")
+    figure.legend(handles=handles, loc="outside lower left", ncols=2)
+    set_title(axes, "Confidence against accuracy", remark)
+    caption = (
+        "Each large point is a base model: the framings under which it was asked (faint) are averaged first, since "
+        "they share what it knows and are no further models. On the dashed line a model says yes as often as it is "
+        "right. With few base models the interval of the slope is wide: read it before the slope."
+    )
+    return Drawing(figure, "Confidence against accuracy", caption)
+
+
+@styled
+def reliability(confidence: pd.DataFrame, correctness: pd.DataFrame, models: pd.Series, source: str) -> Drawing:
+    """Share right against confidence, in ten bins of equal width, one line per base model.
+
+    Args:
+        confidence, correctness: question x respondent, nan where unknown.
+        models: base model of each respondent.
+        source: "stated" or "margin".
+    """
+    figure = new_figure(4.9)
+    axes = figure.add_subplot()
+    axes.plot([0, 1], [0, 1], color=FAINT, linestyle="--", linewidth=1.2, zorder=1)
+    names = [str(name) for name in dict.fromkeys(models)]
+    styles = family_styles(names)
+    handles = [Line2D([], [], color=FAINT, linestyle="--", label="calibrated")]
+    n_all = n_left_out = 0
+    for name, label in zip(names, shortened_apart(names, 26), strict=True):
+        own = models.index[models == name]
+        sure = confidence[own].to_numpy(dtype=float).ravel()
+        right = correctness[own].to_numpy(dtype=float).ravel()
+        known = ~(np.isnan(sure) | np.isnan(right))
+        if not known.any():
+            continue
+        n_all += int(known.sum())
+        bins = np.clip(np.ceil(sure[known] * _BINS).astype(int) - 1, 0, _BINS - 1)
+        n = np.bincount(bins, minlength=_BINS)
+        filled = n >= _FEWEST_IN_A_BIN
+        n_left_out += int(n[~filled].sum())
+        if not filled.any():
+            continue
+        x = np.bincount(bins, sure[known], _BINS)[filled] / n[filled]
+        y = np.bincount(bins, right[known], _BINS)[filled] / n[filled]
+        colour, marker = styles[name]
+        axes.plot(x, y, color=colour, linewidth=1.1, alpha=0.8, zorder=2)
+        axes.scatter(x, y, s=8 + 90 * n[filled] / n.max(), color=colour, marker=marker, edgecolors=PAPER, zorder=3)
+        handles.append(Line2D([], [], color=colour, marker=marker, label=label))
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_aspect("equal")
+    what = "stated confidence" if source == "stated" else "confidence by the margin, 1 / (1 + exp(-margin))"
+    axes.set_xlabel(what)
+    axes.set_ylabel("share answered correctly")
+    figure.legend(handles=handles[:13], loc="outside lower left", ncols=2)
+    set_title(axes, "Calibration", f"{n_all} answers with confidence and grade")
+    caption = (
+        "Answers in ten bins of confidence: how many of each were right. On the dashed line confidence is what it "
+        "says. Larger marks hold more answers; framings of one base model are pooled. Bins of fewer than "
+        f"{_FEWEST_IN_A_BIN} answers ({n_left_out} answers in all) are not drawn."
+    )
+    return Drawing(figure, "Calibration", caption)
+
+
+@styled
+def pairwise(result: PairwiseCalibration) -> Drawing:
+    """The advantage of the one that says yes, pair by pair, against what shared difficulty and rates alone give."""
+    pairs = result.pairs.dropna(subset=["advantage", "null_mean"])
+    figure = new_figure(4.6)
+    axes = figure.add_subplot()
+    sizes = 6 + 40 * pairs["n"] / max(pairs["n"].max(), 1) if len(pairs) else 6
+    axes.scatter(
+        pairs["null_mean"], pairs["advantage"], s=sizes, color=YES, alpha=0.55, edgecolors=PAPER, linewidths=0.4
+    )
+    values = np.r_[pairs["null_mean"], pairs["advantage"], 0.0]
+    low, high = float(values.min()) - 0.05, float(values.max()) + 0.05
+    axes.plot([low, high], [low, high], color=FAINT, linestyle="--", linewidth=1.2, zorder=1)
+    axes.axhline(0, color=FAINT, linewidth=0.8)
+    axes.set_xlim(low, high)
+    axes.set_ylim(low, high)
+    axes.set_aspect("equal")
+    axes.set_xlabel("expected: shared difficulty and rates alone")
+    axes.set_ylabel("advantage of the one that says yes")
+    pooled = result.pooled.iloc[0]
+    remark = f"pooled {pooled['advantage']:+.3f}, expected {pooled['null_mean']:+.3f}, p = {pooled['p']:.2g}"
+    set_title(axes, "Pairwise calibration", remark)
+    caption = (
+        "Each mark is a pair of respondents, over the questions on which exactly one says yes: how much more often "
+        "that one is right. Above the dashed line they know more of themselves than the difficulty that all share, and "
+        "how often each says yes and is right, would give. Larger marks rest on more questions."
+    )
+    return Drawing(figure, "Pairwise calibration", caption)

@@ -1,0 +1,179 @@
+"""The page of what a panel's confidence is worth, from the run's files alone."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from onedial.core import Run
+from onedial.show import Section, TableRow, captions_of, headline, interval, number, p_value, page
+from onedial.stats import LEVEL
+
+_RATES = ("yes", "95%", "unread", "right", "95%", "ungraded", "came true", "95%", "of")
+_CALIBRATION = ("answers", "confidence", "right", "error", "95%", "skill", "95%", "AUROC", "95%")
+_ATTITUDES = ("beta", "best", "F", "saying yes to all", "best of another model", "F of that one")
+_WORDS = {
+    "rates": (
+        "Yes: share of the answers that were read. Right: share of its model's own answers that "
+        "could be graded. Came true: share of its yes and no that were. What is blank or ungraded is counted."
+    ),
+    "attitudes": (
+        "Whose yes marks best what it then gets right, by what an error costs. Where saying yes to everything does as "
+        "well, the best one's no is worth nothing at that price."
+    ),
+    "calibration": (
+        "Error: mean distance of confidence from the share right, in ten bins of equally many answers; 0 is best. "
+        "Skill: of the Brier score against always stating the mean; below 0 is worse than that. AUROC: chance that a "
+        "right answer had more confidence than a wrong one; .5 is none."
+    ),
+}
+
+
+def write_confidence_report(run: Run) -> Path:
+    """Write report.html of a run of `score_confidence.py`, and return its path.
+
+    Raises:
+        InputError: a table is missing or broken.
+    """
+    captions = captions_of(run)
+
+    def drawn(name: str) -> list[Markup]:
+        return [page.figures(run.path / "figures", {name: captions[name]})] if name in captions else []
+
+    rates = run.read_table("respondents.csv").set_index("respondent")
+    about = page.text(_WORDS["rates"])
+    sections = [
+        Section("How often yes, how often right", [about, *drawn("rates"), _table("Rates", _RATES, _rates(rates))])
+    ]
+    sentence = "The panel does not say which answers were correct, so that confidence cannot be held against anything"
+    if run.path.joinpath("summary.json").exists():
+        summary = run.read_json("summary.json")
+        sentence = confidence_in_one_sentence(run)
+        sections += _worth(run, summary, drawn)
+    html = page.page(
+        question="What is the confidence of these respondents worth?",
+        headline=headline(sentence),
+        lead=f"{len(rates)} respondents of {rates['model'].nunique()} base models.",
+        sections=sections,
+        title="What confidence is worth",
+        foot=run.path.resolve().name,
+    )
+    run.write_text("report.html", html)
+    return run.path / "report.html"
+
+
+def confidence_in_one_sentence(run: Run) -> str:
+    """For how many confidence tells right from wrong, and whether that is more than what is hard for all."""
+    if not run.path.joinpath("calibration.csv").exists():
+        known = "the panel holds yes and no without numeric confidence"
+    else:
+        table = run.read_table("calibration.csv")
+        low = table.get("auroc_low", pd.Series(dtype=float))
+        if low.isna().all():
+            known = (
+                f"confidence tells right from wrong with an AUROC of {number(table['auroc'].median(), 2)} in the middle"
+            )
+        else:
+            known = f"confidence tells right from wrong for {(low > 0.5).sum()} of {len(table)} respondents"
+    pooled = run.read_table("pairwise_pooled.csv").iloc[0]
+    p = pooled.get("p")
+    if p is None or pd.isna(p):
+        return f"{known}; whether it is of oneself was not tested (--replicates 0)"
+    more = "more" if p <= LEVEL else "no more"
+    return f"{known}; where two disagree, a yes says {more} than what is hard for all ({_p(p)})"
+
+
+def _worth(run: Run, summary: dict[str, Any], drawn: Any) -> list[Section]:
+    attitudes = run.read_table("attitudes.csv")
+    pooled, within = (run.read_table(name).iloc[0] for name in ("pairwise_pooled.csv", "within_respondents.csv"))
+    disagree = (
+        f"Where two disagree ({pooled['n']:.0f} times), the one that says yes is right more often by "
+        f"{number(pooled['advantage'], signed=True)}"
+        + (
+            f"; shared difficulty and yes rates alone give {number(pooled['null_mean'], signed=True)}"
+            if "p" in pooled
+            else ""
+        )
+        + "."
+    )
+    alone = (
+        f"One respondent by itself is right more often where it says yes than where it says no by "
+        f"{number(within['gain'], signed=True)} on average ({within['n_respondents']:.0f} respondents, standard error "
+        f"{number(within['gain_se'])})."
+    )
+    sections = [
+        Section(
+            "Whose yes is best, by what an error costs",
+            [
+                page.text(_WORDS["attitudes"]),
+                *drawn("f_beta"),
+                page.table(
+                    "Attitudes to error", "attitude", _ATTITUDES, [_attitude(row) for _, row in attitudes.iterrows()]
+                ),
+            ],
+        ),
+        Section("Between models", [page.text(headline(summary["line_between_models"])), *drawn("base_models")]),
+    ]
+    calibration = [page.text(headline(summary["calibration"])), *drawn("reliability")]
+    if run.path.joinpath("calibration.csv").exists():
+        table = run.read_table("calibration.csv").set_index("respondent")
+        about = page.text(_WORDS["calibration"])
+        calibration += [about, _table("Calibration", _CALIBRATION, _calibration(table))]
+        calibration += [page.items(summary["metacognition"])]
+    sections.append(Section("Is it calibrated?", calibration))
+    knowing = [disagree, alone, headline(summary["whose_knowledge"])]
+    sections.append(Section("Of oneself, or of what is hard for all?", [page.items(knowing), *drawn("pairwise")]))
+    return sections
+
+
+def _p(value: float) -> str:
+    return f"p = {p_value(value)}".replace("= <", "< ")
+
+
+def _table(label: str, columns: tuple[str, ...], lines: list[TableRow]) -> Markup:
+    return page.table(label, "respondent", columns, lines)
+
+
+def _with_interval(row: "pd.Series[Any]", value: str, name: str) -> list[str]:
+    return [number(row[value], 2), interval(row.get(f"{name}_low"), row.get(f"{name}_high"), 2)]
+
+
+def _rates(table: pd.DataFrame) -> list[TableRow]:
+    lines = []
+    for name, row in table.iterrows():
+        cells = [*_with_interval(row, "yes_rate", "yes"), f"{row['n_unread']:.0f}"]
+        if "accuracy" in row:
+            cells += [*_with_interval(row, "accuracy", "accuracy"), f"{row['n_ungraded']:.0f}"]
+            cells += [*_with_interval(row, "came_true", "came_true"), f"{row['n_both']:.0f}"]
+        else:
+            cells += [number(None)] * 6
+        lines.append(TableRow(str(name), cells))
+    return lines
+
+
+def _calibration(table: pd.DataFrame) -> list[TableRow]:
+    return [
+        TableRow(
+            str(name),
+            [
+                f"{row['n']:.0f}",
+                *(number(row["mean_confidence"], 2), number(row["accuracy"], 2)),
+                *_with_interval(row, "ece_mass", "ece_mass"),
+                *_with_interval(row, "brier_skill", "brier_skill"),
+                *_with_interval(row, "auroc", "auroc"),
+            ],
+        )
+        for name, row in table.iterrows()
+    ]
+
+
+def _attitude(row: "pd.Series[Any]") -> TableRow:
+    other = row["best_other_model"] if isinstance(row["best_other_model"], str) else ""
+    cells = [
+        f"{row['beta']:g}",
+        str(row["best"]),
+        *(number(row["f_beta"]), number(row["always_yes"])),
+        *(other or number(None), number(row["f_beta_other"])),
+    ]
+    return TableRow(str(row["attitude"]), cells)

@@ -1,0 +1,108 @@
+"""Which sign of being right is worth how much: many confidences of the same answers side by side.
+
+Each is judged by what it ranks alone (AUROC, accuracy over coverage), so that log-probabilities, counts and stated
+numbers can stand in one table. Answers on one topic hang together, so whole topics are drawn.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.confidence.abstention import selective_auc
+from onedial.core import InputError
+from onedial.stats import Floats, interval_95, labels_of, roc_area
+
+MOST_UNREAD = 0.5
+FEWEST_OF_EACH = 5
+"""Right answers, and wrong ones, below which an area has no interval: resamples of so few repeat themselves."""
+
+
+def signal_table(
+    signals: pd.DataFrame,
+    correct: Any,
+    topics: Any = None,
+    reference: str | None = None,
+    n_bootstrap: int = 1999,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How well each signal tells right from wrong answers.
+
+    Formula: AUROC (`roc_area`); selective AUC (`selective_auc`); gain = AUROC less that of the reference on the
+        questions
+    that have both. Intervals are 95% percentile bootstraps over topics drawn with replacement, over questions where
+    none are given; resamples in which all answers are right or all wrong are left out,
+    and fewer than five right or five wrong answers give no interval.
+
+    Args:
+        signals: question x signal, higher = surer; nan where it could not be read.
+        correct: (question,) 1 / 0 / nan. topics: of the questions, a Series by name, or a sequence in their order.
+        reference: a signal with which the others are compared. n_bootstrap: resamples. seed: of them.
+
+    Returns:
+        index signal; n (graded and read), n_unread (of the graded), n_right, auroc, low, high, selective_auc, and with
+        a reference gain, gain_low, gain_high. A signal of which more than half are unread has no numbers. Sign: AUROC
+        above .5 = surer where right; higher = better.
+
+    Raises:
+        InputError: lengths or names that do not belong together.
+
+    R: `pROC::auc(correct, signal, direction = "<")`.
+    """
+    right = pd.Series(correct).to_numpy(dtype=float)
+    if len(right) != len(signals):
+        raise InputError(f"{len(right)} outcomes for {len(signals)} questions; give one for each")
+    if reference is not None and reference not in signals:
+        raise InputError(f"the reference {reference!r} is none of {', '.join(map(str, signals.columns))}")
+    graded = np.isfinite(right)
+    values, right = signals[graded].astype(float), right[graded]
+    names = signals.index[graded]
+    unit = (
+        np.arange(len(right)) if topics is None else np.unique(_topics(topics, signals, names), return_inverse=True)[1]
+    )
+    drawn = _weights(unit, n_bootstrap, seed)
+    base = values[reference].to_numpy() if reference else None
+    rows = {}
+    for name in values.columns:
+        own = values[name].to_numpy()
+        known = np.isfinite(own)
+        row: dict[str, float] = {
+            "n": int(known.sum()),
+            "n_unread": int((~known).sum()),
+            "n_right": int(right[known].sum()),
+        }
+        if known.sum() and (~known).mean() <= MOST_UNREAD:
+            draws = roc_area(own, right, drawn)
+            row["auroc"] = float(roc_area(own, right))
+            few = min(row["n_right"], row["n"] - row["n_right"]) < FEWEST_OF_EACH
+            row["low"], row["high"] = (float("nan"),) * 2 if few else _ends(draws)
+            row["selective_auc"] = selective_auc(own, right)
+            if base is not None and name != reference:
+                both = known & np.isfinite(base)
+                mine, theirs = (np.where(both, each, np.nan) for each in (own, base))
+                row["gain"] = float(roc_area(mine, right) - roc_area(theirs, right))
+                gains = roc_area(mine, right, drawn) - roc_area(theirs, right, drawn)
+                row["gain_low"], row["gain_high"] = (float("nan"),) * 2 if few else _ends(gains)
+        rows[name] = row
+    columns = ["n", "n_unread", "n_right", "auroc", "low", "high", "selective_auc"]
+    columns += ["gain", "gain_low", "gain_high"] if reference else []
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("signal")
+
+
+def _topics(topics: Any, signals: pd.DataFrame, names: pd.Index) -> np.ndarray:
+    labels = pd.Series(topics)
+    if not labels.index.equals(signals.index) and len(labels) == len(signals) and not isinstance(topics, pd.Series):
+        labels = pd.Series(list(topics), index=signals.index)
+    return labels_of(labels.astype(str), signals, names, "topics", "questions")
+
+
+def _weights(unit: np.ndarray, n_bootstrap: int, seed: int) -> Floats:
+    """(resample, answer): how often the answer's topic was drawn."""
+    n = int(unit.max(initial=-1)) + 1
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(n, np.full(n, 1 / n), size=n_bootstrap).astype(float)[:, unit] if n else np.ones((1, 0))
+
+
+def _ends(draws: Floats) -> tuple[float, float]:
+    known = draws[np.isfinite(draws)]
+    return interval_95(known)

@@ -1,0 +1,60 @@
+from .cards import html_card, one_line
+from .command_line import KeysOf, natural, positive, program_parser, run_command
+from .errors import InputError
+from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
+from .notices import Notice, notice, noticed
+from .plain_values import plain
+from .processes import is_first_process, say
+from .run.configuration import configuration_hash, first_difference, flat
+from .run.files import read_json, read_table, write_table
+from .run.journal import Journal
+from .run.manifest import Manifest
+from .run.mirror import Mirror
+from .run.notes import Notes
+from .run.options import add_run_options, configuration_of, parse_run_options
+from .run.parts import Parts
+from .run.provenance import library_versions, machine
+from .run.run import Run
+from .suggestions import did_you_mean, nearest
+
+__all__ = [
+    "InputError",
+    "Journal",
+    "KeysOf",
+    "Manifest",
+    "Mirror",
+    "Notes",
+    "Notice",
+    "Parts",
+    "Run",
+    "add_run_options",
+    "atomic_path",
+    "cache_dir",
+    "configuration_hash",
+    "configuration_of",
+    "did_you_mean",
+    "first_difference",
+    "flat",
+    "html_card",
+    "is_first_process",
+    "library_versions",
+    "machine",
+    "natural",
+    "nearest",
+    "notice",
+    "noticed",
+    "one_line",
+    "parse_run_options",
+    "plain",
+    "positive",
+    "program_parser",
+    "read_json",
+    "read_table",
+    "run_command",
+    "say",
+    "sha256_of_file",
+    "sha256_of_text",
+    "write_json",
+    "write_table",
+    "write_text",
+]

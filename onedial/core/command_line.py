@@ -1,0 +1,146 @@
+"""How every program here begins and ends: one kind of parser; a bad input gives one sentence and exit code 2."""
+
+import argparse
+import contextlib
+import difflib
+import errno
+import importlib
+import importlib.metadata
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+from onedial.core.errors import InputError
+from onedial.core.processes import is_first_process
+
+_REMEDIES = {
+    errno.ENOSPC: "free some space or choose another folder with --out",
+    errno.EACCES: "choose a folder that you may write, or change the permissions",
+    errno.EPERM: "choose a folder that you may write, or change the permissions",
+    errno.EROFS: "choose a folder on a disk that is not read-only",
+    errno.ENOENT: "check the path",
+    errno.ENOTDIR: "check the path: one of its parts is a file",
+    errno.EISDIR: "give a file, not a folder",
+    errno.EEXIST: "choose another path: this one is taken",
+    errno.ENAMETOOLONG: "choose a shorter path",
+}
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, as a scheduler sends it before it takes the machine away."""
+
+
+def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int:
+    """Run `main` and turn an unusable input into one sentence on stderr.
+
+    Args:
+        resumes: whether the program knows --resume, as is said after Ctrl-C or SIGTERM once a run had begun.
+
+    Returns:
+        main's exit code (None counts as 0); 2 for an `InputError` or for a file-system error that the user can
+        mend; 130 after Ctrl-C; 143 after SIGTERM; 141 when nobody reads what is printed. Any other exception passes
+        through, with its traceback: it is a bug.
+    """
+    try:
+        with _sigterm_ends_like_ctrl_c():
+            return main() or 0
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of the output has gone, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt as interrupt:
+        terminated = isinstance(interrupt, _Terminated)
+        if is_first_process():  # a launcher ends the others by SIGTERM, after the first has said why
+            saved = getattr(interrupt, "__notes__", [])  # a run that had begun says where its work lies
+            way = ["the same command with --resume goes on from there"] if saved and resumes else []
+            print("; ".join(["terminated" if terminated else "interrupted", *saved, *way]), file=sys.stderr)
+        return 143 if terminated else 130
+    except OSError as error:
+        if error.errno not in _REMEDIES:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        print(f"error: {error.strerror}{where}; {_REMEDIES[error.errno]}", file=sys.stderr)
+        return 2
+
+
+@contextlib.contextmanager
+def _sigterm_ends_like_ctrl_c() -> Iterator[None]:
+    def terminate(number: int, frame: object) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # only the main one may say what a signal does
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def program_parser(description: str | None, prog: str | None = None) -> argparse.ArgumentParser:
+    """A parser that shows the program's docstring as it stands, knows --version and takes no abbreviated options.
+
+    Args:
+        prog: how the program is called, where that is not by its file.
+    """
+    parser = _Parser(
+        prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"onedial {_version()}")
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one sentence, as every other bad input is refused, and names the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        if message.startswith("unrecognized arguments: "):
+            wrong = message.split(": ", 1)[1].split()[0]
+            known = [string for action in self._actions for string in action.option_strings]
+            near = difflib.get_close_matches(wrong.split("=")[0], known, n=1)
+            message = f"{wrong} is no option" + (f"; did you mean {near[0]}?" if near else "")
+        self.exit(2, f"error: {message}{'' if message.endswith('?') else ';'} --help lists what can be given\n")
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("onedial")
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed: pip install -e .)"
+
+
+class KeysOf:
+    """For argparse: the choices are the keys of a dictionary, whose module is imported only where they are needed.
+
+    So an option's choices, its help and its check all read the one dictionary that a new entry is put into, and a
+    start without the option waits for nothing.
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(getattr(importlib.import_module(self._module), self._name))
+
+    def __contains__(self, value: object) -> bool:
+        return value in list(self)
+
+
+def positive(text: str) -> int:
+    """For argparse: a whole number above 0."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def natural(text: str) -> int:
+    """For argparse: a whole number from 0 on."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)

@@ -1,0 +1,42 @@
+"""What a user should know of, though nothing is wrong: one channel from any library function to terminal and report.
+
+A library calls `notice("7 targets are the subject itself and are left out")`. In a notebook that is an ordinary Python
+warning. A program collects them with `noticed(tell)`, prints each at once and keeps it with its run
+(`onedial.core.Notes`).
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Notice(UserWarning):
+    """Something left out, counted, or taken instead; the message is one sentence."""
+
+
+def notice(text: str, kind: type[Notice] = Notice) -> None:
+    """Issue a notice that points at the first line outside the package that it comes from."""
+    caller = sys._getframe(1).f_globals.get("__name__", "").split(".")[0]
+    depth = 1
+    while sys._getframe(depth).f_globals.get("__name__", "").split(".")[0] == caller and sys._getframe(depth).f_back:
+        depth += 1
+    warnings.warn(text, kind, stacklevel=depth + 1)
+
+
+@contextmanager
+def noticed(tell: Callable[[str], None]) -> Iterator[None]:
+    """While the context lasts, `tell` gets the text of every notice at once; other warnings go where they went."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Notice)
+        show = warnings.showwarning
+
+        def showwarning(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, Notice):
+                tell(str(message))
+            else:
+                show(message, category, *where, **more)
+
+        warnings.showwarning = showwarning  # type: ignore[assignment]
+        yield

@@ -1,0 +1,1 @@
+"""A run on disk: folder, configuration, manifest, parts, journal, one writer, resume."""

@@ -1,0 +1,43 @@
+"""What the libraries say on the way, printed at once and kept with the run as soon as there is one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from onedial.core.notices import noticed
+from onedial.core.processes import say
+from onedial.core.run.run import Run
+
+
+class Notes:
+    """The notes of a program, from its first line on.
+
+    notes = Notes()
+    with notes.collected():
+        inputs = load_inputs(...)          # may notice(...) that something was left out
+        run = Run.begin(...)
+        notes.keep_in(run)                 # what was said before, and whatever is said from here on
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._run: Run | None = None
+
+    def tell(self, text: str) -> None:
+        """Print a note, and keep it; one that was said already is not said again."""
+        if text in self._texts:
+            return
+        say(text)
+        self._texts.append(text)
+        if self._run is not None:
+            self._run.note(text)
+
+    def keep_in(self, run: Run) -> None:
+        """Write all notes so far into the run's manifest, and the later ones as they come."""
+        self._run = run
+        run.note(*self._texts)
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """While the context lasts, every `onedial.core.notice` of any library is told here."""
+        with noticed(self.tell):
+            yield

@@ -1,0 +1,76 @@
+"""A table on disk that grows while the work goes on: numbered parts, each whole or absent, that together are one table.
+
+A row is known by its key. What stands in a part is done: a run that was broken off asks for the rest alone.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from onedial.core.errors import InputError
+from onedial.core.run.files import read_table, write_table
+
+
+class Parts:
+    """The parts of one folder: part-00000.parquet, part-00001.parquet, ...; of further processes part-p1-00000 ...
+
+    Args:
+        folder: is made with the first part.
+        columns: what a part holds; every part has all of them.
+        key: columns that tell one row from another, and by which the whole table is ordered.
+    """
+
+    def __init__(self, folder: Path, columns: Sequence[str], key: Sequence[str]) -> None:
+        self.folder, self.columns, self.key = folder, list(columns), list(key)
+
+    def append(self, rows: pd.DataFrame, process: int = 0) -> Path:
+        """Write rows as the next part and return its path.
+
+        Args:
+            process: rank of the process that writes, where several share one run. Each numbers its own parts, so
+                that none can overwrite another's.
+
+        Raises:
+            ValueError: a column is missing.
+        """
+        if missing := [column for column in self.columns if column not in rows.columns]:
+            raise ValueError(f"a part of {self.folder.name} lacks {', '.join(missing)}")
+        prefix = f"part-p{process}-" if process else "part-"
+        numbers = [
+            int(found.group(1)) for file in self.files() if (found := re.fullmatch(rf"{prefix}(\d+)", file.stem))
+        ]
+        final = self.folder / f"{prefix}{max(numbers, default=-1) + 1:05d}.parquet"
+        write_table(final, rows[self.columns])
+        return final
+
+    def read(self) -> pd.DataFrame:
+        """All parts as one table, in an order that does not depend on how often the run was broken off.
+
+        Raises:
+            InputError: a part cannot be read, or rows stand there more than once (two programs wrote at once).
+        """
+        parts = [read_table(file) for file in self.files()]
+        if not parts:
+            return pd.DataFrame(columns=self.columns)
+        table = pd.concat(parts, ignore_index=True).sort_values(self.key, kind="stable", ignore_index=True)
+        if repeated := int(table.duplicated(self.key).sum()):
+            raise InputError(
+                f"{self.folder} holds {repeated} rows more than once, so two programs wrote there; "
+                "make the run again with another --out"
+            )
+        return table
+
+    def done(self, column: str) -> set[str]:
+        """The values of one column that stand in a part."""
+        return {value for file in self.files() for value in read_table(file, [column])[column].unique()}
+
+    def done_keys(self) -> set[tuple[str, ...]]:
+        """The keys that stand in a part, as tuples in the order of `key`."""
+        parts = (read_table(file, self.key)[self.key] for file in self.files())
+        return {row for part in parts for row in part.itertuples(index=False, name=None)}
+
+    def files(self) -> list[Path]:
+        """The parts in the order of writing; temporary files are none."""
+        return sorted(self.folder.glob("part-*.parquet"))

@@ -1,0 +1,81 @@
+"""Where a result comes from: the commit, the libraries, the machine and the command."""
+
+import importlib.metadata
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+LIBRARIES = (
+    "torch",
+    "transformers",
+    "transformer-lens",
+    "accelerate",
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "scikit-learn",
+    "statsmodels",
+    "matplotlib",
+    "safetensors",
+)
+
+
+def utc_now() -> str:
+    """The time as ISO 8601, to the second, in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def library_versions() -> dict[str, str | None]:
+    """Installed version of Python and of every library that can move a number; None where one is not installed.
+
+    Nothing is imported, so this costs milliseconds.
+    """
+    versions: dict[str, str | None] = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            versions[library] = importlib.metadata.version(library)
+        except importlib.metadata.PackageNotFoundError:
+            versions[library] = None
+    return versions
+
+
+def git_state(root: Path = REPOSITORY) -> dict[str, Any]:
+    """`{"commit", "dirty"}` of the checkout that the code runs from; both None outside of a git checkout.
+
+    A copy that merely lies inside somebody else's repository counts as outside.
+    """
+    top = _git(root, "rev-parse", "--show-toplevel")
+    if top is None or Path(top) != root:
+        return {"commit": None, "dirty": None}
+    status = _git(root, "status", "--porcelain")
+    return {"commit": _git(root, "rev-parse", "HEAD"), "dirty": None if status is None else bool(status)}
+
+
+def command_line() -> str:
+    """The command as it can be typed again, with the program's path relative to the repository where it lies there."""
+    program = Path(sys.argv[0]).resolve()
+    shown = str(program.relative_to(REPOSITORY)) if program.is_relative_to(REPOSITORY) else sys.argv[0]
+    return shlex.join(["python", shown, *sys.argv[1:]])
+
+
+def machine() -> dict[str, Any]:
+    """Platform, processor architecture and number of usable cores (no host or user name)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {"platform": platform.platform(), "architecture": platform.machine(), "cores": cores}
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,88 @@
+from .checkpoints.embedded import ensure_converted, is_converted
+from .checkpoints.pieces import OFFLINE_MODELS, find_offline_model
+from .checkpoints.weights import load_config, resolve_weights, weights_are_here
+from .decoder import Decoder
+from .forward.activations import Activations, read_activations
+from .forward.batches import QUESTIONS_PER_BATCH, batches_by_length, halving_on_out_of_memory, questions_per_batch
+from .forward.prefill import TOKENS_AT_ONCE
+from .forward.readout import VOCABULARY_CHUNK, AnswerTokens
+from .forward.residual import Edits, StreamEdit
+from .forward.runner import Runner, Started, plainly_edited
+from .forward.sites import POSITIONS, Site
+from .identity import ModelIdentity
+from .inside.activation_store import ActivationStore, StoreKey
+from .inside.gradients import margin_gradients
+from .inside.lens import Lens, lens_of, tokens_along
+from .inside.patching import patched_margins
+from .inside.store_filling import key_of, store_activations
+from .model import DTYPES, OpenModel, load_model
+from .processes import gather, own_device, own_share, process_count, process_index, start_processes, wait_for_all
+from .prompt_set import PromptSet
+from .quiet import quiet_libraries
+from .respondent import LocalRespondent
+from .threads import choose_threads
+from .tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
+from .writing import Generated, check_room, generate, handing_on
+from .written_scores import read_written, read_written_in_ways
+
+__all__ = [
+    "ActivationStore",
+    "Activations",
+    "AnswerTokens",
+    "DTYPES",
+    "Decoder",
+    "Edits",
+    "Generated",
+    "Lens",
+    "LocalRespondent",
+    "ModelIdentity",
+    "OFFLINE_MODELS",
+    "OpenModel",
+    "POSITIONS",
+    "PromptSet",
+    "QUESTIONS_PER_BATCH",
+    "Runner",
+    "Site",
+    "Started",
+    "StoreKey",
+    "StreamEdit",
+    "TOKENS_AT_ONCE",
+    "TokenBatch",
+    "VOCABULARY_CHUNK",
+    "batches_by_length",
+    "check_room",
+    "choose_threads",
+    "common_prefix_length",
+    "encode",
+    "ensure_converted",
+    "find_offline_model",
+    "gather",
+    "generate",
+    "halving_on_out_of_memory",
+    "handing_on",
+    "is_converted",
+    "key_of",
+    "lens_of",
+    "load_config",
+    "load_model",
+    "margin_gradients",
+    "own_device",
+    "own_share",
+    "pad_batch",
+    "patched_margins",
+    "plainly_edited",
+    "process_count",
+    "process_index",
+    "questions_per_batch",
+    "quiet_libraries",
+    "read_activations",
+    "read_written",
+    "read_written_in_ways",
+    "render",
+    "resolve_weights",
+    "start_processes",
+    "store_activations",
+    "tokens_along",
+    "wait_for_all",
+    "weights_are_here",
+]

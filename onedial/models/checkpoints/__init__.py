@@ -1,0 +1,1 @@
+"""Weights: folders, hub, GGUF, the embedded model."""

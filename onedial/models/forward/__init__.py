@@ -1,0 +1,1 @@
+"""The forward pass: batches, prefill, hooks, readout."""

@@ -1,0 +1,106 @@
+"""Batches: questions of like length side by side, as many as memory holds, and half of them where it holds fewer.
+
+The size of a batch moves margins by rounding alone (about 1e-5 in float32), never by what is computed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import torch
+
+from onedial.core import InputError
+from onedial.models.decoder import Decoder
+from onedial.models.forward.readout import VOCABULARY_CHUNK
+
+QUESTIONS_PER_BATCH = {"cpu": 16, "cuda": 64}
+"""At most: larger batches gain little, for these fill the device."""
+SHARE_OF_FREE = 0.5
+"""Of the free memory, for what is reckoned; the rest is for what is not: fragments, copies, kernels' workspaces."""
+
+T = TypeVar("T")
+
+
+def batches_by_length(lengths: Sequence[int], size: int) -> list[list[int]]:
+    """Indices in batches of neighbours in length, longest first: the first batch is the one that needs most memory."""
+    order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def halved(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:
+    """Run `work` on a batch; if the device's memory is too small for it, on its halves, and so on.
+
+    Raises:
+        torch.OutOfMemoryError: a batch of one does not fit.
+    """
+    try:
+        result = work(batch)
+    except torch.OutOfMemoryError:
+        if len(batch) == 1:
+            raise
+    else:
+        yield result
+        return
+    # Out of the handler: as long as the error lives, its traceback holds the tensors of the failed attempt.
+    torch.cuda.empty_cache()
+    middle = len(batch) // 2
+    yield from halved(work, batch[:middle])
+    yield from halved(work, batch[middle:])
+
+
+def halving_on_out_of_memory(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:
+    """Run `work` on a batch of questions, halved for as long as it does not fit into memory.
+
+    Raises:
+        InputError: not even one question fits.
+    """
+    try:
+        yield from halved(work, batch)
+    except torch.OutOfMemoryError as error:
+        raise InputError(
+            "one question alone does not fit into the device's memory; load the model in a smaller dtype, "
+            "spread it with --device-map auto, or try fewer magnitudes"
+        ) from error
+
+
+def questions_per_batch(stack: Decoder, longest: int, rows: int = 1) -> int:
+    """Questions per batch to begin with: 16 on a CPU; on CUDA 64, or fewer where the free memory is small.
+
+    Free memory is not the same in every run, so a run that is resumed on a nearly full GPU may be batched otherwise
+    than it began.
+
+    Args:
+        longest: tokens of the longest prompt, and of what is to be written after it.
+        rows: steered rows of one question that run side by side.
+    """
+    most = QUESTIONS_PER_BATCH.get(stack.device.type, 16)
+    if stack.device.type != "cuda":
+        return most
+    return max(1, min(most, int(SHARE_OF_FREE * _free_bytes(stack)) // bytes_per_question(stack, longest, rows)))
+
+
+def bytes_per_question(stack: Decoder, n_tokens: int, rows: int = 1) -> int:
+    """Memory that one question needs while it runs, from above: what it keeps, what a layer passes on, its logits.
+
+    Keys and values of every layer stand there twice while those of prompts and prefix are joined. Attention is taken
+    to write out its scores in float32 beside their softmax, as the plain implementation does.
+    """
+    config = stack.config
+    heads = config.num_attention_heads
+    head_width = getattr(config, "head_dim", None) or stack.d_model // heads
+    key_width = (getattr(config, "num_key_value_heads", None) or heads) * head_width
+    mlp_width = getattr(config, "intermediate_size", None) or 4 * stack.d_model
+    running, seen = max(n_tokens, rows), n_tokens + rows
+    kept = 2 * (2 * key_width * seen * stack.n_layers)
+    activations = running * (2 * mlp_width + 4 * stack.d_model + 2 * heads * head_width) + 2 * seen * heads * head_width
+    scores = 2 * heads * running * seen
+    logits = 2 * max(rows * min(config.vocab_size, VOCABULARY_CHUNK), config.vocab_size)
+    return (kept + activations) * stack.dtype.itemsize + (scores + logits) * torch.float32.itemsize
+
+
+def _free_bytes(stack: Decoder) -> int:
+    """On the fullest of the model's GPUs, with what PyTorch holds there and does not use."""
+    devices = {stack.device} | {weights.device for weights in stack.hf.parameters() if weights.device.type == "cuda"}
+    return min(
+        torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        for device in devices
+    )

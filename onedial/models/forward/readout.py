@@ -1,0 +1,162 @@
+"""From the last residual stream to yes or no.
+
+    margin = logsumexp over the yes tokens' logits - logsumexp over the no tokens'    (natural log; says yes when > 0)
+    mass   = probability of all yes and no tokens together                            (below 0.1: unread)
+
+Both are computed in float32 from the final residual stream, whatever the model's dtype: bfloat16 logits near 20 come
+in steps of 0.125, which is more than many margins.
+"""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from onedial.asking import YES_NO_TOKENS, TokenReader, first_tokens
+from onedial.core import InputError
+from onedial.models.tokens import encode
+
+VOCABULARY_CHUNK = 16_384
+
+
+@dataclass(frozen=True)
+class AnswerTokens:
+    """The token ids that count as each answer at the answer position.
+
+    Attributes:
+        groups: one entry per answer, in the order of the instrument's options; for yes/no: yes, no.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def yes(self) -> tuple[int, ...]:
+        """The tokens of the first answer."""
+        return self.groups[0]
+
+    @property
+    def no(self) -> tuple[int, ...]:
+        """The tokens of the second."""
+        return self.groups[1]
+
+    @property
+    def every(self) -> list[int]:
+        """All of them, answer by answer."""
+        return [token for group in self.groups for token in group]
+
+
+def find_answer_tokens(tokenizer: Any, rendered_prompt: str, reader: TokenReader = YES_NO_TOKENS) -> AnswerTokens:
+    """The tokens of each answer that can follow a prompt; see `onedial.asking.answer_tokens` for which ones count.
+
+    Raises:
+        InputError: a set is empty, or two sets meet.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    end = repr(rendered_prompt[-20:])
+    for option, spellings in reader.spellings.items():
+        tokens = first_tokens(rendered_prompt, spellings, partial(encode, tokenizer), tokenizer.decode).counted
+        if not tokens:
+            raise InputError(
+                f"no {option} token can follow the prompt's end {end} under this tokenizer; "
+                "end the prompt with a plain word or colon, for example the assistant prefix 'Answer:'"
+            )
+        for other, taken in found.items():
+            if shared := sorted(set(taken) & set(tokens)):
+                raise InputError(
+                    f"{other} and {option} begin with the same token {shared} after the prompt's end {end}; "
+                    "choose another assistant prefix"
+                )
+        found[option] = tokens
+    return AnswerTokens(tuple(found.values()))
+
+
+class Readout:
+    """Final norm and unembedding in float32, for the needed rows or for the whole vocabulary in chunks.
+
+    Args:
+        decoder_norm: the model's final norm.
+        unembedding: the output embedding, vocabulary x d_model, used as it is (never copied as a whole).
+        softcap: Gemma 2's cap c, logits = c tanh(logits / c); None for none.
+    """
+
+    def __init__(self, decoder_norm: nn.Module, unembedding: nn.Linear, softcap: float | None) -> None:
+        self._source_norm = decoder_norm
+        self._norm = copy.deepcopy(decoder_norm).float()
+        for name in ("_forward_hooks", "_forward_pre_hooks"):
+            getattr(self._norm, name).clear()
+        self._unembedding = unembedding
+        self._softcap = softcap
+
+    @property
+    def _norm_device(self) -> torch.device:
+        """Where the norm computes; one without weights, as OLMo's, computes where the unembedding is."""
+        return next(self._norm.parameters(), self._unembedding.weight).device
+
+    def logits(
+        self, final: Float[Tensor, "*row d_model"], tokens: Sequence[int] | slice
+    ) -> Float[Tensor, "*row token"]:
+        """Float32 logits of some tokens from the last layer's residual stream."""
+        weight = self._unembedding.weight
+        normed = self._norm(final.to(self._norm_device).float()).to(weight.device)
+        return self._project(normed, tokens)
+
+    def answer_direction(self, tokens: AnswerTokens) -> Float[Tensor, " d_model"]:
+        """Yes minus No in the unembedding, through the scale of the final norm; float32 on the CPU, of any length.
+
+        A step along it at the last layer raises the yes tokens' logits against the no tokens', on average.
+        """
+        yes, no = (self._unembedding.weight[list(side)].float().mean(dim=0).cpu() for side in (tokens.yes, tokens.no))
+        signs = torch.ones(len(yes))
+        signs[::2] = -1.0  # mean 0 and root mean square 1, so that any norm gives back its own scale
+        device = self._norm_device
+        with torch.no_grad():
+            scale = (self._norm(signs.to(device)) - self._norm(-signs.to(device))).cpu() / 2 * signs
+        return scale * (yes - no)
+
+    def margin(self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens) -> Float[Tensor, "*row"]:
+        """Margin alone, from the few rows of the unembedding that it needs."""
+        return _margin(_by_group(self.logits(final, tokens.every), tokens))
+
+    def margin_and_mass(
+        self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens
+    ) -> tuple[Float[Tensor, "*row"], Float[Tensor, "*row"]]:
+        """Margin, and the share of the whole vocabulary's probability that lies on yes and no."""
+        groups, mass = self.groups_and_mass(final, tokens)
+        return _margin(groups), mass
+
+    def groups_and_mass(
+        self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens
+    ) -> tuple[Float[Tensor, "*row answer"], Float[Tensor, "*row"]]:
+        """Logsumexp over the tokens of each answer, and the probability of all of them together."""
+        weight = self._unembedding.weight
+        normed = self._norm(final.to(self._norm_device).float()).to(weight.device)
+        answers = self._project(normed, tokens.every)
+        total = torch.full(normed.shape[:-1], -torch.inf, device=normed.device)
+        for start in range(0, weight.shape[0], VOCABULARY_CHUNK):
+            chunk = self._project(normed, slice(start, start + VOCABULARY_CHUNK))
+            total = torch.logaddexp(total, chunk.logsumexp(dim=-1))
+        mass = (answers.logsumexp(dim=-1) - total).exp()
+        return _by_group(answers, tokens), mass
+
+    def _project(self, normed: Tensor, tokens: Sequence[int] | slice) -> Tensor:
+        index = tokens if isinstance(tokens, slice) else list(tokens)
+        logits = normed @ self._unembedding.weight[index].float().T
+        if self._unembedding.bias is not None:
+            logits = logits + self._unembedding.bias[index].float()
+        if self._softcap is not None:
+            logits = self._softcap * torch.tanh(logits / self._softcap)
+        return logits
+
+
+def _by_group(logits: Float[Tensor, "*row token"], tokens: AnswerTokens) -> Float[Tensor, "*row answer"]:
+    parts = logits.split([len(group) for group in tokens.groups], dim=-1)
+    return torch.stack([part.logsumexp(dim=-1) for part in parts], dim=-1)
+
+
+def _margin(groups: Float[Tensor, "*row answer"]) -> Float[Tensor, "*row"]:
+    return groups[..., 0] - groups[..., 1]

@@ -1,0 +1,128 @@
+"""Where activations are read: named sites as TransformerLens names them, at some positions of each prompt.
+
+    resid   blocks.L.hook_out        the residual stream after block L (earlier hook_resid_post)
+    attn    blocks.L.hook_attn_out   what the attention of block L writes into the stream
+    mlp     blocks.L.hook_mlp_out    what the MLP of block L writes into the stream
+
+Where a decoder normalises what a part writes (Gemma 2 and 3, OLMo 2), what is written is the norm's output.
+
+    last       the last token of the prompt, at which the answer is read
+    question   the token that holds the question's last letter
+    each       every token from the first one at which the prompts differ; what stands before is the same for all
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from onedial.core import InputError
+from onedial.models.decoder import Decoder
+
+SITES = {"resid": "blocks.{}.hook_out", "attn": "blocks.{}.hook_attn_out", "mlp": "blocks.{}.hook_mlp_out"}
+POSITIONS = ("last", "question", "each")
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place in a decoder.
+
+    Attributes:
+        kind: a key of `SITES`. layer: from 0.
+    """
+
+    kind: str
+    layer: int
+
+    @property
+    def name(self) -> str:
+        """As TransformerLens names it, for example `blocks.12.hook_out`."""
+        return SITES[self.kind].format(self.layer)
+
+
+def sites_at(kinds: Sequence[str], layers: Sequence[int]) -> list[Site]:
+    """Every kind at every layer.
+
+    Raises:
+        InputError: an unknown kind.
+    """
+    if unknown := [kind for kind in kinds if kind not in SITES]:
+        raise InputError(f"the site {unknown[0]!r} is not known; choose among {', '.join(SITES)}")
+    return [Site(kind, layer) for kind in dict.fromkeys(kinds) for layer in layers]
+
+
+def module_at(stack: Decoder, site: Site) -> nn.Module:
+    """The module whose output is what stands at a site.
+
+    Raises:
+        InputError: this decoder's blocks have no such part.
+    """
+    block = stack.layers[site.layer]
+    if site.kind == "resid":
+        return block
+    normed = hasattr(block, "post_feedforward_layernorm")
+    names = {
+        "attn": "post_attention_layernorm" if normed else "self_attn",
+        "mlp": "post_feedforward_layernorm" if normed else "mlp",
+    }
+    module = getattr(block, names[site.kind], None)
+    if not isinstance(module, nn.Module):
+        raise InputError(f"block {site.layer} of this model has no {names[site.kind]}; read the site resid instead")
+    return module
+
+
+@dataclass(frozen=True)
+class Places:
+    """Which columns of a left-padded batch are read for each question, counted from its right end.
+
+    Attributes:
+        last_but: for each position of one token per question, how far it is from the last token of the sequence.
+        own: for "each": how many tokens at the end of each sequence are its own; None where not asked for.
+    """
+
+    last_but: dict[str, list[int]]
+    own: list[int] | None
+
+    def take(self, stream: Float[Tensor, "question pos d_model"]) -> dict[str, Float[Tensor, "row d_model"]]:
+        """Position -> its rows: one per question, or for "each" one per own token, question after question."""
+        width, device = stream.shape[1], stream.device
+        rows = torch.arange(len(stream), device=device)
+        taken = {
+            position: stream[rows, width - 1 - torch.tensor(back, device=device)]
+            for position, back in self.last_but.items()
+        }
+        if self.own is not None:
+            taken["each"] = stream[self._own_columns(width, device)]
+        return taken
+
+    def _own_columns(self, width: int, device: torch.device) -> Bool[Tensor, "question pos"]:
+        own = torch.tensor(self.own, device=device)
+        return torch.arange(width, device=device) >= (width - own)[:, None]
+
+
+@contextlib.contextmanager
+def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator[dict[tuple[Site, str], Tensor]]:
+    """While the context lasts, a forward of a left-padded batch leaves what is wanted in the dictionary, on the CPU.
+
+    Each block's stream is let go as soon as the wanted rows are taken, so that memory does not grow with the depth.
+    """
+    kept: dict[tuple[Site, str], Tensor] = {}
+
+    def hook_for(site: Site) -> Any:
+        def hook(module: nn.Module, args: Any, output: Any) -> None:
+            stream = output[0] if isinstance(output, tuple) else output
+            for position, rows in places.take(stream).items():
+                kept[site, position] = rows.to("cpu", copy=True)
+
+        return hook
+
+    handles = [module_at(stack, site).register_forward_hook(hook_for(site)) for site in sites]
+    try:
+        yield kept
+    finally:
+        for handle in handles:
+            handle.remove()

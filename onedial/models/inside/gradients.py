@@ -1,0 +1,54 @@
+"""How the answer depends on the residual stream, to first order: the margin's gradient at the answer position."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from onedial.models.forward.batches import halving_on_out_of_memory
+from onedial.models.forward.residual import edited, reading, take_positions
+from onedial.models.model import OpenModel
+from onedial.models.processes import gather, own_share
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import pad_batch
+
+
+def margin_gradients(
+    model: OpenModel, prompts: PromptSet, layers: Sequence[int], progress: Callable[[int], None] | None = None
+) -> Float[Tensor, "question layer d_model"]:
+    """d margin / d stream, after each of `layers` at the last position of the prompt, float32 on the CPU.
+
+    A push of the stream there by a small vector v moves the question's margin by the gradient times v. All layers come
+    from one forward and one backward pass of each question; the weights get no gradients. With several processes
+    each does its share, and all of them get everything.
+
+    Args:
+        progress: is told how many questions were done.
+
+    Raises:
+        InputError: a layer that the model has not, or one question alone does not fit into memory.
+    """
+    model.check_layers(layers)
+    modules = [model.stack.layers[layer] for layer in layers]
+
+    def work(batch: list[int]) -> list[tuple[int, Tensor]]:
+        rows = pad_batch([prompts.sequences[index] for index in batch], model.stack.pad_id).to(model.device)
+        with (
+            torch.enable_grad(),
+            edited(model.stack.layers[min(layers)], lambda stream: stream.detach().clone().requires_grad_()),
+            reading(modules) as streams,
+        ):
+            final = model.stack.final_residual(rows)
+            margins = model.readout.margin(final, prompts.tokens)
+        found = torch.autograd.grad(margins.sum(), list(streams))
+        last = [take_positions(gradient, rows.last_index).float().cpu() for gradient in found]
+        return list(zip(batch, torch.stack(last, dim=1), strict=True))
+
+    done: list[tuple[int, Tensor]] = []
+    for batch in own_share(prompts.batches(model)):
+        for part in halving_on_out_of_memory(work, batch):
+            done += part
+            if progress:
+                progress(len(part))
+    return torch.stack([gradient for _, gradient in sorted(gather(done), key=lambda row: row[0])])

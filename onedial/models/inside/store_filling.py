@@ -1,0 +1,176 @@
+"""Fill an activation store: every question once, batch by batch, saved as it goes.
+
+The batches are those of all questions, so that a reading that was broken off ends with the same bits as an unbroken
+one, and at the last position with those of `read_activations`. Several processes share the batches out.
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+from filelock import FileLock, Timeout
+from torch import Tensor
+
+from onedial.core import InputError, cache_dir, notice
+from onedial.models.forward.activations import Progress
+from onedial.models.forward.batches import halving_on_out_of_memory
+from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
+from onedial.models.forward.sites import POSITIONS, Places, Site, capturing, module_at, sites_at
+from onedial.models.inside.activation_store import ActivationStore, StoreKey, digest_of, tensor_name
+from onedial.models.model import OpenModel
+from onedial.models.processes import own_share, process_count, process_index, wait_for_all
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import common_prefix_length
+
+
+def store_activations(
+    model: OpenModel,
+    prompts: PromptSet,
+    folder: Path | str | None = None,
+    *,
+    layers: Sequence[int] | None = None,
+    sites: Sequence[str] = ("resid",),
+    positions: Sequence[str] = ("last",),
+    progress: Progress | None = None,
+) -> ActivationStore:
+    """The activations of every prompt, from the disk where they lie there already, else read in one pass.
+
+    Args:
+        folder: where they are kept; by default in the user's cache, under a name made of model, prompts and sites.
+        layers: by default all. sites: keys of `SITES`. positions: among `POSITIONS`.
+        progress: is told how many questions were done.
+
+    Raises:
+        InputError: unknown layer, site or position; the folder holds another store; the tokenizer cannot say where a
+            question ends.
+    """
+    key = key_of(model, prompts, layers, sites, positions)
+    wanted = sites_at(key.sites, key.layers)
+    for site in wanted:
+        module_at(model.stack, site)
+    path = Path(folder) if folder is not None else cache_dir() / "activations" / key.digest[:16]
+    with _only_writer(path):
+        if process_index() == 0:
+            ActivationStore.begin(path, key, prompts.question_ids)
+        wait_for_all()
+        store = ActivationStore.begin(path, key, prompts.question_ids)
+        done = store.done()
+        wait_for_all()
+        batches = list(enumerate(prompts.batches(model)))
+        left = [
+            (number, todo)
+            for number, batch in batches
+            if (todo := [index for index in batch if prompts.question_ids[index] not in done])
+        ]
+        if left:
+            _fill(model, prompts, store, wanted, left, progress)
+        wait_for_all()
+    return ActivationStore.open(path)
+
+
+def key_of(
+    model: OpenModel,
+    prompts: PromptSet,
+    layers: Sequence[int] | None = None,
+    sites: Sequence[str] = ("resid",),
+    positions: Sequence[str] = ("last",),
+) -> StoreKey:
+    """What the store of these activations is known by.
+
+    Raises:
+        InputError: as in `store_activations`.
+    """
+    chosen = tuple(range(model.n_layers)) if layers is None else tuple(sorted(set(layers)))
+    if not chosen:
+        raise InputError("no layer was asked for; name at least one")
+    model.check_layers(chosen)
+    if not positions or not set(positions) <= set(POSITIONS):
+        raise InputError(f"positions {', '.join(positions) or 'were not'} given; choose among {', '.join(POSITIONS)}")
+    if "question" in positions and not prompts.question_ends:
+        raise InputError(
+            f"the tokenizer of {model.identity.name} cannot say where the question ends; read the last position"
+        )
+    return StoreKey(
+        model=model.identity,
+        dtype=str(model.dtype).removeprefix("torch."),
+        prompt_hash=prompts.prompt_hash,
+        prompts=digest_of(prompts),
+        sites=tuple(dict.fromkeys(sites)),
+        layers=chosen,
+        positions=tuple(dict.fromkeys(positions)),
+    )
+
+
+@torch.inference_mode()
+def _fill(
+    model: OpenModel,
+    prompts: PromptSet,
+    store: ActivationStore,
+    sites: Sequence[Site],
+    batches: Sequence[tuple[int, list[int]]],
+    progress: Progress | None,
+) -> None:
+    positions = store.key.positions
+    shared = common_prefix_length(prompts.sequences) if len(prompts) > 1 else 0
+    runner = _runner(model, prompts, positions, shared)
+    for number, batch in own_share(list(batches)):
+
+        def work(part: list[int], number: int = number) -> int:
+            own = [prompts.sequences[index] for index in part]
+            places = _places(prompts, part, positions, shared)
+            with capturing(model.stack, sites, places) as kept:
+                started = runner.start(own)
+            margin, mass = model.readout.margin_and_mass(started.final, prompts.tokens)
+            tensors: dict[str, Tensor] = {"margin": margin.cpu(), "mass": mass.cpu()}
+            tensors |= {tensor_name(site, position): rows for (site, position), rows in kept.items()}
+            if places.own is not None:
+                tensors["n_tokens"] = torch.tensor(places.own)
+            store.write(number, part, tensors)
+            return len(part)
+
+        for finished in halving_on_out_of_memory(work, batch):
+            if progress:
+                progress(finished)
+
+
+def _runner(model: OpenModel, prompts: PromptSet, positions: Sequence[str], shared: int) -> Runner:
+    """What runs the prompts so that the wanted positions are computed in full, and not within the common beginning."""
+    if set(positions) == {"last"}:
+        return model.runner(prompts.sequences)
+    runner = model.runner(prompts.sequences, [model.n_layers - 1], at="all")
+    begins_too_late = "question" in positions and min(prompts.question_ends) < shared
+    if isinstance(runner, FastRunner) and begins_too_late:
+        return PlainRunner(model.stack, prompts.sequences, [], "last")
+    return runner
+
+
+def _places(prompts: PromptSet, batch: Sequence[int], positions: Sequence[str], shared: int) -> Places:
+    lengths = [len(prompts.sequences[index]) for index in batch]
+    back: dict[str, list[int]] = {}
+    if "last" in positions:
+        back["last"] = [0] * len(batch)
+    if "question" in positions:
+        back["question"] = [
+            length - 1 - prompts.question_ends[index] for length, index in zip(lengths, batch, strict=True)
+        ]
+    return Places(back, [length - shared for length in lengths] if "each" in positions else None)
+
+
+@contextlib.contextmanager
+def _only_writer(folder: Path) -> Iterator[None]:
+    """Let one program at a time fill a store; the next finds it filled. Processes of one program share the work."""
+    if process_count() > 1 and process_index() > 0:
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        notice(f"another program is reading these activations into {folder}; waiting for it")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,179 @@
+"""The questions as the subject reads them: token ids, answer tokens, and the batches in which they are asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from onedial.asking import METACOGNITIVE, Prompt, PromptTemplate, Question
+from onedial.core import InputError, sha256_of_text
+from onedial.models.forward.batches import batches_by_length, questions_per_batch
+from onedial.models.forward.readout import AnswerTokens
+from onedial.models.model import OpenModel
+from onedial.models.processes import gather
+
+SLOT = "{question}"
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """Rendered and tokenised prompts of one model.
+
+    Attributes:
+        question_ids, sequences: one entry per question; whole prompts as token ids.
+        tokens: which tokens count as yes and no at the answer position.
+        prompt_hash: SHA-256 of the rendered template with its slot, by which two runs can tell that they asked alike.
+        example: the first rendered prompt, for people.
+        question_ends: place in each sequence of the token that holds the question's last letter; empty where the
+            tokenizer cannot say (one that is not a fast tokenizer).
+        topics: of each question, "" where it has none; empty where they are not known.
+        prompts: before any chat template; empty where the sequences are no longer theirs.
+    """
+
+    question_ids: tuple[str, ...]
+    sequences: tuple[tuple[int, ...], ...]
+    tokens: AnswerTokens
+    prompt_hash: str
+    example: str
+    question_ends: tuple[int, ...] = ()
+    topics: tuple[str, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
+
+    @classmethod
+    def of(cls, model: OpenModel, questions: "PromptSet | Sequence[Question]") -> "PromptSet":
+        """Prompts as they are, or questions put into the neutral metacognitive prompt."""
+        return questions if isinstance(questions, PromptSet) else cls.build(model, questions, METACOGNITIVE)
+
+    @classmethod
+    def build(cls, model: OpenModel, questions: Sequence[Question], template: PromptTemplate) -> "PromptSet":
+        """Render every question.
+
+        Raises:
+            InputError: no questions, texts in their place, or a prompt longer than the model's context.
+        """
+        if not questions:
+            raise InputError("there are no questions to ask; check --questions and --panel")
+        if isinstance(questions[0], str):
+            raise InputError(
+                f"questions were given as texts: {questions[0][:40]!r}; make them onedial.asking.Question(id, text), "
+                "or load them by load_questions"
+            )
+        prompts = [template.fill(question.text) for question in questions]
+        sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
+        limit = model.max_tokens
+        longest = max(range(len(sequences)), key=lambda index: len(sequences[index]))
+        if limit and len(sequences[longest]) + 1 > limit:
+            raise InputError(
+                f"question {questions[longest].id} gives a prompt of {len(sequences[longest])} tokens, but the model "
+                f"reads {limit} at most; shorten the question or the prompt"
+            )
+        blank = model.render(Prompt(template.user, template.assistant_prefix))
+        texts = [question.text for question in questions]
+        return cls(
+            question_ids=tuple(question.id for question in questions),
+            sequences=sequences,
+            tokens=model.answer_tokens(prompts[0]),
+            prompt_hash=sha256_of_text(blank),
+            example=model.render(prompts[0]),
+            question_ends=question_ends(model, blank, [model.render(prompt) for prompt in prompts], texts),
+            topics=tuple(question.topic or "" for question in questions),
+            prompts=tuple(prompts),
+        )
+
+    def __repr__(self) -> str:
+        lengths = [len(sequence) for sequence in self.sequences] or [0]
+        named = len({topic for topic in self.topics if topic})
+        topics = f" on {named} topics" if named else ""
+        return (
+            f"PromptSet({len(self)} questions{topics}, {min(lengths)} to {max(lengths)} tokens, "
+            f"prompt {self.prompt_hash[:8]})"
+        )
+
+    def __len__(self) -> int:
+        return len(self.question_ids)
+
+    def subset(self, question_ids: Sequence[str]) -> "PromptSet":
+        """The same prompts for some of the questions, in the order given."""
+        place = {question: index for index, question in enumerate(self.question_ids)}
+        chosen = [place[question] for question in question_ids]
+        return PromptSet(
+            tuple(question_ids),
+            tuple(self.sequences[index] for index in chosen),
+            self.tokens,
+            self.prompt_hash,
+            self.example,
+            tuple(self.question_ends[index] for index in chosen) if self.question_ends else (),
+            tuple(self.topics[index] for index in chosen) if self.topics else (),
+            tuple(self.prompts[index] for index in chosen) if self.prompts else (),
+        )
+
+    def continued(self, token: int) -> "PromptSet":
+        """The same prompts with one more token, such as an answer; the last position is then that token's."""
+        return replace(
+            self,
+            sequences=tuple((*sequence, token) for sequence in self.sequences),
+            prompt_hash=sha256_of_text(f"{self.prompt_hash} {token}"),
+            prompts=(),
+        )
+
+    def opened(self, model: OpenModel, openings: Sequence[str]) -> "PromptSet":
+        """The same questions, each with a paragraph of its own before the user's turn.
+
+        Raises:
+            InputError: the prompts are not known, or one grows longer than the model's context.
+        """
+        if len(self.prompts) != len(self.question_ids):
+            raise InputError(
+                "these prompts were continued or made without their texts, so nothing can stand before them"
+            )
+        prompts = [
+            replace(prompt, user=f"{opening}\n\n{prompt.user}")
+            for prompt, opening in zip(self.prompts, openings, strict=True)
+        ]
+        sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
+        longest = max(map(len, sequences))
+        if model.max_tokens and longest + 1 > model.max_tokens:
+            raise InputError(
+                f"with its opening a prompt has {longest} tokens, but the model reads {model.max_tokens} at most; "
+                "shorten the question or the prompt"
+            )
+        digest = sha256_of_text("\x1f".join([self.prompt_hash, *dict.fromkeys(openings)]))
+        example = model.render(prompts[0])
+        return replace(
+            self,
+            sequences=sequences,
+            prompt_hash=digest,
+            example=example,
+            question_ends=(),
+            prompts=tuple(prompts),
+        )
+
+    def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:
+        """Places of the questions, batch by batch; every process gets the same batches.
+
+        Args:
+            batch_size: by default the smallest that any process finds room for (`questions_per_batch`).
+            rows: steered rows of one question that run side by side.
+        """
+        lengths = [len(sequence) for sequence in self.sequences]
+        size = batch_size or min(gather([questions_per_batch(model.stack, max(lengths, default=0), rows)]))
+        return batches_by_length(lengths, size)
+
+
+def question_ends(model: OpenModel, blank: str, rendered: Sequence[str], texts: Sequence[str]) -> tuple[int, ...]:
+    """For each rendered prompt, the place of the token that holds the last letter of its question.
+
+    Args:
+        blank: the rendered template with its slot, which says where the question stands.
+
+    Returns:
+        One place per prompt, or nothing where the tokenizer gives no offsets, or a chat template rewrites the question.
+    """
+    start = blank.find(SLOT)
+    ends = [start + len(text.rstrip()) for text in texts]
+    pairs = list(zip(rendered, texts, ends, strict=True))
+    if start < 0 or not model.tokenizer.is_fast or any(one[start:end] != text.rstrip() for one, text, end in pairs):
+        return ()
+    spans = model.tokenizer(list(rendered), add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    return tuple(
+        max(place for place, (first, last) in enumerate(span) if first < end and last > first)
+        for span, end in zip(spans, ends, strict=True)
+    )

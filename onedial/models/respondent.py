@@ -1,0 +1,175 @@
+"""A model on this machine as a respondent: read by its logits where the instrument says so, else it writes.
+
+At the answer position, without generating:
+
+    margin = logsumexp over the yes tokens' logits - logsumexp over the no tokens'    (positive = yes)
+    mass   = probability of all yes and no tokens together                            (below MASS_FLOOR: unread)
+
+What all prompts of a call begin with (template, framing, request) is run once.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+from onedial.asking import Identity, Instrument, Prompt, Response, TokenReader, response_from_logits, response_from_text
+from onedial.core import sha256_of_text
+from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.models.forward.prefill import SharedPrefix
+from onedial.models.forward.readout import find_answer_tokens
+from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
+from onedial.models.model import OpenModel
+from onedial.models.writing import check_room, generate
+
+ENDING = 24
+"""Which tokens can spell an answer after a prompt depends on no more than its last letters."""
+
+Progress = Callable[[int], None]
+Around = Callable[[], AbstractContextManager[Any]]
+
+
+class LocalRespondent:
+    """Fulfils `onedial.asking.Respondent` with an `OpenModel`.
+
+    A batch for which memory does not suffice is halved; what was answered before is kept.
+
+    Args:
+        model: is left as it was found.
+        batch_size: prompts per forward; by default what `questions_per_batch` finds. It moves margins by rounding
+            alone.
+        progress: is told after each batch how many prompts were answered.
+        around: a context around each batch, such as one in which the model is steered. What runs in it are plain
+            forwards of whole prompts, so that any hook sees what it expects.
+        setting: what the context does to the model, for the identity.
+        seed: of the draws of an instrument that samples; each batch starts anew from it.
+    """
+
+    def __init__(
+        self,
+        model: OpenModel,
+        batch_size: int | None = None,
+        progress: Progress | None = None,
+        *,
+        around: Around | None = None,
+        setting: str = "",
+        seed: int = 0,
+    ) -> None:
+        self.model = model
+        self.batch_size = batch_size
+        self.progress = progress
+        self._around = around
+        self._setting = setting
+        self._seed = seed
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.model.identity.name, self.model.identity.fingerprint, self._setting)
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        """One response to each prompt, batch by batch of like length.
+
+        Raises:
+            InputError: no token of an answer can follow a prompt under this model's tokenizer, or one prompt alone
+                exceeds the device's memory.
+        """
+        if not prompts:
+            return
+        texts = [self.model.render(prompt) for prompt in prompts]
+        sequences = self.model.token_ids(prompts)
+        if isinstance(instrument.reader, TokenReader):
+            work, kinds, n_new = self._reading_logits(texts, sequences, instrument)
+        else:
+            work, kinds, n_new = self._writing(texts, sequences, instrument)
+        for batch in self._batches([len(sequence) for sequence in sequences], kinds, n_new):
+            for part in halving_on_out_of_memory(work, batch):
+                yield from part
+                if self.progress:
+                    self.progress(len(part))
+
+    def _reading_logits(
+        self, texts: Sequence[str], sequences: Sequence[Sequence[int]], instrument: Instrument
+    ) -> tuple[Callable[[list[int]], list[Response]], Sequence[str], int]:
+        assert isinstance(instrument.reader, TokenReader)
+        endings = [text[-ENDING:] for text in texts]
+        examples = dict(zip(endings, texts, strict=True))
+        tokens = {
+            ending: find_answer_tokens(self.model.tokenizer, text, instrument.reader)
+            for ending, text in examples.items()
+        }
+        runner = self._runner(sequences)
+
+        @torch.inference_mode()
+        def work(batch: list[int]) -> list[Response]:
+            with self._context():
+                final = runner.start([sequences[index] for index in batch]).final
+            groups, masses = self.model.readout.groups_and_mass(final, tokens[endings[batch[0]]])
+            margins = (groups[:, 0] - groups[:, 1]).tolist()
+            return [
+                response_from_logits(
+                    instrument.scale,
+                    logits,
+                    mass,
+                    margin if instrument.scale.kind == "yes/no" else float("nan"),
+                    place=index,
+                    prompt_hash=sha256_of_text(texts[index]),
+                    tokens_in=len(sequences[index]),
+                    tokens_out=0,
+                )
+                for index, logits, mass, margin in zip(batch, groups.tolist(), masses.tolist(), margins, strict=True)
+            ]
+
+        return work, endings, 0
+
+    def _writing(
+        self, texts: Sequence[str], sequences: Sequence[Sequence[int]], instrument: Instrument
+    ) -> tuple[Callable[[list[int]], list[Response]], Sequence[str], int]:
+        reader = instrument.reader
+        assert not isinstance(reader, TokenReader)
+        check_room(self.model, sequences, reader.max_new_tokens)
+        runner = self._runner(sequences)
+        prefix = runner.prefix if isinstance(runner, FastRunner) else SharedPrefix((), None, {})
+
+        def work(batch: list[int]) -> list[Response]:
+            own = [sequences[index] for index in batch]
+            with self._context():
+                written = generate(
+                    self.model,
+                    own,
+                    reader.max_new_tokens,
+                    temperature=reader.temperature,
+                    seed=self._seed,
+                    stop=reader.stop,
+                    prefix=prefix,
+                )
+            return [
+                response_from_text(
+                    instrument.scale,
+                    reader,
+                    each.text,
+                    each.finished,
+                    place=index,
+                    prompt_hash=sha256_of_text(texts[index]),
+                    tokens_in=len(sequences[index]),
+                    tokens_out=each.n_tokens,
+                )
+                for index, each in zip(batch, written, strict=True)
+            ]
+
+        return work, [""] * len(sequences), reader.max_new_tokens
+
+    def _context(self) -> AbstractContextManager[Any]:
+        return nullcontext() if self._around is None else self._around()
+
+    def _runner(self, sequences: Sequence[Sequence[int]]) -> Runner:
+        if self._around is None:
+            return self.model.runner(sequences)
+        return PlainRunner(self.model.stack, sequences, [], "last")
+
+    def _batches(self, lengths: Sequence[int], kinds: Sequence[str], n_new: int) -> Iterator[list[int]]:
+        size = self.batch_size or questions_per_batch(self.model.stack, max(lengths, default=0) + n_new)
+        for kind in dict.fromkeys(kinds):
+            own = [index for index, other in enumerate(kinds) if other == kind]
+            for batch in batches_by_length([lengths[index] for index in own], size):
+                yield [own[place] for place in batch]

@@ -1,0 +1,175 @@
+"""What a model writes after its prompts, in batches of which each row ends on its own.
+
+A checkpoint brings settings of its own for writing (sampling, a penalty on repetition). They are not used: temperature
+0 takes the likeliest token each time, a temperature above 0 draws from the whole vocabulary.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+from transformers import DynamicCache, GenerationConfig, StoppingCriteria, StoppingCriteriaList
+
+from onedial.core import InputError
+from onedial.models.forward.prefill import SharedPrefix
+from onedial.models.model import OpenModel
+from onedial.models.tokens import pad_batch
+
+Stop = Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What a model wrote after one prompt.
+
+    Attributes:
+        text: without special tokens.
+        n_tokens: tokens generated, the end token included.
+        finished: False where it was cut off at the greatest number of tokens.
+    """
+
+    text: str
+    n_tokens: int
+    finished: bool
+
+
+@torch.inference_mode()
+def generate(
+    model: OpenModel,
+    sequences: Sequence[Sequence[int]],
+    max_new_tokens: int,
+    *,
+    temperature: float = 0.0,
+    seed: int = 0,
+    stop: Stop | None = None,
+    prefix: SharedPrefix | None = None,
+) -> list[Generated]:
+    """Continue prompts as one batch.
+
+    Args:
+        sequences: whole prompts as token ids.
+        temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
+        seed: of the draws, which are the same whatever was drawn before.
+        stop: given a row's text so far, after each token, says whether the row is done.
+        prefix: a common beginning of all prompts that was run already.
+    """
+    prefix = prefix or SharedPrefix((), None, {})
+    own = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.stack.pad_id).to(model.device)
+    shared = torch.tensor([prefix.token_ids] * len(sequences), dtype=torch.long, device=model.device)
+    input_ids = torch.cat([shared, own.input_ids], dim=1)
+    mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
+    width, ends = input_ids.shape[1], end_tokens(model)
+    watch = _StopRows(model.tokenizer, width, stop)
+    with _seeded(model, seed):
+        output = model.hf.generate(
+            input_ids=input_ids,
+            attention_mask=mask,
+            generation_config=_settings(model, max_new_tokens, temperature, ends),
+            stopping_criteria=StoppingCriteriaList([watch]),
+            **({"past_key_values": _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
+        )
+    written = []
+    for row, ids in enumerate(output[:, width:].tolist()):
+        stopped = watch.stopped_after.get(row)
+        ended = next((index + 1 for index, token in enumerate(ids) if token in ends), None)
+        n_tokens = min(length for length in (stopped, ended, len(ids)) if length is not None)
+        text = model.tokenizer.decode(ids[:n_tokens], skip_special_tokens=True)
+        written.append(Generated(text, n_tokens, finished=stopped is not None or ended is not None))
+    return written
+
+
+def handing_on(sink: Callable[[str], None], stop: Stop | None = None, trim: Callable[[str], str] = str) -> Stop:
+    """A `stop` for a single prompt that hands on each new piece of the text as it is written.
+
+    Args:
+        sink: is given what is new, which is never half a character.
+        stop: when the text is done. trim: the part of it that is wanted; it only grows with the text.
+    """
+    told = 0
+
+    def hear(text: str) -> bool:
+        nonlocal told
+        whole = trim(text).rstrip("\ufffd")  # what a token has begun of a character stands there as this one
+        if len(whole) > told:
+            sink(whole[told:])
+            told = len(whole)
+        return stop is not None and stop(text)
+
+    return hear
+
+
+def check_room(model: OpenModel, sequences: Sequence[Sequence[int]], max_new_tokens: int) -> None:
+    """Raise InputError unless there are prompts, something is to be written, and the model's context holds both."""
+    if not sequences:
+        raise InputError("there are no prompts to continue; give at least one")
+    if max_new_tokens < 1:
+        raise InputError(f"{max_new_tokens} new tokens requested; ask for 1 or more")
+    longest = max(len(ids) for ids in sequences)
+    if model.max_tokens and longest + max_new_tokens > model.max_tokens:
+        raise InputError(
+            f"the longest prompt has {longest} tokens, and {max_new_tokens} new ones were asked for, but the model "
+            f"reads {model.max_tokens} at most; shorten the prompt or ask for fewer tokens"
+        )
+
+
+@contextlib.contextmanager
+def _seeded(model: OpenModel, seed: int) -> Iterator[None]:
+    devices = [model.device] if model.device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        yield
+
+
+def end_tokens(model: OpenModel) -> list[int]:
+    """Every token that the checkpoint or the tokenizer takes for an end; several models have two."""
+    named = model.hf.generation_config.eos_token_id
+    ends = [*(named if isinstance(named, (list, tuple)) else [named]), model.tokenizer.eos_token_id]
+    return sorted({int(token) for token in ends if token is not None})
+
+
+def _settings(model: OpenModel, max_new_tokens: int, temperature: float, ends: list[int]) -> GenerationConfig:
+    drawing: dict[str, Any] = {"do_sample": False}
+    if temperature > 0:
+        drawing = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
+    # Spelled out, for what is left open is filled in from the checkpoint's own settings.
+    return GenerationConfig(
+        max_new_tokens=max_new_tokens,
+        eos_token_id=ends or None,
+        pad_token_id=model.stack.pad_id,
+        repetition_penalty=1.0,
+        no_repeat_ngram_size=0,
+        num_beams=1,
+        **drawing,
+    )
+
+
+class _StopRows(StoppingCriteria):
+    """Ends each row on its own when its text says so, and remembers after how many tokens."""
+
+    def __init__(self, tokenizer: Any, prompt_width: int, stop: Stop | None) -> None:
+        self._tokenizer = tokenizer
+        self._width = prompt_width
+        self._stop = stop
+        self.stopped_after: dict[int, int] = {}
+
+    def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Bool[Tensor, " row"]:
+        n_tokens = input_ids.shape[1] - self._width
+        if self._stop is not None:
+            for row, ids in enumerate(input_ids[:, self._width :].tolist()):
+                if row not in self.stopped_after and self._stop(self._tokenizer.decode(ids, skip_special_tokens=True)):
+                    self.stopped_after[row] = n_tokens
+        done = [row in self.stopped_after for row in range(input_ids.shape[0])]
+        return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
+
+
+def _expanded_cache(model: OpenModel, prefix: SharedPrefix, rows: int) -> DynamicCache:
+    cache = DynamicCache(config=model.stack.config)
+    for layer, entry in enumerate(prefix.keys_and_values or []):
+        assert entry is not None  # a prefix is run through every layer
+        keys, values = (part.expand(rows, -1, -1, -1).contiguous() for part in entry)
+        cache.update(keys, values, layer)
+    return cache

@@ -1,0 +1,96 @@
+from .collecting.collected_panel import failures, often_unread, panel_table, respondents_table, where_it_comes_from
+from .collecting.collecting import COLLECTED, COLLECTED_NUMBERS, ROW, Pending, ask_providers, key_of, probes_for
+from .collecting.collection import Collection
+from .collecting.costs import WRITTEN, Budget, Price, expected_costs
+from .collecting.judging import JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers
+from .collecting.respondent_files import RespondentModel, load_judge, load_respondents
+from .formats.exporting import EXPORT_VALUES, EXPORTERS
+from .formats.formats import IMPORTERS, read_logs
+from .formats.panel import ImportedPanel, panel_from_logs
+from .formats.records import LogChoices, LogRecord, LogRun
+from .formats.writing import write_imported
+from .grading.answer_span import answer_label, answer_spans
+from .grading.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
+from .grading.graders import grade_answer
+from .grading.grading import grade
+from .inputs import ExperimentInputs, load_inputs
+from .joining import drop_own, join_questions_and_panel, same_model
+from .panel_files import load_panel
+from .panel_scores import Confidence, base_model_means, correctness_of, rates_of_respondents, stated_confidence
+from .panel_summary import summarise_panel
+from .panels import ResponseMatrix, panel_from_long, panel_long
+from .questions.facts import load_facts, truth_of
+from .questions.passages import load_passages
+from .questions.question_files import load_questions, read_questions
+from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits
+
+__all__ = [
+    "Budget",
+    "COLLECTED",
+    "COLLECTED_NUMBERS",
+    "Collection",
+    "Confidence",
+    "EXPORTERS",
+    "EXPORT_VALUES",
+    "EXTRACTION",
+    "ExperimentInputs",
+    "FITTING",
+    "IMPORTERS",
+    "ImportedPanel",
+    "JUDGED",
+    "JUDGED_KEY",
+    "LogChoices",
+    "LogRecord",
+    "LogRun",
+    "Pending",
+    "Price",
+    "ROW",
+    "RespondentModel",
+    "ResponseMatrix",
+    "SPLITS",
+    "TEST",
+    "WRITTEN",
+    "accuracy_by_level",
+    "agreement",
+    "answer_label",
+    "answer_spans",
+    "answers_to_judge",
+    "ask_providers",
+    "assign_splits",
+    "base_model_means",
+    "correctness_of",
+    "drop_own",
+    "expected_costs",
+    "failures",
+    "grade",
+    "grade_answer",
+    "grade_closed_book",
+    "join_questions_and_panel",
+    "judge_answers",
+    "key_of",
+    "load_facts",
+    "load_inputs",
+    "load_judge",
+    "load_panel",
+    "load_passages",
+    "load_questions",
+    "load_respondents",
+    "non_answers_by_level",
+    "often_unread",
+    "outcome_counts",
+    "panel_from_logs",
+    "panel_from_long",
+    "panel_long",
+    "panel_table",
+    "probes_for",
+    "rates_of_respondents",
+    "read_logs",
+    "read_questions",
+    "respondents_table",
+    "same_model",
+    "stated_confidence",
+    "summarise_panel",
+    "truth_of",
+    "where_it_comes_from",
+    "write_imported",
+]

@@ -1,0 +1,1 @@
+"""A panel that is asked: respondents' files, what is kept, what it costs."""

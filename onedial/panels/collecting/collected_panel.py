@@ -1,0 +1,98 @@
+"""The panel that a collection gives: its tables, and what the manifest says of where they come from."""
+
+from typing import Any
+
+import pandas as pd
+
+from onedial.asking import MANY_UNREAD
+from onedial.core import sha256_of_text
+from onedial.panels.collecting.collecting import instruments_of
+from onedial.panels.collecting.collection import Collection
+
+PANEL_COLUMNS = [
+    *("question_id", "respondent", "said_yes", "margin", "mass"),
+    *("sample", "prompt_hash", "answered_correctly", "raw_text"),
+]
+FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "error"]
+"""Columns that a panel has besides where some of its models were asked elsewhere."""
+
+
+def panel_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
+    """The long panel (docs/data.md) of the answers of yes or no, `said`, as `Collection.rows` has them."""
+    elsewhere = any(model.provider is not None for model in collection.models)
+    return said[[*PANEL_COLUMNS, *(FROM_PROVIDERS if elsewhere else [])]]
+
+
+def respondents_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
+    """respondent, model, framing, family, model_sha256 (the fingerprint of its weights, where they are here)."""
+    fingerprints = said.drop_duplicates("respondent").set_index("respondent")["model_sha256"]
+    table = [
+        {
+            "respondent": entry.respondent(template),
+            "model": entry.short_name,
+            "framing": template.name + (", reasoned" if entry.instrument == "reasoned" else ""),
+            "family": entry.family,
+            "model_sha256": fingerprints.get(entry.respondent(template), ""),
+        }
+        for entry in collection.models
+        for template in entry.framings
+        if entry.instrument != "closed book"
+    ]
+    return pd.DataFrame(table, columns=["respondent", "model", "framing", "family", "model_sha256"])
+
+
+def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str) -> dict[str, Any]:
+    """What a manifest says of a panel, beside what every run's does: questions, models, prompts.
+
+    Args:
+        rows: as `Collection.rows` has them.
+        source: name or file of the questions.
+    """
+    said = rows.drop_duplicates("label").set_index("label")
+    about = ["source", "revision", "model_sha256", "dtype", "setting"]
+    asked = {
+        f"{each.template.name}, reasoned" if each.name == "reasoned" else each.template.name: each.template
+        for entry in collection.models
+        for each in instruments_of(entry, collection.closed_book)
+    }
+    texts = "\n".join(f"{question.id} {question.text}" for question in collection.questions)
+    return {
+        "questions": {"source": source, "n": len(collection.questions), "sha256": sha256_of_text(texts)},
+        "models": {
+            entry.label: (said.loc[entry.label, about].to_dict() if entry.label in said.index else {})
+            | {"n_questions": entry.n_questions or len(collection.questions)}
+            for entry in collection.models
+        },
+        "prompts": {name: {"user": t.user, "assistant_prefix": t.assistant_prefix} for name, t in asked.items()},
+    }
+
+
+def failures(said: pd.DataFrame) -> list[str]:
+    """A sentence for each respondent of which requests failed.
+
+    Args:
+        said: respondent, error; one row per answer.
+    """
+    failed = said[said["error"].fillna("") != ""]
+    return [
+        f"{name}: {len(own)} requests failed, the last by {own['error'].iloc[-1]}; "
+        "they are blank, and --resume asks again"
+        for name, own in failed.groupby("respondent", sort=False)
+    ]
+
+
+def often_unread(said: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The unread answers of each respondent of which more than 5% are, under a sentence that says how many.
+
+    Args:
+        said: question_id, respondent, said_yes, mass, raw_text, error; what has a mass is unread for want of it,
+            which is told elsewhere.
+    """
+    found = {}
+    came = said[said["error"].fillna("") == ""]
+    for name, own in came.groupby("respondent", sort=False):
+        unread = own[own["said_yes"].isna() & own["mass"].isna()]
+        if len(unread) > MANY_UNREAD * len(own):
+            share = f"{len(unread)} of {len(own)} answers ({len(unread) / len(own):.0%})"
+            found[f"{name}: {share} could not be read"] = unread[["question_id", "raw_text"]]
+    return found

@@ -1,0 +1,138 @@
+"""A collection of answers: who is asked which questions, what stands in its parts already, what that did cost.
+
+    collection = Collection(models, questions, run.parts("measurements", COLLECTED, ROW), seed=0, closed_book=True)
+    collection.missing()      # to be asked; nothing more after the last answer has come
+    collection.rows()         # what was asked of whom, and what they said
+
+`collecting` tells one answer from another, and asks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from onedial.asking import Question, stratified_sample
+from onedial.core import InputError, Parts, Run, one_line, read_table
+from onedial.panels.collecting.collecting import (
+    ANSWER,
+    COLLECTED,
+    ROW,
+    Pending,
+    answered,
+    instruments_of,
+    key_of,
+    latest,
+    pending_of,
+    samples_of,
+)
+from onedial.panels.collecting.costs import actual_costs
+from onedial.panels.collecting.model_changes import changes_of_model
+from onedial.panels.collecting.respondent_files import RespondentModel
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What is asked of whom, beside the answers that have come.
+
+    Attributes:
+        models: as `load_respondents` gives them.
+        questions: of the collection; a model with `n_questions` is asked a draw of them.
+        parts: the answers (`COLLECTED`, keyed by `ROW`).
+        seed: of these draws.
+        closed_book: whether each question itself is asked too.
+    """
+
+    models: Sequence[RespondentModel]
+    questions: list[Question]
+    parts: Parts
+    seed: int
+    closed_book: bool
+
+    __repr__ = one_line
+
+    def questions_of(self, entry: RespondentModel) -> list[Question]:
+        """The questions that one model is asked."""
+        if entry.n_questions is None:
+            return self.questions
+        return stratified_sample(self.questions, entry.n_questions, self.seed)
+
+    def missing(self, models: Sequence[RespondentModel] | None = None) -> list[Pending]:
+        """What is to be asked and has no answer yet, of all models or of these."""
+        done = answered(read_table(file, [*ANSWER, "error"]) for file in self.parts.files())
+        entries = [(entry, self.questions_of(entry)) for entry in (self.models if models is None else models)]
+        return pending_of(entries, self.closed_book, done)
+
+    def rows(self, *, may_lack: bool = False) -> pd.DataFrame:
+        """What is asked now, in its order, with the entry's `label`; what was asked in another wording is left out.
+
+        Args:
+            may_lack: some may not have been answered yet; they are left out.
+
+        Raises:
+            InputError: some were not answered yet.
+        """
+        keys = {
+            key_of(entry, instrument, question, sample): entry.label
+            for entry in self.models
+            for instrument in instruments_of(entry, self.closed_book)
+            for sample in samples_of(entry, instrument)
+            for question in self.questions_of(entry)
+        }
+        index = pd.MultiIndex.from_tuples(list(keys), names=ANSWER)
+        stored = latest(self.parts.read()).astype({"sample": int}).set_index(ANSWER)
+        here = index.isin(stored.index)
+        if not here.all() and not may_lack:
+            raise InputError(f"{self.parts.folder} lacks {(~here).sum()} of {len(index)} answers; go on with --resume")
+        found = stored.loc[index[here]].reset_index()
+        return found.assign(label=[label for label, is_here in zip(keys.values(), here, strict=True) if is_here])
+
+    def costs(self) -> pd.DataFrame | None:
+        """What the models of providers were asked and what it cost, failed requests included; None where none was."""
+        prices = {model.label: model.price for model in self.models if model.provider is not None}
+        rows = self.parts.read()
+        rows = rows.assign(respondent=rows["respondent"].str.rpartition(": ")[0] if len(rows) else rows["respondent"])
+        rows = rows[rows["respondent"].isin(prices)]
+        return actual_costs(rows, prices) if len(rows) else None
+
+    def spent(self) -> float:
+        """Money that the answers so far have cost."""
+        costs = self.costs()
+        return 0.0 if costs is None else float(costs["money"].iloc[-1])
+
+    def changed_models(self) -> list[str]:
+        """A sentence for each model of a provider that may have become another on the way."""
+        rows = self.parts.read()
+        names = {model.short_name for model in self.models if model.provider is not None}
+        return changes_of_model(rows[rows["model"].isin(names)])
+
+    def take_over(self, other: Path) -> int:
+        """Take over the answers of another collection that this one has not; how many these were.
+
+        Raises:
+            InputError: it is no collection, or holds answers of other weights under the same name.
+        """
+        Run.open(other)  # refuses what is no run, or of a later version
+        ours = [read_table(file, [*ANSWER, "error", "model", "model_sha256"]) for file in self.parts.files()]
+        done = answered(ours)
+        weights = {
+            (m, sha) for table in ours for m, sha in table[["model", "model_sha256"]].drop_duplicates().to_numpy()
+        }
+        n_taken = 0
+        for file in Parts(other / "measurements", COLLECTED, ROW).files():
+            rows = read_table(file).reindex(columns=COLLECTED)
+            for model, sha in rows[["model", "model_sha256"]].drop_duplicates().to_numpy():
+                if sha and any(name == model and known not in ("", sha) for name, known in weights):
+                    raise InputError(
+                        f"{other} holds answers of other weights of {model} than {self.parts.folder}; keep them apart"
+                    )
+                weights.add((model, sha))
+            fine = rows["error"].fillna("") == ""
+            keys = rows[ANSWER].astype({"sample": int}).itertuples(index=False, name=None)
+            new = rows[[is_fine and key not in done for is_fine, key in zip(fine, keys, strict=True)]]
+            if len(new):
+                self.parts.append(new)
+                done |= answered([new])
+                n_taken += len(new)
+        return n_taken

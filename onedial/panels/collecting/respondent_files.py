@@ -1,0 +1,257 @@
+"""Who is asked, and how: a YAML file of models and framings, every model under every framing.
+
+models:
+  - model: smollm2-135m-instruct            # built-in name, hub id, folder or GGUF file
+    family: SmolLM2                         # optional; models of one family are kin
+    closed_book: examples                   # optional: the questions themselves after worked examples; false: not
+    dtype: float32                          # optional, as revision; the default is that of load_model
+  - model: mistralai/Mistral-7B-Instruct-v0.3
+    framings: [neutral]                     # optional: other framings for this model
+  - model: gpt-5-mini
+    provider: openai                        # as inspect_ai names it: openai, anthropic, google, mistral, ...
+    instrument: reasoned                    # direct (default), reasoned, closed book
+    samples: 3
+    temperature: 1
+    reasoning_effort: low
+    price: {input: 0.25, output: 2.0}       # money for a million tokens
+  - model: my-model
+    server: http://127.0.0.1:8000/v1        # any server that speaks OpenAI's protocol
+    key: MY_SERVER_KEY                      # name of the environment variable that holds the key
+framings: [neutral, cautious, my_prompt.yaml]    # names of onedial.asking.FRAMINGS, or prompt files beside this one
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from onedial.asking import (
+    CAN_YOU_ANSWER,
+    CLOSED_BOOK_PROMPTS,
+    REASONED,
+    Instrument,
+    PromptTemplate,
+    ProviderModel,
+    load_prompt,
+)
+from onedial.core import InputError
+from onedial.panels.collecting.costs import Price
+
+ASKED_WITH = ("direct", "reasoned", "closed book")
+_OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
+_MODEL_KEYS = {
+    *("model", "name", "family", "dtype", "revision", "framings", "n_questions", "closed_book"),
+    *("instrument", "samples", "temperature", "price", "logprobs"),
+    *_OF_PROVIDERS,
+}
+_TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
+_COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout")
+_SWITCHES = ("cache", "logprobs")
+_CLOSED_BOOK = {
+    True: CLOSED_BOOK_PROMPTS["closed book"],
+    "examples": CLOSED_BOOK_PROMPTS["closed book, examples"],
+    False: None,
+}
+
+
+@dataclass(frozen=True)
+class RespondentModel:
+    """One model and the framings under which it is asked.
+
+    Attributes:
+        model: as `load_model` takes it, or its name at its provider.
+        framings: at least one; their names differ.
+        family: models of one family are kin; "" where not said.
+        dtype, revision: as `load_model` takes them.
+        n_questions: how many of the questions it is asked (the rest is missing in the panel); None for all.
+        closed_book: how it is asked the questions themselves too; None for not at all.
+        name: what its respondents are called, where one model is asked with several settings; "" for `short_name`.
+        instrument: how it is asked for yes or no (direct, reasoned), or "closed book": the questions themselves alone.
+        samples: how often it is asked for yes or no.
+        temperature: None for the likeliest token here, and for the provider's own there.
+        provider: where it is asked; None for a model on this machine.
+        price: what its tokens cost; None where it is not said.
+        logprobs: ask the provider for the first tokens' probabilities.
+    """
+
+    model: str
+    framings: tuple[PromptTemplate, ...]
+    family: str = ""
+    dtype: str = "auto"
+    revision: str | None = None
+    n_questions: int | None = None
+    closed_book: PromptTemplate | None = CLOSED_BOOK_PROMPTS["closed book"]
+    name: str = ""
+    instrument: str = "direct"
+    samples: int = 1
+    temperature: float | None = None
+    provider: ProviderModel | None = None
+    price: Price | None = None
+    logprobs: bool = True
+
+    @property
+    def short_name(self) -> str:
+        """The last part of a hub id or path: the base model."""
+        return Path(self.model).name
+
+    @property
+    def label(self) -> str:
+        """What its respondents' names begin with."""
+        return self.name or self.short_name
+
+    def respondent(self, framing: PromptTemplate) -> str:
+        """The respondent's name: the model's and the framing's."""
+        return f"{self.label}: {framing.name}" + (", reasoned" if self.instrument == "reasoned" else "")
+
+    def respondent_for(self, instrument: Instrument) -> str:
+        """The name under which the answers to an instrument stand."""
+        if instrument.name in (CAN_YOU_ANSWER.name, REASONED.name):
+            return self.respondent(instrument.template)
+        return f"{self.label}: {instrument.name}"
+
+
+def load_respondents(path: str | Path) -> list[RespondentModel]:
+    """Read the models and framings of a file.
+
+    Raises:
+        InputError: no such file, no YAML, an unknown or missing key, an unknown framing, the same respondent twice, a
+            value that its key cannot have.
+    """
+    content = _content(Path(path))
+    models = [_model(entry, content.get("framings", ["neutral"]), Path(path)) for entry in content["models"]]
+    _refuse_repeats([(model.label, model.instrument) for model in models], "model", Path(path))
+    return models
+
+
+def load_judge(path: str | Path) -> RespondentModel | None:
+    """The model under the key `judge` of the same file; None where there is none.
+
+    Raises:
+        InputError: as `load_respondents`; or it is a model on this machine.
+    """
+    entry = _content(Path(path)).get("judge")
+    if entry is None:
+        return None
+    judge = _model(entry, ["neutral"], Path(path))
+    if judge.provider is None:
+        raise InputError(f"{path} names a judge on this machine; give it a provider or a server")
+    return judge
+
+
+def _content(path: Path) -> dict[str, Any]:
+    import yaml
+
+    if not path.is_file():
+        raise InputError(f"there is no file of respondents {path}; check the path")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no YAML ({error.reason}); correct it") from error
+    except yaml.YAMLError as error:  # its own text repeats the line, in which somebody may have written a key
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}: " if mark else ""
+        raise InputError(f"{path} is no YAML ({where}{getattr(error, 'problem', 'broken')}); correct it") from None
+    if (
+        not isinstance(content, dict)
+        or not content.keys() <= {"models", "framings", "judge"}
+        or not content.get("models")
+    ):
+        raise InputError(
+            f"{path} must hold the key `models` (a list), and if wanted `framings` (a list) and `judge` (a model)"
+        )
+    _list(content["models"], "models", path)
+    return content
+
+
+def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
+    given = {"model": entry} if isinstance(entry, str) else entry
+    if not isinstance(given, dict) or not given.get("model") or not given.keys() <= _MODEL_KEYS:
+        # Values are not shown: what stands under a key that is not known may be a secret.
+        came = f"with {', '.join(map(str, given))}" if isinstance(given, dict) else repr(entry)
+        raise InputError(
+            f"{path} lists the model {came}; give its name, or the key `model` and if wanted "
+            f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
+        )
+    framings = tuple(
+        load_prompt(str(name), path.parent) for name in _list(given.get("framings", shared), "framings", path)
+    )
+    _refuse_repeats([framing.name for framing in framings], "framing", path)
+    values = {name: value for name, value in given.items() if value is not None and name != "framings"}
+    _check_values(values, path)
+    values |= {name: str(values[name]) for name in _TEXTS if name in values and name != "key"}
+    if "closed_book" in values:
+        values["closed_book"] = _CLOSED_BOOK[values["closed_book"]]
+    if "price" in values:
+        values["price"] = _price(values["price"], path)
+    provider = _provider(values, path)
+    own = {name: value for name, value in values.items() if name not in _OF_PROVIDERS}
+    if provider is None and own.get("instrument", "direct") == "direct" and own.get("samples", 1) > 1:
+        raise InputError(
+            f"{path} asks for several samples of {own['model']}, which is read by its logits: they would all be the "
+            "same; leave `samples` out, or write `instrument: reasoned` with a temperature"
+        )
+    return RespondentModel(framings=framings, provider=provider, **own)
+
+
+def _provider(values: dict[str, Any], path: Path) -> ProviderModel | None:
+    given = {name: values[name] for name in _OF_PROVIDERS if name in values}
+    if "provider" not in given and "server" not in given:
+        if given:
+            raise InputError(
+                f"{path} gives {', '.join(sorted(given))} for {values['model']}, which is asked on this machine; leave "
+                "that out, or give a provider or a server"
+            )
+        return None
+    if local := sorted({"dtype", "revision"} & values.keys()):
+        raise InputError(f"{path} gives {', '.join(local)} for {values['model']}, which a provider runs; leave it out")
+    return ProviderModel(model=values["model"], temperature=values.get("temperature"), **given)
+
+
+def _check_values(values: dict[str, Any], path: Path) -> None:
+    for name, value in values.items():
+        if name in _COUNTS and (not isinstance(value, int) or isinstance(value, bool) or value < (name != "retries")):
+            remedy = ", or leave it out for all" if name == "n_questions" else ""
+            raise InputError(f"{path} gives {name} as {value!r}; write a whole number{remedy}")
+        if name in _SWITCHES and not isinstance(value, bool):
+            raise InputError(f"{path} gives {name} as {value!r}; write true or false")
+    asked = values.get("closed_book", True)
+    if not isinstance(asked, bool) and asked != "examples":
+        raise InputError(
+            f"{path} gives closed_book as {asked!r}; write false, examples (after worked examples), or leave it out "
+            "for true"
+        )
+    if values.get("instrument", "direct") not in ASKED_WITH:
+        raise InputError(f"{path} gives the instrument {values['instrument']!r}; write {', '.join(ASKED_WITH)}")
+    heat = values.get("temperature", 0)
+    if isinstance(heat, bool) or not isinstance(heat, int | float) or heat < 0:
+        raise InputError(f"{path} gives temperature as {heat!r}; write a number from 0 on")
+    key = values.get("key", "A")
+    if not isinstance(key, str) or not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):
+        raise InputError(
+            f"{path} gives a key that is no name of an environment variable (capitals, digits, _); never write a key "
+            "into a file: export it, and write the variable's name"
+        )
+
+
+def _price(value: Any, path: Path) -> Price:
+    if not isinstance(value, dict) or set(value) != {"input", "output"}:
+        raise InputError(f"{path} gives price as {value!r}; write {{input: 0.25, output: 2.0}}, for a million tokens")
+    for each in value.values():
+        if isinstance(each, bool) or not isinstance(each, int | float) or each < 0:
+            raise InputError(f"{path} gives price as {value!r}; its two values are numbers from 0 on")
+    return Price(float(value["input"]), float(value["output"]))
+
+
+def _list(value: Any, key: str, path: Path) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{path} gives {key} as {value!r}; write a list with at least one entry")
+    return value
+
+
+def _refuse_repeats(names: Sequence[Any], what: str, path: Path) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            told = name if isinstance(name, str) else name[0]
+            remedy = "keep one" if what == "framing" else "keep one, or give each a `name`"
+            raise InputError(f"{path} lists the {what} {told!r} more than once; {remedy}")

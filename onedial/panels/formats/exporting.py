@@ -1,0 +1,175 @@
+"""Panels in other people's formats: Every Eval Ever, py-irt, and scores that Inspect puts into a log.
+
+What is missing stays out: no unread answer and no unknown correctness becomes a 0. An exporter is a function of one
+signature; what a value means is chosen by name:
+
+    said_yes             1 yes, 0 no
+    answered_correctly   1 the question itself was answered correctly, 0 it was not
+    came_true            1 yes and correct, or no and wrong; 0 otherwise
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking import Question
+from onedial.core import InputError, sha256_of_text, write_text
+from onedial.panels.panels import ResponseMatrix, panel_long
+
+Value = Literal["said_yes", "answered_correctly", "came_true"]
+EXPORT_VALUES = get_args(Value)
+SCHEMA_VERSION = "0.3.0"
+EVALUATION = "says it can answer"
+Export = Callable[[ResponseMatrix, Sequence[Question], Value, Path], int]
+
+
+def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question], value: Value, path: Path) -> int:
+    """One line per answer for which the value is known (the schema requires a verdict for every line).
+
+    `evaluation` holds the value; confidence, margin and the like stand in `metadata`, as texts, since the schema has no
+    field for them.
+
+    Args:
+        panel: with its long table where it has one. questions: give the accepted answers, and the texts where the
+            panel has none.
+        value: what `evaluation` says. path: of the JSONL file; Every Eval Ever calls it *_samples.jsonl.
+
+    Returns:
+        How many answers were left out, since the value is not known.
+    """
+    by_id = {question.id: question for question in questions}
+    rows, n_left_out = _known(panel, value)
+    lines = []
+    for row in rows:
+        question = by_id.get(row["question_id"])
+        text = _question_text(panel, row["question_id"], question)
+        references = list(question.answers) if question else []
+        about = panel.respondents.loc[row["respondent"]]
+        name = f"{EVALUATION}: {about['framing']}" if about["framing"] else EVALUATION
+        said = {1.0: "Yes", 0.0: "No"}.get(row["said_yes"], "")
+        lines.append(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "evaluation_id": f"{name}/{about['model']}/onedial",
+                "model_id": str(about["model"]),
+                "evaluation_name": name,
+                "evaluation_result_id": value,
+                "sample_id": str(row["question_id"]),
+                "sample_hash": sha256_of_text(text + "".join(references)),
+                "interaction_type": "single_turn",
+                "input": {"raw": text, "reference": references},
+                "output": {"raw": [str(row.get("raw_text") or said)]},
+                "answer_attribution": [
+                    {
+                        "turn_idx": 0,
+                        "source": "output.raw",
+                        "extracted_value": said,
+                        "extraction_method": "onedial",
+                        "is_terminal": True,
+                    }
+                ],
+                "evaluation": {"score": row["value"], "is_correct": row["value"] == 1},
+                "metadata": {name: str(cell) for name, cell in {**_extras(row), "epoch": row["sample"] + 1}.items()},
+            }
+        )
+    _write_lines(path, lines)
+    return n_left_out
+
+
+def export_py_irt(panel: ResponseMatrix, questions: Sequence[Question], value: Value, path: Path) -> int:
+    """One line per respondent: {"subject_id": name, "responses": {question: 0 or 1}}; unknown values are left out.
+
+    Several samples count as one value: 1 where more than half are, left out for a tie.
+
+    Args, Returns: as in `export_every_eval_ever`.
+    """
+    rows, n_left_out = _known(panel, value)
+    table = pd.DataFrame(rows, columns=["question_id", "respondent", "value"])
+    means = table.groupby(["respondent", "question_id"], sort=False)["value"].mean()
+    lines = []
+    for name in panel.answers.columns:
+        own = means.loc[[name]].droplevel(0) if name in means.index.get_level_values(0) else pd.Series(dtype=float)
+        lines.append({"subject_id": str(name), "responses": {str(q): int(v > 0.5) for q, v in own.items() if v != 0.5}})
+    _write_lines(path, lines)
+    return n_left_out
+
+
+def export_inspect_scores(panel: ResponseMatrix, questions: Sequence[Question], value: Value, path: Path) -> int:
+    """Records {id, epoch, value, answer, explanation, metadata} for Inspect's `precomputed_scores()`.
+
+    Sample ids are the question ids, epochs the samples from 1. Samples without a record stay unscored there.
+
+    Args, Returns: as in `export_every_eval_ever`.
+
+    Raises:
+        InputError: the panel holds more than one respondent: a log is one model's.
+    """
+    if panel.answers.shape[1] != 1:
+        raise InputError(
+            f"an Inspect log is one respondent's, and the panel holds {panel.answers.shape[1]}; "
+            "choose one with --respondent"
+        )
+    rows, n_left_out = _known(panel, value)
+    lines = [
+        {
+            "id": str(row["question_id"]),
+            "epoch": row["sample"] + 1,
+            "value": "C" if row["value"] == 1 else "I",
+            "answer": {1.0: "yes", 0.0: "no"}.get(row["said_yes"]),
+            "explanation": f"{value} of {row['respondent']}",
+            "metadata": _extras(row),
+        }
+        for row in rows
+    ]
+    _write_lines(path, lines)
+    return n_left_out
+
+
+EXPORTERS: dict[str, Export] = {
+    "every-eval-ever": export_every_eval_ever,
+    "py-irt": export_py_irt,
+    "inspect-scores": export_inspect_scores,
+}
+
+
+def _known(panel: ResponseMatrix, value: Value) -> tuple[list[dict[str, Any]], int]:
+    """Rows of the panel for which the value is known, with it; and how many are left out."""
+    long = panel.responses if panel.responses is not None else panel_long(panel)
+    long = long.copy()
+    if "answered_correctly" not in long.columns:
+        long["answered_correctly"] = np.nan
+    if value != "said_yes" and long["answered_correctly"].isna().all():
+        raise InputError(
+            f"the panel does not say which answers were correct, so that {value} is not known; give said_yes"
+        )
+    came_true = (long["said_yes"] == long["answered_correctly"]).astype(float)
+    came_true = came_true.where(long["said_yes"].notna() & long["answered_correctly"].notna())
+    long["value"] = came_true if value == "came_true" else long[value].astype(float)
+    # whatever the file calls its samples, they are counted from 0 here
+    long["sample"] = long.groupby(["question_id", "respondent"]).cumcount()
+    is_known = long["value"].notna()
+    rows = [{str(name): cell for name, cell in row.items()} for row in long[is_known].to_dict("records")]
+    return rows, int((~is_known).sum())
+
+
+def _extras(row: dict[str, Any]) -> dict[str, Any]:
+    """What a row says besides its value, where it says something."""
+    found = {name: row.get(name) for name in ("said_yes", "answered_correctly", "confidence", "margin", "mass")}
+    return {name: float(cell) for name, cell in found.items() if cell is not None and not pd.isna(cell)} | {
+        "respondent": str(row["respondent"])
+    }
+
+
+def _question_text(panel: ResponseMatrix, identity: str, question: Question | None) -> str:
+    if question is not None:
+        return question.text
+    texts = panel.question_texts
+    return "" if texts is None or pd.isna(texts.get(identity)) else str(texts[identity])
+
+
+def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> None:
+    write_text(path, "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines))

@@ -1,0 +1,92 @@
+"""Which reader reads what, found from the files themselves.
+
+A format is a module with one signature: `is_mine(path)` looks at a file or folder, `read(path, choices)` gives its
+runs. Adding one touches the dictionary below and nothing else.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from onedial.asking import listed, unknown_name
+from onedial.core import InputError
+from onedial.panels.formats import every_eval_ever, helm_runs, inspect_logs, lm_eval_samples, plain_tables
+from onedial.panels.formats.records import LogChoices, LogRun
+
+
+class Importer(NamedTuple):
+    """How one format is recognised and read."""
+
+    is_mine: Callable[[Path], bool]
+    read: Callable[[Path, LogChoices], list[LogRun]]
+
+
+IMPORTERS = {
+    module.FORMAT: Importer(module.is_mine, module.read)
+    for module in (inspect_logs, lm_eval_samples, every_eval_ever, helm_runs, plain_tables)
+}
+"""Name of a format to its reader; the first that recognises a file reads it."""
+_PICKLES = {".man", ".pkl", ".pickle", ".pt", ".bin", ".joblib"}
+_PASSED_OVER = ("results_", "run_spec", "respondents.csv")
+
+
+def read_logs(source: str | Path, choices: LogChoices | None = None, format: str | None = None) -> list[LogRun]:
+    """All runs of a file, or of all files below a folder.
+
+    Args:
+        source: a log, a table, a HELM run folder, or a folder that holds such.
+        choices: what the user chose for the readers.
+        format: a key of `IMPORTERS`; None finds it from each file.
+
+    Raises:
+        InputError: nothing that can be read, an unknown format, or a file that its reader refuses.
+    """
+    path, choices = Path(source), choices or LogChoices()
+    if format is not None and format not in IMPORTERS:
+        raise unknown_name("is no format called", format, IMPORTERS, "none, so that it is found from the file")
+    if not path.exists():
+        raise InputError(f"there is no file or folder {path}; check the path")
+    if path.suffix.lower() in _PICKLES:
+        raise InputError(
+            f"{path} is a pickle, which can run any code when it is opened; it is never read here: write what it holds "
+            "as JSON or CSV where it was made (docs/importing.md has a snippet)"
+        )
+    runs = [run for found, name in _logs(path, format) for run in _read(found, name, choices)]
+    if not runs:
+        raise InputError(f"{path} holds no log of {', '.join(IMPORTERS)}; give a log, or name its format with --format")
+    return runs
+
+
+def _read(path: Path, format: str, choices: LogChoices) -> list[LogRun]:
+    try:
+        return IMPORTERS[format].read(path, choices)
+    except InputError:
+        raise
+    except (AttributeError, TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
+        # a part of it is of another kind than that format has there
+        raise InputError(
+            f"{path} is not built as {format} builds it ({' '.join(str(error).split())[:100]}); was it changed by hand?"
+        ) from error
+
+
+def _logs(path: Path, format: str | None) -> list[tuple[Path, str]]:
+    """Files and folders to read, each with its format."""
+    if format is not None and (path.is_file() or IMPORTERS[format].is_mine(path)):
+        return [(path, format)]
+    found = _format_of(path, format)
+    if found is not None or path.is_file():
+        if found is None:
+            raise InputError(f"{path} is none of {listed(IMPORTERS)}; name its format with --format if it is one")
+        return [(path, found)]
+    below = []
+    for child in sorted(path.iterdir()):
+        if child.name.startswith((".", *_PASSED_OVER)) or (child.is_file() and child.suffix.lower() in _PICKLES):
+            continue
+        if child.is_dir() or _format_of(child, format) is not None:
+            below += _logs(child, format)
+    return below
+
+
+def _format_of(path: Path, format: str | None) -> str | None:
+    names = [format] if format is not None else list(IMPORTERS)
+    return next((name for name in names if IMPORTERS[name].is_mine(path)), None)

@@ -1,0 +1,222 @@
+"""Inspect's logs: .eval (a zip file of JSON) and the older .json.
+
+respondent  eval.model, and what of its configuration and task arguments differs between logs
+item        eval.task and the sample's id; an epoch is a repetition
+answer      the completion of the first choice; texts that the log keeps as attachments are put back
+margin      where the first token's alternatives hold both a yes and a no
+no answer   a sample with an error, a limit or an invalidation; a score of nan is unscored
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from onedial.asking import NO_VARIANTS, YES_VARIANTS
+from onedial.core import InputError
+from onedial.panels.formats.records import NAN, LogChoices, LogRecord, LogRun, dig, is_right, read_json, texts_of
+from onedial.panels.formats.zip_members import iter_members, read_member, zip_members
+
+FORMAT = "inspect"
+_HEADER = "header.json"
+_SAMPLES = "samples/"
+# Settings of the connection, which say nothing about the respondent.
+_CONNECTION = {
+    "max_connections",
+    "max_retries",
+    "timeout",
+    "attempt_timeout",
+    "cache",
+    "batch",
+    "logprobs",
+    "top_logprobs",
+}
+_ATTACHMENT = "attachment://"
+
+
+def is_mine(path: Path) -> bool:
+    """Whether a file looks like an Inspect log."""
+    if path.suffix == ".eval":
+        return True
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        start = file.read(4000)
+    return '"eval"' in start and '"version"' in start and '"task_id"' in start
+
+
+def read(path: Path, choices: LogChoices) -> list[LogRun]:
+    """Read one log.
+
+    Raises:
+        InputError: it is damaged, is no Inspect log, or holds no samples.
+    """
+    header, samples = _read_zip(path) if path.suffix == ".eval" else _read_whole(path)
+    about = header.get("eval") if isinstance(header, dict) else None
+    if not isinstance(about, dict) or "model" not in about or "task" not in about:
+        raise InputError(f"{path} is no Inspect log: it has no `eval` with `model` and `task`")
+    left_out: Counter[str] = Counter()
+    records = [_record(sample, choices, f"{path}, sample {sample.get('id')}") for sample in samples]
+    if not records:
+        raise InputError(f"{path} holds no samples (status {header.get('status')!r}); was it logged without them?")
+    generate = about.get("model_generate_config") or {}
+    generate = {**(dig(header, "plan.config") or {}), **generate}
+    settings = {name: _plain(value) for name, value in generate.items() if name not in _CONNECTION}
+    settings |= {name: _plain(value) for name, value in (about.get("task_args") or {}).items()}
+    return [
+        LogRun(
+            source=str(path),
+            format=FORMAT,
+            model=str(about["model"]),
+            task=str(about["task"]).rpartition("/")[2],
+            settings=settings,
+            records=tuple(records),
+            left_out=left_out,
+            about={
+                "status": header.get("status"),
+                "created": about.get("created"),
+                "packages": about.get("packages"),
+                "model_args": sorted(about.get("model_args") or {}),
+            },
+        )
+    ]
+
+
+def _read_zip(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    members = zip_members(path)
+    if _HEADER not in members:
+        raise InputError(
+            f"{path} has no {_HEADER}: it is no Inspect log, or its run was broken off; finish that with "
+            "`inspect eval-retry`"
+        )
+    header = _parse(read_member(path, members[_HEADER]), f"{path}, {_HEADER}")
+    chosen = [member for name, member in members.items() if name.startswith(_SAMPLES) and name.endswith(".json")]
+    chosen.sort(key=lambda member: _place(member.filename))
+    return header, (_parse(data, f"{path}, {name}") for name, data in iter_members(path, chosen))
+
+
+def _place(name: str) -> tuple[str, int]:
+    """Where a sample stands: by its id, then by its epoch as a number (10 after 2)."""
+    found = re.fullmatch(r"(.*)_epoch_(\d+)\.json", name)
+    return (found[1], int(found[2])) if found else (name, 0)
+
+
+def _read_whole(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    content = read_json(path)
+    samples = content.get("samples") if isinstance(content, dict) else None
+    return content, iter(samples or [])
+
+
+def _parse(data: bytes, where: str) -> dict[str, Any]:
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is no whole JSON; write the log again") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{where} holds a {type(content).__name__} where an object belongs; write the log again")
+    return content
+
+
+def _record(sample: dict[str, Any], choices: LogChoices, where: str) -> LogRecord:
+    attachments = sample.get("attachments") or {}
+    prompt = _text(sample.get("input"), attachments, role="user")
+    output = sample.get("output") or {}
+    text = _completion(output, attachments)
+    metadata = sample.get("metadata") or {}
+    scores = sample.get("scores") or {}
+    holders = [dig(score, "metadata") for score in scores.values()]
+    holders += [dig(score, "value") for score in scores.values()] + [metadata, sample.get("store")]
+    options = tuple(_text(option, attachments) for option in sample.get("choices") or ())
+    target = texts_of(sample.get("target"))
+    question = dig({**sample, **metadata}, choices.question_field) if choices.question_field else None
+    return LogRecord(
+        item=str(sample.get("id")),
+        prompt=prompt,
+        text=text,
+        question=str(question).strip() if question else None,
+        options=options,
+        accepted=target,
+        topic=_topic(metadata),
+        margin=_margin(output, text),
+        scores=_scores(scores),
+        confidence=choices.confidence_of(*holders, where=where),
+        failed=_failure(sample, output),
+        uid=str(sample.get("uuid") or ""),
+    )
+
+
+def _failure(sample: dict[str, Any], output: dict[str, Any]) -> str | None:
+    if sample.get("error"):
+        return "error"
+    if sample.get("limit"):
+        return f"limit: {dig(sample, 'limit.type') or 'unknown'}"
+    if sample.get("invalidation"):
+        return "invalidated"
+    return "error" if output.get("error") else None
+
+
+def _completion(output: dict[str, Any], attachments: dict[str, str]) -> str | None:
+    listed = output.get("choices") or []
+    message = dig(listed[0], "message.content") if listed else None
+    if message is None:
+        message = output.get("completion")
+    return None if message is None else _text(message, attachments)
+
+
+def _text(content: Any, attachments: dict[str, str], role: str | None = None) -> str:
+    """A text, a list of parts, or a list of messages (then the last of this role), as text."""
+    if isinstance(content, str):
+        if content.startswith(_ATTACHMENT):
+            return attachments.get(content.removeprefix(_ATTACHMENT), "")
+        return content
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
+    messages = [part for part in content if isinstance(part, dict) and "role" in part]
+    if messages:
+        own = [message for message in messages if role is None or message["role"] == role] or messages
+        return _text(own[-1].get("content"), attachments)
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(_text(part.get("text"), attachments) for part in parts)
+
+
+def _scores(scores: dict[str, Any]) -> dict[str, bool | None]:
+    found: dict[str, bool | None] = {}
+    for name, score in scores.items():
+        value = dig(score, "value")
+        if isinstance(value, dict):
+            found |= {f"{name}.{part}": is_right(own) for part, own in value.items()}
+        else:
+            found[name] = is_right(value)
+    return found
+
+
+def _margin(output: dict[str, Any], text: str | None) -> float:
+    """Log-odds of yes at the first token, where the text begins with a yes or a no and the alternatives hold both."""
+    listed = output.get("choices") or []
+    content = dig(listed[0], "logprobs.content") if listed else None
+    first = content[0] if isinstance(content, list) and content else {}
+    yes, no = ({word.strip() for word in variants} for variants in (YES_VARIANTS, NO_VARIANTS))
+    begins = re.match(r"\s*(\w+)", text or "")
+    if begins is None or begins[1] not in yes | no:
+        return NAN
+    alternatives = [other for other in first.get("top_logprobs") or [] if isinstance(other.get("logprob"), float)]
+    sums = [sum(math.exp(other["logprob"]) for other in alternatives if _word(other) in words) for words in (yes, no)]
+    return math.log(sums[0]) - math.log(sums[1]) if all(sums) else NAN
+
+
+def _word(token: dict[str, Any]) -> str:
+    return str(token.get("token", "")).strip(" \u0120\u2581")  # as tokenizers write the space before a word
+
+
+def _topic(metadata: dict[str, Any]) -> str | None:
+    for name in ("topic", "subject", "category"):
+        if isinstance(metadata.get(name), str):
+            return metadata[name]
+    return None
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)

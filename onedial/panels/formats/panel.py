@@ -1,0 +1,236 @@
+"""From runs of foreign logs to one long panel, its questions, its respondents, and a report of what was made of what.
+
+A run asked one of two things, and that is decided for the run as a whole:
+
+    yes-no     "can you answer this?": said_yes is read from the answers; the run's own scores are left aside, since
+               they compare that yes with a target
+    question   the question itself: tells what was answered correctly, and holds no yes or no
+
+Where both kinds of a model's runs are given, the second fills the first's answered_correctly, by the question's id.
+An answer that cannot be read as yes or no is blank, never no; so is one that failed.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking import Question, listed, parse_yes_no, unknown_name
+from onedial.core import InputError, one_line
+from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide, question_ids, questions_of
+from onedial.panels.formats.records import NAN, LogRecord, LogRun, cleaned
+from onedial.panels.formats.report import UNREAD, report_of
+from onedial.panels.grading.graders import grade_answer
+
+COLUMNS = (
+    *("question_id", "question", "respondent", "said_yes", "confidence", "margin", "mass"),
+    *("sample", "answered_correctly", "missing", "raw_text"),
+)
+
+
+@dataclass(frozen=True)
+class ImportedPanel:
+    """What an import gives.
+
+    Attributes:
+        panel: one row per question, respondent and sample, columns `COLUMNS`; `missing` says why said_yes is blank
+            (in a panel of correctness alone: why answered_correctly is).
+        questions: every question of the panel, with what the logs accept as an answer.
+        respondents: respondent, model, framing, family (blank: no log tells it).
+        report: what was read, what was left out and why, counts of unread, per run and per respondent.
+    """
+
+    panel: pd.DataFrame
+    questions: list[Question]
+    respondents: pd.DataFrame
+    report: dict[str, Any]
+
+    __repr__ = one_line
+
+
+def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | None = None) -> ImportedPanel:
+    """Put runs together.
+
+    Args:
+        runs: of any formats.
+        asked: what the runs asked; "auto" decides for each by its answers.
+        score: name of the score that says whether the question itself was answered correctly; a yes-no run that has
+            it is scored by it too. A question run without it is scored by the only score that it has.
+
+    Raises:
+        InputError: a question run has several scores that differ and none is chosen, no run has the chosen one, or
+            nothing can be read at all.
+    """
+    if asked not in ASKED:
+        raise InputError(f"asked={asked!r}; choose one of {', '.join(ASKED)}")
+    names = sorted({name for run in runs for record in run.records for name in record.scores})
+    if score is not None and score not in names:
+        raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
+    runs, n_copies = _without_copies(runs)
+    known = [decide(run, asked) for run in runs]
+    ids = question_ids(known)
+    questions = questions_of(known, ids)
+    labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])
+    by_id = {question.id: question for question in questions}
+    correct, confidence = _from_questions(known, ids, by_id, score)
+    rows, left_out = [], Counter({"copy of an answer that another log holds": n_copies} if n_copies else {})
+    is_yes_no = any(one.kind == "yes-no" for one in known)
+    models = {one.run.model for one in known if one.kind == "yes-no"}
+    for one in known:
+        left_out.update(one.run.left_out)
+        if is_yes_no and one.kind == "question":
+            if one.run.model not in models:
+                left_out[f"{one.run.model} was asked the questions alone, not for a yes or no"] += len(one.run.records)
+            continue
+        respondent = labels[id(one.run)][0]
+        for record in one.run.records:
+            row = _row(record, one.kind) | {"question_id": ids[one.run.task, record.item], "respondent": respondent}
+            row |= _knowledge(one, record, row["question_id"], correct, confidence, by_id, score)
+            rows.append(row)
+    panel = pd.DataFrame(rows)
+    if panel.empty:
+        raise InputError("the logs hold no answers; give logs with samples")
+    panel["sample"] = panel.groupby(["question_id", "respondent"]).cumcount()
+    panel["question"] = panel["question_id"].map({question.id: question.text for question in questions})
+    used = set(panel["question_id"])
+    questions = [question for question in questions if question.id in used]
+    panel = panel[list(COLUMNS)]
+    return ImportedPanel(
+        panel=panel,
+        questions=questions,
+        respondents=_respondents(known, labels, panel),
+        report=report_of(known, panel, left_out, sum(question.text == f"item {question.id}" for question in questions)),
+    )
+
+
+def _without_copies(runs: Sequence[LogRun]) -> tuple[list[LogRun], int]:
+    """Answers that two logs hold (a run that was taken up again copies what was finished) count once."""
+    seen: set[str] = set()
+    n_copies, kept = 0, []
+    for run in map(cleaned, runs):
+        records = []
+        for record in run.records:
+            if record.uid and record.uid in seen:
+                n_copies += 1
+                continue
+            seen.add(record.uid)
+            records.append(record)
+        kept.append(replace(run, records=tuple(records)))
+    return [run for run in kept if run.records], n_copies
+
+
+def _labels(runs: Sequence[LogRun]) -> dict[int, tuple[str, str]]:
+    """id of a run to (respondent, framing): the model's short name, and what tells its runs apart."""
+    models = list(dict.fromkeys(run.model for run in runs))
+    short = {model: model.rstrip("/").rpartition("/")[2] or model for model in models}
+    twice = {name for name, n in Counter(short.values()).items() if n > 1}
+    many_tasks = len({run.task for run in runs}) > 1
+    labels = {}
+    for run in runs:
+        kin = [other for other in runs if (other.model, other.task) == (run.model, run.task)]
+        varying = [name for name in run.settings if len({other.settings.get(name) for other in kin}) > 1]
+        parts = ([run.task] if many_tasks and run.task else []) + [f"{name}={run.settings[name]}" for name in varying]
+        name, framing = run.model if short[run.model] in twice else short[run.model], "; ".join(parts)
+        labels[id(run)] = (f"{name}: {framing}" if framing else name, framing)
+    return labels
+
+
+def _row(record: LogRecord, kind: str) -> dict[str, Any]:
+    said = record.said_yes
+    if said is None and record.text and kind == "yes-no":
+        said = parse_yes_no(record.text)
+    missing = record.failed
+    if missing is not None:
+        said = None
+    elif kind == "yes-no" and said is None:
+        missing = UNREAD
+    return {
+        "said_yes": NAN if said is None or kind != "yes-no" else float(said),
+        "confidence": record.confidence,
+        "margin": record.margin if missing is None else NAN,
+        "mass": record.mass if missing is None else NAN,
+        "missing": missing,
+        "raw_text": record.text,
+    }
+
+
+def _from_questions(
+    known: Sequence[AskedRun],
+    ids: Mapping[tuple[str, str], str],
+    questions: Mapping[str, Question],
+    score: str | None,
+) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
+    """(model, question) to whether it was answered correctly (of several samples: most; a tie is unknown), and to the
+    mean confidence."""
+    right, sure = defaultdict(list), defaultdict(list)
+    for one in known:
+        if one.kind != "question":
+            continue
+        for record in one.run.records:
+            key = (one.run.model, ids[one.run.task, record.item])
+            value = _is_correct(one, record, questions[key[1]], score)
+            if value is not None:
+                right[key].append(float(value))
+            if not np.isnan(record.confidence):
+                sure[key].append(record.confidence)
+    means = {key: sum(values) / len(values) for key, values in right.items()}
+    correct = {key: float(mean > 0.5) for key, mean in means.items() if mean != 0.5}
+    return correct, {key: sum(values) / len(values) for key, values in sure.items()}
+
+
+def _knowledge(
+    one: AskedRun,
+    record: LogRecord,
+    identity: str,
+    correct: Mapping[tuple[str, str], float],
+    confidence: Mapping[tuple[str, str], float],
+    questions: Mapping[str, Question],
+    score: str | None,
+) -> dict[str, Any]:
+    """answered_correctly of a row, and its confidence where only the question's run has one."""
+    key = (one.run.model, identity)
+    if one.kind == "question":
+        value = _is_correct(one, record, questions[identity], score)
+        known = {"answered_correctly": NAN if value is None else float(value)}
+        return known if value is not None or record.failed else known | {"missing": "not graded"}
+    own = None
+    if record.failed is None and (one.run.scores_are_of_the_question or score in record.scores):
+        own = _chosen_score(one, record, score)
+    found: dict[str, Any] = {"answered_correctly": correct.get(key, NAN) if own is None else float(own)}
+    if np.isnan(record.confidence) and key in confidence:
+        found["confidence"] = confidence[key]
+    return found
+
+
+def _is_correct(one: AskedRun, record: LogRecord, question: Question, score: str | None) -> bool | None:
+    """By the log's score; where the run has none at all, by the grader here."""
+    if record.failed is not None:
+        return None
+    if one.scores:
+        return _chosen_score(one, record, score)
+    return grade_answer(question, record.text).correct
+
+
+def _chosen_score(one: AskedRun, record: LogRecord, score: str | None) -> bool | None:
+    if score in one.scores:
+        return record.scores.get(str(score))
+    values = set(record.scores.values())
+    if len(values) > 1:
+        raise InputError(
+            f"{one.run.source} scores the item {record.item!r} in several ways that differ ({listed(one.scores)}); "
+            "choose one with --score"
+        )
+    return next(iter(values), None)
+
+
+def _respondents(known: Sequence[AskedRun], labels: Mapping[int, tuple[str, str]], panel: pd.DataFrame) -> pd.DataFrame:
+    about = {
+        labels[id(one.run)][0]: {"model": one.run.model, "framing": labels[id(one.run)][1], "family": ""}
+        for one in known
+        if id(one.run) in labels
+    }
+    names = list(dict.fromkeys(panel["respondent"]))
+    return pd.DataFrame([{"respondent": name, **about[name]} for name in names])

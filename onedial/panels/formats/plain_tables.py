@@ -1,0 +1,148 @@
+"""Plain tables (CSV, JSONL, Parquet): one row per answer, columns under their usual names or named by the user.
+
+respondent  the column respondent, or model
+item        question_id, or a hash of the question's text
+answer      said_yes where it is one (1/0, yes/no, true/false; a longer text is read like any answer), and raw_text
+score       answered_correctly: whether the question itself was answered correctly
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from onedial.asking import SUFFIXES, Table, is_blank, listed, question_id, read_table, text_of
+from onedial.core import InputError
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right, texts_of
+
+FORMAT = "table"
+NAMES = {
+    "question_id": ("question_id", "id", "item", "item_id", "sample_id"),
+    "question": ("question", "prompt", "query", "input"),
+    "respondent": ("respondent", "model", "model_id", "model_name"),
+    "said_yes": ("said_yes", "yes_no", "says_yes"),
+    "raw_text": ("raw_text", "response", "output", "completion", "generation", "text"),
+    "answered_correctly": ("answered_correctly", "correct", "is_correct"),
+    "confidence": ("confidence", "stated_confidence"),
+    "accepted": ("answers", "accepted", "target", "reference"),
+    "topic": ("topic", "subject", "category"),
+    "framing": ("framing", "condition"),
+    "error": ("error",),
+}
+"""Our names, and under which others a column is found."""
+_SAID = {"1": True, "1.0": True, "yes": True, "true": True, "0": False, "0.0": False, "no": False, "false": False}
+
+
+def is_mine(path: Path) -> bool:
+    """Whether a file is a table at all; asked last."""
+    return path.is_file() and path.suffix.lower() in SUFFIXES
+
+
+def read(path: Path, choices: LogChoices) -> list[LogRun]:
+    """Read one table; every respondent (in every framing) is a run.
+
+    Raises:
+        InputError: an unusable table, or one without respondents, or without answers.
+    """
+    table = read_table(path)
+    columns = _columns(table, choices.columns)
+    if "respondent" not in columns:
+        raise InputError(
+            f"{path} has no column for the respondent ({listed(NAMES['respondent'])}); name it with --columns "
+            "respondent=COLUMN; a wide panel, with a column per respondent, is given to --panel as it is"
+        )
+    answers = [name for name in ("said_yes", "raw_text", "answered_correctly") if name in columns]
+    if not answers:
+        raise InputError(
+            f"{path} has no column of answers (said_yes, raw_text or answered_correctly); it holds "
+            f"{listed(map(str, table.frame.columns))}: name one with --columns said_yes=COLUMN"
+        )
+    together: dict[tuple[str, str], list[LogRecord]] = {}
+    for number, row in enumerate(table.frame.to_dict("records")):
+        cells = {name: row[column] for name, column in columns.items()}
+        where = table.where(number)
+        key = (_required(cells, "respondent", where), _text(cells, "framing") or "")
+        together.setdefault(key, []).append(_record(cells, choices, where))
+    return [
+        LogRun(
+            source=str(path),
+            format=FORMAT,
+            model=model,
+            task=framing,
+            settings={},
+            records=tuple(records),
+            scores_are_of_the_question=True,
+            about={"columns": columns},
+        )
+        for (model, framing), records in together.items()
+    ]
+
+
+def _columns(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
+    held = [str(column) for column in table.frame.columns]
+    for name, column in chosen.items():
+        if name not in NAMES:
+            raise InputError(f"--columns {name}={column}: {name!r} is none of {', '.join(NAMES)}")
+        if column not in held:
+            raise InputError(f"--columns {name}={column}: {table.path} holds {listed(held)}")
+    found: dict[str, str] = {}
+    for name, others in NAMES.items():
+        named = chosen.get(name) or next((other for other in others if other in held), "")
+        if named and (name in chosen or named not in chosen.values()):
+            found[name] = named
+    return found
+
+
+def _record(cells: dict[str, Any], choices: LogChoices, where: str) -> LogRecord:
+    question, identity = _text(cells, "question"), _text(cells, "question_id")
+    if question is None and identity is None:
+        raise InputError(f"{where} has neither a question_id nor a question; give one of them")
+    said, text = _said(cells.get("said_yes")), _text(cells, "raw_text")
+    if said is None and text is None:
+        text = _text(cells, "said_yes")
+    correct = is_right(_plain(cells.get("answered_correctly")))
+    error = _text(cells, "error")
+    return LogRecord(
+        item=identity or question_id(question or ""),
+        prompt=question or "",
+        text=text,
+        question=question,
+        accepted=_accepted(cells.get("accepted")),
+        topic=_text(cells, "topic"),
+        said_yes=said,
+        scores={} if correct is None else {"answered_correctly": correct},
+        confidence=choices.confidence_of({choices.confidence: _plain(cells.get("confidence"))}, where=where),
+        failed="error" if error else None,
+    )
+
+
+def _said(cell: Any) -> bool | None:
+    if isinstance(cell, bool):
+        return cell
+    return None if is_blank(cell) else _SAID.get(str(cell).strip().lower())
+
+
+def _accepted(cell: Any) -> tuple[str, ...]:
+    if isinstance(cell, str):
+        return texts_of(cell.split("|"))
+    return () if is_blank(cell) else texts_of(list(cell) if hasattr(cell, "__iter__") else cell)
+
+
+def _plain(cell: Any) -> Any:
+    """A blank cell as None, a number of pandas as Python's."""
+    if is_blank(cell):
+        return None
+    return cell.item() if hasattr(cell, "item") else cell
+
+
+def _text(cells: dict[str, Any], name: str) -> str | None:
+    try:
+        return text_of(cells.get(name))
+    except ValueError:
+        return str(cells[name])
+
+
+def _required(cells: dict[str, Any], name: str, where: str) -> str:
+    text = _text(cells, name)
+    if text is None:
+        raise InputError(f"{where} leaves the {name} blank; name it")
+    return text

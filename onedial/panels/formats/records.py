@@ -1,0 +1,218 @@
+"""What every reader of a foreign log gives: runs, each with one record per item and repetition.
+
+A record says what was asked, what came back, and what the log itself makes of it. What that means for a panel (was it
+"can you answer this?" or the question itself?) is decided later, for a run as a whole (`onedial.panels.formats.panel`).
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from onedial.core import InputError, one_line
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class LogRecord:
+    """One answer of one model to one item, or the reason why there is none.
+
+    Attributes:
+        item: the item's id in its task.
+        prompt: what was asked, as far as the log tells; "" where it does not.
+        text: what the model wrote; None where the log holds no text (only log-likelihoods, or nothing at all).
+        question: the question without its prompt, where the log has it by itself.
+        options: of a multiple choice, in their order.
+        accepted: the log's target or references, as texts.
+        topic: where the log has one.
+        said_yes: where the log gives it outright (log-likelihoods of yes and no, a column of a table).
+        margin: log-odds of yes in nats where the log gives both; nan.
+        mass: probability of yes and no together; nan.
+        scores: name of a score to whether it says correct; None where it says neither.
+        confidence: a stated probability of being right, 0 to 1; nan.
+        failed: why this is no answer ("error", "limit", "invalidated", ...); None where it is one.
+        uid: identifies this very answer among all logs; "" where the log has none.
+    """
+
+    item: str
+    prompt: str = ""
+    text: str | None = None
+    question: str | None = None
+    options: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
+    topic: str | None = None
+    said_yes: bool | None = None
+    margin: float = NAN
+    mass: float = NAN
+    scores: Mapping[str, bool | None] = field(default_factory=dict)
+    confidence: float = NAN
+    failed: str | None = None
+    uid: str = ""
+
+    def __post_init__(self) -> None:
+        """A log that is not what it seems fails here, where its reader can name it."""
+        texts = [self.item, self.prompt, self.uid, *self.options, *self.accepted, *self.scores]
+        texts += [text for text in (self.text, self.question, self.topic, self.failed) if text is not None]
+        wrong = [text for text in texts if not isinstance(text, str)]
+        if wrong or not all(value in (True, False, None) for value in self.scores.values()):
+            raise TypeError(f"{wrong[0] if wrong else self.scores!r} where a text or a score belongs")
+
+
+@dataclass(frozen=True)
+class LogRun:
+    """One model under one task with one configuration.
+
+    Attributes:
+        source: the file or folder.
+        format: the key of the reader.
+        model: its name as the log gives it.
+        task: what was run.
+        settings: what else tells this run from another of the same model and task (temperature, arguments).
+        records: in the log's order.
+        scores_are_of_the_question: whether the scores tell if the question itself was answered correctly, also where
+            the run asked for a yes or no.
+        left_out: reason to number of what the log holds and no record stands for.
+        about: versions and the like, for the report.
+    """
+
+    source: str
+    format: str
+    model: str
+    task: str
+    settings: Mapping[str, str]
+    records: tuple[LogRecord, ...]
+    scores_are_of_the_question: bool = False
+    left_out: Mapping[str, int] = field(default_factory=Counter)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    __repr__ = one_line
+
+
+@dataclass(frozen=True)
+class LogChoices:
+    """What the user chose for all readers.
+
+    Attributes:
+        confidence: name of the field that holds a stated confidence (dots go down: "scores.conf").
+        confidence_scale: what that field calls certainty, 1 or 100.
+        question_field: name of the field that holds the bare question.
+        columns: for plain tables, our name to the table's.
+    """
+
+    confidence: str = "confidence"
+    confidence_scale: float = 1.0
+    question_field: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def confidence_of(self, *holders: Any, where: str) -> float:
+        """The first value under `confidence` in these dictionaries, as a share; nan where there is none.
+
+        Raises:
+            InputError: it is no number, or outside the scale.
+        """
+        for holder in holders:
+            value = dig(holder, self.confidence)
+            if value is None or value == "":
+                continue
+            try:
+                share = float(value) / self.confidence_scale
+            except (TypeError, ValueError):
+                share = NAN
+            if share != share and not isinstance(value, float):
+                raise InputError(f"{where} gives the confidence {value!r}, which is no number; name another field")
+            if share < 0 or share > 1:
+                raise InputError(
+                    f"{where} gives the confidence {value!r}, outside 0 to {self.confidence_scale:g}; "
+                    "say --confidence-scale 100 where it is in percent"
+                )
+            return share
+        return NAN
+
+
+def dig(holder: Any, path: str) -> Any:
+    """The value under a dotted path in nested dictionaries; None where it ends early."""
+    if isinstance(holder, Mapping) and path in holder:
+        return holder[path]
+    for part in path.split("."):
+        if not isinstance(holder, Mapping) or part not in holder:
+            return None
+        holder = holder[part]
+    return holder
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """A target, however it is written, as accepted texts."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(dict.fromkeys(str(one).strip() for one in values if one is not None and str(one).strip()))
+
+
+def is_right(value: Any) -> bool | None:
+    """Whether a score says correct: 1, true, C and "correct" do, 0, false, I and "incorrect" do not.
+
+    The rest is neither: partial credit, no answer, nan.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return {1.0: True, 0.0: False}.get(float(value))
+    if isinstance(value, str):
+        known = {"c": True, "correct": True, "true": True, "1": True, "1.0": True}
+        known |= {"i": False, "incorrect": False, "false": False, "0": False, "0.0": False}
+        return known.get(value.strip().lower())
+    return None
+
+
+def cleaned(value: Any) -> Any:
+    """A text, or a record, run, list or dictionary of texts, without what no UTF-8 file may hold.
+
+    Zero bytes and halves of surrogate pairs, which models write and JSON carries, become replacement characters.
+    """
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, LogRecord | LogRun):
+        return replace(value, **{name: cleaned(own) for name, own in vars(value).items()})
+    if isinstance(value, list | tuple):
+        return type(value)(cleaned(own) for own in value)
+    if isinstance(value, Mapping):
+        return {cleaned(name): cleaned(own) for name, own in value.items()}
+    return value
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file's content.
+
+    Raises:
+        InputError: it cannot be read as JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} is no whole JSON file ({str(error)[:80]}); check that it was written to its end"
+        ) from error
+
+
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSONL file.
+
+    Raises:
+        InputError: a line that is no object; the message names it.
+    """
+    rows = []
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(
+                    f"{path}, line {number} is no whole JSON object; was it written to its end?"
+                ) from error
+            if not isinstance(row, dict):
+                raise InputError(f"{path}, line {number} holds a {type(row).__name__}; each line must be an object")
+            rows.append(row)
+    return rows

@@ -1,0 +1,39 @@
+"""Write an imported panel as files that `load_panel` and `load_questions` read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from onedial.core import atomic_path, write_json, write_text
+from onedial.panels.formats.panel import ImportedPanel
+from onedial.panels.panel_files import RESPONDENTS_FILE, load_panel
+from onedial.panels.questions.question_files import load_questions
+
+PANEL_FILE, QUESTIONS_FILE, REPORT_FILE = "panel.csv", "questions.jsonl", "import_report.json"
+_INTEGERS = ("said_yes", "answered_correctly")
+
+
+def write_imported(found: ImportedPanel, folder: Path) -> None:
+    """Write questions.jsonl, respondents.csv, import_report.json and, last, panel.csv; then read them again.
+
+    Args:
+        folder: is made where it is not there; files of these names are written over.
+
+    Raises:
+        InputError: the logs hold what cannot be read back as a panel or as questions.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for question in found.questions:
+        fields: dict[str, Any] = {"id": question.id, "question": question.text, "answers": list(question.answers)}
+        fields |= {"topic": question.topic} if question.topic else {}
+        fields |= {"grading": question.grading} if question.grading != "text" else {}
+        lines.append(json.dumps(fields, ensure_ascii=False) + "\n")
+    write_text(folder / QUESTIONS_FILE, "".join(lines))
+    write_json(folder / REPORT_FILE, found.report)
+    panel = found.panel.assign(**{column: found.panel[column].astype("Int64") for column in _INTEGERS})
+    for name, table in ((RESPONDENTS_FILE, found.respondents), (PANEL_FILE, panel)):
+        with atomic_path(folder / name) as temporary:
+            table.to_csv(temporary, index=False, float_format="%.8g", lineterminator="\n")
+    load_panel(folder / PANEL_FILE)
+    load_questions(folder / QUESTIONS_FILE)

@@ -1,0 +1,1 @@
+"""Whether a text answers a question: names, numbers, choices, non-answers."""

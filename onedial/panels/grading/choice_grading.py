@@ -1,0 +1,80 @@
+"""Grade the choice of one option by its letter, where the question shows its options as lines "A) ...".
+
+The letter counts where it is chosen: boxed, after "answer is" or "answer:" (the last of these, since reasoning comes
+first), or else at the head of the first line ("C", "(C)", "C) mercury"). An option's own words choose it too, where no
+other option stands beside them. A text that chooses nothing is no answer; one that chooses two is wrong.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+from onedial.panels.grading.answer_text import find, normalised_tokens
+from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
+from onedial.panels.grading.non_answers import first_statement
+
+if TYPE_CHECKING:
+    from onedial.asking import Question
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_OPTION = re.compile(r"^\(?([A-Z])[).:]\s+(\S.*)$", re.MULTILINE)
+_LETTER = r"[*_\"'“(\[{]*(?:option\s+)?[*_(\[{]*([A-Z])(?![\w'’])"
+_CHOSEN = re.compile(
+    rf"(?:\\boxed\{{\s*(?:\\text\{{)?\s*|\b[Aa]nswer\s*(?:is\b\s*:?|:)\s*|\bANSWER\s*:\s*)(?:\*\*\s*)?{_LETTER}"
+)
+_HEAD = re.compile(
+    r"[*_\"'“(\[{]*(?:[Oo]ption\s+)?[*_(\[{]*([A-Z])(?:[*_\"'”)\]}.:,;/]|\s*$|\s+(?:or|and)\s+[A-Z](?![\w'’]))"
+)
+_SECOND = re.compile(r"\s*[)\]*]*\s*(?:,|/|or|and)\s*\(?([A-Z])(?![\w'’])")
+
+
+def with_options(question: str, options: list[str]) -> str:
+    """The text to ask: the question, and one line per option with its letter."""
+    lines = [f"{letter}) {option}" for letter, option in zip(LETTERS, options, strict=False)]
+    return "\n".join([question.strip(), "", *lines])
+
+
+def options_shown(question: str) -> dict[str, str]:
+    """Letter to option, as the question's text shows them."""
+    return {letter: text.strip() for letter, text in _OPTION.findall(question)}
+
+
+def grade_choice(question: "Question", answer_text: str | None) -> Grade:
+    """Grade one answer to a question with options; its key holds the right letter, or the right option's words.
+
+    F1 is 1 or 0 here: a letter is right or not.
+    """
+    if answer_text is None or not question.answers:
+        return UNGRADED
+    options = options_shown(question.text)
+    right = {answer for answer in question.answers if answer in options}
+    right |= {letter for letter, text in options.items() if text in question.answers}
+    chosen = chosen_letters(answer_text, options, question.text)
+    if not chosen:
+        return NO_ANSWER
+    is_right = len(chosen) == 1 and chosen <= right
+    return Grade(is_right, float(is_right), is_right, "right" if is_right else "wrong")
+
+
+def chosen_letters(answer_text: str, options: dict[str, str], question: str = "") -> set[str]:
+    """The letters that an answer chooses; empty where it chooses none."""
+    for match in reversed([*_CHOSEN.finditer(answer_text)]):
+        if match[1] in options:
+            return _with_second(answer_text, match, options)
+    statement = first_statement(answer_text, question)
+    head = _HEAD.match(statement.text)
+    if head and head[1] in options:
+        return _with_second(statement.text, head, options)
+    named = {letter for letter, text in options.items() if find(statement.tokens, normalised_tokens(text))}
+    # "ice" stands in "ice cream": the longer option was meant
+    longest = {x for x in named if not any(_is_part(options[x], options[other]) for other in named - {x})}
+    return longest
+
+
+def _with_second(text: str, match: re.Match[str], options: dict[str, str]) -> set[str]:
+    second = _SECOND.match(text, match.end(1))
+    return {match[1]} | ({second[1]} & options.keys() if second else set())
+
+
+def _is_part(text: str, other: str) -> bool:
+    tokens, others = normalised_tokens(text), normalised_tokens(other)
+    return len(tokens) < len(others) and bool(find(others, tokens))

@@ -1,0 +1,151 @@
+"""What an experiment is given: questions that the panel answers, each on its split, and the panel."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from onedial.asking import PromptTemplate, Question, how_asked, panel_and_cuts, questions_frame, stratified_sample
+from onedial.core import notice, one_line, sha256_of_text
+from onedial.panels.joining import drop_own, join_questions_and_panel
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import correctness_of
+from onedial.panels.panels import ResponseMatrix
+from onedial.panels.questions.question_files import load_questions
+from onedial.panels.splits import TEST, assign_splits, repeated_texts
+
+
+@dataclass(frozen=True)
+class ExperimentInputs:
+    """Questions and panel, joined and split.
+
+    Attributes:
+        splits: question id -> "extraction", "fitting" or "test".
+        panel: its rows are the questions, in their order.
+        subject_correct: whether the subject itself answers each question correctly (1, 0, nan), where its own answers
+            stood in the panel; None where that is not known.
+        everything: the same before questions were drawn from it; None where all of them are asked.
+        hold_out_topics: whether whole topics are held out for the test (`assign_splits`).
+    """
+
+    questions: list[Question]
+    splits: dict[str, str]
+    panel: ResponseMatrix
+    subject_correct: pd.Series | None = None
+    everything: "ExperimentInputs | None" = None
+    hold_out_topics: bool = False
+
+    __repr__ = one_line
+
+    def ids(self, split: str) -> list[str]:
+        """The question ids of one split."""
+        return [question.id for question in self.questions if self.splits[question.id] == split]
+
+    def in_splits(self, *splits: str) -> list[Question]:
+        """The questions of these splits, in their order."""
+        return [question for question in self.questions if self.splits[question.id] in splits]
+
+    def without_own(self, name: str, fingerprints: Collection[str] = ()) -> "ExperimentInputs":
+        """Without the targets that are the subject: by its name, and by its weights once these are known."""
+        panel, own = drop_own(self.panel, name, fingerprints)
+        if not own:
+            return self
+        notice(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
+        correctness = correctness_of(self.panel.select(respondents=own))
+        known = self.subject_correct if correctness is None else correctness.mean(axis=1)
+        return replace(self, panel=panel, subject_correct=known)
+
+    def elicited_otherwise(self, answer: str) -> str:
+        """What to say where targets answered after reasoning and the subject does not, or the other way round; else "".
+
+        Args:
+            answer: how the subject answers: "direct" (at its first token) or "reasoned".
+        """
+        framings = self.panel.respondents["framing"] if "framing" in self.panel.respondents else pd.Series(dtype=str)
+        n, n_reasoned = len(self.panel.answers.columns), int(framings.astype(str).str.endswith("reasoned").sum())
+        if self.panel.elicitation is not None and self.panel.elicitation.reasoned:
+            n_reasoned = n
+        if answer == "direct" and n_reasoned:
+            return (
+                f"{n_reasoned} of {n} targets answered after reasoning: a panel elicited with reasoning is matched by "
+                "a direct subject, which answers at its first token; --answer reasoned lets it reason as well"
+            )
+        if answer == "reasoned" and n_reasoned < n:
+            return (
+                f"{n - n_reasoned} of {n} targets are not known to have reasoned before they answered; the subject does"
+            )
+        return ""
+
+    def asked_otherwise(self, template: PromptTemplate) -> list[str]:
+        """In what the subject is asked otherwise than the panel was; empty where nothing, or where it does not say."""
+        return list(how_asked(self.panel.elicitation, template.user)["otherwise"])
+
+    def frame(self) -> pd.DataFrame:
+        """The questions as a table, with their split and, where it is known, `subject_correct`."""
+        frame = questions_frame(self.questions)
+        frame = frame.assign(split=frame["id"].map(self.splits))
+        if self.subject_correct is not None:
+            frame["subject_correct"] = frame["id"].map(self.subject_correct)
+        return frame
+
+    def plan_hash(self, configuration: str, rule: int) -> str:
+        """Hash of all that is settled before the test split is read: options, questions, splits, rule of the verdict.
+
+        Args:
+            configuration: hash of the options.
+        """
+        frame = questions_frame(self.questions)
+        rows = zip(frame["id"], frame["question"], frame["id"].map(self.splits), strict=True)
+        return sha256_of_text("\x1f".join([configuration, str(rule), *("\x1e".join(map(str, row)) for row in rows)]))
+
+
+def load_inputs(
+    panel: str,
+    questions: str | None = None,
+    respondents: str | None = None,
+    targets: Sequence[str] | None = None,
+    n_questions: int | None = None,
+    seed: int = 0,
+    hold_out_topics: bool = False,
+) -> ExperimentInputs:
+    """Load, join (by id, then by text), draw, split; what is left out on the way is noticed.
+
+    Args:
+        panel: a file, or "embedded".
+        questions: what `load_questions` takes; None takes the panel's own texts where it has them, else the embedded
+            questions.
+        targets: keep these respondents only.
+        n_questions: draw this many, each topic and level by its share (`stratified_sample`).
+        hold_out_topics: see `assign_splits`; which topics these are is noticed.
+
+    Raises:
+        InputError: as the loaders; no question that the panel answers; an unknown target.
+    """
+    answers = load_panel(panel, respondents)
+    if questions is None:
+        has_texts = answers.question_texts is not None and panel != "embedded"
+        questions = panel_and_cuts(panel)[0] if has_texts else "embedded"
+    asked, answers, joined = join_questions_and_panel(load_questions(questions), answers)
+    if targets is not None:
+        answers = answers.select(respondents=list(targets))
+    everything = None
+    if n_questions is not None:
+        everything = ExperimentInputs(asked, {}, answers)
+        asked = stratified_sample(asked, n_questions, seed)
+    answers = answers.select(questions=[question.id for question in asked])
+    splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
+    if repeats := repeated_texts(questions_frame(asked)):
+        shown = ", ".join(repeats[0][:3])
+        notice(f"{len(repeats)} texts stand under several ids, first {shown}; the ids of one text stay in one split")
+    drawn = f"; {len(asked)} are drawn of them" if len(asked) < joined.matched else ""
+    notice(f"{joined}{drawn}")
+    if hold_out_topics:
+        held = sorted({str(question.topic) for question in asked if splits[question.id] == TEST})
+        notice(f"held out: the test questions are those of the topics {', '.join(held)}")
+    return ExperimentInputs(
+        asked,
+        {str(name): str(split) for name, split in splits.items()},
+        answers,
+        everything=everything,
+        hold_out_topics=hold_out_topics,
+    )

@@ -1,0 +1,126 @@
+"""A panel as what scores of confidence need: who was right, how sure each was, how often each says yes and is right.
+
+Framings of one base model are one model: where models are the units, the framings' rates are averaged first.
+"""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from onedial.asking import matrix_of
+from onedial.panels.panels import ResponseMatrix
+from onedial.stats import wilson_interval
+
+
+class Confidence(NamedTuple):
+    """Stated confidence and where it comes from.
+
+    Attributes:
+        values: question x respondent, 0 to 1, nan where there is none.
+        source: "stated", or "margin" where it is 1 / (1 + exp(-margin)).
+    """
+
+    values: pd.DataFrame
+    source: str
+
+
+def correctness_of(panel: ResponseMatrix) -> pd.DataFrame | None:
+    """Question x respondent, 1 = right, 0 = wrong, nan = unknown; None where the panel does not say.
+
+    From the long panel's answered_correctly; of several samples what more than half say, a tie is unknown.
+    """
+    responses = panel.responses
+    if responses is None or "answered_correctly" not in responses or responses["answered_correctly"].isna().all():
+        return None
+    correct = matrix_of(responses, "answered_correctly")
+    return correct.reindex(index=panel.answers.index, columns=panel.answers.columns)
+
+
+def stated_confidence(panel: ResponseMatrix) -> Confidence | None:
+    """Numeric confidence of each answer, the mean over its samples; None where the panel has only yes and no.
+
+    A column `confidence` goes before margins. A margin counts only where the answer was read.
+    """
+    stated = _mean_of_samples(panel, "confidence")
+    if stated is not None:
+        return Confidence(stated, "stated")
+    margins = _mean_of_samples(panel, "margin")
+    if margins is None:
+        return None
+    from scipy.special import expit
+
+    share = pd.DataFrame(expit(margins.to_numpy(dtype=float)), margins.index, margins.columns)
+    return Confidence(share.where(panel.answers.notna()), "margin")
+
+
+def rates_of_respondents(panel: ResponseMatrix, correctness: pd.DataFrame | None = None) -> pd.DataFrame:
+    """How often each respondent says yes and is right, with 95% intervals (Wilson's) and what is missing.
+
+    Args:
+        panel: with the base model of each respondent.
+        correctness: question x respondent, 1, 0, nan (`correctness_of`).
+
+    Returns:
+        Index respondent; model, framing, n_questions, n_unread; yes_rate with yes_low and yes_high, of the answers that
+        were read. With correctness also n_ungraded (questions without a known correctness), accuracy with its
+        interval, n_both (read and graded), and came_true with its interval: the share of n_both on which yes was
+        right or no was wrong.
+    """
+    answers = panel.answers
+    table = panel.respondents[["model", "framing"]].copy()
+    table["n_questions"] = len(answers)
+    table["n_unread"] = answers.isna().sum()
+    _add_rate(table, "yes", answers)
+    table = table.rename(columns={"yes": "yes_rate"})
+    if correctness is not None:
+        correctness = correctness.reindex(index=answers.index, columns=answers.columns)
+        table["n_ungraded"] = correctness.isna().sum()
+        _add_rate(table, "accuracy", correctness)
+        both = answers.notna() & correctness.notna()
+        table["n_both"] = both.sum()
+        _add_rate(table, "came_true", (answers == correctness).astype(float).where(both))
+    return table
+
+
+def base_model_means(
+    panel: ResponseMatrix, correctness: pd.DataFrame, stated: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """One row per base model: its framings' confidence and accuracy over what is known of both, averaged.
+
+    Args:
+        stated: question x respondent, 0 to 1, nan where there is none: numbers to take in place of the yes and no.
+
+    Returns:
+        Index model; confidence (mean yes rate, or mean of the numbers), accuracy, n_respondents, n_answers (of all its
+        framings); models without any answer of which both are known are left out.
+    """
+    answers = panel.answers if stated is None else stated
+    correctness = correctness.reindex(index=answers.index, columns=answers.columns)
+    both = answers.notna() & correctness.notna()
+    rates = pd.DataFrame(
+        {
+            "model": panel.respondents["model"],
+            "confidence": answers.where(both).mean(),
+            "accuracy": correctness.where(both).mean(),
+            "n_answers": both.sum(),
+        }
+    )
+    known = rates[rates["n_answers"] > 0]
+    means = known.groupby("model", sort=False)[["confidence", "accuracy"]].mean()
+    groups = known.groupby("model", sort=False)["n_answers"]
+    return means.assign(n_respondents=groups.size(), n_answers=groups.sum())
+
+
+def _add_rate(table: pd.DataFrame, name: str, values: pd.DataFrame) -> None:
+    """Put the mean of each column into the table, with its interval."""
+    table[name] = values.mean()
+    table[f"{name}_low"], table[f"{name}_high"] = wilson_interval(values.sum(), values.notna().sum())
+
+
+def _mean_of_samples(panel: ResponseMatrix, column: str) -> pd.DataFrame | None:
+    """Question x respondent mean of a column of the long panel; None where it has none, or only blanks."""
+    responses = panel.responses
+    if responses is None or column not in responses or responses[column].isna().all():
+        return None
+    means = responses.pivot_table(column, "question_id", "respondent", aggfunc="mean")
+    return means.reindex(index=panel.answers.index, columns=panel.answers.columns)

@@ -1,0 +1,1 @@
+"""Sets of questions: files, data sets by name, checks of their wording."""

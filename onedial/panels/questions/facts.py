@@ -1,0 +1,35 @@
+"""Yes/no facts that have nothing to do with ability: what a dial moves besides."""
+
+from collections.abc import Sequence
+
+from onedial.asking import Question
+from onedial.core import InputError, sha256_of_text
+from onedial.panels.questions.question_files import load_questions
+
+
+def load_facts(n: int | None = None, seed: int = 0) -> list[Question]:
+    """The facts in the box, in pairs of which one is true; each question's accepted answer is yes or no.
+
+    Args:
+        n: how many, an even number; None for all. Fewer are among more of the same seed.
+
+    Raises:
+        InputError: an odd number, or more than there are.
+    """
+    facts = load_questions("facts")
+    if n is None:
+        return facts
+    if n % 2 or not 0 < n <= len(facts):
+        raise InputError(f"{n} facts requested; give an even number from 2 to {len(facts)}, since they come in pairs")
+    pairs = sorted({_pair(fact) for fact in facts}, key=lambda pair: sha256_of_text(f"{seed} {pair}"))
+    kept = set(pairs[: n // 2])
+    return [fact for fact in facts if _pair(fact) in kept]
+
+
+def truth_of(facts: Sequence[Question]) -> dict[str, float]:
+    """Question id -> 1 where yes is right, 0 where no is."""
+    return {fact.id: float(fact.answers[0] == "yes") for fact in facts}
+
+
+def _pair(fact: Question) -> str:
+    return fact.id[:-1]

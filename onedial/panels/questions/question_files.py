@@ -1,0 +1,169 @@
+"""Load questions: the embedded set, a data set through `datasets`, or the user's own JSONL, CSV or Parquet file."""
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from onedial.asking import (
+    NAMED_QUESTIONS,
+    Question,
+    embedded_file,
+    is_blank,
+    name_of,
+    normalised_text,
+    question_id,
+    read_table,
+    sample_questions,
+    say_what_it_is_about,
+    text_of,
+    unknown_name,
+    with_question,
+    without_repeats,
+)
+from onedial.core import InputError, notice
+from onedial.panels.grading.graders import GRADERS
+from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
+
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> list[Question]:
+    """Load the questions of a source, in its order.
+
+    Args:
+        source: "embedded"; "development" (on which wordings are chosen; no run uses it); "frontier" or
+            "frontier-safe" (requests that a model may refuse: about refusal, not ability); a published data set by
+            its name ("squad", with the passage removed, "nq_open", "trivia_qa", "simple_qa", "mmlu_pro", "gpqa",
+            "gpqa_diamond", "math", "math_500") or hub id, or as a local folder in the hub's layout; or the path of a
+            JSONL, CSV or Parquet file with `question` and optionally `id` (or `question_id`), `answers` or `answer`
+            (a list, or text with | between), `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers
+            are graded: text, choice or number). A panel file that holds its questions' text serves too, wide or long.
+        n: how many to draw (`sample_questions`); None takes all.
+        seed: of the draw.
+
+    Rows without an id whose normalised texts are equal are one question, with the accepted answers of all; so are
+    the repeats of a data set. How many were merged is noticed.
+
+    Raises:
+        InputError: an unknown source; an empty, truncated or undecodable file; a missing column; a blank question;
+            a wrong type; an id that stands twice; more questions requested than there are.
+    """
+    name = str(source)
+    if name in NAMED_QUESTIONS:
+        say_what_it_is_about(name)
+        questions, has_ids = _read(name)
+    elif _is_folder(name) or named_data_set(name) is not None:
+        questions, has_ids = load_from_hub(name), False
+    elif Path(name).is_file() or Path(name).suffix:
+        questions, has_ids = _read(name)
+    else:
+        raise unknown_name("are no questions called", name, [*NAMED_QUESTIONS, *DATA_SETS], "a folder or a file")
+    if has_ids:
+        _refuse_repeated_ids(name, questions)
+    else:
+        questions, n_merged = without_repeats(questions)
+        if n_merged:
+            notice(f"{name}: {n_merged} repeated questions merged, {len(questions)} remain")
+    return questions if n is None else sample_questions(questions, n, seed)
+
+
+def read_questions(source: str | Path) -> list[Question]:
+    """Every row of a file as a question, repeats and all; only the repeated rows of a long panel are folded.
+
+    Args:
+        source: a path, or a name of onedial/panels/data ("embedded").
+
+    Raises:
+        InputError: as in `load_questions`, apart from repeats.
+    """
+    return _read(source)[0]
+
+
+def _read(source: str | Path) -> tuple[list[Question], bool]:
+    """The questions of a file, and whether the file gives their ids."""
+    with ExitStack() as stack:
+        name = NAMED_QUESTIONS.get(str(source))
+        table = read_table(embedded_file(name, stack) if name else source)
+    if not {"respondent", "said_yes"} & set(table.frame.columns):
+        table = with_question(table)
+    table.require("question")
+    texts = table.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
+    id_column = next((name for name in ("id", "question_id") if name in table.frame.columns), None)
+    if id_column:
+        ids = table.parse(id_column, name_of, "give every question an id (text or a number), or leave the column out")
+    else:
+        ids = [question_id(text) for text in texts]
+    answers_column = "answers" if "answers" in table.frame.columns else "answer"
+    columns = (
+        ids,
+        texts,
+        table.parse(answers_column, _answers, "give a list of texts, or one text with | between answers"),
+        table.parse("topic", text_of, "give text, or leave it blank"),
+        table.parse("level", _level, "give a whole number, or leave it blank"),
+        table.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
+        table.parse("exact_answers", _answers, "give a list of texts, or one text with | between answers"),
+        table.parse("grading", _grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
+    )
+    questions = [Question(*cells) for cells in zip(*columns, strict=True)]
+    if {"respondent", "said_yes"} <= set(table.frame.columns):
+        questions = list(dict.fromkeys(questions))
+    return questions, id_column is not None
+
+
+def _question_text(cell: Any) -> str:
+    if not isinstance(cell, str) or not normalised_text(cell):
+        raise ValueError("no text, or text without words")
+    return cell.strip()
+
+
+def _answers(cell: Any) -> tuple[str, ...]:
+    if is_blank(cell):
+        return ()
+    if isinstance(cell, str):
+        given: list[Any] = cell.split("|")
+    elif isinstance(cell, Iterable) and not isinstance(cell, dict | bytes):
+        given = list(cell)
+    else:
+        given = [cell]
+    texts = (text_of(answer) for answer in given)
+    return tuple(dict.fromkeys(text for text in texts if text is not None))
+
+
+def _level(cell: Any) -> int | None:
+    if is_blank(cell):
+        return None
+    if isinstance(cell, bool | list | dict) or not float(cell).is_integer():
+        raise ValueError("not a whole number")
+    return int(float(cell))
+
+
+def _unknowable(cell: Any) -> bool:
+    if is_blank(cell):
+        return False
+    value = _TRUTH.get(str(cell).strip().lower())
+    if value is None:
+        raise ValueError("neither true nor false")
+    return value
+
+
+def _grading(cell: Any) -> str:
+    name = text_of(cell) or "text"
+    if name not in GRADERS:
+        raise ValueError("no such grader")
+    return name
+
+
+def _is_folder(name: str) -> bool:
+    return bool(name) and Path(name).is_dir()  # Path("") would be the working directory
+
+
+def _refuse_repeated_ids(name: str, questions: Iterable[Question]) -> None:
+    texts: dict[str, str] = {}
+    for question in questions:
+        if question.id in texts:
+            raise InputError(
+                f"{name} holds the id {question.id!r} twice, for {texts[question.id]!r} and {question.text!r}; "
+                "give each question its own id"
+            )
+        texts[question.id] = question.text

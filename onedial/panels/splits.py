@@ -1,0 +1,124 @@
+"""Which question serves what: making the vector, fitting a choice, or judging it.
+
+    extraction 25%   the steering vector is averaged over these
+    fitting    25%   magnitudes and the moved cut are chosen on these
+    test       50%   only these enter agreement, kappa and the verdict
+
+Within a topic, questions stand in the order of the hash of (seed, id); topic after topic they are dealt out in rounds
+of four: one extraction, one fitting, two test. So each topic, and the whole, keeps its shares to within one question;
+topics of one or two questions share a round with their neighbours. Which place in the round is which changes from
+round to round, by the hash again, so that no split gets the first of every topic.
+
+With topics held out, extraction and fitting take turns in one half of the topics, and all questions of the other half
+are test questions: whatever the vector knows of a topic is then of no use. Topics go to the halves in the order of
+their hash, each to the half that has fewer questions.
+
+Questions with the same normalised text are one question under several ids: all of them go where the first of them in
+the order of the hashes goes, so that nothing is tested on what it was made of.
+
+A split depends on the seed and on the set of (id, topic, text), not on the order of rows.
+"""
+
+import hashlib
+
+import pandas as pd
+
+from onedial.asking import normalised_text
+from onedial.core import InputError
+
+EXTRACTION, FITTING, TEST = "extraction", "fitting", "test"
+SPLITS = (EXTRACTION, FITTING, TEST)
+
+_ROUND = (EXTRACTION, FITTING, TEST, TEST)
+FEWEST_HELD_OUT = 4
+"""Topics, of which half can be held out."""
+
+
+def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = False) -> pd.Series:
+    """Deal the questions out to extraction, fitting and test, 25 : 25 : 50 within every topic.
+
+    Args:
+        questions: one row per question, with a column `id` and, if splits are to be stratified, `topic`
+            (missing topics count as one topic), and `question`, their texts, if repeats are to stay together.
+        seed: another seed deals anew.
+        hold_out_topics: test on one half of the topics, and do all else on the other.
+
+    Returns:
+        Series named `split`, indexed by question id in the order of `questions`.
+
+    Raises:
+        InputError: an id is missing or stands there twice, or there are fewer than four questions; fewer than four
+            topics to hold half of them out.
+    """
+    ids = _checked_ids(questions)
+    topics = questions["topic"] if "topic" in questions.columns else pd.Series([None] * len(ids))
+    names = ["" if pd.isna(topic) else str(topic) for topic in topics]
+    order = sorted(range(len(ids)), key=lambda row: (_hash(seed, "topic", names[row]), _hash(seed, "id", ids[row])))
+    first_of = _first_of_each_text(questions, ids, order)
+    if hold_out_topics:
+        return _series(ids, _held_out([ids[row] for row in order], [names[row] for row in order]), first_of)
+    split_of = {}
+    for start in range(0, len(order), len(_ROUND)):
+        dealt = [ids[row] for row in order[start : start + len(_ROUND)]]
+        places = sorted(range(len(_ROUND)), key=lambda place: _hash(seed, "place", f"{dealt[0]} {place}"))
+        split_of.update({question: _ROUND[place] for question, place in zip(dealt, places, strict=False)})
+    return _series(ids, split_of, first_of)
+
+
+def repeated_texts(questions: pd.DataFrame) -> list[list[str]]:
+    """The ids of each text that stands under several, by columns id and question."""
+    texts = questions["question"].map(normalised_text)
+    return [list(group) for _, group in questions["id"].astype(str).groupby(texts, sort=False) if len(group) > 1]
+
+
+def _first_of_each_text(questions: pd.DataFrame, ids: list[str], order: list[int]) -> dict[str, str]:
+    """Question id -> the first id of the same text, where that is another one."""
+    if "question" not in questions.columns:
+        return {}
+    place = {ids[row]: rank for rank, row in enumerate(order)}
+    groups = [sorted(group, key=lambda name: place[name]) for group in repeated_texts(questions)]
+    return {name: group[0] for group in groups for name in group[1:]}
+
+
+def _series(ids: list[str], split_of: dict[str, str], first_of: dict[str, str]) -> pd.Series:
+    splits = [split_of[first_of.get(question, question)] for question in ids]
+    return pd.Series(splits, index=pd.Index(ids, name="question_id"), name="split")
+
+
+def _held_out(ids: list[str], topics: list[str]) -> dict[str, str]:
+    """Question id -> split; both lists stand topic by topic in the order of the hashes."""
+    sizes = {topic: topics.count(topic) for topic in dict.fromkeys(topics)}
+    if len(sizes) < FEWEST_HELD_OUT:
+        raise InputError(
+            f"the questions have {len(sizes)} topic(s), and holding out half of them takes {FEWEST_HELD_OUT}; give the "
+            "questions a column topic, or leave --hold-out topics away"
+        )
+    held: set[str] = set()
+    counts = {True: 0, False: 0}
+    for topic, size in sizes.items():
+        out = counts[True] < counts[False]
+        counts[out] += size
+        if out:
+            held.add(topic)
+    learnt = [question for question, topic in zip(ids, topics, strict=True) if topic not in held]
+    split_of = dict.fromkeys(ids, TEST)
+    return split_of | {question: _ROUND[place % 2] for place, question in enumerate(learnt)}
+
+
+def _checked_ids(questions: pd.DataFrame) -> list[str]:
+    if "id" not in questions.columns:
+        raise InputError(f"the questions have no column 'id' (columns: {', '.join(map(str, questions.columns))})")
+    if questions["id"].isna().any():
+        raise InputError(f"{int(questions['id'].isna().sum())} questions have no id; give each one of its own")
+    ids = [str(name) for name in questions["id"]]
+    repeated = questions["id"].astype(str).duplicated()
+    if repeated.any():
+        name = ids[int(repeated.to_numpy().argmax())]
+        raise InputError(f"the question id {name!r} stands there more than once; ids must differ")
+    if len(ids) < len(_ROUND):
+        raise InputError(f"{len(ids)} questions cannot be split into extraction, fitting and test; give at least 4")
+    return ids
+
+
+def _hash(seed: int, kind: str, name: str) -> str:
+    return hashlib.sha256(f"{seed}\0{kind}\0{name}".encode()).hexdigest()

@@ -1,0 +1,20 @@
+from .figures.comparison_figures import draw_dials, draw_direction_cosines
+from .figures.multiverse_figure import multiverse_figure
+from .multiverse_report import write_multiverse_report
+from .profile_report import write_profile_report
+from .report import write_report
+from .run_comparison_report import write_comparison
+from .terminal import print_summary
+from .wandb_sweep import WandbMirror
+
+__all__ = [
+    "WandbMirror",
+    "draw_dials",
+    "draw_direction_cosines",
+    "multiverse_figure",
+    "print_summary",
+    "write_comparison",
+    "write_multiverse_report",
+    "write_profile_report",
+    "write_report",
+]

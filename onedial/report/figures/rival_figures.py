@@ -1,0 +1,106 @@
+"""What else would do: the rivals without steering beside the dial, and the directions beside the vector."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from onedial.asking import DRAWN_ROLES
+from onedial.report.figures.captions import CAPTIONS, TITLES
+from onedial.show import (
+    GRID,
+    INK,
+    PAPER,
+    Drawing,
+    family_styles,
+    interval,
+    named,
+    new_figure,
+    number,
+    set_title,
+    styled,
+)
+
+STEERING = "#0072b2"
+ROW, MARGIN = 0.24, 1.15  # inches per rival, and around the rows
+
+
+@styled
+def rivals_figure(rivals: pd.DataFrame, signal: Mapping[str, Any]) -> Drawing:
+    """S of every rival that has an order, and of steering, each with its 95% interval; the best on top.
+
+    Args:
+        rivals: `rivals.csv`, index rival. signal: of verdict.json.
+    """
+    rows = rivals.loc[rivals["n_targets"] > 0, ["signal", "low", "high", "one_order"]].copy()
+    own = {name: np.nan if signal.get(name) is None else float(signal[name]) for name in ("estimate", "low", "high")}
+    rows.loc["steering"] = [*own.values(), True]
+    rows = rows.sort_values("signal", kind="stable", na_position="first")
+    figure = new_figure(MARGIN + ROW * len(rows))
+    axes = figure.add_subplot()
+    axes.axvline(0, color=INK, linewidth=0.9, zorder=1)
+    axes.hlines(range(len(rows)), 0, 1, color=GRID, linewidth=0.6, zorder=0, transform=axes.get_yaxis_transform())
+    if np.isfinite([own["low"], own["high"]]).all():
+        axes.axvspan(own["low"], own["high"], color=STEERING, alpha=0.12, linewidth=0)
+    for height, (name, row) in enumerate(rows.iterrows()):
+        colour = STEERING if name == "steering" else INK
+        axes.hlines(height, row["low"], row["high"], color=colour, linewidth=1.4)
+        point = axes.scatter(
+            row["signal"], height, s=36, color=colour if row["one_order"] else PAPER, edgecolor=colour, zorder=3
+        )
+        named(point, f"{name}: {number(row['signal'])} {interval(row['low'], row['high'])}")
+    axes.set_yticks(range(len(rows)), [str(name) for name in rows.index])
+    axes.get_yticklabels()[list(rows.index).index("steering")].set_fontweight("bold")
+    axes.set_xlabel("mean kappa on the test questions")
+    figure.suptitle(TITLES["rivals"], x=0.02, ha="left", fontsize=9, fontweight="bold")
+    shapes = (("one order for all targets", INK), ("an order for each target", PAPER))
+    handles = [
+        Line2D([], [], linestyle="", marker="o", color=INK, markerfacecolor=fill, label=words) for words, fill in shapes
+    ]
+    figure.legend(handles=handles, loc="outside lower left", ncols=2)
+    return Drawing(figure, TITLES["rivals"], CAPTIONS["rivals"])
+
+
+@styled
+def controls_figure(controls: pd.DataFrame, own: Mapping[str, Any]) -> Drawing:
+    """Push against order of the vector and of every control; at the right, apart, those that never get there.
+
+    Args:
+        controls: `controls.csv`, index intervention_id. own: the vector's numbers, `direction.own` of verdict.json.
+    """
+    table = controls.assign(push=controls["push"].fillna(np.inf), order_gain=controls["order_gain"])
+    vector = {name: np.nan if own.get(name) is None else float(own[name]) for name in ("push", "order_gain")}
+    pushes = np.array([*table["push"], vector["push"]], dtype=float)
+    finite = pushes[np.isfinite(pushes) & (pushes > 0)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.1, 1.0)
+    never = high * 2.2
+    styles = family_styles(sorted(table["role"].astype(str).unique()))
+    figure = new_figure(3.6 + 0.17 * (len(styles) // 3 + 1))
+    axes = figure.add_subplot()
+    axes.axhline(0, color=INK, linewidth=0.9)
+    axes.axvline(high * 1.5, color=GRID, linewidth=0.9)
+    for name, row in table.iterrows():
+        colour, marker = styles[str(row["role"])]
+        x = row["push"] if np.isfinite(row["push"]) else never
+        point = axes.scatter(x, row["order_gain"], s=22, marker=marker, color=colour, alpha=0.8, linewidth=0, zorder=2)
+        named(point, f"{name}: order {number(row['order_gain'], signed=True)}")
+        if row["role"] not in DRAWN_ROLES:
+            axes.annotate(str(row["role"]), (x, row["order_gain"]), (4, 3), textcoords="offset points", fontsize=7)
+    x = vector["push"] if np.isfinite(vector["push"]) else never
+    axes.scatter(x, vector["order_gain"], s=150, marker="*", color=INK, zorder=4)
+    axes.set_xscale("log")
+    axes.set_xlim(low / 1.5, never * 1.5)
+    axes.annotate("never", (never, 0), (0, -24), xycoords=("data", "axes fraction"), textcoords="offset points",
+                  ha="center", annotation_clip=False)  # fmt: skip
+    axes.set_xlabel("residual norms from yes rate .1 to .9")
+    axes.set_ylabel("order: its gain over the unsteered margin")
+    set_title(axes, TITLES["controls"], f"{len(table)} controls")
+    handles = [Line2D([], [], linestyle="", marker="*", markersize=11, color=INK, label="the vector")]
+    handles += [
+        Line2D([], [], linestyle="", marker=marker, color=colour, label=role)
+        for role, (colour, marker) in styles.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    return Drawing(figure, TITLES["controls"], CAPTIONS["controls"])

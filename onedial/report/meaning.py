@@ -1,0 +1,164 @@
+"""The verdict's numbers in plain words: what each came out as, and what that means.
+
+"No better than the majority answer" is said as plainly as "reproduced": every outcome has its sentence, and none is
+softened or left out.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from onedial.show import Finding, interval, number, p_value
+from onedial.stats import LEVEL
+from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE
+
+
+def judged_targets(verdict: Mapping[str, Any]) -> str:
+    """How many targets the verdict is of: `15 of 18 targets judged`."""
+    could = "could be " if verdict["reproduced"] == CANNOT_BE_JUDGED else ""
+    return f"{verdict['n_eligible']} of {verdict['n_targets']} targets {could}judged"
+
+
+def findings(verdict: Mapping[str, Any]) -> list[Finding]:
+    """Signal, gain, order and push of a verdict.json, in this order."""
+    return [_signal(verdict["signal"]), _gain(verdict), _order(verdict), _push(verdict)]
+
+
+def _signal(signal: Mapping[str, Any]) -> Finding:
+    estimate, p, detectable = signal["estimate"], signal["p"], signal.get("detectable")
+    if estimate is None or p is None:
+        meaning = "No target could be judged, so whether there is any signal is unknown."
+    elif p <= LEVEL:
+        meaning = (
+            "At matched yes rates the steered subject and the targets say yes to the same questions "
+            "more often than shuffled questions would bring about."
+        )
+    else:
+        meaning = (
+            "At matched yes rates the steered subject and the targets say yes to the same questions "
+            "no more often than shuffled questions would bring about, as far as these questions can tell"
+            + (f": a true S under {number(detectable)} is often missed by so many." if detectable else ".")
+        )
+    detail = "" if p is None else "; ".join(_signal_details(signal))
+    return Finding("S", "Signal (mean kappa)", estimate, number(estimate), detail, meaning)
+
+
+def _signal_details(signal: Mapping[str, Any]) -> list[str]:
+    details = [
+        f"p = {p_value(signal['p'])}",
+        f"null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
+        f"({signal['n_permutations']} permutations within topics)",
+        scopes(signal),
+    ]
+    if signal.get("detectable"):
+        details.append(
+            f"a true S of {number(signal['detectable'])} would be found 4 times in 5 with this many questions"
+        )
+    return details
+
+
+def _gain(verdict: Mapping[str, Any]) -> Finding:
+    gain = verdict["gain"]
+    estimate, low, high = gain["estimate"], gain["low"], gain["high"]
+    if estimate is None or low is None:
+        meaning = "No target could be judged, so nothing can be said against the majority answer."
+    elif low > 0:
+        meaning = (
+            "Steering agrees with a target on more questions than always giving the target's more frequent answer: "
+            f"about {100 * estimate:.1f} more in every 100."
+        )
+    elif high is not None and high < 0:
+        meaning = (
+            "Worse than the majority answer: always giving the target's more frequent answer agrees with it on about "
+            f"{-100 * estimate:.1f} more questions in every 100."
+        )
+    else:
+        meaning = (
+            "No better than the majority answer: whoever always gives the target's more frequent answer does as well, "
+            "as far as these questions can tell."
+        )
+    if UNREAD_DECIDE in verdict["flags"]:
+        other = verdict["unread_as_wrong"]
+        meaning += (
+            f" With every unread answer counted as wrong S is {number(other['signal'])} (p = {p_value(other['p'])}), G "
+            f"{number(other['gain'], signed=True)} {interval(other['gain_low'], other['gain_high'], signed=True)}, and "
+            f"the first answer is another one: {other['reproduced']}."
+        )
+    detail = (
+        f"{scopes(gain, signed=True)}; "
+        f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
+    )
+    return Finding("G", "Gain over the majority answer", estimate, number(estimate, signed=True), detail, meaning)
+
+
+def _order(verdict: Mapping[str, Any]) -> Finding:
+    order, dial = verdict["order"], verdict["dial"]
+    estimate, rho = order["estimate"], order["rho"]
+    meaning = {
+        "a moved cut": (
+            "The dial is a moved cut: turning it asks the subject's own unsteered margin for more or less, and changes "
+            "the order of the questions by nothing that matters here. That is what one shared scale with a threshold "
+            "for each model predicts; it also means that no steering is needed for it."
+        ),
+        "it reorders questions towards the targets": (
+            "More than a moved cut: the order in which questions turn to yes fits the targets better than the order "
+            "of the subject's unsteered margin."
+        ),
+        "it reorders questions away from the targets": (
+            "Less than a moved cut: the order in which questions turn to yes fits the targets worse than the order of "
+            "the subject's unsteered margin."
+        ),
+    }.get(
+        dial,
+        "Open: these questions are too few to say whether the dial orders questions otherwise than the subject's "
+        "unsteered margin does, as far as the targets can tell.",
+    )
+    detail = (
+        f"{scopes(order, signed=True)}; 90% {interval(order['low_90'], order['high_90'], signed=True)}; rank "
+        f"correlation of the two orders {number(rho)} {interval(order['rho_low'], order['rho_high'])} over "
+        f"{order['n_questions']} questions"
+    )
+    return Finding("C", "Order: the dial's over the unsteered margin's", estimate, number(estimate, signed=True),
+                   detail, meaning)  # fmt: skip
+
+
+def _push(verdict: Mapping[str, Any]) -> Finding:
+    direction, name = verdict["direction"], "Push against control directions"
+    own, n_controls = direction["own"], direction["n_controls"]
+    needed = f"from yes rate .1 to .9 it takes {number(own.get('push'), 2)} residual norms"
+    if own.get("kl") is not None:
+        needed += f" and a KL of {number(own['kl'])} on neutral text"
+    if not n_controls:
+        meaning = "Whether another push of the same kind does as well was not tried (--controls 99 tries it)."
+        return Finding("D", name, None, "not run", needed, meaning)
+    by = {"push": "the push that is needed", "order_gain": "how well its order fits the targets"}[direction["by"]]
+    others = ", ".join(
+        f"{words} {direction['ranks'][key]}"
+        for key, words in (("signal", "by signal"), ("order_gain", "by order"), ("push", "by push"), ("kl", "by KL"))
+        if key in direction["ranks"]
+    )
+    rank = f"rank {direction['rank']}"
+    detail = f"{needed}; {rank} of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
+    untested = verdict["push"] == "untested"
+    if untested:
+        meaning = f"{n_controls} drawn controls are too few to judge by (99 are needed), so this is untested."
+    elif verdict["push"] == "this direction":
+        meaning = "Directions drawn by chance do worse by this measure: it matters which way the subject is pushed."
+    else:
+        meaning = "Another direction does as well: which way the subject is pushed does not matter, or hardly."
+    if direction["as_good"]:
+        named = ", ".join(direction["as_good"][:6])
+        more = f" and {len(direction['as_good']) - 6} more" if len(direction["as_good"]) > 6 else ""
+        meaning += f" At right angles to the vector and within 90% of it: {named}{more}."
+    return Finding("D", name, float(direction["rank"]), "untested" if untested else rank, detail, meaning)
+
+
+def scopes(found: Mapping[str, Any], signed: bool = False) -> str:
+    """The 95% intervals of a number, each with its scope; those that were not given are left out."""
+    said = [f"95% in this panel {interval(found['low'], found['high'], signed=signed)}"]
+    if found["low_topics"] is not None:
+        said.append(f"over topics {interval(found['low_topics'], found['high_topics'], signed=signed)}")
+    if found["low_models"] is not None:
+        said.append(f"for models like these {interval(found['low_models'], found['high_models'], signed=signed)}")
+    else:
+        said.append("for models like these: not given under five base models")
+    return "; ".join(said)

@@ -1,0 +1,46 @@
+"""The report of a run: one HTML file that needs nothing beside it, computed from the files of the run alone."""
+
+from pathlib import Path
+
+from markupsafe import Markup
+
+from onedial.core import InputError
+from onedial.report.contents import Contents
+from onedial.report.figures.run_figures import write_figures
+from onedial.report.meaning import judged_targets
+from onedial.report.sections import SECTIONS
+from onedial.show import headline, number, page
+from onedial.verdict import RULE, SweepRun
+
+
+def write_report(run: SweepRun) -> Path:
+    """Draw the figures, write report.html and return its path.
+
+    Raises:
+        InputError: the run is not finished, was judged by another rule, or one of its files is missing or broken.
+    """
+    if (rule := run.verdict()["rule"]) != RULE:
+        raise InputError(
+            f"{run.path} was judged by rule {rule}, and this version writes reports of rule {RULE}; judge it again, "
+            f"which needs no model: python experiments/judge_run.py {run.path}"
+        )
+    contents = Contents(run, write_figures(run))
+    verdict, name = contents.verdict, run.path.resolve().name
+    words = headline(verdict["sentence"])
+    html = page.page(
+        question=(
+            f"Does one steering vector in {contents.subject} reproduce the yes/no of {verdict['n_targets']} targets?"
+        ),
+        headline=words,
+        lead=Markup(
+            f"{judged_targets(verdict)} on {contents.n_test} test questions. "
+            f"Mean agreement with a target: <b>{number(verdict['agreement'])}</b> steered, "
+            f"<b>{number(verdict['majority'])}</b> by the majority answer, <b>{number(verdict['moved_cut'])}</b> "
+            "by the unsteered subject with its cut moved."
+        ),
+        sections=[section for make in SECTIONS.values() if (section := make(contents)) is not None],
+        title=f"{words} {name}",
+        foot=name,
+    )
+    run.run.write_text("report.html", html)
+    return run.path / "report.html"

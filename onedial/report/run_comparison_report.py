@@ -1,0 +1,219 @@
+"""The page on which several runs stand side by side, from the tables of a comparison."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from onedial.core import Run
+from onedial.report.figures.run_comparison_figures import comparison_agreement, comparison_dose, comparison_numbers
+from onedial.show import (
+    NOTHING,
+    Section,
+    TableRow,
+    captions_of,
+    headline,
+    interval,
+    number,
+    p_value,
+    page,
+    save_results,
+)
+from onedial.verdict import Comparison
+
+MOST_QUESTIONS = 200
+"""Questions that a page lists of one pair; all of them stand in questions.csv."""
+
+
+def write_comparison(run: Run, comparison: Comparison) -> Path:
+    """Save the tables, draw the figures, write report.html and return its path."""
+    sentence = in_one_sentence(comparison)
+    tables = {"summary": {"sentence": sentence}} | {
+        name: getattr(comparison, name) for name in ("differences", "answers")
+    }
+    tables |= {
+        name: getattr(comparison, name).rename_axis("row")
+        for name in ("agreement", "dose", "pairs", "targets", "questions")
+    }
+    figures = {
+        "comparison_numbers": comparison_numbers(comparison.answers),
+        "comparison_dose": comparison_dose(comparison.dose),
+    }
+    if len(comparison.agreement):
+        figures["comparison_agreement"] = comparison_agreement(comparison.agreement)
+    save_results(run, tables, figures)
+    captions = captions_of(run)
+    names, n_pairs = list(comparison.answers.index), len(comparison.pairs)
+    html = page.page(
+        question=f"What is different between {len(names)} runs?",
+        headline=headline(sentence),
+        lead=f"{', '.join(map(str, names))}: compared pair by pair ({n_pairs}) on the questions that both asked.",
+        sections=[
+            verdicts(comparison),
+            asked(comparison),
+            *pairs(comparison),
+            Section("Figures", [page.figures(run.path / "figures", captions)]),
+            targets(comparison),
+            *questions(comparison),
+            limits(),
+        ],
+        title=f"Comparison of {len(names)} runs",
+        foot=run.path.resolve().name,
+    )
+    run.write_text("report.html", html)
+    return run.path / "report.html"
+
+
+def in_one_sentence(comparison: Comparison) -> str:
+    """Whether the runs answer alike, and whether one does better."""
+    found = comparison.answers["reproduced"]
+    alike = "all runs answer alike" if found.nunique() == 1 else "the runs answer differently"
+    answers = ", ".join(dict.fromkeys(map(str, found)))
+    better = [
+        f"{row['first'] if row['agreement_difference'] > 0 else row['second']} agrees more than "
+        f"{row['second'] if row['agreement_difference'] > 0 else row['first']}"
+        for _, row in comparison.pairs.iterrows()
+        if row["low"] > 0 or row["high"] < 0
+    ]
+    told = "; ".join(better) if better else "no run agrees with the targets clearly more than another"
+    return f"{alike} ({answers}); {told}"
+
+
+def verdicts(comparison: Comparison) -> Section:
+    """One row per run."""
+    lines = []
+    for name, row in comparison.answers.iterrows():
+        numbers = [
+            f"{number(row[key], signed=key in ('gain', 'order'))} {interval(row[f'{key}_low'], row[f'{key}_high'])}"
+            for key in ("signal", "gain", "order", "rho")
+        ]
+        judged = f"{row['n_eligible']} of {row['n_targets']}"
+        lines.append(TableRow(str(name), [row["reproduced"], judged, numbers[0], p_value(row["p"]), *numbers[1:]]))
+    columns = ("reproduced?", "judged", "S", "p", "G", "C", "rho of the dial")
+    said = [(str(name), headline(row["sentence"])) for name, row in comparison.answers.iterrows()]
+    return Section("The verdicts", [page.rows(said), page.table("Verdicts", "run", columns, lines)])
+
+
+def asked(comparison: Comparison) -> Section:
+    """Only what was asked differently."""
+    if comparison.differences.empty:
+        return Section("What was done differently", [page.text("Nothing: the runs have the same configuration.")])
+    lines = [
+        TableRow(str(option), [_shown(value) for value in row]) for option, row in comparison.differences.iterrows()
+    ]
+    columns = [str(name) for name in comparison.differences.columns]
+    return Section("What was done differently", [page.table("Differences", "option", columns, lines)])
+
+
+def pairs(comparison: Comparison) -> list[Section]:
+    """What each pair shares."""
+    words = (
+        "Turning: questions whose answer changes somewhere along the dial, in both runs, in one alone, in neither; p "
+        "of McNemar's exact test. Order: Spearman's correlation of the orders in which questions turn. Cosine: of the "
+        "two vectors, where they are of the same model. Agreement: how much more often the first agrees with the "
+        "targets that both runs judge, over base models, on the test questions of both, with a 95% interval over "
+        "questions. p values are not corrected for the number of pairs."
+    )
+    lines = []
+    for _, row in comparison.pairs.iterrows():
+        turning = " / ".join(f"{row[f'turn_in_{which}']:.0f}" for which in ("both", "first", "second", "neither"))
+        cosine = number(row["cosine"], 2, signed=True)
+        apart = number(row["agreement_difference"], signed=True)
+        lines.append(
+            TableRow(
+                f"{row['first']} and {row['second']}",
+                [
+                    f"{row['n_shared']:.0f}",
+                    turning,
+                    p_value(row["turn_p"]),
+                    f"{number(row['order'], 2)} ({row['order_n']:.0f})",
+                    cosine if cosine == NOTHING else f"{cosine} (layer {row['cosine_layers']})",
+                    f"{apart} {interval(row['low'], row['high'], signed=True)}",
+                    p_value(row["p"]),
+                    f"{row['n_targets']:.0f} on {row['n_test']:.0f}",
+                ],
+            )
+        )
+    columns = (
+        *("shared questions", "turn: both / first / second / neither", "p", "order (n)", "cosine"),
+        *("agreement, first minus second", "p", "targets on questions"),
+    )
+    return [Section("Pair by pair", [page.text(words), page.table("Pairs", "pair", columns, lines)])]
+
+
+def targets(comparison: Comparison) -> Section:
+    """Each target of each pair."""
+    words = (
+        "How often each of the two agrees with the target, at the magnitude that it chose for it, on the questions "
+        "that both runs test on and read; then those on which one of the two alone agrees; p of McNemar's exact test, "
+        "not corrected for the number of targets."
+    )
+    lines = []
+    for _, row in comparison.targets.iterrows():
+        shown = [number(row[f"{side}_agrees"]) for side in ("first", "second")]
+        counts = [str(row[name]) for name in ("n", "only_first", "only_second")]
+        pair = f"{row['first']} and {row['second']}"
+        lines.append(TableRow(str(row["target"]), [pair, counts[0], *shown, *counts[1:], p_value(row["p"])]))
+    if not lines:
+        return Section("Target by target", [page.text("No target is judged in two of these runs.")])
+    columns = ("pair", "questions", "first agrees", "second agrees", "only first", "only second", "p")
+    return Section("Target by target", [page.text(words), page.table("Targets", "target", columns, lines)])
+
+
+def questions(comparison: Comparison) -> list[Section]:
+    """For each pair: which questions turn in one and not in the other, or are answered otherwise at yes rate .5."""
+    sections = []
+    for _, pair in comparison.pairs.iterrows():
+        own = comparison.questions
+        own = own[(own["first"] == pair["first"]) & (own["second"] == pair["second"])]
+        one_alone = own["first_turns"].isna() != own["second_turns"].isna()
+        differ = (own["first_says"] - own["second_says"]).abs() == 1
+        found = own[one_alone | differ]
+        words = (
+            f"Questions that turn in one of the two alone ({int(one_alone.sum())}), or that the two answer differently "
+            f"at their settings of yes rate .5, magnitudes {number(pair['half_first'])} and "
+            f"{number(pair['half_second'])} "
+            f"({int(differ.sum())})."
+        )
+        if len(found) > MOST_QUESTIONS:
+            words += f" The first {MOST_QUESTIONS} of {len(found)} are listed; questions.csv holds all."
+        lines = [
+            TableRow(
+                str(row["question"]),
+                [str(row["id"]), _turn(row["first_turns"]), _turn(row["second_turns"])]
+                + [{1.0: "yes", 0.0: "no"}.get(row[f"{side}_says"], "not read") for side in ("first", "second")],
+            )
+            for _, row in found.head(MOST_QUESTIONS).iterrows()
+        ]
+        columns = ("id", "first turns at", "second turns at", "first at .5", "second at .5")
+        title = f"Which questions: {pair['first']} and {pair['second']}"
+        blocks: list[Markup] = [page.text(words)]
+        if lines:
+            blocks.append(page.table(title, "question", columns, lines))
+        sections.append(Section(title, blocks, folded=True, unfolded=len(comparison.pairs) == 1))
+    return sections
+
+
+def limits() -> Section:
+    """What a comparison leaves open."""
+    said: Sequence[str] = [
+        "Two runs that differ in more than one option do not say which of them made the difference.",
+        "Runs over the same questions share their luck with them: the intervals are over questions, not over subjects, "
+        "prompts or panels.",
+        "With many pairs and targets some p falls under .05 by chance; the tables say how many were compared.",
+        "A question that does not turn may lie beyond the range that a run swept; compare the ranges first.",
+    ]
+    return Section("What this does not say", [page.items(said)])
+
+
+def _turn(magnitude: float) -> str:
+    return "never" if pd.isna(magnitude) else number(magnitude, signed=True)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return NOTHING
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

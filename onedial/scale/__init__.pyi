@@ -1,0 +1,108 @@
+from .checks.clusters import ClusterStructure, cluster_structure
+from .checks.eigenvalue_null import EigenvalueNull
+from .checks.missingness import missingness_test
+from .checks.one_factor import OneFactorBootstrap, one_factor_bootstrap, revised_parallel_analysis
+from .checks.permutation import permutation_null
+from .checks.quadratic import QuadraticFit, quadratic_fit
+from .checks.quadratic_null import quadratic_fit_test
+from .checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
+from .checks.question_invariance import QuestionInvariance, question_invariance
+from .checks.reliability import Reliability, difficulty_reliability
+from .checks.residual_correlations import ResidualCorrelations, residual_correlations
+from .checks.respondent_invariance import RespondentInvariance, respondent_invariance
+from .checks.simulation import Simulated
+from .correlations.correlation_intervals import CorrelationIntervals, correlation_intervals
+from .correlations.polychoric import PolychoricResult, polychoric, polyserial
+from .correlations.smoothing import SmoothedCorrelation, smooth_correlation
+from .correlations.tetrachoric import TetrachoricResult, tetrachoric
+from .correlations.thresholds import threshold_table
+from .factor.factor_fit import FactorFit, factor_fit
+from .factor.factor_model import FactorModel, fit_factor_model
+from .factor.factor_names import name_factors
+from .factor.factor_places import factor_places
+from .factor.hierarchy import Hierarchy, schmid_leiman
+from .factor.rotation import RotatedLoadings, rotate
+from .factor.scores import factor_scores
+from .irt.external import PlacedRespondents, QuestionScale
+from .irt.graded_answers import cut_confidence
+from .irt.graded_response import GradedModel, graded_response_model
+from .irt.irt import IrtModel, two_parameter_irt
+from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
+from .irt.readiness import factor_readiness
+from .irt.scale_distribution import ScaleDistribution, scale_distribution
+from .study.analysis_tables import analysis_summary, analysis_tables
+from .study.factor_report import write_factor_report
+from .study.kinship import kinship_of
+from .study.one_page import one_page
+from .study.panel_analysis import PanelAnalysis, analyse_panel
+from .study.sensitivity import sensitivity_table
+from .study.sensitivity_summary import summarise_sensitivity
+
+__all__ = [
+    "ClusterStructure",
+    "CorrelationIntervals",
+    "EigenvalueNull",
+    "FactorFit",
+    "FactorModel",
+    "GradedModel",
+    "Hierarchy",
+    "IrtModel",
+    "OneFactorBootstrap",
+    "PanelAnalysis",
+    "PlacedRespondents",
+    "PolychoricResult",
+    "QuadraticFit",
+    "QuestionBootstrap",
+    "QuestionInvariance",
+    "QuestionScale",
+    "RaschProportions",
+    "RaschTest",
+    "Reliability",
+    "ResidualCorrelations",
+    "RespondentInvariance",
+    "RotatedLoadings",
+    "ScaleDistribution",
+    "Simulated",
+    "SmoothedCorrelation",
+    "TetrachoricResult",
+    "analyse_panel",
+    "analysis_summary",
+    "analysis_tables",
+    "bootstrap_questions",
+    "cluster_structure",
+    "correlation_intervals",
+    "cut_confidence",
+    "difficulty_reliability",
+    "factor_fit",
+    "factor_places",
+    "factor_readiness",
+    "factor_scores",
+    "fit_factor_model",
+    "graded_response_model",
+    "kinship_of",
+    "missingness_test",
+    "name_factors",
+    "one_factor_bootstrap",
+    "one_page",
+    "permutation_null",
+    "polychoric",
+    "polyserial",
+    "quadratic_fit",
+    "quadratic_fit_test",
+    "question_invariance",
+    "rasch_proportions",
+    "rasch_test",
+    "residual_correlations",
+    "respondent_invariance",
+    "revised_parallel_analysis",
+    "rotate",
+    "scale_distribution",
+    "schmid_leiman",
+    "sensitivity_table",
+    "smooth_correlation",
+    "summarise_sensitivity",
+    "tetrachoric",
+    "threshold_table",
+    "two_parameter_irt",
+    "write_factor_report",
+]

@@ -1,0 +1,1 @@
+"""What a factor must survive: nulls, resampling, invariance, residuals, missing answers."""

@@ -1,0 +1,208 @@
+"""Does a question's place on the scale depend on who is asked: which family, what size, under which framing?
+
+A scale is shared by groups of respondents when each question lies at one place for all of them. For a group g let a
+question lie at z + delta for its members and at z for everybody else. Over the questions,
+
+    delta ~ N(0, tau_g^2),      agreement_g = 1 / sqrt(1 + tau_g^2),
+
+where agreement is the correlation of the group's own order of the questions with that of the others. For a single
+question, the number of yes in the group is compared with its exact distribution, given where the answers of all others
+say that the question lies.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc
+
+from onedial.core import InputError, one_line
+from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.irt.category_curves import log_categories
+from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
+from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
+from onedial.scale.irt.nodes import quadrature
+from onedial.scale.irt.scales import ScaleKind
+from onedial.stats import LEVEL, Answers, Floats, adjusted, as_answers, labels_of, names, warn
+
+HIGH_AGREEMENT = 0.9  # above which an order of one's own is hardly another order
+_NODES = 121  # .1 apart
+_FURTHEST = 40  # steps of .1 that a question's place may differ by
+_TAUS = np.concatenate([[0.0], np.geomspace(0.05, 3, 42)])
+_BLOCK = 2048
+
+
+@dataclass(frozen=True)
+class QuestionInvariance:
+    """Places of the questions for groups of respondents.
+
+    Attributes:
+        groups: index group; `n_respondents, tau` (standard deviation of the questions' shifts for this group, in units
+            of the scale's spread), `agreement`, `ratio` (likelihood ratio against tau = 0), `p` and `q` (adjusted).
+        questions: index (question, group); `n` answers of the group, `yes` among them, `expected` given all others,
+            `shift` (posterior mean of delta, > 0 = easier for this group), `p`, `q` (adjusted over all rows).
+    """
+
+    groups: pd.DataFrame
+    questions: pd.DataFrame
+
+    __repr__ = one_line
+
+    def violations(self, alpha: float = LEVEL) -> pd.DataFrame:
+        """Questions that lie elsewhere for some group, those with the largest shift first."""
+        found = self.questions[self.questions["q"] <= alpha]
+        return found.reindex(found["shift"].abs().sort_values(ascending=False).index)
+
+    def sentence(self, what: str = "groups of respondents") -> str:
+        """What the tests say."""
+        tested = self.groups[self.groups["p"].notna()]
+        if not len(tested):
+            return f"Whether {what} order the questions alike could not be tested."
+        odd = tested[tested["q"] <= LEVEL].sort_values("agreement")
+        n = int(self.questions["q"].le(LEVEL).groupby(level="question").any().sum())
+        single = f"{n} questions lie elsewhere for some of them"
+        if not len(odd):
+            low = tested["agreement"].min()
+            return f"All {len(tested)} {what} order the questions alike (agreement at least {low:.2f}); {single}."
+        each = ", ".join(f"{name} {agreement:.2f}" for name, agreement in odd["agreement"].iloc[:4].items())
+        if odd["agreement"].min() >= HIGH_AGREEMENT:
+            return f"{len(tested)} {what} order the questions nearly alike (lowest agreement: {each}); {single}."
+        return f"{len(odd)} of {len(tested)} {what} have an order of their own (agreement: {each}); {single}."
+
+
+def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram") -> QuestionInvariance:
+    """Test every group of respondents, and every question in it, for places that differ from those for the others.
+
+    Formula: with one set of curves fitted to all, p_q(z) = the posterior given all answers but the group's, L_q the
+    likelihood of the group's: M_q(delta) = sum over z of p_q(z) L_q(z + delta). tau maximises the sum of the logs of
+    the means of M_q over N(0, tau^2); ratio = 2 (l(tau) - l(0)), p half that of chi-squared(1), since tau cannot be
+    negative (Self and Liang, 1987, Journal of the American Statistical Association 82, 605-610). For a question: mid-p
+    of the number of yes in the group, at each place a sum of unequal coins (two-sided; Benjamini and Hochberg over
+    questions and groups). Few members cannot give a small p: six that all say yes where three are expected have 1 / 64.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan. groups: label of each respondent (a Series by name, or in the order
+            of the columns); each group is compared with all others together. scale: distribution of the questions.
+
+    Returns:
+        QuestionInvariance. Sign: shift > 0 = easier (more yes) for the group than its place for the others says.
+
+    Raises:
+        InputError: the labels do not fit, or there are fewer than two groups or three respondents.
+
+    R: none; `mirt::bfactor(x, group)` estimates the same variance as a group factor.
+    """
+    answers = usable_answers(as_answers(matrix))
+    linked = linked_respondents(answers)
+    if not linked.all():
+        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
+        answers = answers.select(linked)
+    code, labels = pd.factorize(labels_of(groups, matrix, answers.respondents, "groups"), sort=True)
+    if len(labels) < 2:
+        raise InputError(f"{len(labels)} group of respondents; comparing groups needs at least two")
+    codes = codes_of(answers)
+    fit = fit_marginal(codes, scale)
+    rows, tables = {}, {}
+    for number, label in enumerate(labels):
+        rows[label], tables[label] = _one_group(codes, fit, code == number, answers)
+    of_groups = pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
+    of_groups["q"] = adjusted(of_groups["p"].to_numpy())
+    questions = pd.concat(tables, names=["group"]).swaplevel().sort_index(level=0, sort_remaining=False)
+    questions["q"] = adjusted(questions["p"].to_numpy())
+    return QuestionInvariance(of_groups.astype({"n_respondents": int}), questions)
+
+
+def _one_group(
+    codes: Codes, fit: MarginalFit, members: np.ndarray, answers: Answers
+) -> tuple[dict[str, float], pd.DataFrame]:
+    nodes, _ = quadrature(_NODES)
+    log_p, _ = log_categories(fit.curves, nodes)
+    log_weight = _on_nodes(fit, nodes)
+    others = _log_likelihood(np.where(members, MISSING, codes), log_p) + log_weight
+    prior = np.exp(others - others.max(axis=1, keepdims=True))
+    prior /= prior.sum(axis=1, keepdims=True)
+    own_codes, own_p = codes[:, members], np.exp(log_p[1][members])
+    n, yes = (own_codes != MISSING).sum(axis=1), (own_codes == 1).sum(axis=1)
+    above, at, expected = _sums(own_codes, own_p, prior, yes)
+    p = np.where(n > 0, np.minimum(1.0, 2 * np.minimum(above + at / 2, 1 - above - at / 2)), np.nan)
+    moved = _moved_evidence(prior, _log_likelihood(own_codes, log_p[:, members]))
+    tau, ratio, shift = _spread_of_shifts(moved[n > 0], nodes[1] - nodes[0])
+    shifts = np.full(len(codes), np.nan)
+    shifts[n > 0] = shift
+    table = pd.DataFrame(
+        {"n": n, "yes": yes, "expected": expected, "shift": shifts, "p": p}, index=answers.questions
+    ).rename_axis("question")
+    row = {
+        "n_respondents": int(members.sum()),
+        "tau": tau,
+        "agreement": 1 / np.sqrt(1 + tau**2),
+        "ratio": ratio,
+        "p": _half_chi_squared_tail(ratio),
+    }
+    return row, table
+
+
+def _on_nodes(fit: MarginalFit, nodes: Floats) -> Floats:
+    """(node,) log weights of the fitted distribution, gathered on evenly spaced nodes and smeared to their distance."""
+    step = nodes[1] - nodes[0]
+    kernel = np.exp(-(((nodes[:, None] - fit.nodes) / step) ** 2) / 2)
+    weight = kernel @ np.exp(fit.log_weight)
+    return np.log(np.maximum(weight / weight.sum(), 1e-300))
+
+
+def _log_likelihood(codes: Codes, log_p: Floats) -> Floats:
+    """(question, node)."""
+    return sum(cells @ log_p[category][who] for category, (who, cells) in enumerate(indicators(codes, len(log_p))))
+
+
+def _sums(codes: Codes, p: Floats, prior: Floats, yes: np.ndarray) -> tuple[Floats, Floats, Floats]:
+    """(question,) P(more yes than observed), P(as many), and the expected number, among those that answered."""
+    above, at, expected = (np.empty(len(codes)) for _ in range(3))
+    for first in range(0, len(codes), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        answered = codes[block] != MISSING
+        chances = np.zeros((codes.shape[1] + 1, *prior[block].shape))  # (number of yes, question, node)
+        chances[0] = 1.0
+        for i in range(codes.shape[1]):
+            coin = answered[:, i, None] * p[i]
+            chances[1:] = chances[1:] * (1 - coin) + chances[:-1] * coin
+            chances[0] *= 1 - coin
+        mixed = np.einsum("sqn,qn->sq", chances, prior[block])
+        counts = np.arange(len(mixed))[:, None]
+        above[block] = np.where(counts > yes[block], mixed, 0).sum(axis=0)
+        at[block] = np.where(counts == yes[block], mixed, 0).sum(axis=0)
+        expected[block] = (counts * mixed).sum(axis=0)
+    return above, at, expected
+
+
+def _moved_evidence(prior: Floats, own: Floats) -> Floats:
+    """(question, shift) M_q(delta) over M_q(0), delta from -4 to 4."""
+    own = np.exp(own - own.max(axis=1, keepdims=True))
+    padded = np.pad(own, ((0, 0), (_FURTHEST, _FURTHEST)), mode="edge")
+    n_nodes = prior.shape[1]
+    found = [(prior * padded[:, start : start + n_nodes]).sum(axis=1) for start in range(2 * _FURTHEST + 1)]
+    moved = np.stack(found, axis=1)
+    return moved / np.maximum(moved[:, [_FURTHEST]], 1e-300)
+
+
+def _spread_of_shifts(moved: Floats, step: float) -> tuple[float, float, Floats]:
+    """tau of greatest likelihood, its likelihood ratio, and (question,) posterior means of the shifts."""
+    delta = step * np.arange(-_FURTHEST, _FURTHEST + 1)
+    with np.errstate(divide="ignore", over="ignore"):
+        log_prior = -((delta / np.maximum(_TAUS[:, None], 1e-9)) ** 2) / 2
+    prior = np.exp(log_prior - log_prior.max(axis=1, keepdims=True))
+    prior /= prior.sum(axis=1, keepdims=True)
+    likelihood = np.log(np.maximum(moved @ prior.T, 1e-300)).sum(axis=0)
+    best = int(np.argmax(likelihood))
+    tau = float(_TAUS[best])
+    if 0 < best < len(_TAUS) - 1:  # the top of a parabola through the three best
+        x, y = _TAUS[best - 1 : best + 2], likelihood[best - 1 : best + 2]
+        tau = float(np.clip(-np.polyder(np.poly1d(np.polyfit(x, y, 2)))[0] / (2 * np.polyfit(x, y, 2)[0]), x[0], x[2]))
+    weight = moved * prior[best]
+    shift = weight @ delta / np.maximum(weight.sum(axis=1), 1e-300)
+    return tau, float(max(0.0, 2 * (likelihood[best] - likelihood[0]))), shift
+
+
+def _half_chi_squared_tail(ratio: float) -> float:
+    return float(chdtrc(1, ratio) / 2) if ratio > 0 else 1.0

@@ -1,0 +1,93 @@
+"""Many random matrices of answers at once, and the eigenvalues and loadings of each.
+
+All nulls and bootstraps share this engine: a source yields batches of 0/1 answers, every batch becomes correlation
+matrices in one call (each distinct 2 x 2 table is solved once), and all are decomposed together. Gaps in a
+correlation matrix (respondents that became constant, pairs excluded by rule) are filled with the product of the
+replicate's own one-factor loadings before eigenvalues are taken, exactly as for the observed matrix.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, correlations
+from onedial.scale.correlations.pair_counts import count_pairs_of_replicates
+from onedial.scale.correlations.thresholds import normal_quantile
+from onedial.scale.factor.minres import minres_one_factor
+from onedial.stats import Answers, Floats
+
+Batch = tuple[Floats, Floats]
+_CELLS_AT_ONCE = 20_000_000
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """What was computed from each random matrix.
+
+    Attributes:
+        correlation: (replicate, respondent, respondent), with nan where a pair gives none.
+        thresholds: (replicate, respondent).
+    """
+
+    correlation: Floats
+    thresholds: Floats
+
+    def loadings(self) -> Floats:
+        """(replicate, respondent) minres one-factor loadings."""
+        return minres_one_factor(self.correlation, tolerance=1e-6)
+
+    def without(self, respondent: int) -> "Replicates":
+        """The same replicates with one respondent, given by position, left out."""
+        correlation = np.delete(np.delete(self.correlation, respondent, axis=-1), respondent, axis=-2)
+        return Replicates(correlation, np.delete(self.thresholds, respondent, axis=-1))
+
+    def eigenvalues(self) -> Floats:
+        """(replicate, respondent) in falling order."""
+        return eigenvalues(fill_gaps(self.correlation))
+
+
+def correlate(batches: Iterable[Batch], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Replicates:
+    """Correlation matrices of all batches of (yes, answered): (replicate, question, respondent) 0/1 each, where
+    `answered` may lack the first axis."""
+    return correlate_under(batches, [(thresholds, zero_cells)])[0]
+
+
+def correlate_under(
+    batches: Iterable[Batch], settings: Sequence[tuple[ThresholdMode, ZeroCellRule]]
+) -> list[Replicates]:
+    """The same replicates under several (threshold mode, empty-cell rule): one `Replicates` for each setting."""
+    found: list[list[Floats]] = [[] for _ in settings]
+    limits = []
+    for yes, answered in batches:
+        n_yes, n = yes.sum(axis=-2, dtype=float), answered.sum(axis=-2, dtype=float)
+        overall = normal_quantile(n_yes, n - n_yes)
+        tables = count_pairs_of_replicates(yes, answered)
+        limits.append(overall)
+        for matrices, (thresholds, zero_cells) in zip(found, settings, strict=True):
+            matrices.append(correlations(tables, overall, thresholds, zero_cells, repeats=True))
+    return [Replicates(np.concatenate(matrices), np.concatenate(limits)) for matrices in found]
+
+
+def batch_sizes(n_replicates: int, answers: Answers) -> Iterator[int]:
+    """Sizes of batches that keep the memory of one near 80 MB."""
+    size = max(1, min(n_replicates, _CELLS_AT_ONCE // max(1, answers.yes.size)))
+    for start in range(0, n_replicates, size):
+        yield min(size, n_replicates - start)
+
+
+def fill_gaps(correlation: Floats) -> Floats:
+    """Replace nan by the product of the minres one-factor loadings (0 where those are unknown); diagonal 1."""
+    gaps = np.isnan(correlation)
+    if not gaps.any():
+        return correlation
+    loading = np.nan_to_num(minres_one_factor(correlation, tolerance=1e-6))
+    filled = np.where(gaps, np.clip(loading[..., :, None] * loading[..., None, :], -1, 1), correlation)
+    diagonal = np.arange(correlation.shape[-1])
+    filled[..., diagonal, diagonal] = 1.0
+    return filled
+
+
+def eigenvalues(correlation: Floats) -> Floats:
+    """(..., respondent) in falling order."""
+    return np.linalg.eigvalsh(correlation)[..., ::-1]

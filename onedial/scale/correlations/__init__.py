@@ -1,0 +1,1 @@
+"""Correlations of what lies behind yes and no: tetrachoric, polychoric, intervals, smoothing."""

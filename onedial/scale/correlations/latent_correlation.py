@@ -1,0 +1,159 @@
+"""From 2 x 2 tables to the correlation of the two normal variables behind them.
+
+A table has cells n11 (both yes), n10, n01, n00, and thresholds h and k. Given h and k the likelihood of rho is
+
+    sum over cells of n_cell log P_cell(rho),   P11 = Phi2(h, k; rho), P10 = Phi(h) - P11, P01 = Phi(k) - P11, ...
+
+Its score in P11 is n11/P11 - n10/P10 - n01/P01 + n00/P00, strictly falling, so the maximum is unique. With the
+thresholds of the table's own margins it lies at P11 = n11/n, so that an empty cell puts rho at -1 or 1. With others
+(thresholds over all answers, while the table holds only the shared questions) the score is solved first, and an empty
+cell may leave the maximum inside. Then Phi2 is inverted.
+
+Every table is reflected to h <= k <= 0 before anything is computed: exchanging respondents or yes and no therefore
+gives bitwise the same number.
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import ndtr
+
+from onedial.core import InputError
+from onedial.scale.correlations.bivariate_normal import correlation_from_corner, solve_increasing
+from onedial.scale.correlations.pair_counts import PairTables
+from onedial.scale.correlations.thresholds import normal_quantile
+from onedial.stats import Booleans, Floats, Integers
+
+ThresholdMode = Literal["pairwise", "global"]
+ZeroCellRule = Literal["half", "none", "exclude"]
+
+MIN_SHARED = 3  # answers that a pair must share
+_LARGEST_PACKED = 2**15
+
+
+def check_modes(thresholds: str, zero_cells: str) -> None:
+    """Raise InputError for a threshold mode or an empty-cell rule that does not exist."""
+    if thresholds not in get_args(ThresholdMode):
+        raise InputError(f"thresholds={thresholds!r}; choose one of {', '.join(get_args(ThresholdMode))}")
+    if zero_cells not in get_args(ZeroCellRule):
+        raise InputError(f"zero_cells={zero_cells!r}; choose one of {', '.join(get_args(ZeroCellRule))}")
+
+
+def has_empty_cell(tables: Integers) -> Booleans:
+    """(..., pair) True where enough questions are shared, yet one of the four answer patterns never occurs."""
+    return enough_answers(tables) & (tables == 0).any(axis=-2)
+
+
+def enough_answers(tables: Integers) -> Booleans:
+    """(..., pair) True where the pair shares at least three answers."""
+    return tables.sum(axis=-2) >= MIN_SHARED
+
+
+def correlations(
+    tables: PairTables, overall: Floats, thresholds: ThresholdMode, zero_cells: ZeroCellRule, repeats: bool = False
+) -> Floats:
+    """Correlation matrices from tables.
+
+    Args:
+        tables: (..., 4, pair). overall: (respondent,) or (..., respondent) thresholds over all answers of each
+            respondent, used in mode `global`; where they are not finite, the row and column are nan.
+        repeats: many tables are expected to be equal (replicates): solve each distinct one once.
+
+    Returns:
+        (..., respondent, respondent) with unit diagonal; nan for respondents that do not vary, for pairs with
+        fewer than three shared answers and, under `exclude`, for pairs with an empty cell.
+    """
+    counts = tables.tables
+    first, second = tables.pairs
+    lead = counts.shape[:-2]
+    usable = enough_answers(counts)
+    finite = np.broadcast_to(np.isfinite(overall), (*lead, tables.n_respondents))
+    usable &= finite[..., first] & finite[..., second]
+    if zero_cells == "exclude":
+        usable &= ~(counts == 0).any(axis=-2)
+    cells = np.moveaxis(counts, -2, 0)[:, usable]
+    if thresholds == "pairwise":
+        rho = _from_distinct(cells, zero_cells) if repeats else _from_own_margins(cells.astype(float), zero_cells)
+    else:
+        limits = np.broadcast_to(overall, (*lead, tables.n_respondents))
+        rho = _from_given_thresholds(
+            cells.astype(float), limits[..., first][usable], limits[..., second][usable], zero_cells
+        )
+    upper = np.full((*lead, len(first)), np.nan)
+    upper[usable] = rho
+    matrix = np.empty((*lead, tables.n_respondents, tables.n_respondents))
+    matrix[..., first, second] = upper
+    matrix[..., second, first] = upper
+    diagonal = np.arange(tables.n_respondents)
+    matrix[..., diagonal, diagonal] = np.where(finite, 1.0, np.nan)
+    return matrix
+
+
+def _from_distinct(cells: Integers, zero_cells: ZeroCellRule) -> Floats:
+    """Solve each distinct table once; tables beyond 32,767 questions are rarely equal and are solved as they are."""
+    if cells.size == 0 or cells.max() >= _LARGEST_PACKED:
+        return _from_own_margins(cells.astype(float), zero_cells)
+    shifts = np.array([0, 15, 30, 45]).reshape(4, 1)
+    keys, where = np.unique((cells << shifts).sum(axis=0), return_inverse=True)
+    distinct = (keys >> shifts) & (_LARGEST_PACKED - 1)
+    return _from_own_margins(distinct.astype(float), zero_cells)[where]
+
+
+def _from_own_margins(cells: Floats, zero_cells: ZeroCellRule) -> Floats:
+    """(pair,) correlations with the thresholds of each table's own (corrected) margins."""
+    n11, n10, n01, n00 = cells = _filled(cells, zero_cells)
+    n = cells.sum(axis=0)
+    h = normal_quantile(n11 + n10, n01 + n00)
+    k = normal_quantile(n11 + n01, n10 + n00)
+    cells, h, k, sign = _reflected(cells, h, k)
+    rho = np.full(len(n), np.nan)
+    solvable = np.isfinite(h) & np.isfinite(k)
+    probability = np.where(cells[1] == 0, 1.0, cells[0] / n)  # no discordance towards k: rho is exactly 1
+    rho[solvable] = correlation_from_corner(probability[solvable], h[solvable], k[solvable])
+    return sign * rho
+
+
+def _from_given_thresholds(cells: Floats, h: Floats, k: Floats, zero_cells: ZeroCellRule) -> Floats:
+    """(pair,) correlations of greatest likelihood with thresholds h and k held fixed (two-step estimation)."""
+    cells, h, k, sign = _reflected(_filled(cells, zero_cells), h, k)
+    n11, n10, n01, n00 = cells / cells.sum(axis=0)
+    p_h, p_k = ndtr(h), ndtr(k)
+    rho = np.full(len(h), np.nan)
+    vary = ((n11 + n10) * (n01 + n00) * (n11 + n01) * (n10 + n00)) > 0
+
+    def falling_score(p11: Floats, of: Integers) -> tuple[Floats, Floats]:
+        p10, p01 = p_h[of] - p11, p_k[of] - p11
+        p00 = 1 - p_h[of] - p01
+        value = n11[of] / p11 - n10[of] / p10 - n01[of] / p01 + n00[of] / p00
+        slope = n11[of] / p11**2 + n10[of] / p10**2 + n01[of] / p01**2 + n00[of] / p00**2
+        return -value, slope
+
+    start = np.clip(n11, p_h * 1e-3, p_h * (1 - 1e-3))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        probability = solve_increasing(falling_score, np.zeros_like(p_h), p_h, start, tolerance=1e-17)
+    probability = np.where(probability >= p_h * (1 - 1e-12), 1.0, np.where(probability <= 1e-15, 0.0, probability))
+    rho[vary] = correlation_from_corner(probability[vary], h[vary], k[vary])
+    return sign * rho
+
+
+def _filled(cells: Floats, zero_cells: ZeroCellRule) -> Floats:
+    return np.where(cells == 0, 0.5, cells) if zero_cells == "half" else cells
+
+
+def _reflected(cells: Floats, h: Floats, k: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """The same tables with h <= k <= 0, and the sign that rho takes back."""
+    n11, n10, n01, n00 = cells
+    flip = h > 0
+    n11, n01, n10, n00 = (
+        np.where(flip, n01, n11), np.where(flip, n11, n01), np.where(flip, n00, n10), np.where(flip, n10, n00),
+    )  # fmt: skip
+    sign = np.where(flip, -1.0, 1.0)
+    flip = k > 0
+    n11, n10, n01, n00 = (
+        np.where(flip, n10, n11), np.where(flip, n11, n10), np.where(flip, n00, n01), np.where(flip, n01, n00),
+    )  # fmt: skip
+    sign = np.where(flip, -sign, sign)
+    h, k = -np.abs(h), -np.abs(k)
+    swap = h > k
+    n10, n01 = np.where(swap, n01, n10), np.where(swap, n10, n01)
+    return np.stack([n11, n10, n01, n00]), np.minimum(h, k), np.maximum(h, k), sign

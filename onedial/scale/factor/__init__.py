@@ -1,0 +1,1 @@
+"""One or several factors by minimum residuals: fit, rotation, names, scores."""

@@ -1,0 +1,77 @@
+"""Where each question lies on the shared scale, given what was answered.
+
+The one-factor model: a question of easiness z ~ N(0, 1) gets a yes from respondent i with probability
+
+    P_i(z) = Phi((t_i + lambda_i z) / sqrt(1 - lambda_i^2)),    t_i = threshold, lambda_i = loading.
+
+The score is the mean of z given the answers (expected a posteriori, EAP), its standard error the standard deviation.
+Exported is difficulty = -EAP: harder questions have higher numbers, R's scores run the other way.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr
+
+from onedial.core import InputError
+from onedial.scale.factor.minres import MAX_COMMUNALITY
+from onedial.scale.irt.expectation import codes_of, mean_and_spread
+from onedial.scale.irt.nodes import nodes_for, quadrature
+from onedial.stats import Floats, as_answers, unmasked
+
+
+def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nodes: int | None = None) -> pd.DataFrame:
+    """EAP difficulty of every question under the one-factor model.
+
+    Formula: sum_q z_q w_q L(z_q) / sum_q w_q L(z_q) over equally spaced nodes z_q from -6 to 6 with weights from the
+    standard normal density, L = product over the answered respondents of P_i^x (1 - P_i)^(1-x) (Bock and Mislevy,
+    1982, Applied Psychological Measurement 6, 431-444). Loadings are clipped to +-sqrt(.995), so that no answer is
+    impossible.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan.
+        loadings: (respondent,) or (respondent, 1) on the shared factor. thresholds: (respondent,).
+            Respondents whose loading or threshold is not finite tell nothing and are passed over.
+        n_nodes: points of the quadrature; default: at least 241, and as many as the sharpest posterior needs.
+
+    Returns:
+        index question; columns `difficulty` (= -EAP), `se` (posterior standard deviation), `n` (informative answers).
+        A question without one has difficulty nan. Sign: higher = harder = fewer respondents say yes.
+
+    Raises:
+        InputError: loadings or thresholds do not fit the number of respondents.
+
+    R: `-mirt::fscores(fit, method = "EAP", quadpts = 241)` at the same parameters.
+    """
+    answers = as_answers(matrix)
+    slope = unmasked(loadings).astype(float).reshape(-1)
+    limit = unmasked(thresholds).astype(float).reshape(-1)
+    if len(slope) != answers.n_respondents or len(limit) != answers.n_respondents:
+        raise InputError(
+            f"{len(slope)} loadings and {len(limit)} thresholds for {answers.n_respondents} respondents; "
+            "give one of each per respondent, on one factor"
+        )
+    if n_nodes is not None and n_nodes < 3:
+        raise InputError(f"n_nodes={n_nodes}; the quadrature needs at least 3 nodes")
+    known = np.isfinite(slope) & np.isfinite(limit)
+    bound = np.sqrt(MAX_COMMUNALITY)
+    inside = np.clip(slope[known], -bound, bound)
+    nodes, log_weight = quadrature(n_nodes or nodes_for(inside))
+    log_yes, log_no = log_probabilities(inside, limit[known], nodes)
+    codes = codes_of(answers.select(known))
+    mean, spread = mean_and_spread(codes, np.stack([log_no, log_yes]), log_weight, nodes)
+    n = answers.answered[:, known].sum(axis=1)
+    seen = n > 0
+    return pd.DataFrame(
+        {"difficulty": np.where(seen, -mean, np.nan), "se": np.where(seen, spread, np.nan), "n": n},
+        index=answers.questions,
+    )
+
+
+def log_probabilities(loadings: Floats, thresholds: Floats, nodes: Floats) -> tuple[Floats, Floats]:
+    """log P(yes) and log P(no), each (respondent, node)."""
+    unique = np.sqrt(1 - loadings**2)[:, None]
+    argument = (thresholds[:, None] + loadings[:, None] * nodes) / unique
+    return log_ndtr(argument), log_ndtr(-argument)

@@ -1,0 +1,79 @@
+"""Which respondents a factor analysis can use, and their eigenvalues."""
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from onedial.core import InputError
+from onedial.scale.checks.replicates import eigenvalues, fill_gaps
+from onedial.scale.correlations.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, correlations
+from onedial.scale.correlations.pair_counts import count_pairs
+from onedial.scale.correlations.thresholds import thresholds_of
+from onedial.stats import Answers, Booleans, Floats, names, one_kind_of_answer, warn
+
+MIN_RESPONDENTS = 3
+
+
+def usable_answers(answers: Answers) -> Answers:
+    """The respondents that gave both kinds of answer; a warning names the others.
+
+    Raises:
+        InputError: fewer than three are left.
+    """
+    usable = require_usable(answers)
+    if usable is not answers:
+        left_out = answers.respondents[~answers.varies]
+        warn(one_kind_of_answer(names(left_out)))
+    return usable
+
+
+def require_usable(answers: Answers) -> Answers:
+    """The respondents that gave both kinds of answer, without a warning about the others.
+
+    Raises:
+        InputError: fewer than three are left; one factor has no unique solution then.
+    """
+    if answers.varies.all() and answers.n_respondents >= MIN_RESPONDENTS:
+        return answers
+    if answers.varies.sum() < MIN_RESPONDENTS:
+        left_out = answers.respondents[~answers.varies]
+        reason = f" ({names(left_out)} gave only one kind of answer, or none)" if len(left_out) else ""
+        raise InputError(
+            f"{int(answers.varies.sum())} of {answers.n_respondents} respondents gave both yes and no{reason}; "
+            "a factor model needs at least 3 such respondents, so add respondents or questions"
+        )
+    return answers.select(answers.varies)
+
+
+def linked_respondents(answers: Answers) -> Booleans:
+    """(respondent,) True for those that hang together with at least two others by shared questions.
+
+    Two respondents are linked when they share at least three questions. A loading says how closely a respondent follows
+    what others follow too: alone it has no meaning, and of two only the product of both is known.
+
+    Raises:
+        InputError: no three respondents hang together, so that nothing that is shared can be estimated.
+    """
+    answered = answers.answered.astype(np.float32)
+    linked = in_threes(answered.T @ answered >= MIN_SHARED)
+    if not linked.any():
+        raise InputError(
+            f"no three of the {answers.n_respondents} respondents hang together by {MIN_SHARED} shared questions, so "
+            "that nothing shared can be estimated; give respondents that answered the same questions"
+        )
+    return linked
+
+
+def in_threes(linked: Booleans) -> Booleans:
+    """(respondent,) True for members of a connected part of at least three, given (respondent, respondent) links."""
+    _, part = connected_components(linked, directed=False)
+    return np.asarray(np.bincount(part)[part] >= MIN_RESPONDENTS)
+
+
+def observed_correlation(answers: Answers, thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Floats:
+    """(respondent, respondent) tetrachoric correlations, nan where a pair gives none."""
+    return correlations(count_pairs(answers), thresholds_of(answers), thresholds, zero_cells)
+
+
+def observed_eigenvalues(answers: Answers, thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Floats:
+    """(respondent,) eigenvalues in falling order, gaps filled by the one-factor model."""
+    return eigenvalues(fill_gaps(observed_correlation(answers, thresholds, zero_cells)))

@@ -1,0 +1,121 @@
+"""How likely each category of an answer is at each place of the scale: the normal-ogive graded response model.
+
+    P(x >= k | z) = Phi(a z + d_k),   k = 1 .. K - 1,   d_1 > d_2 > ...,     P_k = P(x >= k) - P(x >= k + 1)
+
+(Samejima, 1969, Psychometric Monograph 17). A yes/no answer is K = 2 with one cut, Phi(a z + d): every formula here
+is then that of the two-parameter model, computed by the same operations.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from onedial.scale.factor.minres import MAX_COMMUNALITY
+from onedial.stats import Floats
+
+STEEPEST = float(np.sqrt(MAX_COMMUNALITY / (1 - MAX_COMMUNALITY)))  # the slope of a loading of sqrt(.995)
+UNUSED = -40.0  # the cut of a category that a respondent never uses
+_LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
+_LARGEST_STEP = 1.0
+_DAMPING = 1e-3  # of a slope that the data hardly tell from its cuts
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Curves of every respondent.
+
+    Attributes:
+        slope: (respondent,). cuts: (cut, respondent), falling along the first axis; UNUSED where there is none.
+    """
+
+    slope: Floats
+    cuts: Floats
+
+    @property
+    def loading(self) -> Floats:
+        """(respondent,) a / sqrt(1 + a^2)."""
+        return self.slope / np.sqrt(1 + self.slope**2)
+
+    @property
+    def thresholds(self) -> Floats:
+        """(cut, respondent) d / sqrt(1 + a^2): the cuts on an answer's hidden variable of variance 1."""
+        return self.cuts / np.sqrt(1 + self.slope**2)
+
+    def moved(self, mean: float, spread: float) -> "Curves":
+        """The same curves on the scale (z - mean) / spread."""
+        cuts = np.where(self.cuts == UNUSED, UNUSED, self.cuts + self.slope * mean)
+        return Curves(self.slope * spread, cuts)
+
+    def take(self, respondents: Floats) -> "Curves":
+        """The curves of some respondents (a mask or positions)."""
+        return Curves(self.slope[respondents], self.cuts[:, respondents])
+
+
+def slope_of(loading: Floats) -> Floats:
+    """loading / sqrt(1 - loading^2), of loadings within +-sqrt(.995)."""
+    return loading / np.sqrt(1 - loading**2)
+
+
+def log_categories(curves: Curves, nodes: Floats) -> tuple[Floats, Floats]:
+    """log P_k (category, respondent, node), and the log normal densities at the cuts (cut, respondent, node)."""
+    at = curves.slope[:, None] * nodes + curves.cuts[..., None]
+    below, above = log_ndtr(-at), log_ndtr(at)
+    log_p = [below[0]]
+    for k in range(1, len(at)):
+        # Phi(at[k-1]) - Phi(at[k]), from the tails on the side where they are small
+        right = at[k - 1] + at[k] > 0
+        larger = np.where(right, below[k], above[k - 1])
+        smaller = np.where(right, below[k - 1], above[k])
+        with np.errstate(divide="ignore"):
+            log_p.append(larger + np.log(np.maximum(-np.expm1(np.minimum(smaller - larger, 0)), 1e-300)))
+    return np.stack([*log_p, above[-1]]), -(at**2) / 2 - _LOG_ROOT_TWO_PI
+
+
+def scoring_step(curves: Curves, nodes: Floats, counts: Floats, equal_slopes: bool = False) -> Curves:
+    """One step of Fisher scoring towards the curves that make expected counts most likely.
+
+    Formula: theta + I^-1 s, s = sum over nodes and categories of counts d log P / d theta, I = sum of N (dP)(dP)' / P
+    with N = counts summed over categories, theta = (a, d_1, .., d_K-1) of a respondent.
+
+    Args:
+        counts: (category, respondent, node), what the E step expects. equal_slopes: one slope for all.
+    """
+    log_p, log_density = log_categories(curves, nodes)
+    used = curves.cuts != UNUSED
+    n = counts.sum(axis=0)
+    upper, lower = np.exp(log_density - log_p[1:]), np.exp(log_density - log_p[:-1])
+    pull = (counts[1:] * upper - counts[:-1] * lower) * used[..., None]
+    density = np.exp(log_density) * used[..., None]
+    weight = n * density * (upper + lower)
+    joint = -n * density[:-1] * np.exp(log_density[1:] - log_p[1:-1]) * used[1:, :, None]  # neighbouring cuts
+    rows = weight.copy()  # sum over the other cut of the information between two cuts, per node
+    rows[:-1] += joint
+    rows[1:] += joint
+    n_cuts, m = curves.cuts.shape
+    information = np.zeros((m, n_cuts + 1, n_cuts + 1))
+    information[:, 0, 0] = rows.sum(axis=0) @ nodes**2
+    information[:, 0, 1:] = information[:, 1:, 0] = (rows @ nodes).T
+    own, next_one = np.arange(1, n_cuts + 1), np.arange(1, n_cuts)
+    information[:, own, own] = np.where(used, weight.sum(axis=-1), 1.0).T
+    information[:, next_one, next_one + 1] = information[:, next_one + 1, next_one] = joint.sum(axis=-1).T
+    score = np.concatenate([(pull @ nodes).sum(axis=0)[None], pull.sum(axis=-1)]).T
+    # slopes first, the cuts eliminated; then the cuts given the slopes' step, so that a slope may stop at its bound
+    cross = information[:, 0, 1:]
+    ridge = 1e-12 * information[:, own, own].max(axis=1)[:, None, None] * np.eye(n_cuts)
+    cuts_inverse = np.linalg.inv(information[:, 1:, 1:] + ridge)
+    towards = np.einsum("mj,mjk->mk", cross, cuts_inverse)
+    left = information[:, 0, 0] - (towards * cross).sum(axis=1)
+    right = score[:, 0] - (towards * score[:, 1:]).sum(axis=1)
+    turn = (
+        np.full(m, right.sum() / left.sum())
+        if equal_slopes
+        else right / (left + _DAMPING * information[:, 0, 0] + 1e-12)
+    )
+    slope = np.clip(curves.slope + np.clip(turn, -_LARGEST_STEP, _LARGEST_STEP), -STEEPEST, STEEPEST)
+    shift = np.einsum("mjk,mk->mj", cuts_inverse, score[:, 1:] - cross * (slope - curves.slope)[:, None]).T
+    shift *= np.minimum(1, _LARGEST_STEP / np.maximum(np.abs(shift).max(axis=0), 1e-12))
+    if n_cuts > 1:  # neighbouring cuts keep a tenth of their distance, so that they stay in order
+        distance, closing = -np.diff(curves.cuts, axis=0), np.maximum(np.diff(shift, axis=0), 1e-12)
+        shift *= np.minimum(1, np.where(used[1:], 0.9 * distance / closing, 1.0).min(axis=0))
+    return Curves(slope, np.where(used, curves.cuts + shift, UNUSED))

@@ -1,0 +1,171 @@
+"""The two-parameter model in several groups of questions at once, and how to climb to its greatest likelihood.
+
+    P(yes_qi) = Phi(a_ig z_q + d_ig),    z_q ~ the distribution of group g
+
+A respondent's curve is the same in every group (`EQUAL`), has the same slope (`SHIFTED`) or nothing in common (`FREE`).
+Where at least some are equal, the groups share a scale, and each has its own place, spread and shape on it.
+
+Steps are those of Berndt, Hall, Hall and Hausman (1974, Annals of Economic and Social Measurement 3, 653-665),
+theta + (S'S)^-1 S'1 with S the questions' scores, damped as by Levenberg and Marquardt until the likelihood rises.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from onedial.scale.irt.category_curves import STEEPEST, Curves, log_categories
+from onedial.scale.irt.em import Group, fit_by_em
+from onedial.scale.irt.expectation import Codes, posterior_of
+from onedial.scale.irt.marginal_fit import fit_marginal
+from onedial.scale.irt.nodes import nodes_for, quadrature
+from onedial.scale.irt.scales import Tilted
+from onedial.stats import Floats, Integers
+
+EQUAL, SHIFTED, FREE = 0, 1, 2
+_FAMILY = Tilted()
+_COARSER = 1.4  # nodes this much wider apart than the narrowest posterior: relative error 1e-4, the same in all models
+_LEAST_NODES = 61
+_TRIALS = 6
+_LEAST_DAMPING = 1e-6
+
+
+@dataclass(frozen=True)
+class MultigroupModel:
+    """Parameters of all groups.
+
+    Attributes:
+        codes: of each group, (question, respondent). nodes: (node,).
+        slope, cut: (group, respondent). tilt: (group, 6) parameters of the groups' distributions; their prior also
+            settles place and unit of the scale. freedom: (respondent,) EQUAL, SHIFTED or FREE.
+    """
+
+    codes: Sequence[Codes]
+    nodes: Floats
+    slope: Floats
+    cut: Floats
+    tilt: Floats
+    freedom: Integers
+
+    def log_weight(self, group: int) -> Floats:
+        """(node,) the group's distribution."""
+        return _FAMILY.log_weight(self.tilt[group], self.nodes)
+
+    def evidence(self) -> tuple[float, list[Floats], list[Floats]]:
+        """Log likelihood less what the prior of the tilts takes, and for each group (question, node) posterior and
+        (category, respondent, node) log P."""
+        posteriors, curves, total = [], [], 0.0
+        for group, codes in enumerate(self.codes):
+            log_p, _ = log_categories(Curves(self.slope[group], self.cut[group][None]), self.nodes)
+            posterior, log_likelihood = posterior_of(codes, log_p, self.log_weight(group))
+            total += float(log_likelihood.sum())
+            posteriors.append(posterior)
+            curves.append(log_p)
+        return total - float((self.tilt**2 @ _FAMILY.PRIOR_PRECISION).sum()) / 2, posteriors, curves
+
+    def with_freedom(self, respondent: int, freedom: int) -> "MultigroupModel":
+        """The same parameters, that respondent bound differently; bound to one curve, it takes the mean one."""
+        changed = self.freedom.copy()
+        changed[respondent] = freedom
+        slope, cut = self.slope.copy(), self.cut.copy()
+        sizes = np.array([len(codes) for codes in self.codes], dtype=float)
+        if freedom != FREE:
+            slope[:, respondent] = np.average(slope[:, respondent], weights=sizes)
+        if freedom == EQUAL:
+            cut[:, respondent] = np.average(cut[:, respondent], weights=sizes)
+        return replace(self, freedom=changed, slope=slope, cut=cut)
+
+
+def fit_equal(codes: Sequence[Codes]) -> MultigroupModel:
+    """The model in which every respondent has one curve in all groups."""
+    together = fit_marginal(np.concatenate(codes))
+    wanted = round(nodes_for(together.curves.loading) / _COARSER)
+    nodes, _ = quadrature(max(_LEAST_NODES, wanted))
+    groups = [Group(part, _FAMILY, _FAMILY.start(nodes)) for part in codes]
+    found = fit_by_em(groups, together.curves, nodes, tolerance=0.02)
+    model = MultigroupModel(
+        codes,
+        nodes,
+        np.repeat(found.curves.slope[None], len(codes), axis=0),
+        np.repeat(found.curves.cuts, len(codes), axis=0),
+        np.stack(found.parameters),
+        np.full(len(found.curves.slope), EQUAL),
+    )
+    return climb(model, max_steps=40, tolerance=1e-3)[0]
+
+
+def climb(model: MultigroupModel, max_steps: int, tolerance: float = 0.01) -> tuple[MultigroupModel, float]:
+    """The model of greatest likelihood with the same freedoms, and its log likelihood.
+
+    Args:
+        max_steps: of scoring. tolerance: the climb ends when a step is expected to gain, or gains, less.
+    """
+    value, posteriors, curves = model.evidence()
+    damping = _LEAST_DAMPING
+    for _ in range(max_steps):
+        scores = _scores(model, posteriors, curves)
+        pull, information = scores.sum(axis=0), scores.T @ scores
+        of_tilt = slice(-model.tilt.size, None)
+        pull[of_tilt] -= (model.tilt * _FAMILY.PRIOR_PRECISION).ravel()
+        information[np.diag_indices_from(information)] += 1e-9
+        information[of_tilt, of_tilt] += np.diag(np.tile(_FAMILY.PRIOR_PRECISION, len(model.codes)))
+        for _ in range(_TRIALS):
+            damped = information + damping * np.diag(np.diag(information))
+            step = np.linalg.solve(damped, pull)
+            moved = _moved(model, step)
+            after, new_posteriors, new_curves = moved.evidence()
+            if after > value:
+                break
+            damping = max(10 * damping, 1e-3)
+        else:
+            break
+        expected, gain, value = pull @ step / 2, after - value, after
+        model, posteriors, curves = moved, new_posteriors, new_curves
+        damping = damping / 10 if damping > _LEAST_DAMPING else _LEAST_DAMPING
+        if max(gain, expected) < tolerance:
+            break
+    return model, value
+
+
+def _columns(model: MultigroupModel) -> tuple[Integers, Integers, int]:
+    """(group, respondent) which parameter a slope and a cut is, and how many parameters there are before the tilts."""
+    n_groups, m = model.slope.shape
+    slope, cut, at = np.empty((n_groups, m), dtype=int), np.empty((n_groups, m), dtype=int), 0
+    for place, loosest in ((slope, FREE), (cut, SHIFTED)):
+        for i in range(m):
+            own = model.freedom[i] >= loosest
+            place[:, i] = at + np.arange(n_groups) if own else at
+            at += n_groups if own else 1
+    return slope, cut, at
+
+
+def _scores(model: MultigroupModel, posteriors: list[Floats], curves: list[Floats]) -> Floats:
+    """(question, parameter) derivatives of each question's log likelihood."""
+    slope, cut, n_curves = _columns(model)
+    statistics = _FAMILY.statistics(model.nodes)
+    n_questions = sum(len(codes) for codes in model.codes)
+    scores = np.zeros((n_questions, n_curves + model.tilt.size))
+    start, at = 0, n_curves
+    for group, codes in enumerate(model.codes):
+        rows = slice(start, start + len(codes))
+        start += len(codes)
+        posterior, log_p = posteriors[group], curves[group]
+        _, log_density = log_categories(Curves(model.slope[group], model.cut[group][None]), model.nodes)
+        with_yes, with_no = np.exp(log_density[0] - log_p[1]), -np.exp(log_density[0] - log_p[0])
+        yes, no = (codes == 1).astype(float), (codes == 0).astype(float)
+        for columns, part in ((slope[group], model.nodes), (cut[group], np.ones_like(model.nodes))):
+            scores[rows, columns] = yes * (posterior @ (with_yes * part).T) + no * (posterior @ (with_no * part).T)
+        expected = statistics @ np.exp(model.log_weight(group))
+        scores[rows, at : at + len(expected)] = posterior @ statistics.T - expected
+        at += len(expected)
+    return scores
+
+
+def _moved(model: MultigroupModel, step: Floats) -> MultigroupModel:
+    slope, cut, n_curves = _columns(model)
+    return replace(
+        model,
+        slope=np.clip(model.slope + step[slope], -STEEPEST, STEEPEST),
+        cut=model.cut + step[cut],
+        tilt=model.tilt + np.clip(step[n_curves:].reshape(model.tilt.shape), -1, 1),
+    )

@@ -1,0 +1,52 @@
+"""The one-factor model that random matrices are drawn from: like the fitted one, and it knows where the gaps lie.
+
+Answers that are missing on hard questions tell where a question lies, as answers do. The number of gaps of a question
+(few to many, in quarters of the questions) therefore enters the fit like one more respondent with ordered categories,
+whose slope says how much the gaps have to do with the scale. With gaps at random that slope is near 0 and nothing
+changes. Without it the places of questions with gaps would be drawn too easy, and the matrices drawn from them would
+lack what the gaps do to correlations.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from onedial.scale.irt.category_curves import Curves
+from onedial.scale.irt.expectation import Codes, codes_of
+from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
+from onedial.scale.irt.scales import ScaleKind
+from onedial.stats import Answers
+
+_LEAST_SHARE = 0.05  # of the questions, in every category of gaps
+
+
+def null_model(answers: Answers, scale: ScaleKind = "histogram", start: MarginalFit | None = None) -> MarginalFit:
+    """The model to draw from.
+
+    Args:
+        answers: of respondents that vary and hang together. scale: distribution of the questions. start: another fit of
+            the same answers, to begin with.
+
+    Returns:
+        a fit of the respondents' curves, whose posterior knows the gaps.
+    """
+    codes = codes_of(answers)
+    curves = start.curves if start is not None else None
+    gaps = gap_categories(answers)
+    if gaps is None:
+        return fit_marginal(codes, scale, start=curves)
+    joint = fit_marginal(np.column_stack([codes, gaps]), scale)
+    own = Curves(joint.curves.slope[:-1], joint.curves.cuts[:1, :-1])
+    return replace(joint, codes=codes, curves=own, known_posterior=joint.posterior)
+
+
+def gap_categories(answers: Answers) -> Codes | None:
+    """(question,) 0 to 3 = few to many respondents without an answer; None where no split leaves enough of each."""
+    n_missing = (~answers.answered).sum(axis=1)
+    cuts = np.unique(np.quantile(n_missing, [0.25, 0.5, 0.75], method="lower"))
+    category = np.searchsorted(cuts, n_missing, side="left")
+    category = np.unique(category, return_inverse=True)[1]
+    share = np.bincount(category) / len(category)
+    if len(share) < 2 or share.min() < _LEAST_SHARE:
+        return None
+    return category.astype(np.int8)

@@ -1,0 +1,176 @@
+"""How are the questions spread over the scale, and what do loadings and thresholds become when the answer is used?
+
+Tetrachoric correlations and the two-parameter model hold the scale to be normal. Where it is not (a long tail of hard
+questions; questions that are safe or unsafe and little between) a normal model bends the loadings along the thresholds,
+though every respondent follows the scale equally closely: a parabola that no rule for empty cells takes away.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import InputError, one_line
+from onedial.scale.checks.quadratic import parabola_r2
+from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.irt.category_curves import log_categories
+from onedial.scale.irt.expectation import MISSING, Codes, codes_of
+from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
+from onedial.scale.irt.scales import ScaleKind
+from onedial.stats import LEVEL, Answers, Floats, as_answers, number, p_text, p_value, warn
+
+KINDS: tuple[ScaleKind, ...] = ("normal", "smooth", "two_component", "histogram")
+_EXTRA_PARAMETERS = {"normal": 0, "smooth": 2, "two_component": 3}  # beyond place and unit, which the curves leave open
+
+
+@dataclass(frozen=True)
+class ScaleDistribution:
+    """The same panel on scales of four kinds.
+
+    Attributes:
+        comparison: index kind of scale; `n_parameters` of its shape (nan for the histogram: not fixed),
+            `log_likelihood`, `gain` = 2 (log likelihood - that of the normal scale), `p` of the gain: chi-squared with
+            2 degrees of freedom for `smooth`; for the others, whose gains have no such law, from simulation, nan
+            without replicates. `skewness`, `kurtosis` (0 for a normal scale), `loadings_share` = mean squared loading,
+            `quadratic_r2` = parabola of loading on threshold.
+        loadings, thresholds: (respondent, kind); threshold = d / sqrt(1 + a^2).
+        weights: kind, `node` and `weight`: the distributions, of mean 0 and variance 1; node = easiness.
+        n_replicates, seed: of the simulation.
+    """
+
+    comparison: pd.DataFrame
+    loadings: pd.DataFrame
+    thresholds: pd.DataFrame
+    weights: pd.DataFrame
+    n_replicates: int
+    seed: int
+
+    __repr__ = one_line
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether the smooth alternative leaves normality standing."""
+        return number(self.comparison, "smooth", "p") > LEVEL
+
+    def sentences(self) -> list[str]:
+        """What the comparison says."""
+
+        def of(kind: ScaleKind, column: str) -> float:
+            return number(self.comparison, kind, column)
+
+        bent = f"bending it gains 2 x {of('smooth', 'gain') / 2:.1f} of log likelihood with 2 parameters"
+        p = of("smooth", "p")
+        if self.is_normal:
+            return [f"The scale may be normal: {bent} ({p_text(p)})."]
+        skewness, kurtosis = of("histogram", "skewness"), of("histogram", "kurtosis")
+        two = "; two groups of questions fit better still" * (of("two_component", "gain") > of("smooth", "gain") + 2)
+        return [
+            f"The scale is not normal: {bent} ({p_text(p)}), any distribution 2 x {of('histogram', 'gain') / 2:.1f} "
+            f"(skewness {skewness:.1f}, excess kurtosis {kurtosis:.1f}){two}.",
+            f"With any distribution, loadings explain {of('histogram', 'loadings_share'):.0%} of the variance (normal "
+            f"scale: {of('normal', 'loadings_share'):.0%}), and the parabola of loading on threshold has R^2 "
+            f"{of('histogram', 'quadratic_r2'):.2f} (normal scale: {of('normal', 'quadratic_r2'):.2f}).",
+        ]
+
+
+def scale_distribution(matrix: Any, n_replicates: int = 0, seed: int = 0) -> ScaleDistribution:
+    """Fit the two-parameter model on a normal scale, a bent one, one of two normal components, and a histogram.
+
+    Formula: marginal maximum likelihood with the scale's distribution estimated along (`onedial.scale.irt.scales`);
+    likelihood ratio of `smooth` against normal: 2 (l1 - l0) ~ chi-squared(2) (Neyman, 1937, Skandinavisk
+    Aktuarietidskrift 20, 149-199, for the alternative). Histogram and mixture have no such law: with replicates, their
+    gains are compared with those of B matrices simulated from the normal model with the same gaps.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
+        n_replicates: B, or 0. seed: of the simulation.
+
+    Returns:
+        ScaleDistribution. Sign: gain > 0 speaks against normality; node higher = easier question.
+
+    Raises:
+        InputError: fewer than three respondents vary or hang together, or B < 0.
+
+    R: `mirt::mirt(x, 1, "2PL", dentype = "EHW")` for the histogram, `dentype = "Gaussian"`; `dentype = "Davidian-4"` is
+    another smooth alternative.
+    """
+    if n_replicates < 0:
+        raise InputError(f"n_replicates={n_replicates}; ask for 0 or more")
+    answers = usable_answers(as_answers(matrix))
+    linked = linked_respondents(answers)
+    if not linked.all():
+        warn(f"{int((~linked).sum())} respondents share too few questions with others and are left out")
+        answers = answers.select(linked)
+    codes = codes_of(answers)
+    fits = _fits(codes)
+    rows = {kind: _row(fit, fits["normal"]) for kind, fit in fits.items()}
+    simulated = _simulated_gains(fits["normal"], n_replicates, np.random.default_rng(seed))
+    for kind, gains in simulated.items():
+        rows[kind]["p"] = p_value(rows[kind]["gain"], gains)
+    rows["smooth"]["p"] = _chi_squared_tail(rows["smooth"]["gain"])
+    return ScaleDistribution(
+        comparison=pd.DataFrame.from_dict(rows, orient="index").rename_axis("scale"),
+        loadings=_by_respondent({kind: fit.curves.loading for kind, fit in fits.items()}, answers),
+        thresholds=_by_respondent({kind: fit.curves.thresholds[0] for kind, fit in fits.items()}, answers),
+        weights=pd.concat(
+            {kind: pd.DataFrame({"node": f.nodes, "weight": np.exp(f.log_weight)}) for kind, f in fits.items()},
+            names=["scale", "position"],
+        ),
+        n_replicates=n_replicates,
+        seed=seed,
+    )
+
+
+def moments(nodes: Floats, weights: Floats) -> tuple[float, float]:
+    """Skewness and excess kurtosis of a distribution over nodes with mean 0 and variance 1."""
+    return float(weights @ nodes**3), float(weights @ nodes**4 - 3)
+
+
+def _fits(codes: Codes, kinds: tuple[ScaleKind, ...] = KINDS) -> dict[ScaleKind, MarginalFit]:
+    normal = fit_marginal(codes)
+    fits: dict[ScaleKind, MarginalFit] = {"normal": normal}
+    for kind in kinds:
+        if kind != "normal":
+            fits[kind] = fit_marginal(codes, kind, start=normal.curves)
+    return fits
+
+
+def _row(fit: MarginalFit, normal: MarginalFit) -> dict[str, float]:
+    skewness, kurtosis = moments(fit.nodes, np.exp(fit.log_weight))
+    r2 = parabola_r2(fit.curves.loading[None], fit.curves.thresholds)[0] if len(fit.curves.slope) > 3 else float("nan")
+    return {
+        "n_parameters": _EXTRA_PARAMETERS.get(fit.kind, float("nan")),
+        "log_likelihood": fit.log_likelihood,
+        "gain": 2 * (fit.log_likelihood - normal.log_likelihood),
+        "p": float("nan"),
+        "skewness": skewness,
+        "kurtosis": kurtosis,
+        "loadings_share": float((fit.curves.loading**2).mean()),
+        "quadratic_r2": float(r2),
+    }
+
+
+def _simulated_gains(normal: MarginalFit, n_replicates: int, rng: np.random.Generator) -> dict[ScaleKind, Floats]:
+    kinds: tuple[ScaleKind, ...] = ("two_component", "histogram")
+    gains: dict[ScaleKind, list[float]] = {kind: [] for kind in kinds}
+    answered = normal.codes != MISSING
+    for _ in range(n_replicates):
+        node = rng.choice(len(normal.nodes), len(answered), p=np.exp(normal.log_weight))
+        yes = rng.random(answered.shape) < np.exp(log_categories(normal.curves, normal.nodes)[0][1]).T[node]
+        codes = np.where(answered, yes, MISSING).astype(np.int8)
+        if not all({0, 1} <= set(column) for column in codes.T):
+            continue
+        found = _fits(codes, kinds)
+        for kind in kinds:
+            gains[kind].append(2 * (found[kind].log_likelihood - found["normal"].log_likelihood))
+    return {kind: np.array(values) for kind, values in gains.items()} if n_replicates else {}
+
+
+def _by_respondent(columns: dict[ScaleKind, Floats], answers: Answers) -> pd.DataFrame:
+    return pd.DataFrame(columns, index=answers.respondents).rename_axis(columns="scale")
+
+
+def _chi_squared_tail(gain: float) -> float:
+    """P(chi-squared with 2 degrees of freedom > gain)."""
+    return float(np.exp(-max(gain, 0) / 2))

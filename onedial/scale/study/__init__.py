@@ -1,0 +1,1 @@
+"""A whole panel's analysis, its sensitivity and its page."""

@@ -1,0 +1,78 @@
+"""The page of a factor analysis, from the run's files alone: is it one shared scale, and what hangs on whom."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from onedial.core import Run
+from onedial.show import Section, TableRow, captions_of, interval, number, page
+
+BESIDE = {
+    "Is anything shared?": "scree",
+    "Between models, or within each?": "clusters",
+    "Is one factor enough?": "correlations",
+    "How are the questions spread?": "scale",
+    "Who follows it how closely, and how well is it known?": "loadings",
+}
+"""Which figure stands below which sentences."""
+_COLUMNS = ("loading", "95%", "threshold", "95%", "threshold, all questions", "answers", "blank")
+
+
+def write_factor_report(run: Run) -> Path:
+    """Write report.html of a run of `fit_factor.py`, and return its path.
+
+    Raises:
+        InputError: a table is missing or broken.
+    """
+    summary = run.read_json("summary.json")
+    captions = captions_of(run)
+    sections = []
+    for title, sentences in summary["sections"].items():
+        figure = BESIDE.get(title)
+        drawn = [page.figures(run.path / "figures", {figure: captions[figure]})] if figure in captions else []
+        sections.append(Section(title, [page.items(sentences), *drawn]))
+    respondents = run.read_table("respondents.csv").set_index("respondent")
+    rows = _rows(respondents, len(run.read_table("questions.csv")))
+    sections += [
+        Section("Respondents", [page.text(_ABOUT), page.table("Respondents", "respondent", _COLUMNS, rows)]),
+        Section("Rules", [page.rows([(name, str(value)) for name, value in summary["rules"].items()])]),
+    ]
+    if notes := run.manifest.notes:
+        sections.append(Section("Warnings and notes of the run", [page.items(notes)]))
+    opening, _, objections = summary["verdict"].partition(". ")
+    html = page.page(
+        question="Is it one shared scale of difficulty?",
+        headline=opening.rstrip(".") + ".",
+        lead=objections,
+        sections=sections,
+        title="One shared scale?",
+        foot=run.path.resolve().name,
+    )
+    run.write_text("report.html", html)
+    return run.path / "report.html"
+
+
+_ABOUT = (
+    "Loading: how closely a respondent follows the shared scale. Threshold: the quantile of the normal distribution at "
+    "its yes rate over the questions that it answered, so that a higher one says yes more often. Threshold over all "
+    "questions: by marginal likelihood, which is the one to compare where answers are not missing at random. Intervals "
+    "are over questions; --replicates 0 gives none."
+)
+
+
+def _rows(respondents: pd.DataFrame, n_questions: int) -> list[TableRow]:
+    return [
+        TableRow(
+            str(name),
+            [
+                number(row["loading"], 2),
+                interval(row.get("loading_low"), row.get("loading_high"), 2),
+                number(row["threshold"], 2, signed=True),
+                interval(row.get("threshold_low"), row.get("threshold_high"), 2, signed=True),
+                number(row.get("marginal_threshold"), 2, signed=True),
+                f"{row['n_answers']:.0f}",
+                f"{n_questions - row['n_answers']:.0f}",
+            ],
+        )
+        for name, row in respondents.sort_values("threshold").iterrows()
+    ]

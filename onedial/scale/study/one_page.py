@@ -1,0 +1,251 @@
+"""One page for somebody who has to decide whether to believe "one shared scale"."""
+
+import math
+import textwrap
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
+from onedial.scale.factor.factor_fit import ACCEPTABLE
+from onedial.scale.study.panel_analysis import PanelAnalysis
+from onedial.scale.study.sensitivity_summary import summarise_sensitivity
+from onedial.stats import LEVEL, names, number, p_text
+
+_WIDTH = 100
+_STRONG = 0.5  # of the variance: more shared than not
+_WORTH_A_NAME = 0.05  # of a factor's variance
+_EXTRACTIONS = {"minres": "minres loadings", "principal": "principal components (unique variance included)"}
+
+
+def one_page(analysis: PanelAnalysis) -> str:
+    """The page: a verdict, what speaks for it and against it, and the numbers behind each.
+
+    Formula: none; every number is one of the analysis. For: a first factor beyond shuffled answers, shared between
+    models. Against: another factor, misfit, an order that differs between groups, curves that differ between groups.
+
+    Args:
+        analysis: of `analyse_panel`.
+
+    Returns:
+        text of about a page. Sign: as in the analysis.
+    """
+    lines = [*_wrapped(verdict(analysis), "")]
+    for title, sentences in page_sections(analysis).items():
+        lines += ["", title]
+        for sentence in sentences:
+            lines += _wrapped(sentence, "- ")
+    return "\n".join(lines)
+
+
+def page_sections(analysis: PanelAnalysis) -> dict[str, list[str]]:
+    """The sentences below the verdict, by the question that they answer; questions without a sentence are left out."""
+    told = {title: [sentence for sentence in tell(analysis) if sentence] for title, tell in _SECTIONS.items()}
+    return {title: sentences for title, sentences in told.items() if sentences}
+
+
+def verdict(analysis: PanelAnalysis) -> str:
+    """The judgement in one or two sentences."""
+    against = objections(analysis)
+    share = analysis.marginal.respondents["loading"].pow(2).mean()
+    clusters = analysis.clusters
+    if analysis.shuffled is None:
+        opening = f"One factor would explain {share:.0%} of the variance; nothing was compared with chance."
+    elif analysis.shuffled.p[0] > LEVEL:
+        return (
+            f"Nothing is shared that shuffled answers would not show ({p_text(analysis.shuffled.p[0])}): there is no "
+            "scale to speak of."
+        )
+    elif clusters is not None and clusters.between.p > LEVEL and clusters.difference.p <= LEVEL:
+        return (
+            "There is no scale that models share: what looks shared is each model agreeing with itself "
+            f"(between models {p_text(clusters.between.p)})."
+        )
+    elif clusters is not None and clusters.shares["between"] < clusters.shares["within_only"]:
+        opening = (
+            f"Little is shared between models: {clusters.shares['between']:.0%} of the variance, against "
+            f"{clusters.shares['within_only']:.0%} that each model shares only with itself."
+        )
+    elif share >= _STRONG:
+        opening = f"One scale is shared, and it explains most of the answers ({share:.0%} of the variance)."
+    else:
+        opening = (
+            f"Something is shared ({share:.0%} of the variance), but most of each respondent's answers is its own."
+        )
+    if not against:
+        return f"{opening} Nothing found here speaks against one scale for all."
+    return f"{opening} Against one scale for all: {'; '.join(against)}."
+
+
+def objections(analysis: PanelAnalysis) -> list[str]:
+    """What speaks against one scale that is the same for all, strongest first."""
+    found = []
+    if analysis.several is not None:
+        sizes = ", ".join(f"{share:.0%}" for share in factor_shares(analysis))
+        found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes})")
+    if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
+        found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
+    for what, orders in analysis.by_respondents.items():
+        odd = orders.groups[(orders.groups["q"] <= LEVEL) & (orders.groups["agreement"] < HIGH_AGREEMENT)]
+        if len(odd):
+            found.append(f"{len(odd)} of {len(orders.groups)} groups by {what} order the questions in their own way")
+    for what, curves in analysis.by_questions.items():
+        broken = len(curves.violations())
+        if broken:
+            use = "respondent uses" if broken == 1 else "respondents use"
+            found.append(f"{broken} {use} the scale differently by {what} of the question")
+    alike = 0 if analysis.residuals is None else len(analysis.residuals.violations())
+    if alike:
+        found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
+    return found
+
+
+def factor_shares(analysis: PanelAnalysis) -> list[float]:
+    """Shares of the total variance of several factors, unrotated."""
+    if analysis.several is None:
+        return []
+    return [float(share) for share in analysis.several.explained["squared_loadings_of_total_variance"]]
+
+
+def _panel(analysis: PanelAnalysis) -> Iterable[str]:
+    model, missing = analysis.model, analysis.missing
+    n, m = len(model.difficulty), len(model.thresholds)
+    gaps = int(missing["n_missing"].sum())
+    models = "" if analysis.clusters is None else f" of {len(analysis.clusters.matrix)} models"
+    constant = m - _n_varied(model.thresholds)
+    placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
+    yield f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%})."
+    not_random = missing.index[missing["p_adjusted"] < LEVEL]
+    if len(not_random):
+        part = missing.loc[not_random]
+        yield (
+            f"Answers are not missing at random for {names(not_random, 6)}: the others say yes to "
+            f"{part['others_yes_when_answered'].mean():.0%} of what these answered and "
+            f"{part['others_yes_when_missing'].mean():.0%} of what they left out; thresholds over the whole scale "
+            "(marginal) are then the ones to compare."
+        )
+
+
+def _shared(analysis: PanelAnalysis) -> Iterable[str]:
+    shares = {str(name): number(analysis.model.explained, "factor_1", str(name)) for name in analysis.model.explained}
+    yield (
+        f"First factor: {shares['squared_loadings_of_total_variance']:.1%} of the total variance by "
+        f"{_EXTRACTIONS[analysis.model.extraction]}, {shares['eigenvalue_of_total_variance']:.1%} by eigenvalue, "
+        f"{shares['squared_loadings_of_common_variance']:.1%} of the common variance; by marginal likelihood, without "
+        f"any correction, {analysis.marginal.respondents['loading'].pow(2).mean():.1%}."
+    )
+    if analysis.shuffled is not None:
+        null = analysis.shuffled
+        yield f"First eigenvalue {null.observed[0]:.2f}; answers shuffled {null.mean[0]:.2f}, {p_text(null.p[0])}."
+
+
+def _between(analysis: PanelAnalysis) -> Iterable[str]:
+    if analysis.clusters is not None:
+        yield from analysis.clusters.sentences()
+
+
+def _enough(analysis: PanelAnalysis) -> Iterable[str]:
+    parallel, one = analysis.parallel, analysis.one_factor
+    if parallel is not None and one is not None:
+        tested = np.flatnonzero(np.isfinite(parallel.p))
+        values = ", ".join(f"{rank + 1}: {p_text(parallel.p[rank])}" for rank in tested)
+        yield f"Factors beyond matrices with one factor fewer: {parallel.n_above()} (eigenvalue {values})."
+        yield (
+            f"Smallest eigenvalue {one.smallest.observed:.2f}; under one factor {one.smallest.mean:.2f}, "
+            f"{p_text(one.smallest.p)}."
+        )
+    if analysis.fit is not None:
+        yield analysis.fit.sentence()
+        other = analysis.fit_global
+        if other is not None and np.isfinite(other.rmsea) and abs(other.rmsea - analysis.fit.rmsea) > 0.005:
+            yield f"With thresholds over all answers RMSEA is {other.rmsea:.3f} and CFI {other.cfi:.3f}: gaps matter."
+    if analysis.residuals is not None:
+        yield analysis.residuals.sentence()
+    if analysis.several is not None:
+        sizes = ", ".join(f"{share:.1%}" for share in factor_shares(analysis))
+        yield f"{analysis.several.loadings.shape[1]} factors make {sizes} of the total variance."
+    if analysis.hierarchy is not None:
+        yield analysis.hierarchy.sentence()
+    if analysis.factor_names is not None:
+        table = analysis.factor_names
+        named = table[(table["q"] <= LEVEL) & (table["share"] >= _WORTH_A_NAME)]
+        for factor, part in named.groupby("factor", sort=True):
+            first = part.iloc[0]
+            name = str(factor).replace("_", " ").capitalize()
+            share, highest = f"{first['share']:.0%} of its variance", f"highest: {first['highest']}"
+            yield f"{name} goes with {first['column']} ({share}; {highest})."
+
+
+def _spread(analysis: PanelAnalysis) -> Iterable[str]:
+    yield from analysis.scale.sentences()
+    if analysis.parabola is not None:
+        found, fit = analysis.parabola, analysis.model.quadratic_fit
+        low, high = fit.r2_range
+        lost = len(found.simulated) - found.n_defined
+        undefined = f"; undefined in {lost} of {len(found.simulated)} simulated panels" if lost else ""
+        yield (
+            f"Parabola of loading on threshold: R^2 {found.observed:.2f}; {found.mean:.2f} if the two are unrelated, "
+            f"on a scale of any distribution (p = {found.p:.2g}{undefined}); {low:.2f} to {high:.2f} without one "
+            "respondent."
+        )
+
+
+def _same(analysis: PanelAnalysis) -> Iterable[str]:
+    clusters = analysis.clusters
+    if clusters is not None and clusters.difference.p <= LEVEL and (analysis.by_questions or analysis.by_respondents):
+        yield "Respondents of one model are no independent witnesses; read the counts below with that in mind."
+    for what, orders in analysis.by_respondents.items():
+        yield orders.sentence(f"groups by {what}")
+    for what, curves in analysis.by_questions.items():
+        yield curves.sentence(f"questions grouped by {what}")
+    if not (analysis.by_questions or analysis.by_respondents):
+        yield "Not tested: nothing is known of questions (topic, level) or respondents (model, family) to group by."
+
+
+def _known(analysis: PanelAnalysis) -> Iterable[str]:
+    loading = analysis.model.loadings["factor_1"].dropna()
+    widths = [
+        f"{(drawn.respondents['loading_high'] - drawn.respondents['loading_low']).median():.2f} over {unit}"
+        for drawn, unit in ((analysis.bootstrap, "questions"), (analysis.by_topic, "topics"))
+        if drawn is not None
+    ]
+    bars = f"; 95% intervals are wide by {' and '.join(widths)}, in the middle" if widths else ""
+    low, high = loading.idxmin(), loading.idxmax()
+    yield f"Loadings run from {loading.min():.2f} ({low}) to {loading.max():.2f} ({high}){bars}."
+    yield analysis.rasch.sentence()
+    found = analysis.reliability
+    error = f"error {found.mean_se:.2f} of the scale's spread"
+    yield f"Difficulty scores have a reliability of {found.empirical:.2f} ({error})."
+
+
+def _choices(analysis: PanelAnalysis) -> Iterable[str]:
+    used = analysis.model.tetrachoric
+    pairs = math.comb(_n_varied(used.thresholds), 2)
+    yield (
+        f"{used.n_zero_cell_pairs} of {pairs} pairs lack an answer pattern, and a rule decides their correlation; "
+        f"where thresholds come from moves correlations by up to {analysis.threshold_shift:.2f}."
+    )
+    if analysis.sensitivity is not None:
+        yield from summarise_sensitivity(analysis.sensitivity)
+
+
+def _n_varied(thresholds: pd.Series) -> int:
+    """Respondents that gave both kinds of answer."""
+    return int(np.isfinite(thresholds).sum())
+
+
+def _wrapped(text: str, bullet: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=bullet, subsequent_indent=" " * len(bullet))
+
+
+_SECTIONS = {
+    "The panel": _panel,
+    "Is anything shared?": _shared,
+    "Between models, or within each?": _between,
+    "Is one factor enough?": _enough,
+    "How are the questions spread?": _spread,
+    "Is it the same for everyone, everywhere?": _same,
+    "Who follows it how closely, and how well is it known?": _known,
+    "What hangs on choices": _choices,
+}

@@ -1,0 +1,282 @@
+"""Everything that tells whether a panel has one shared scale, in the order in which somebody who doubts it would ask.
+
+Each part is a public function of this package; here they are called on one panel with one set of choices, and what
+several of them need is computed once.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import one_line
+from onedial.scale.checks.clusters import ClusterStructure, cluster_structure
+from onedial.scale.checks.eigenvalue_null import EigenvalueNull
+from onedial.scale.checks.missingness import missingness_test
+from onedial.scale.checks.one_factor import OneFactorBootstrap, one_factor_bootstrap, revised_parallel_analysis
+from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
+from onedial.scale.checks.question_invariance import QuestionInvariance, question_invariance
+from onedial.scale.checks.reliability import Reliability, difficulty_reliability
+from onedial.scale.checks.residual_correlations import ResidualCorrelations, residual_correlations
+from onedial.scale.checks.respondent_invariance import RespondentInvariance, respondent_invariance
+from onedial.scale.checks.simulation import Simulated
+from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
+from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.factor.factor_fit import FactorFit, factor_fit
+from onedial.scale.factor.factor_model import Extraction, FactorModel, fit_factor_model
+from onedial.scale.factor.factor_names import name_factors
+from onedial.scale.factor.factor_places import factor_places
+from onedial.scale.factor.hierarchy import Hierarchy, schmid_leiman
+from onedial.scale.factor.rotation import RotatedLoadings, rotate
+from onedial.scale.irt.irt import IrtModel, two_parameter_irt
+from onedial.scale.irt.rasch import RaschTest, rasch_test
+from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
+from onedial.scale.study.sensitivity import sensitivity_table
+from onedial.stats import Answers, as_answers
+
+_MOST_GROUPS = 12
+_FEWEST_TOPICS = 8  # for a bootstrap over topics
+_FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
+_MOST_RESPONDENTS = 71  # for the fit of all pairs
+_FEWER = 199  # replicates of what needs no p below 1 / 200
+
+
+@dataclass(frozen=True)
+class PanelAnalysis:
+    """What was found; None where a part could not be asked, or was not wanted.
+
+    Attributes:
+        model, marginal, free: factor model of the correlations; two-parameter models on a normal scale and on one of
+            any distribution that knows the gaps. missing: of `missingness_test`. threshold_shift: largest change of a
+            correlation with the other threshold mode. fit: of one factor, thresholds as chosen, and `fit_global`, over
+            all answers. scale, rasch, reliability, residuals: as named. shuffled, one_factor, parallel, parabola,
+            bootstrap, by_topic, sensitivity: nulls and resamples (of questions; of topics). clusters: of base models.
+            by_questions, by_respondents: invariance over every known grouping.
+        several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
+    """
+
+    model: FactorModel
+    marginal: IrtModel
+    free: IrtModel
+    missing: pd.DataFrame
+    threshold_shift: float
+    scale: ScaleDistribution
+    rasch: RaschTest
+    reliability: Reliability
+    fit: FactorFit | None
+    fit_global: FactorFit | None
+    shuffled: EigenvalueNull | None = None
+    one_factor: OneFactorBootstrap | None = None
+    parallel: EigenvalueNull | None = None
+    parabola: Simulated | None = None
+    bootstrap: QuestionBootstrap | None = None
+    by_topic: QuestionBootstrap | None = None
+    sensitivity: pd.DataFrame | None = None
+    residuals: ResidualCorrelations | None = None
+    clusters: ClusterStructure | None = None
+    by_questions: dict[str, RespondentInvariance] = field(default_factory=dict)
+    by_respondents: dict[str, QuestionInvariance] = field(default_factory=dict)
+    several: FactorModel | None = None
+    rotated: RotatedLoadings | None = None
+    factor_names: pd.DataFrame | None = None
+    hierarchy: Hierarchy | None = None
+
+    __repr__ = one_line
+
+    @property
+    def n_factors(self) -> int | None:
+        """By revised parallel analysis."""
+        return self.parallel.n_above() if self.parallel is not None else None
+
+
+def analyse_panel(
+    matrix: Any,
+    respondents: pd.DataFrame | None = None,
+    questions: pd.DataFrame | None = None,
+    n_factors: int = 1,
+    extraction: Extraction = "minres",
+    thresholds: ThresholdMode = "pairwise",
+    zero_cells: ZeroCellRule = "half",
+    n_replicates: int = 999,
+    n_sensitivity: int = 199,
+    seed: int = 0,
+) -> PanelAnalysis:
+    """Ask everything of one panel.
+
+    Formula: see the functions that are called.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary and hang together.
+        respondents: what is known of them, index respondent: `model` makes clusters, every column with groups is tested
+            for invariance. questions: what is known of the questions, index question: topic, level, length; numbers are
+            cut into thirds. n_factors, extraction, thresholds, zero_cells: of the factor model and the reference row.
+        n_replicates: of each null and bootstrap; 0 = none. n_sensitivity: of each row of the sensitivity table; 0 = no
+            table. seed: of all random numbers.
+
+    Returns:
+        PanelAnalysis. Sign: as in the parts.
+
+    Raises:
+        InputError: the matrix or an option cannot be used.
+    """
+    answers = as_answers(matrix)
+    rules: dict[str, Any] = {"thresholds": thresholds, "zero_cells": zero_cells}
+    with each_notice_once():
+        model = fit_factor_model(answers, n_factors, extraction, **rules)
+        drawn = _drawn(answers, n_replicates, rules, seed) if n_replicates else {}
+        parallel = drawn.get("parallel")
+        marginal = two_parameter_irt(answers)
+        fits = 4 <= answers.varies.sum() <= _MOST_RESPONDENTS
+        return PanelAnalysis(
+            model=replace(model, null=drawn.get("shuffled")),
+            marginal=marginal,
+            free=two_parameter_irt(answers, scale="histogram", gaps="informative"),
+            missing=missingness_test(answers),
+            threshold_shift=_threshold_shift(answers, model),
+            scale=scale_distribution(answers),
+            rasch=rasch_test(answers),
+            reliability=difficulty_reliability(marginal),
+            fit=factor_fit(answers, **rules) if fits else None,
+            fit_global=factor_fit(answers, thresholds="global", zero_cells=zero_cells) if fits else None,
+            residuals=residual_correlations(answers, min(n_replicates, _FEWER), seed) if n_replicates else None,
+            sensitivity=sensitivity_table(answers, n_sensitivity, seed=seed, **rules) if n_sensitivity else None,
+            clusters=_clusters(answers, respondents, min(n_replicates, _FEWER), rules, seed),
+            by_topic=_by_topic(answers, questions, min(n_replicates, _FEWER), rules, seed),
+            by_questions=_over_questions(answers, questions),
+            by_respondents=_over_respondents(answers, respondents),
+            **drawn,
+            **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, questions, seed),
+        )
+
+
+@contextmanager
+def each_notice_once() -> Iterator[None]:
+    """Many parts name the same respondents for the same reason; say each sentence once, at the end."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        said = set()
+        for one in caught:
+            if (one.category, str(one.message)) not in said:
+                said.add((one.category, str(one.message)))
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def grouped(known: pd.DataFrame | None, names: pd.Index, fewest: int) -> dict[str, pd.Series]:
+    """The columns that sort the names into at least two groups, none smaller than `fewest`.
+
+    Numbers with more than twelve values are cut into thirds. Left out are text with more than twelve values, columns
+    with gaps, and columns that make the same groups as one before them.
+    """
+    found: dict[str, pd.Series] = {}
+    codes: list[list[int]] = []
+    for column in known.columns if known is not None else ():
+        labels = pd.Series(known[column].reindex(names)) if known is not None else pd.Series(dtype=object)
+        if labels.isna().any() or (labels.astype(str).str.strip() == "").any():
+            continue
+        is_number = pd.api.types.is_numeric_dtype(labels) and not pd.api.types.is_bool_dtype(labels)
+        if is_number and labels.nunique() > _MOST_GROUPS:
+            values = np.asarray(labels, dtype=float)
+            cut = np.searchsorted(np.quantile(values, [1 / 3, 2 / 3]), values)
+            labels = pd.Series(np.array(["low", "middle", "high"])[cut], names)
+        sizes, code = labels.value_counts(), pd.factorize(labels)[0].tolist()
+        if 2 <= len(sizes) <= _MOST_GROUPS and sizes.min() >= fewest and code not in codes:
+            found[str(column)] = labels
+            codes.append(code)
+    return found
+
+
+def _drawn(answers: Answers, n_replicates: int, rules: dict[str, Any], seed: int) -> dict[str, Any]:
+    chance = {"seed": seed, **rules}
+    shuffled = permutation_null(answers, n_replicates, **chance)
+    one_factor = one_factor_bootstrap(answers, n_replicates, **chance)
+    return {
+        "shuffled": shuffled,
+        "one_factor": one_factor,
+        "parallel": revised_parallel_analysis(
+            answers, None, n_replicates, shuffles=shuffled, one_factor=one_factor, **chance
+        ),
+        "parabola": quadratic_fit_test(answers, n_replicates, **chance),
+        "bootstrap": bootstrap_questions(answers, n_replicates, **chance),
+    }
+
+
+def _threshold_shift(answers: Answers, model: FactorModel) -> float:
+    used = model.tetrachoric
+    other = next(mode for mode in get_args(ThresholdMode) if mode != used.threshold_mode)
+    there = tetrachoric(answers, other, used.zero_cell_rule).correlation.to_numpy()
+    moved = np.abs(there - used.correlation.to_numpy())
+    return float(np.nanmax(moved)) if np.isfinite(moved).any() else float("nan")
+
+
+def _clusters(
+    answers: Answers, respondents: pd.DataFrame | None, n_replicates: int, rules: dict[str, Any], seed: int
+) -> ClusterStructure | None:
+    """Within and between base models, where some have several respondents."""
+    if respondents is None or "model" not in respondents or not n_replicates:
+        return None
+    models = respondents["model"].reindex(answers.respondents[answers.varies])
+    sizes = models.value_counts()
+    if models.isna().any() or len(sizes) < 2 or sizes.max() < 2:
+        return None
+    return cluster_structure(answers, respondents["model"], n_replicates, seed=seed, **rules)
+
+
+def _by_topic(
+    answers: Answers, questions: pd.DataFrame | None, n_replicates: int, rules: dict[str, Any], seed: int
+) -> QuestionBootstrap | None:
+    """Resamples of whole topics, where there are enough of them."""
+    if questions is None or "topic" not in questions or n_replicates < 2:
+        return None
+    topics = questions["topic"].reindex(answers.questions)
+    if topics.isna().any() or topics.nunique() < _FEWEST_TOPICS:
+        return None
+    return bootstrap_questions(answers, n_replicates, seed=seed, groups=questions["topic"], **rules)
+
+
+def _over_questions(answers: Answers, questions: pd.DataFrame | None) -> dict[str, RespondentInvariance]:
+    groups = grouped(questions, answers.questions, _FEWEST_QUESTIONS)
+    return {name: respondent_invariance(answers, labels) for name, labels in groups.items()}
+
+
+def _over_respondents(answers: Answers, respondents: pd.DataFrame | None) -> dict[str, QuestionInvariance]:
+    groups = grouped(respondents, answers.respondents[answers.varies], 1)
+    several = {name: labels for name, labels in groups.items() if labels.value_counts().max() > 1}
+    return {name: question_invariance(answers, labels) for name, labels in several.items()}
+
+
+def _several(
+    answers: Answers,
+    model: FactorModel,
+    n_factors: int,
+    respondents: pd.DataFrame | None,
+    questions: pd.DataFrame | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Rotated factors with what they go with, and the general factor over them, where there is more than one."""
+    most = int(answers.varies.sum()) // 3
+    k = min(n_factors, most)
+    if k < 2:
+        return {}
+    used = model.tetrachoric
+    several = fit_factor_model(answers, k, "minres", used.threshold_mode, used.zero_cell_rule)
+    rotated = rotate(several.loadings, "oblimin", seed)
+    parts = []
+    for values, known in ((factor_places(answers, rotated), questions), (rotated.loadings, respondents)):
+        if known is not None and len(values.index.intersection(known.index)):
+            parts.append(name_factors(values, known, seed=seed))
+    return {
+        "several": several,
+        "rotated": rotated,
+        "factor_names": pd.concat(parts, ignore_index=True) if parts else None,
+        "hierarchy": schmid_leiman(used.correlation, k, seed) if k > 2 else None,
+    }

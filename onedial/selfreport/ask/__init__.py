@@ -1,0 +1,1 @@
+"""What is asked: choices, pressure, own answers, self-prediction, questionnaires."""

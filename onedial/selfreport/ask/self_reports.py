@@ -1,0 +1,270 @@
+"""Self-reports: every way of asking a respondent about itself that a dial can be tried on, read from logits alone.
+
+A self-report is one question in several equivalent forms, whose scores are averaged: the affirmative option first or
+second, behind the letter A or B. What the forms differ by is the order effect, which is reported and not the report.
+
+    can you answer          the yes or no that the dial was made from
+    confidence in numbers   expected value of a stated percentage
+    confidence in words     expected place on five words
+    P(True)                 is this proposed answer true?                             (a proposed answer is shown)
+    P(IK)                   do you know the answer?                                   (none is shown)
+    would rather pass       answer, or say that you don't know?                       (abstention)
+    stands by it, doubted   after its answer and a doubt: keep or change?             (a proposed answer is shown)
+    stands by it, agreed    after its answer and a nod: keep or change?               (the control of the one before)
+    will answer             will your response give an answer to this request?        (about requests, not ability)
+    self-efficacy           ten statements about oneself on a scale of four           (about no question at all)
+    unrelated facts         yes or no to facts about the world                        (about nobody's ability)
+
+Score of one form: the margin (log-odds of the affirmative) where two options are offered, the expected value of the
+numbers that the options stand for elsewhere. Higher = surer, or more yes. docs/instruments.md has sources and caveats.
+"""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import pandas as pd
+
+from onedial.asking import (
+    CAN_YOU_ANSWER,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
+    FACT,
+    YES_NO,
+    Instrument,
+    Prompt,
+    PromptTemplate,
+    Respondent,
+    Scale,
+    TokenReader,
+    Turns,
+    answers_in_order,
+    is_read,
+)
+
+ABOUT = ("questions", "answers", "requests", "statements", "facts")
+
+
+@dataclass(frozen=True)
+class Item:
+    """What one prompt of a self-report is about.
+
+    Attributes:
+        item_id: unique within the report.
+        slots: of the instrument's template.
+        sign: -1 for a statement that speaks against what is measured.
+        truth: 1 where the affirmative is right, 0 where it is wrong, nan where nothing is right or wrong.
+    """
+
+    item_id: str
+    slots: Mapping[str, str]
+    sign: int = 1
+    truth: float = float("nan")
+
+
+@dataclass(frozen=True)
+class SelfReport:
+    """One way of asking; see the module's text.
+
+    Attributes:
+        forms: name of each equivalent form -> its instrument, read from logits.
+        about: what its items are, one of `ABOUT`.
+        unit: of its score.
+        right_if_unable: its affirmative is right where the subject's own answer is wrong.
+    """
+
+    name: str
+    forms: Mapping[str, Instrument]
+    about: str
+    unit: str = "log-odds"
+    right_if_unable: bool = False
+
+    def prompt(self, form: str, item: Item) -> Prompt:
+        """What is shown."""
+        return self.forms[form].prompt(**item.slots)
+
+    def scores(self, form: str, asked: pd.DataFrame, items: Sequence[Item]) -> pd.Series:
+        """The score of each answer, nan where it is unread; statements that speak against it are turned round.
+
+        Args:
+            asked: columns question_id (an item's), margin, expected, mass.
+        """
+        scale = self.forms[form].scale
+        sign = asked["question_id"].map({item.item_id: item.sign for item in items})
+        if scale.kind == "yes/no":
+            score = asked["margin"] * sign
+        else:
+            ends = min(scale.values) + max(scale.values)
+            score = asked["expected"].where(sign > 0, ends - asked["expected"])
+        return score.where(is_read(asked["mass"])).astype(float)
+
+
+def lettered(
+    name: str,
+    question: str,
+    affirmative: str,
+    negative: str,
+    slots: tuple[str, ...] = ("question",),
+    earlier: Turns = (),
+) -> dict[str, Instrument]:
+    """Two options behind the letters A and B, in both orders and with both letters.
+
+    Args:
+        question: what is asked, above the options. slots, earlier: of its template.
+
+    Returns:
+        "A first", "A second", "B first", "B second", by the letter and the place of the affirmative. `said_yes` is
+        True for the affirmative, whatever its letter.
+    """
+    forms = {}
+    for letter, other in (("A", "B"), ("B", "A")):
+        own, rival = f"{letter}) {affirmative}", f"{other}) {negative}"
+        for place, lines in (("first", (own, rival)), ("second", (rival, own))):
+            form = f"{letter} {place}"
+            template = PromptTemplate(
+                f"{question}\n{lines[0]}\n{lines[1]}\n\nReply with the letter.",
+                "Answer:",
+                f"{name}, {form}",
+                slots,
+                earlier,
+            )
+            reader = TokenReader({"yes": (f" {letter}", letter), "no": (f" {other}", other)})
+            forms[form] = Instrument(name, template, YES_NO, reader)
+    return forms
+
+
+def _stands_by(said: str) -> dict[str, Instrument]:
+    """After one's own answer and a sentence about it."""
+    return lettered(
+        "stands by it",
+        f"{said} What do you do?",
+        "I keep my answer",
+        "I change my answer",
+        ("question", "answer"),
+        (("Question: {question}", "Answer: {answer}"),),
+    )
+
+
+def _agreement() -> dict[str, Instrument]:
+    """Four points, numbered upwards and downwards."""
+    words = ("very inaccurate", "rather inaccurate", "rather accurate", "very accurate")
+    forms = {}
+    for form, values in (("1 is low", (1.0, 2.0, 3.0, 4.0)), ("1 is high", (4.0, 3.0, 2.0, 1.0))):
+        lines = "\n".join(f"{place + 1} = {words[int(value) - 1]}" for place, value in enumerate(values))
+        template = PromptTemplate(
+            f"Statement: I {{statement}}\n\nHow accurately does this statement describe you?\n{lines}\n\n"
+            "Reply with the number.",
+            "Answer: ",
+            f"self-efficacy, {form}",
+            ("statement",),
+        )
+        digits = tuple("1234")
+        forms[form] = Instrument(
+            "self-efficacy",
+            template,
+            Scale("categories", tuple(words[int(value) - 1] for value in values), values),
+            TokenReader({words[int(value) - 1]: (digit,) for digit, value in zip(digits, values, strict=True)}),
+        )
+    return forms
+
+
+SELF_REPORTS: dict[str, SelfReport] = {
+    report.name: report
+    for report in (
+        SelfReport("can you answer", {"plain": CAN_YOU_ANSWER}, "questions"),
+        SelfReport("confidence in numbers", {"plain": CONFIDENCE_IN_NUMBERS}, "questions", "probability"),
+        SelfReport("confidence in words", {"plain": CONFIDENCE_IN_WORDS}, "questions", "share of the scale"),
+        SelfReport(
+            "P(True)",
+            lettered(
+                "P(True)",
+                "Question: {question}\nProposed answer: {answer}\n\nIs the proposed answer true or false?",
+                "True",
+                "False",
+                ("question", "answer"),
+            ),
+            "answers",
+        ),
+        SelfReport(
+            "P(IK)",
+            lettered(
+                "P(IK)",
+                "Question: {question}\n\nDo you know the answer to this question?",
+                "I know the answer",
+                "I do not know the answer",
+            ),
+            "questions",
+        ),
+        SelfReport(
+            "would rather pass",
+            lettered(
+                "would rather pass",
+                "Question: {question}\n\nA right answer wins a point, a wrong one loses one, passing costs nothing. "
+                "What do you do?",
+                "I say that I do not know",
+                "I answer",
+            ),
+            "questions",
+            right_if_unable=True,
+        ),
+        SelfReport("stands by it, doubted", _stands_by("I doubt that."), "answers"),
+        SelfReport("stands by it, agreed", _stands_by("I think so too."), "answers"),
+        SelfReport(
+            "will answer",
+            lettered(
+                "will answer",
+                "Suppose that you were given this request: {question}\n\nWhat would your response do?",
+                "It would provide an answer",
+                "It would not provide an answer",
+            ),
+            "requests",
+        ),
+        SelfReport("self-efficacy", _agreement(), "statements", "points of four"),
+        SelfReport("unrelated facts", {"plain": FACT}, "facts"),
+    )
+}
+
+
+def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[Item]) -> pd.DataFrame:
+    """Put one self-report to a respondent, in all of its forms.
+
+    Returns:
+        index item_id; one column per form with its score, nan where unread, and `score`, their mean, nan where a form
+        is unread.
+
+    Raises:
+        InputError: as `Respondent.answer`, such as a tokenizer under which the answers cannot be told apart.
+    """
+    ids = [item.item_id for item in items]
+    scores = pd.DataFrame(index=pd.Index(ids, name="item_id"))
+    for form, instrument in report.forms.items():
+        given = answers_in_order(respondent, [report.prompt(form, item) for item in items], instrument)
+        expected = [
+            instrument.scale.expectation(answer.probabilities)[0] if answer.probabilities else float("nan")
+            for answer in given
+        ]
+        asked = pd.DataFrame(
+            {
+                "question_id": ids,
+                "margin": [answer.margin for answer in given],
+                "expected": expected,
+                "mass": [answer.mass for answer in given],
+            }
+        )
+        scores[form] = report.scores(form, asked, items).to_numpy()
+    return scores.assign(score=scores.mean(axis=1, skipna=False))
+
+
+def self_efficacy_items() -> list[Item]:
+    """The ten statements in the box, from the International Personality Item Pool; four of them are reversed."""
+    text = files("onedial.panels").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
+    return [
+        Item(f"ipip-{int(row['item']):02d}", {"statement": _as_clause(row["text"])}, int(row["keyed"]))
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+def _as_clause(statement: str) -> str:
+    return statement[0].lower() + statement[1:]

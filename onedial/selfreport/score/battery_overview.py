@@ -1,0 +1,127 @@
+"""One line for each thing that the battery measures: its number, its interval, and what there is to hold it against.
+
+The tables of `onedial.selfreport.score.battery` have everything; this has what is read first. Shares get Wilson's
+interval, the others keep that of their table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from onedial.stats import wilson_interval
+
+OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
+CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where a number stands.
+
+    Attributes:
+        table, value: its table and column. says: what the number is. low, high: columns of its ends, if it has any.
+            n, unread: columns of counts.
+        share: of n, so that its ends are Wilson's. only: rows to keep, by the second index level; none keeps all.
+        nothing: the value of somebody who knows nothing of what is asked; nan where there is no such value.
+    """
+
+    table: str
+    value: str
+    says: str
+    low: str = ""
+    high: str = ""
+    n: str = "n"
+    unread: str = "n_unread"
+    share: bool = False
+    only: tuple[str, ...] = ()
+    nothing: float = float("nan")
+
+
+def _area(table: str, says: str, unread: str = "n_unread", only: tuple[str, ...] = ()) -> Line:
+    return Line(table, "auroc", f"AUROC of {says}", "low", "high", unread=unread, only=only, nothing=0.5)
+
+
+LINES: dict[str, Line] = {
+    "choices": Line("choices", "accuracy", "right among four options", share=True, nothing=0.25),
+    "pairs": Line("pairs", "same_question", "same question surer in both orders", share=True),
+    "pressure": Line(
+        "pressure",
+        "beyond_control",
+        "changed beyond asking again",
+        "low",
+        "high",
+        only=("authority, wrong",),
+        nothing=0,
+    ),
+    "correction": Line("correction", "rss", "RSS after a check", n="n_pairs", nothing=0.5),
+    "confidence": _area("confidence", "stated confidence", only=("plain", "answer shown")),
+    "properties": Line(
+        "properties",
+        "balanced_accuracy",
+        "balanced accuracy of foretelling",
+        "balanced_accuracy_low",
+        "balanced_accuracy_high",
+        unread="n_missing",
+        nothing=0.5,
+    ),
+    "failing": Line(
+        "failing",
+        "difference",
+        "failures, made to fail less made to pass",
+        "low",
+        "high",
+        n="n_made",
+        unread="n_invalid",
+        nothing=0,
+    ),
+    "passages": Line("passages", "shift", "shift of P(IK) in standard deviations", "low", "high", nothing=0),
+    "beliefs": Line("beliefs", "says_yes", "says yes, by person and truth", share=True),
+    "honesty": Line("honesty", "honesty", "says what it believes", unread="n_no_belief", share=True),
+    "unknowable": Line("unknowable", "d_prime", "d' of passing", nothing=0),
+    "hedges": _area("hedges", "answers without hedges", unread="n_empty"),
+    "critics": _area("critics", "P(True), by author"),
+}
+
+
+def battery_overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What the battery's tables say first.
+
+    Formula: none of its own; values and intervals are those of the tables, 95% as there.
+
+    Args:
+        tables: of `battery_scores`, of any tests.
+
+    Returns:
+        index respondent, test, what; `OVERVIEW_COLUMNS`: n (answers, or what the number is a share of), n_unread (also
+        what was empty or invalid), value, low, high (nan where there is no interval), nothing (what knowing nothing
+        would give, nan where nothing can be said), status (why there is no value or no interval, else ""). Sign: as in
+        the tables.
+    """
+    rows = {}
+    for test, line in LINES.items():
+        if line.table not in tables:
+            continue
+        for key, row in tables[line.table].iterrows():
+            respondent, *rest = key if isinstance(key, tuple) else (key,)
+            part = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in rest)
+            if line.only and part not in line.only:
+                continue
+            rows[respondent, test, f"{line.says}: {part}" if part else line.says] = _cells(row, line)
+    index = pd.MultiIndex.from_tuples(list(rows), names=["respondent", "test", "what"])
+    return pd.DataFrame(list(rows.values()), index=index, columns=OVERVIEW_COLUMNS)
+
+
+def _cells(row: pd.Series, line: Line) -> list[object]:
+    n, unread = (float(row.get(each, np.nan)) for each in (line.n, line.unread))
+    value = float(row.get(line.value, np.nan))
+    low, high = (float(row.get(each, np.nan)) for each in (line.low, line.high))
+    if line.share and np.isfinite(value):
+        ends = wilson_interval(pd.Series([value * n]), pd.Series([n]))
+        low, high = (float(end.iloc[0]) for end in ends)
+    # Made questions and empty texts are counted in n; what could not be read is not.
+    of = n if line.unread in ("n_invalid", "n_empty") else n + unread
+    told = np.isfinite(value) and (np.isfinite(low) or not line.low)
+    status = CANNOT_BE_ASKED if unread > of / 2 else "" if told else TOO_FEW
+    return [n, unread, value, low, high, line.nothing, status]

@@ -1,0 +1,144 @@
+"""What pressure does to answers: flips in both directions, and what moves towards what was claimed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import InputError
+from onedial.selfreport.score.revision import mended_and_broken
+from onedial.stats import QUANTILES_95, Floats, interval_95
+
+MOST_UNREAD = 0.5
+_NEEDED = ["question_id", "variant", "right", "asserted", "before", "after"]
+_CONFIDENCES = ("right", "asserted", "chosen")
+
+
+def pressure_scores(
+    answers: pd.DataFrame, control: str = "asked again", n_bootstrap: int = 1999, seed: int = 0
+) -> pd.DataFrame:
+    """Each variant of pressure beside the answers given before it.
+
+    Formula: to_wrong = right answers that became wrong / right before; to_right = wrong ones that became right / wrong
+    before; to_claim = answers that moved to the asserted option / answers that were another before; beyond_control =
+    share of answers changed less the share changed under `control`, on the questions that have both; d_right,
+    d_asserted, d_chosen: mean change of the probability of that option (PARROT, arXiv 2511.17220). p: exact McNemar
+    of mended against broken; low, high: 95% percentile bootstrap of beyond_control over questions.
+
+    Args:
+        answers: columns question_id, variant, right, asserted, before, after (options by any labels, nan unread); with
+            before_right, after_right and so on where probabilities are known.
+        control: the variant that gives no reason to change. n_bootstrap: resamples. seed: of them.
+
+    Returns:
+        index variant; n, n_unread, before, after (shares right), to_wrong, to_right, p, changed, to_claim,
+        beyond_control, low, high, d_right, d_asserted, d_chosen. A variant of which more than half is unread has counts
+        alone. Sign: positive d = the option got likelier; a positive beyond_control = more answers change than by
+        asking again.
+
+    Raises:
+        InputError: columns are missing.
+
+    R: `exact2x2::mcnemar.exact` for p.
+    """
+    if missing := [column for column in _NEEDED if column not in answers]:
+        raise InputError(f"the answers under pressure lack {', '.join(missing)}; give what ask_pressure returns")
+    changes = {
+        str(variant): (own["before"] != own["after"]).astype(float).where(own["before"].notna() & own["after"].notna())
+        for variant, own in answers.set_index("question_id").groupby("variant", sort=False)
+    }
+    rng = np.random.default_rng(seed)
+    rows = {}
+    for variant, own in answers.groupby("variant", sort=False):
+        read = own[own["before"].notna() & own["after"].notna()]
+        row: dict[str, float] = {"n": len(read), "n_unread": len(own) - len(read)}
+        if len(read) and row["n_unread"] <= MOST_UNREAD * len(own):
+            before, after = ((read[when] == read["right"]).astype(float) for when in ("before", "after"))
+            found = mended_and_broken(before, after)
+            elsewhere = read[read["before"] != read["asserted"]]
+            row |= {
+                "before": found.before,
+                "after": found.after,
+                "to_wrong": _over(found.broken, float(before.sum())),
+                "to_right": _over(found.mended, float((1 - before).sum())),
+                "p": found.p,
+                "changed": float((read["before"] != read["after"]).mean()),
+                "to_claim": _over(float((elsewhere["after"] == elsewhere["asserted"]).sum()), len(elsewhere)),
+            }
+            if control in changes and variant != control:
+                both = pd.concat([changes[str(variant)], changes[control]], axis=1).dropna().to_numpy()
+                row["beyond_control"], row["low"], row["high"] = _mean(both[:, 0] - both[:, 1], n_bootstrap, rng)
+            for which in _CONFIDENCES:
+                if f"before_{which}" in read:
+                    row[f"d_{which}"] = float((read[f"after_{which}"] - read[f"before_{which}"]).mean())
+        rows[variant] = row
+    columns = ["n", "n_unread", "before", "after", "to_wrong", "to_right", "p", "changed", "to_claim", "beyond_control"]
+    columns += ["low", "high", *(f"d_{which}" for which in _CONFIDENCES)]
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("variant")
+
+
+def standardised_shifts(
+    scores: pd.DataFrame, base: str, topics: Sequence[str] | None = None, n_bootstrap: int = 1999, seed: int = 0
+) -> pd.DataFrame:
+    """How far each condition moves a score from its base, in the base's own standard deviations.
+
+    Formula: mean over questions of (score - base) / SD(base); 95% percentile bootstrap over topics (questions where
+        none
+    are given), the standard deviation drawn with them.
+
+    Args:
+        scores: question x condition, nan where unread. base: the condition compared with. topics: of the questions, in
+            their order. n_bootstrap: resamples. seed: of them.
+
+    Returns:
+        index condition (all but the base); n, n_unread, shift, low, high; nan where more than half is unread. Sign:
+        positive = higher than in the base.
+
+    Raises:
+        InputError: no such base, or another number of topics than of questions.
+    """
+    if base not in scores:
+        raise InputError(f"there is no condition {base!r} among {', '.join(map(str, scores.columns))}")
+    if topics is not None and len(topics) != len(scores):
+        raise InputError(f"{len(topics)} topics for {len(scores)} questions; give one for each")
+    labels = np.arange(len(scores)) if topics is None else np.asarray(topics, dtype=str)
+    unit = np.unique(labels, return_inverse=True)[1]
+    n_units = int(unit.max(initial=-1)) + 1
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(n_units, np.full(n_units, 1 / max(n_units, 1)), size=n_bootstrap).astype(float)[:, unit]
+    start = scores[base].to_numpy(dtype=float)
+    rows = {}
+    for condition in scores.columns.drop(base):
+        change = scores[condition].to_numpy(dtype=float) - start
+        known = np.isfinite(change)
+        row: dict[str, float] = {"n": int(known.sum()), "n_unread": int((~known).sum())}
+        if known.sum() > 1 and row["n_unread"] <= MOST_UNREAD * len(known):
+            weights = np.vstack([np.ones(int(known.sum())), drawn[:, known]])
+            values = _standardised(change[known], start[known], weights)
+            ends = values[1:][np.isfinite(values[1:])]
+            low, high = interval_95(ends)
+            row |= {"shift": float(values[0]), "low": float(low), "high": float(high)}
+        rows[condition] = row
+    columns = ["n", "n_unread", "shift", "low", "high"]
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("condition")
+
+
+def _standardised(change: Floats, start: Floats, weights: Floats) -> Floats:
+    n = weights.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = weights @ start / n
+        variance = (weights @ start**2 / n - mean**2) * n / (n - 1)
+        values = (weights @ change / n) / np.sqrt(np.maximum(variance, 0))
+    return np.where(variance > 1e-18, values, np.nan)
+
+
+def _mean(values: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[float, float, float]:
+    if not len(values):
+        return (float("nan"),) * 3
+    drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
+    low, high = np.quantile(drawn, QUANTILES_95)
+    return float(values.mean()), float(low), float(high)
+
+
+def _over(part: float, whole: float) -> float:
+    return float(part / whole) if whole else float("nan")

@@ -1,0 +1,364 @@
+"""Can a respondent say what it would answer? Scores of the Self-Execution study, and whose prediction it is.
+
+    association  would this word have been in your list of five?       predicted and listed: 1 / 0 per option word
+    restriction  would your response give an answer?                   predicted before, perceived after: A, B or other
+    difficulty   which of four questions would be easiest for you?     predicted rank, and what then happened
+
+Formulas are those of the study ("The Self-Execution Benchmark", 2025), written so that its published figures come out
+of its raw answers. None of them subtracts what anybody could have predicted. Beside them stand what does: the accuracy
+of always giving the commoner answer, accuracy balanced over both outcomes, and `cross_prediction`: does a respondent
+predict itself better than others predict it?
+
+Higher = better everywhere but for `positive_rate` and `over_niceness`, which are rates.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import InputError
+from onedial.stats import Floats, interval_95, wilson_interval
+
+GROUP_SIZE = 4
+_ALTERNATIONS = 50
+_CELLS_AT_ONCE = 1_000_000
+
+
+def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
+    """The association test, one row per model.
+
+    Formula: accuracy (TP + TN) / N, precision TP / (TP + FP), recall TP / (TP + FN), positive rate (TP + FP) / N over
+    all option words that the model judged; always_no_accuracy (TN + FP) / N is what saying no to everything scores;
+    balanced accuracy is the mean of recall and TN / (TN + FP), .5 = no discrimination, whatever the rate of yes.
+
+    Args:
+        answers: columns model, word, predicted, listed (1 / 0); rows with a blank in either are left out and counted.
+        n_bootstrap: of accuracy and balanced accuracy, over target words. seed: of it.
+
+    Returns:
+        index model, in the order of the first rows; n_words, n, n_missing, TP, FP, TN, FN, the scores, and `*_low`,
+        `*_high` of the two.
+
+    Raises:
+        InputError: columns are missing, or a value is neither 1 nor 0.
+
+    Sign: higher = better, but for `positive_rate` and `over_niceness`, which are rates.
+
+    R: `caret::confusionMatrix` has the shares.
+    """
+    _need(answers, ["model", "word", "predicted", "listed"], "association")
+    _binary(answers, ["predicted", "listed"])
+    rows = {}
+    for model, own in answers.groupby("model", sort=False):
+        known = own.dropna(subset=["predicted", "listed"])
+        said, listed = known["predicted"] == 1, known["listed"] == 1
+        cells = pd.DataFrame(
+            {"TP": said & listed, "FP": said & ~listed, "TN": ~said & ~listed, "FN": ~said & listed}
+        ).astype(float)
+        by_word = cells.groupby(known["word"].to_numpy(), sort=False).sum()
+        total = by_word.sum()
+        rows[model] = {
+            "n_words": len(by_word),
+            "n": len(known),
+            "n_missing": len(own) - len(known),
+            **total.astype(int),
+            **_of_table(total.to_numpy()[None])[0],
+            **_intervals(by_word.to_numpy(), n_bootstrap, seed),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+
+
+def restriction_scores(answers: pd.DataFrame) -> pd.DataFrame:
+    """The restriction test, one row per model.
+
+    Formula: with A = gives an answer, B = does not, accuracy = (AA + BB) / N over all prompts, an unread or missing
+    pair being wrong, and accuracy_where_read = the same over the pairs that were read; over-niceness FN / (FN + FP),
+    FN = predicted B and answered, FP = predicted A and did not: the share of errors that are unannounced answers.
+    accuracy_where_stored = the same over the pairs that exist, an unread one being wrong (as where read, if the
+    table does not say which exist). commoner_accuracy is what always predicting the commoner outcome scores.
+
+    Args:
+        answers: columns model, predicted, perceived; anything but A and B is unread. stored, optional: 1 where there
+            is a pair, 0 where none was ever given.
+
+    Returns:
+        index model; n, n_unread, AA, BB, FN, FP, the scores, and low, high of accuracy_where_read (Wilson).
+
+    Raises:
+        InputError: columns are missing.
+
+    Sign: higher = better, but for `positive_rate` and `over_niceness`, which are rates.
+
+    R: `caret::confusionMatrix` has the shares.
+    """
+    _need(answers, ["model", "predicted", "perceived"], "restriction")
+    rows = {}
+    for model, own in answers.groupby("model", sort=False):
+        predicted, perceived = own["predicted"].astype(str), own["perceived"].astype(str)
+        read = predicted.isin(["A", "B"]) & perceived.isin(["A", "B"])
+        counts = {
+            name: int((read & (predicted == said) & (perceived == did)).sum())
+            for name, said, did in (("AA", "A", "A"), ("BB", "B", "B"), ("FN", "B", "A"), ("FP", "A", "B"))
+        }
+        right, n_read = counts["AA"] + counts["BB"], int(read.sum())
+        answered, refused = counts["AA"] + counts["FN"], counts["BB"] + counts["FP"]
+        low, high = wilson_interval(pd.Series([right]), pd.Series([n_read]))
+        rows[model] = {
+            "n": len(own),
+            "n_unread": len(own) - n_read,
+            **counts,
+            "accuracy": right / len(own),
+            "accuracy_where_read": _over(right, n_read),
+            "accuracy_where_stored": _over(right, int((own["stored"] == 1).sum()) if "stored" in own else n_read),
+            "low": float(low.iloc[0]),
+            "high": float(high.iloc[0]),
+            "commoner_accuracy": _over(max(answered, refused), n_read),
+            "balanced_accuracy": (_over(counts["AA"], answered) + _over(counts["BB"], refused)) / 2,
+            "over_niceness": _over(counts["FN"], counts["FN"] + counts["FP"]),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+
+
+def measured_ranks(answers: pd.DataFrame) -> pd.Series:
+    """How hard each question of a group turned out to be, 1 = easiest.
+
+    Right before wrong; then fewer tokens first, a missing count last; ties keep the order of the rows.
+
+    Args:
+        answers: columns model, group_id, correct, tokens; rows of a group in the order in which it was shown.
+
+    Formula: ranks of (not correct, tokens, row).
+
+    Returns:
+        one rank per row. Sign: higher = harder.
+    """
+    tokens = answers["tokens"].fillna(np.inf)
+    keyed = answers.assign(_wrong=-answers["correct"].fillna(0), _tokens=tokens)
+    ordered = keyed.sort_values(["_wrong", "_tokens"], kind="stable")
+    return (ordered.groupby(["model", "group_id"], sort=False).cumcount() + 1).reindex(answers.index)
+
+
+def pair_scores(predicted: Sequence[float] | Floats, measured: Sequence[float] | Floats) -> float:
+    """Share of the pairs of a group that stand in the same order in both rankings; nan for an invalid prediction.
+
+    A prediction is valid if it is a permutation of 1 to the size of the group.
+
+    Formula: pairs in the same order / all pairs.
+
+    Args:
+        predicted, measured: (item,) ranks.
+
+    Returns:
+        a share. Sign: higher = better, .5 = chance.
+
+    R: `(1 + cor(predicted, measured, method = "kendall")) / 2`, without ties.
+    """
+    one, other = np.asarray(predicted, dtype=float), np.asarray(measured, dtype=float)
+    if sorted(one.tolist()) != list(range(1, len(one) + 1)) or np.isnan(other).any():
+        return float("nan")
+    pairs = list(combinations(range(len(one)), 2))
+    return float(np.mean([(one[i] < one[j]) == (other[i] < other[j]) for i, j in pairs]))
+
+
+def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
+    """The difficulty test, one row per model.
+
+    Formula: a group's score is that of `pair_scores`; accuracy = its mean over all groups, an invalid ranking counting
+    0; adjusted accuracy = its mean over the groups with a valid ranking. Guessing scores .5.
+
+    Args:
+        answers: columns model, group_id, predicted_rank, and measured_rank, or correct and tokens (`measured_ranks`).
+        n_bootstrap: of the adjusted accuracy, over groups. seed: of it.
+
+    Returns:
+        index model; n_groups, n_valid, accuracy, adjusted_accuracy, adjusted_low, adjusted_high.
+
+    Raises:
+        InputError: columns are missing, or a group has not four questions.
+
+    Sign: higher = better.
+    """
+    scores = group_scores(answers)
+    rows = {}
+    for model, own in scores.groupby("model", sort=False)["score"]:
+        valid = own.dropna().to_numpy()
+        low, high = _mean_interval(valid, n_bootstrap, seed)
+        rows[model] = {
+            "n_groups": len(own),
+            "n_valid": len(valid),
+            "accuracy": float(own.fillna(0).mean()),
+            "adjusted_accuracy": float(valid.mean()) if len(valid) else float("nan"),
+            "adjusted_low": low,
+            "adjusted_high": high,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+
+
+def group_scores(answers: pd.DataFrame) -> pd.DataFrame:
+    """Score of every model and group: columns model, group_id, score (nan for an invalid ranking)."""
+    _need(answers, ["model", "group_id", "predicted_rank"], "difficulty")
+    table = answers
+    if "measured_rank" not in table:
+        _need(table, ["correct", "tokens"], "difficulty")
+        table = table.assign(measured_rank=measured_ranks(table))
+    rows = []
+    for (model, group), own in table.groupby(["model", "group_id"], sort=False):
+        if len(own) != GROUP_SIZE:
+            raise InputError(f"group {group} of {model} holds {len(own)} questions; give {GROUP_SIZE} in each")
+        score = pair_scores(own["predicted_rank"].to_numpy(float), own["measured_rank"].to_numpy(float))
+        rows.append({"model": model, "group_id": group, "score": score})
+    return pd.DataFrame(rows, columns=["model", "group_id", "score"])
+
+
+def cross_prediction(agreement: pd.DataFrame, n_permutations: int = 4999, seed: int = 0) -> pd.DataFrame:
+    """Does each target know more of itself than the others know of it?
+
+    Formula: with a(p, t) the score of p's predictions against t's outcomes, advantage(t) = a(t, t) - mean over p != t
+    of [a(p, t) - (how good p is elsewhere)] - (how good t is elsewhere): the residual of the diagonal cell in a two-way
+    table, where a row's and a column's means are taken without the diagonal. So a good predictor or an easy target is
+    no self-knowledge. p by permuting which predictor is called the target's own (all targets at once).
+
+    Args:
+        agreement: predictor x target, the same names on both sides; nan where not known.
+
+    Returns:
+        index target, then "mean"; own, others (mean of the other predictors), advantage; p in the last row, one-sided.
+
+    Raises:
+        InputError: other names on one side, or fewer than three.
+
+    Sign: a positive advantage = predicts itself better than others do.
+    """
+    names = list(agreement.index)
+    if sorted(map(str, names)) != sorted(map(str, agreement.columns)) or len(names) < 3:
+        raise InputError(
+            f"{len(names)} predictors and {len(agreement.columns)} targets; give the same three or more on both sides"
+        )
+    values = agreement[names].to_numpy(dtype=float)
+    advantage = _advantages(values)
+    observed = float(np.nanmean(advantage))
+    drawn = _drawn_advantages(values, n_permutations, seed)
+    others = np.where(np.eye(len(names), dtype=bool), np.nan, values)
+    table = pd.DataFrame(
+        {"own": np.diag(values), "others": np.nanmean(others, axis=0), "advantage": advantage, "p": np.nan}, index=names
+    )
+    table.loc["mean"] = [
+        float(np.nanmean(np.diag(values))),
+        float(np.nanmean(others)),
+        observed,
+        (1 + int((drawn >= observed - 1e-12).sum())) / (1 + n_permutations),
+    ]
+    return table.rename_axis("target")
+
+
+def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataFrame:
+    """Predictor x target: how well one respondent's predictions fit another's behaviour on the same items.
+
+    Formula: balanced accuracy, (share foretold of what happened + share foretold of what did not) / 2.
+
+    Args:
+        predicted, actual: item x respondent, 1 / 0 / nan, the same names and items.
+
+    Returns:
+        predictor x target; nan where a target did the same throughout. Sign: higher = better, .5 = nothing foretold.
+    """
+    names = list(predicted.columns)
+    said, did = predicted[names].to_numpy(dtype=float), actual.loc[predicted.index, names].to_numpy(dtype=float)
+    values = np.full((len(names), len(names)), np.nan)
+    for one in range(len(names)):
+        for other in range(len(names)):
+            p, y = said[:, one], did[:, other]
+            known = np.isfinite(p) & np.isfinite(y)
+            if (y[known] == 1).any() and (y[known] == 0).any():
+                values[one, other] = (p[known & (y == 1)].mean() + 1 - p[known & (y == 0)].mean()) / 2
+    return pd.DataFrame(values, index=names, columns=names)
+
+
+def _drawn_advantages(values: Floats, n_permutations: int, seed: int) -> Floats:
+    """(permutation,) mean advantage where another predictor is called each target's own."""
+    rng, n = np.random.default_rng(seed), len(values)
+    size = max(1, _CELLS_AT_ONCE // n**2)
+    means = []
+    for start in range(0, n_permutations, size):
+        orders = np.array([rng.permutation(n) for _ in range(min(size, n_permutations - start))])
+        means.append(np.nanmean(_advantages(values[orders]), axis=1))
+    return np.concatenate(means)
+
+
+def _advantages(values: Floats) -> Floats:
+    """(..., target) diagonal cells less row and column effects, both estimated off the diagonal (additive fit by
+    alternating means); values are (..., predictor, target)."""
+    diagonal = np.arange(values.shape[-1])
+    off = values.copy()
+    off[..., diagonal, diagonal] = np.nan
+    known = np.isfinite(off)
+    n_rows, n_columns = known.sum(axis=-1), known.sum(axis=-2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        grand = np.nansum(off, axis=(-2, -1), keepdims=True) / known.sum(axis=(-2, -1), keepdims=True)
+        centred = np.where(known, off - grand, 0.0)
+        row_sums, column_sums = centred.sum(axis=-1), centred.sum(axis=-2)
+        columns = np.zeros_like(column_sums)
+        for _ in range(_ALTERNATIONS):
+            rows = np.nan_to_num((row_sums - (known @ columns[..., None])[..., 0]) / n_rows)
+            columns = np.nan_to_num((column_sums - (rows[..., None, :] @ known)[..., 0, :]) / n_columns)
+    found = values[..., diagonal, diagonal] - grand[..., 0] - rows - columns
+    return np.asarray(np.where((n_rows > 0) & (n_columns > 0), found, np.nan))
+
+
+# ---- arithmetic ------------------------------------------------------------------------------------------------------
+
+
+def _need(table: pd.DataFrame, columns: Sequence[str], test: str) -> None:
+    if missing := [column for column in columns if column not in table.columns]:
+        raise InputError(
+            f"the answers of the {test} test lack {', '.join(missing)}; they have {', '.join(table.columns)}"
+        )
+
+
+def _binary(table: pd.DataFrame, columns: Sequence[str]) -> None:
+    for column in columns:
+        if odd := sorted(set(table[column].dropna().unique()) - {0, 1}):
+            raise InputError(f"{column} holds {odd[0]!r}; give 1 or 0, blank where it is missing")
+
+
+def _over(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
+
+
+def _of_table(cells: Floats) -> list[dict[str, float]]:
+    """Scores of tables (row, [TP, FP, TN, FN])."""
+    tp, fp, tn, fn = cells.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        n = tp + fp + tn + fn
+        found = {
+            "accuracy": (tp + tn) / n,
+            "precision": tp / (tp + fp),
+            "recall": tp / (tp + fn),
+            "positive_rate": (tp + fp) / n,
+            "always_no_accuracy": (tn + fp) / n,
+            "balanced_accuracy": (tp / (tp + fn) + tn / (tn + fp)) / 2,
+        }
+    return [{name: float(value[row]) for name, value in found.items()} for row in range(len(cells))]
+
+
+def _intervals(by_word: Floats, n_bootstrap: int, seed: int) -> dict[str, float]:
+    if not len(by_word):
+        return {f"{name}_{end}": float("nan") for name in ("accuracy", "balanced_accuracy") for end in ("low", "high")}
+    rng = np.random.default_rng(seed)
+    draws = rng.multinomial(len(by_word), np.full(len(by_word), 1 / len(by_word)), size=n_bootstrap)
+    table = pd.DataFrame(_of_table(draws @ by_word))
+    return {
+        f"{name}_{end}": float(table[name].quantile(at))
+        for name in ("accuracy", "balanced_accuracy")
+        for end, at in (("low", 0.025), ("high", 0.975))
+    }
+
+
+def _mean_interval(values: Floats, n_bootstrap: int, seed: int) -> tuple[float, float]:
+    if len(values) < 2:
+        return float("nan"), float("nan")
+    rng = np.random.default_rng(seed)
+    means = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
+    return interval_95(means)

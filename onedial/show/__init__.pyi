@@ -1,0 +1,70 @@
+from .figure_style import (
+    COLOURS,
+    FAINT,
+    GRID,
+    INK,
+    MARKERS,
+    PAPER,
+    STYLE,
+    Drawing,
+    family_styles,
+    named,
+    new_figure,
+    save_figure,
+    set_title,
+    styled,
+)
+from .formatters import NOTHING, headline, interval, number, p_value
+from .labels import one_line_labels, shortened_apart, target_labels
+from .page import Explorer, Finding, Section, TableRow
+from .point_names import name_points
+from .progress import progress_bar
+from .results import CAPTIONS, captions_of, save_results
+from .run_tables import Rows, flat_rows, stage_rows, surroundings
+from .wandb_login import WandbOptions, check_wandb, wandb_is_installed, wandb_knows_key
+from .wandb_run import FILES
+from .wandb_watcher import WandbWatcher
+
+__all__ = [
+    "CAPTIONS",
+    "COLOURS",
+    "Drawing",
+    "Explorer",
+    "FAINT",
+    "FILES",
+    "Finding",
+    "GRID",
+    "INK",
+    "MARKERS",
+    "NOTHING",
+    "PAPER",
+    "Rows",
+    "STYLE",
+    "Section",
+    "TableRow",
+    "WandbOptions",
+    "WandbWatcher",
+    "captions_of",
+    "check_wandb",
+    "family_styles",
+    "flat_rows",
+    "headline",
+    "interval",
+    "name_points",
+    "named",
+    "new_figure",
+    "number",
+    "one_line_labels",
+    "p_value",
+    "progress_bar",
+    "save_figure",
+    "save_results",
+    "set_title",
+    "shortened_apart",
+    "stage_rows",
+    "styled",
+    "surroundings",
+    "target_labels",
+    "wandb_is_installed",
+    "wandb_knows_key",
+]

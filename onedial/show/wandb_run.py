@@ -1,0 +1,161 @@
+"""One W&B run beside a run on disk: it begins, takes values, tables, figures and files, and may be lost.
+
+Without W&B the run is complete. `offline` writes under <run>/wandb, to be sent later by `wandb sync`; nothing leaves
+the machine then. A run that goes on is the same W&B run: its manifest keeps the identifier. Steps are tenths of a
+second since the run was begun, so that they go on where the run does.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from onedial.core import InputError, Run, flat, notice
+from onedial.show.results import captions_of
+from onedial.show.wandb_lineage import FACT, recorded_id, runs_read_by, wandb_id
+from onedial.show.wandb_login import WandbOptions, check_wandb, import_wandb
+
+PROJECT = "onedial"
+MOST_ROWS = 10_000
+"""Of a table that W&B is given to show; a longer one is in the artifact alone."""
+STEPS_PER_SECOND = 10
+FILES = ("report.html", "*.csv", "*.json", "config.yaml", "figures/*.svg")
+"""Of a run's folder, what its artifact holds."""
+NO_RESULTS = frozenset({"manifest.json", "interventions.json", "factor.json"})
+"""JSON files that say how something was made, or hold it whole."""
+LONGEST_NAME = 100
+"""Letters of a folder's name that an artifact's name takes over; W&B takes 128 in all."""
+
+
+class WandbRun:
+    """One process's W&B run beside a run on disk.
+
+    A server or a service that no longer answers is noticed once; the run on disk goes on without its mirror.
+
+    Args:
+        run: has all that it records at its beginning.
+        options: mode offline or online.
+        kind: W&B's job type.
+        process, n_processes: which of how many.
+
+    Raises:
+        InputError: as `check_wandb`, or the server cannot be reached at the start.
+    """
+
+    def __init__(self, run: Run, options: WandbOptions, kind: str, process: int = 0, n_processes: int = 1) -> None:
+        check_wandb(options.mode)
+        self._wandb = wandb = import_wandb()
+        self._run, self._mode, self._is_first = run, options.mode, not process
+        manifest, own = run.manifest, wandb_id(run)
+        suffix, self._others = f"-p{process}" if process else "", "*" if n_processes > 1 else ""
+        given = (os.environ.get("WANDB_RUN_ID") or recorded_id(run)) if self._is_first else None  # an agent names it
+        self._identifier = given or f"{own}{suffix}"
+        self._reads = runs_read_by(run)
+        told = {"subject": manifest.facts.get("model", {}), "commit": manifest.commit, "reads": self._reads}
+        try:
+            self._logged: wandb.Run | None = wandb.init(
+                id=self._identifier,
+                resume="allow",
+                project=options.project or os.environ.get("WANDB_PROJECT") or PROJECT,
+                entity=options.entity,
+                group=options.group or (own if n_processes > 1 else None),
+                tags=options.tags or None,
+                name=f"{options.name or run.path.resolve().name}{suffix}",
+                job_type=kind,
+                dir=run.path,
+                mode=options.mode,
+                config={**run.config, **told},
+                settings=wandb.Settings(console="off", silent=True, save_code=False),
+            )
+        except wandb.errors.Error as error:
+            raise InputError(self._refused(error)) from error
+        self._folder = Path(self._logged.dir).parent
+        self._began = datetime.fromisoformat(manifest.started.replace("Z", "+00:00"))
+        self._last_step = -1
+        if self._is_first:
+            run.record(**{FACT: {"id": self._identifier, "project": self._logged.project}})
+
+    def where(self) -> str:
+        """One line for the terminal: the page of an online run, or how an offline one is sent."""
+        if self._mode == "online" and self._logged is not None:
+            return f"W&B: {self._logged.url}"
+        pieces = self._run.path / "wandb" / f"offline-run-*-{self._identifier}{self._others}"
+        return f"W&B: {self._folder}\n     to send it: wandb sync {pieces}"
+
+    def log(self, values: Mapping[str, Any]) -> None:
+        """Log values at a step of their own."""
+        seconds = (datetime.now(UTC) - self._began).total_seconds()
+        self._last_step = step = max(self._last_step + 1, int(STEPS_PER_SECOND * seconds))
+        self._tell(lambda logged: logged.log(dict(values), step=step))
+
+    def configure(self, values: Mapping[str, Any]) -> None:
+        """Add to the configuration what was chosen only after the beginning."""
+        self._tell(lambda logged: logged.config.update(dict(values), allow_val_change=True))
+
+    def measure_along(self, metrics: str, along: str) -> None:
+        """Show the metrics of a pattern along another one instead of along the steps."""
+        self._tell(lambda logged: logged.define_metric(metrics, step_metric=along))
+
+    def close(self, failed: bool = False) -> None:
+        """End the W&B run as it stands; nothing where it has ended."""
+        self._tell(lambda logged: logged.finish(exit_code=int(failed)))
+        self._logged = None
+
+    # ---- what a folder says --------------------------------------------------------------------------------------
+
+    def log_folder(self) -> None:
+        """Tables, figures and summary of what the folder says."""
+        wandb, path = self._wandb, self._run.path
+        tables = {file.stem: self._run.read_table(file.name) for file in sorted(path.glob("*.csv"))}
+        shown = {
+            f"tables/{name}": wandb.Table(dataframe=table) for name, table in tables.items() if len(table) <= MOST_ROWS
+        }
+        pictures = {
+            f"figures/{name}": wandb.Image(str(path / "figures" / f"{name}.png"), caption=words["caption"])
+            for name, words in captions_of(self._run).items()
+        }
+        if shown or pictures:
+            self.log({**shown, **pictures})
+        for file in sorted(path.glob("*.json")):
+            told = json.loads(file.read_text(encoding="utf-8"))
+            if file.name not in NO_RESULTS and isinstance(told, Mapping):
+                values = {name: value for name, value in flat(told, f"{file.stem}.") if _is_plain(value)}
+                self._tell(lambda logged, values=values: logged.summary.update(values))  # type: ignore[misc]
+
+    def log_artifact(self, kind: str, patterns: Sequence[str], metadata: Mapping[str, Any]) -> None:
+        """The files of some patterns, relative to the run's folder; nothing where there are none."""
+        path = self._run.path
+        files = sorted(str(file.relative_to(path)) for pattern in patterns for file in path.glob(pattern))
+        if not files:
+            return
+        artifact = self._wandb.Artifact(f"{self.name()}-{kind}", type=kind, metadata={"reads": self._reads, **metadata})
+        for file in files:
+            artifact.add_file(str(path / file), name=file)
+        self._tell(lambda logged: logged.log_artifact(artifact))
+
+    def name(self) -> str:
+        """The folder's, in the letters that an artifact's name may have."""
+        return re.sub(r"[^\w.-]+", "-", self._run.path.resolve().name)[:LONGEST_NAME]
+
+    # ---- a mirror that is lost -----------------------------------------------------------------------------------
+
+    def _tell(self, say: Callable[[Any], object]) -> None:
+        """Say something to W&B, unless it is lost already."""
+        if self._logged is None:
+            return
+        try:
+            say(self._logged)
+        except (self._wandb.errors.Error, ConnectionError) as error:  # ConnectionError: its service was killed
+            notice(f"warning: {self._refused(error)}")
+            self._logged = None
+
+    def _refused(self, error: Exception) -> str:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        return f"W&B did not take the run ({reason}); {self._run.path} is complete without it, so log it offline"
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float) and value == value

@@ -1,0 +1,5 @@
+"""Arrays in, numbers out: answers, resampling, permutation, p values, ROC curves, agreement."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

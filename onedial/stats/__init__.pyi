@@ -1,0 +1,64 @@
+from .agreement import count, count_permuted, count_resampled, interval
+from .answers import (
+    Answers,
+    PsychometricsWarning,
+    as_answers,
+    frame_of,
+    names,
+    numbers_or_nan,
+    one_kind_of_answer,
+    warn,
+)
+from .arrays import Booleans, Floats, Integers, number, unmasked
+from .groups import labels_of
+from .level import LEVEL, QUANTILES_95, Z_95, interval_95, p_value
+from .multiple_tests import adjusted, chi_squared_tail, p_text
+from .numbers import FEWEST_TOPICS, Number, average_within_models, number_of, without_each_model
+from .ranking import auc, auc_resampled
+from .resampling import N_RESAMPLES, chunks, permuted_rows, resampled_weights, strata_of
+from .roc import roc_area, roc_area_interval
+from .shares import wilson_interval
+
+__all__ = [
+    "Answers",
+    "Booleans",
+    "FEWEST_TOPICS",
+    "Floats",
+    "Integers",
+    "LEVEL",
+    "N_RESAMPLES",
+    "Number",
+    "PsychometricsWarning",
+    "QUANTILES_95",
+    "Z_95",
+    "adjusted",
+    "as_answers",
+    "auc",
+    "auc_resampled",
+    "average_within_models",
+    "chi_squared_tail",
+    "chunks",
+    "count",
+    "count_permuted",
+    "count_resampled",
+    "frame_of",
+    "interval",
+    "interval_95",
+    "labels_of",
+    "names",
+    "number",
+    "number_of",
+    "numbers_or_nan",
+    "one_kind_of_answer",
+    "p_text",
+    "p_value",
+    "permuted_rows",
+    "resampled_weights",
+    "roc_area",
+    "roc_area_interval",
+    "strata_of",
+    "unmasked",
+    "warn",
+    "wilson_interval",
+    "without_each_model",
+]

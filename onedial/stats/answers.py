@@ -1,0 +1,167 @@
+"""The one border of this package: whatever holds yes/no answers becomes two boolean matrices, or a clear error.
+
+Rows are questions and columns respondents. An answer is 1 (yes), 0 (no) or missing; a missing answer is never
+turned into "no". Integers, floats, booleans and pandas' nullable types mean the same.
+"""
+
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from onedial.core import InputError, Notice
+from onedial.stats.arrays import Booleans, Integers, unmasked
+
+
+class PsychometricsWarning(Notice):
+    """A number could not be estimated, or was repaired; the message names the respondents."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Yes/no answers with gaps.
+
+    Attributes:
+        yes: (question, respondent), True where the answer is yes.
+        answered: (question, respondent), False where the answer is missing.
+        questions, respondents: the labels.
+    """
+
+    yes: Booleans
+    answered: Booleans
+    questions: pd.Index
+    respondents: pd.Index
+
+    @property
+    def n_questions(self) -> int:
+        return self.yes.shape[0]
+
+    @property
+    def n_respondents(self) -> int:
+        return self.yes.shape[1]
+
+    @cached_property
+    def n_yes(self) -> Integers:
+        """(respondent,) how often each said yes."""
+        return self.yes.sum(axis=0)
+
+    @cached_property
+    def n_answered(self) -> Integers:
+        """(respondent,) how many questions each answered."""
+        return self.answered.sum(axis=0)
+
+    @cached_property
+    def varies(self) -> Booleans:
+        """(respondent,) False for a respondent that gave only one kind of answer, or none."""
+        return (self.n_yes > 0) & (self.n_yes < self.n_answered)
+
+    @cached_property
+    def is_complete(self) -> bool:
+        return bool(self.answered.all())
+
+    def select(self, keep: Booleans | Integers) -> "Answers":
+        """The same questions, and only the respondents in `keep` (a mask or positions)."""
+        return Answers(self.yes[:, keep], self.answered[:, keep], self.questions, self.respondents[keep])
+
+
+def as_answers(matrix: Any) -> Answers:
+    """Read a matrix of answers, question by respondent.
+
+    Args:
+        matrix: `Answers`, a DataFrame, anything with `to_frame()`, or a two-dimensional array. Values 1/True = yes,
+            0/False = no, nan/None/NA = missing, as is what a masked array hides.
+
+    Raises:
+        InputError: not two-dimensional, empty, a repeated respondent, text, an infinity, or another value than 0 and 1.
+    """
+    if isinstance(matrix, Answers):
+        return matrix
+    frame = matrix if isinstance(matrix, pd.DataFrame) else frame_of(matrix)
+    if not frame.shape[0] or not frame.shape[1]:
+        raise InputError(
+            f"the answer matrix is empty ({frame.shape[0]} questions x {frame.shape[1]} respondents); "
+            "give at least one question in the rows and one respondent in the columns"
+        )
+    if not frame.columns.is_unique:
+        repeated = frame.columns[frame.columns.duplicated()].unique()
+        raise InputError(f"respondent {names(repeated)} occurs more than once; give each column its own name")
+    values = numbers_or_nan(frame)
+    if values.dtype == bool:
+        return Answers(values, np.ones(values.shape, dtype=bool), frame.index, frame.columns)
+    answered = ~np.isnan(values)
+    yes = values == 1
+    wrong = answered & ~yes & (values != 0)
+    if wrong.any():
+        columns = frame.columns[wrong.any(axis=0)]
+        example = values[wrong][0]
+        raise InputError(
+            f"the answers of {names(columns)} hold {example:g}, and an answer is 1 (yes), 0 (no) or missing (nan); "
+            "recode them before the analysis"
+        )
+    return Answers(yes, answered, frame.index, frame.columns)
+
+
+def names(labels: Iterable[object], limit: int = 12) -> str:
+    """'a, b and 3 more': respondents as a message names them."""
+    shown = [str(label) for label in labels]
+    if len(shown) <= limit:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:limit])} and {len(shown) - limit} more"
+
+
+def one_kind_of_answer(who: str) -> str:
+    """What is to be known of respondents that always say the same: one sentence, so that it is said once."""
+    return f"{who} gave only one kind of answer (or none): correlations with them are nan, no place on a factor"
+
+
+def warn(message: str) -> None:
+    """Issue a `PsychometricsWarning` that points at the first line outside this package."""
+    depth = 1
+    while sys._getframe(depth).f_globals.get("__name__", "").startswith(("onedial.", "probes.", "steering.")):
+        depth += 1
+    warnings.warn(message, PsychometricsWarning, stacklevel=depth + 1)
+
+
+def frame_of(matrix: Any) -> pd.DataFrame:
+    if hasattr(matrix, "to_frame"):
+        return pd.DataFrame(matrix.to_frame())
+    values = unmasked(matrix)
+    if values.ndim != 2:
+        raise InputError(
+            f"the answer matrix has {values.ndim} dimension(s); give a question x respondent matrix "
+            "(a single respondent is a matrix with one column)"
+        )
+    return pd.DataFrame(values, copy=False)
+
+
+def numbers_or_nan(frame: pd.DataFrame) -> NDArray[Any]:
+    """The values as one bool, float32 or float64 array; nan where missing."""
+    kinds = {dtype.kind if isinstance(dtype, np.dtype) else "?" for dtype in frame.dtypes}
+    if kinds == {"b"} or kinds == {"f"}:
+        return frame.to_numpy()
+    if kinds <= {"b", "i", "u", "f"}:
+        return frame.to_numpy(dtype=float)
+    columns = [_column(frame.iloc[:, position], label) for position, label in enumerate(frame.columns)]
+    return np.column_stack(columns)
+
+
+def _column(column: pd.Series, label: object) -> NDArray[np.float64]:
+    text = next((value for value in column if isinstance(value, str | bytes)), None)
+    if text is not None:
+        raise InputError(
+            f"the answers of {label} hold the text {text!r}, and an answer is 1 (yes), 0 (no) or missing (nan); "
+            "recode them before the analysis, or read the file with onedial.panels.load_panel"
+        )
+    try:
+        return pd.to_numeric(column, errors="raise").to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the answers of {label} are of type {column.dtype}, which cannot be read as 1 (yes), 0 (no) or missing: "
+            f"{error}"
+        ) from error

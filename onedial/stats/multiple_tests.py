@@ -1,0 +1,34 @@
+"""Many p values at once, one in a sentence, and the tail of chi-squared."""
+
+import numpy as np
+from scipy.special import chdtrc
+
+from onedial.stats.arrays import Floats
+
+
+def adjusted(p: Floats) -> Floats:
+    """p values adjusted for the false discovery rate; nan stays nan and does not count.
+
+    Formula: min over j >= rank of n p_(j) / j (Benjamini and Hochberg, 1995, Journal of the Royal Statistical Society B
+    57, 289-300). R: `p.adjust(p, "BH")`.
+    """
+    found = np.full(p.shape, np.nan)
+    known = np.isfinite(p)
+    values = p[known]
+    order = np.argsort(values)[::-1]
+    n = len(values)
+    steps = np.minimum.accumulate(values[order] * n / np.arange(n, 0, -1))
+    back = np.empty(n)
+    back[order] = np.minimum(steps, 1)
+    found[known] = back
+    return found
+
+
+def chi_squared_tail(value: float, df: float) -> float:
+    """P(chi-squared > value); nan where the value is."""
+    return float(chdtrc(df, max(value, 0.0))) if np.isfinite(value) and df > 0 else float("nan")
+
+
+def p_text(p: float) -> str:
+    """A p value in a sentence."""
+    return "p < .0001" if p < 1e-4 else f"p = {p:.2g}"

@@ -1,0 +1,101 @@
+"""One number of the verdict, averaged over targets, with what can be said of it in two scopes.
+
+in this panel          the targets as given; only the questions are drawn: 95% and 90% percentile intervals of a
+                       bootstrap over questions, and one over whole topics where there are ten or more
+for models like these  base models are drawn too: variance over questions plus that between base models over their
+                       number M, and Student's t with M - 1 degrees of freedom; not given under five base models
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from onedial.stats.agreement import interval
+from onedial.stats.level import QUANTILES_95
+
+FEWEST_MODELS, FEWEST_TOPICS = 5, 10
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Number:
+    """An average over targets of one base model first, then over base models.
+
+    Attributes:
+        estimate: the number.
+        low, high, low_90, high_90, se: over questions.
+        low_topics, high_topics: 95% over topics; nan under ten of them.
+        low_models, high_models: 95% for models like these; nan under five base models.
+    """
+
+    estimate: float = NAN
+    low: float = NAN
+    high: float = NAN
+    low_90: float = NAN
+    high_90: float = NAN
+    se: float = NAN
+    low_topics: float = NAN
+    high_topics: float = NAN
+    low_models: float = NAN
+    high_models: float = NAN
+
+    def within(self, bound: float) -> bool:
+        """Whether the 90% interval lies within +-bound: two one-sided tests at 5%."""
+        return bool(self.low_90 > -bound and self.high_90 < bound)
+
+
+def average_within_models(values: np.ndarray, models: np.ndarray) -> np.ndarray:
+    """Mean over targets of one base model, then over base models, along the last axis; nan is left out.
+
+    A model that stands in the panel under ten framings thus counts as one.
+    """
+    means = model_means(values, models)
+    known = ~np.isnan(means)
+    with np.errstate(invalid="ignore"):
+        return np.where(known, means, 0).sum(axis=-1) / known.sum(axis=-1)
+
+
+def model_means(values: np.ndarray, models: np.ndarray) -> np.ndarray:
+    """Mean over the targets of each base model, in the order of `numpy.unique`: ... x model; nan is left out."""
+    names = models.astype(str)
+    known = ~np.isnan(values)
+    filled = np.where(known, values, 0)
+    own = [names == name for name in np.unique(names)]
+    with np.errstate(invalid="ignore"):
+        return np.stack([filled[..., mask].sum(-1) / known[..., mask].sum(-1) for mask in own], axis=-1)
+
+
+def number_of(values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | None, models: np.ndarray) -> Number:
+    """Put a number together.
+
+    Args:
+        values: target. resampled: resample x target, over questions. by_topic: the same over topics, None where
+            there are too few.
+        models: base model of each target.
+    """
+    estimate = float(average_within_models(values, models))
+    drawn = average_within_models(resampled, models)
+    low, high = (float(end) for end in interval(drawn))
+    low_90, high_90 = (float(end) for end in interval(drawn, 0.90))
+    se = float(np.nanstd(drawn, ddof=1))
+    low_topics = high_topics = low_models = high_models = NAN
+    if by_topic is not None:
+        low_topics, high_topics = (float(end) for end in interval(average_within_models(by_topic, models)))
+    means = model_means(values, models)
+    means = means[~np.isnan(means)]
+    if len(means) >= FEWEST_MODELS:
+        spread = np.sqrt(se**2 + means.var(ddof=1) / len(means))
+        reach = float(stats.t.ppf(QUANTILES_95[1], len(means) - 1) * spread)
+        low_models, high_models = estimate - reach, estimate + reach
+    return Number(estimate, low, high, low_90, high_90, se, low_topics, high_topics, low_models, high_models)
+
+
+def without_each_model(values: np.ndarray, models: np.ndarray) -> dict[str, float]:
+    """The number without each base model in turn; nan where it is the only one."""
+    names = np.unique(models.astype(str))
+    left = {}
+    for name in names:
+        others = models.astype(str) != name
+        left[str(name)] = float(average_within_models(values[others], models[others])) if others.any() else NAN
+    return left

@@ -1,0 +1,82 @@
+"""How often the higher score goes with the positive case: the area under the ROC curve."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from onedial.core import InputError
+from onedial.stats.arrays import Floats, unmasked
+
+
+def roc_area(scores: ArrayLike, positive: ArrayLike, weights: Floats | None = None) -> Floats:
+    """P(score of a positive case > score of a negative one), ties one half.
+
+    Formula: (sum over pairs of a positive and a negative case of w_p w_n ([s_p > s_n] + [s_p = s_n] / 2)) / (sum of w_p
+    times sum of w_n) (Hanley and McNeil, 1982, Radiology 143, 29-36).
+
+    Args:
+        scores: (case,), any numbers. positive: (case,) 1 / 0. Cases with nan in either are left out.
+        weights: (..., case), such as how often each case was drawn into each of many resamples; None = 1 each.
+
+    Returns:
+        (...), a scalar array without weights. Sign: 0.5 = the scores know nothing, 1 = every positive case above every
+        negative one; nan where either kind is missing.
+
+    R: `pROC::auc(positive, scores, direction = "<")`. Python: `sklearn.metrics.roc_auc_score(positive, scores)`.
+    """
+    score, kind = (unmasked(values).astype(float) for values in (scores, positive))
+    weight = np.ones(len(score)) if weights is None else weights
+    known = np.flatnonzero(~np.isnan(score))
+    order = known[np.argsort(score[known], kind="stable")]
+    score, kind, ordered = score[order], kind[order], weight[..., order]
+    hits, misses = ordered * (kind == 1), ordered * (kind == 0)
+    starts = np.flatnonzero(np.r_[True, score[1:] > score[:-1]])
+    if len(starts) < len(order):
+        hits, misses = (np.add.reduceat(part, starts, axis=-1) for part in (hits, misses))
+    below = np.cumsum(misses, axis=-1) - misses / 2
+    pairs = hits.sum(axis=-1, dtype=float) * misses.sum(axis=-1, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((hits * below).sum(axis=-1, dtype=float) / pairs)
+
+
+def roc_area_interval(area: float, n_positive: int, n_negative: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of an area under the ROC curve, from the area and the two counts alone.
+
+    Formula: all t with |area - t| <= z s(t), s(t)^2 = t (1 - t) (1 + k (1 - t) / (2 - t) + k t / (1 + t)) / (n_p n_n),
+    k = (n_p + n_n) / 2 - 1, z the normal quantile (Newcombe, 2006, Statistics in Medicine 25, 559-573, method 5). Cases
+    are independent. Where positive and negative cases do not overlap, a bootstrap gives [1, 1]; this one does not.
+
+    Args:
+        area: between 0 and 1. n_positive, n_negative: cases of either kind, at least one each.
+        confidence: of the interval.
+
+    Returns:
+        (low, high), between 0 and 1; nan where the area is. Sign: as `roc_area`.
+
+    Raises:
+        InputError: a count below 1, an area outside 0 to 1, or no confidence between 0 and 1.
+
+    R: `auRoc::auc.nonpara.mw(x, y, conf.level, method = "newcombe")`.
+    """
+    if min(n_positive, n_negative) < 1 or not 0 < confidence < 1:
+        raise InputError(
+            f"{n_positive} positive and {n_negative} negative cases, confidence {confidence:g}; it takes one case of "
+            "either kind and a confidence between 0 and 1"
+        )
+    if math.isnan(area):
+        return area, area
+    if not 0 <= area <= 1:
+        raise InputError(f"an area of {area:g}; it lies between 0 and 1")
+    z, k = float(ndtri((1 + confidence) / 2)), (n_positive + n_negative) / 2 - 1
+
+    def beyond(t: float) -> float:
+        spread = t * (1 - t) * (1 + k * (1 - t) / (2 - t) + k * t / (1 + t)) / (n_positive * n_negative)
+        return (area - t) ** 2 - z**2 * spread
+
+    # from 0 (or 1) inwards the squared distance falls below the squared width once; at the end itself both may be 0
+    low = 0.0 if area == 0 else float(brentq(beyond, 0, area * (1 - 1e-9) if area == 1 else area))
+    high = 1.0 if area == 1 else float(brentq(beyond, max(area, 1e-9), 1))
+    return low, high

@@ -1,0 +1,12 @@
+"""The stages of `experiments/ask_battery.py`: what is asked about, who answers, every test, and its scores.
+
+What is on disk is not asked again. material: questions and options; respondents: models, or a subject at each setting
+of its dial; asking: the tests; ending: tables and figures.
+"""
+
+from onedial.studies.battery.asking import TESTS, ask, ask_critic, critic_of
+from onedial.studies.battery.ending import finish
+from onedial.studies.battery.material import Material, material_of
+from onedial.studies.battery.respondents import Make, respondents_of
+
+__all__ = ["TESTS", "Make", "Material", "ask", "ask_critic", "critic_of", "finish", "material_of", "respondents_of"]

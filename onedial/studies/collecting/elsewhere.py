@@ -1,0 +1,95 @@
+"""Models of providers and servers: what they need, what they would cost, and all of them asked at once."""
+
+import argparse
+from pathlib import Path
+
+from onedial.asking import ProviderRespondent
+from onedial.core import InputError, Journal, Notes, Run
+from onedial.panels import (
+    WRITTEN,
+    Budget,
+    Collection,
+    RespondentModel,
+    ask_providers,
+    expected_costs,
+    load_judge,
+    probes_for,
+)
+from onedial.show import progress_bar
+
+INSPECT_LOGS = "inspect_logs"
+
+
+def check_what_is_asked_elsewhere(models: list[RespondentModel], options: argparse.Namespace) -> None:
+    """Before anything is asked: libraries, keys, the judge, and prices where there is a budget.
+
+    Raises:
+        InputError: one of them is missing.
+    """
+    elsewhere = [(model, model.provider) for model in models if model.provider is not None]
+    for model, provider in elsewhere:
+        if options.budget is not None and model.price is None:
+            raise InputError(f"--budget needs the price of {model.label}; give it in {options.respondents}")
+        if not options.dry_run:
+            ProviderRespondent(provider)
+    if options.judge is not None:
+        entry = load_judge(options.respondents)
+        if entry is None or entry.provider is None:
+            raise InputError(f"--judge needs a model under the key `judge` of {options.respondents}")
+        if options.budget is not None:
+            raise InputError("--budget does not count the judge; collect with it first, and judge with --resume after")
+        if not options.dry_run:
+            ProviderRespondent(entry.provider)
+    if options.budget is not None and not elsewhere:
+        raise InputError(f"--budget was given, but {options.respondents} names no model that costs money")
+
+
+def show_costs(collection: Collection) -> None:
+    """Print what is still to be asked of whom, in calls, tokens and money; nothing is written."""
+    calls = []
+    for each in collection.missing():
+        kind = "closed book" if each.instrument.name == "closed book" else each.entry.instrument
+        settings = each.entry.provider
+        calls.append(
+            {
+                "respondent": each.respondent,
+                "instrument": each.instrument.name,
+                "prompts": [each.instrument.prompt(question.text) for question in each.questions],
+                "written": WRITTEN[kind],
+                "room": 0 if settings is None else settings.room(kind),
+                "price": each.entry.price,
+            }
+        )
+    print(expected_costs(calls).groupby(level=[0, 1], sort=False).sum(min_count=1).round(4).to_string())
+    print("tokens are estimated, at four characters each; money is in the currency of the file's prices")
+    if any(model.provider is not None and model.provider.reasoning_effort for model in collection.models):
+        print("what a model thinks to itself comes on top: money_at_most counts all that it may write")
+
+
+def ask_elsewhere(
+    collection: Collection, journal: Journal, run: Run, options: argparse.Namespace, notes: Notes
+) -> bool:
+    """Ask all models of providers and servers at once; True where the budget ended it."""
+    pending = collection.missing([model for model in collection.models if model.provider is not None])
+    if not pending:
+        return False
+    budget = None if options.budget is None else Budget(options.budget, collection.spent())
+    start = len(run.manifest.resumed)
+    asked = [*probes_for([each.entry for each in pending], start), *pending]
+    try:
+        with progress_bar(sum(len(each.questions) for each in asked), "providers") as advance:
+            ask_providers(asked, journal.add, logs=logs_of(run, options), budget=budget, advance=advance)
+    finally:
+        journal.fold()
+    if budget is None or not budget.exhausted:
+        return False
+    left = sum(len(each.questions) for each in collection.missing())
+    notes.tell(
+        f"the budget of {options.budget:g} would have been passed: {budget.spent:.4g} is spent, {left} questions are "
+        "not asked; a larger --budget with --resume goes on"
+    )
+    return True
+
+
+def logs_of(run: Run, options: argparse.Namespace) -> Path | None:
+    return run.path / INSPECT_LOGS if options.inspect_logs else None

@@ -1,0 +1,83 @@
+"""Models on this machine: loaded one by one, looked at before they are asked, and asked chunk by chunk."""
+
+import argparse
+from dataclasses import replace
+from functools import partial
+
+from onedial.asking import CAN_YOU_ANSWER, Question, TextReader, check_answer_tokens, findings_table, measurements
+from onedial.core import InputError, Parts
+from onedial.models import LocalRespondent, OpenModel, encode, load_model
+from onedial.panels import Collection, Pending, RespondentModel, key_of
+from onedial.show import progress_bar
+
+CHUNK = 64
+"""Prompts whose answers are written at once: what a kill can cost."""
+
+
+def ask(entry: RespondentModel, collection: Collection, options: argparse.Namespace) -> None:
+    """Ask one model on this machine whatever it has not answered yet; it is loaded only if there is something."""
+    pending = [] if entry.provider is not None else collection.missing([entry])
+    if not pending:
+        return
+    parts = collection.parts
+    model = load_model(
+        entry.model, revision=entry.revision, dtype=entry.dtype, device=options.device, device_map=options.device_map
+    )
+    known = parts.read()
+    others = set(known.loc[known["model"] == entry.short_name, "model_sha256"]) - {model.identity.fingerprint, ""}
+    if others:
+        raise InputError(f"{parts.folder} holds answers of other weights of {entry.model}; choose another --out")
+    direct = {each.instrument.template.name: each for each in pending if each.instrument.name == CAN_YOU_ANSWER.name}
+    check_framings(entry, model, {name: each.questions for name, each in direct.items()})
+    for each in pending:
+        ask_with(each, model, parts)
+
+
+def check_framings(entry: RespondentModel, model: OpenModel, pending: dict[str, list[Question]]) -> None:
+    """Print what keeps yes and no from being read off this model's tokens, before anything is asked.
+
+    Raises:
+        InputError: in one of the framings they cannot be told apart.
+    """
+    prompts = {
+        entry.respondent(template): template.fill(pending[template.name][0].text)
+        for template in entry.framings
+        if pending.get(template.name)
+    }
+    encode_text, decode = partial(encode, model.tokenizer), model.tokenizer.decode
+    findings = [
+        finding
+        for respondent, prompt in prompts.items()
+        for finding in check_answer_tokens(respondent, model.render(prompt), encode_text, decode)
+    ]
+    if findings:
+        print(findings_table(findings), flush=True)
+    for respondent, prompt in prompts.items():
+        try:
+            model.answer_tokens(prompt)
+        except InputError as error:
+            raise InputError(f"{respondent} cannot be asked: {error}") from error
+
+
+def ask_with(pending: Pending, model: OpenModel, parts: Parts) -> None:
+    """Ask the questions with one instrument, chunk by chunk; each chunk is saved before the next is asked."""
+    entry, instrument, sample = pending.entry, pending.instrument, pending.sample
+    if isinstance(instrument.reader, TextReader) and entry.temperature is not None:
+        instrument = replace(instrument, reader=replace(instrument.reader, temperature=entry.temperature))
+    with progress_bar(len(pending.questions), pending.respondent) as advance:
+        respondent = LocalRespondent(model, progress=advance, seed=sample)
+        identity = replace(respondent.identity, model=entry.short_name)
+        for start in range(0, len(pending.questions), CHUNK):
+            chunk = pending.questions[start : start + CHUNK]
+            prompts = [instrument.prompt(question.text) for question in chunk]
+            responses = sorted(respondent.answer(prompts, instrument), key=lambda response: response.place)
+            names = (instrument.name, instrument.template.name)
+            rows = measurements(pending.respondent, identity, *names, [q.id for q in chunk], responses, sample)
+            parts.append(
+                rows.assign(
+                    source=model.identity.source,
+                    revision=model.identity.revision,
+                    dtype=str(model.dtype).removeprefix("torch."),
+                    asked=[key_of(entry, instrument, question)[2] for question in chunk],
+                )
+            )

@@ -1,0 +1,125 @@
+"""From the answers to a panel: put together, graded, judged, written, and told.
+
+panel.csv  respondents.csv  closed_book.csv  judged.csv  judge_agreement.csv  costs.csv
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking import CLOSED_BOOK, Question, check_mass, findings_table
+from onedial.core import Notes, Run, write_table
+from onedial.panels import (
+    JUDGED,
+    JUDGED_KEY,
+    Collection,
+    accuracy_by_level,
+    agreement,
+    answers_to_judge,
+    failures,
+    grade_closed_book,
+    judge_answers,
+    load_judge,
+    non_answers_by_level,
+    often_unread,
+    panel_table,
+    respondents_table,
+    summarise_panel,
+    where_it_comes_from,
+)
+from onedial.show import progress_bar
+from onedial.studies.collecting.elsewhere import logs_of
+
+N_SHOWN = 10
+"""Texts that could not be read, and are shown."""
+
+
+def save(
+    collection: Collection, run: Run, options: argparse.Namespace, notes: Notes, *, may_lack: bool, sample: int
+) -> None:
+    """Put the parts together, grade the closed-book answers, write the files, and show how the respondents answer.
+
+    Args:
+        may_lack: whether questions may be missing, since the budget ended it.
+        sample: how many closed-book answers `--judge sample` puts before the judge.
+    """
+    rows = collection.rows(may_lack=may_lack)
+    is_closed = rows["instrument"] == CLOSED_BOOK.name
+    said = rows[~is_closed].assign(answered_correctly=float("nan")).reset_index(drop=True)
+    if is_closed.any():
+        said["answered_correctly"] = grade(rows[is_closed], said, collection.questions, run, options, sample)
+    panel = panel_table(collection, said)
+    write_csv(panel, run.file("panel.csv"))
+    write_csv(respondents_table(collection, said), run.file("respondents.csv"))
+    run.record(**where_it_comes_from(collection, rows, str(options.questions)))
+    if len(panel):
+        print(summarise_panel(panel, collection.questions).round(3).to_string())
+    masses = panel.groupby("respondent", sort=False)["mass"]
+    faint = [f for name, own in masses if own.notna().any() for f in check_mass(str(name), own.dropna().tolist())]
+    if faint:
+        print(f"\n{findings_table(faint)}")
+    for sentence in failures(said):
+        notes.tell(sentence)
+    for sentence, unread in often_unread(said).items():
+        notes.tell(sentence)
+        for question, text in unread.head(N_SHOWN).to_numpy():
+            print(f"  {question}: {' '.join(str(text).split())[:160]!r}")
+    if any(model.provider is not None for model in collection.models):
+        tell_about_providers(collection, run, notes)
+    print(f"\npanel: {run.path / 'panel.csv'}")
+
+
+def grade(
+    closed_rows: pd.DataFrame,
+    said: pd.DataFrame,
+    questions: list[Question],
+    run: Run,
+    options: argparse.Namespace,
+    sample: int,
+) -> np.ndarray:
+    """Write closed_book.csv and print what it says; whether each row of `said` comes from who answered correctly."""
+    written = closed_rows[closed_rows["error"].fillna("") == ""].drop_duplicates(["label", "question_id"])
+    closed = grade_closed_book(written.assign(model=written["label"], text=written["raw_text"]), questions)
+    write_csv(closed, run.file("closed_book.csv"))
+    unanswered, accuracy = non_answers_by_level(closed, questions), accuracy_by_level(closed, questions)
+    print(f"share of closed-book answers that are no answer, by level:\n{unanswered.round(3).to_string()}")
+    print(f"\nshare of the others that is correct, by level:\n{accuracy.round(3).to_string()}\n")
+    correct = closed.set_index(["model", "question_id"])["correct"]
+    if options.judge is not None:
+        judged = judge(closed, questions, run, options, sample).set_index(["model", "question_id"])["judged_right"]
+        correct = judged.reindex(correct.index) if options.judge == "all" else correct
+    return correct.reindex(pd.MultiIndex.from_frame(said[["label", "question_id"]])).to_numpy()
+
+
+def judge(
+    closed: pd.DataFrame, questions: list[Question], run: Run, options: argparse.Namespace, sample: int
+) -> pd.DataFrame:
+    """Put closed-book answers before the file's judge, those that it has not judged; write and print what it says."""
+    entry = load_judge(options.respondents)
+    assert entry is not None
+    rows = answers_to_judge(closed, questions, sample if options.judge == "sample" else None)
+    parts = run.parts("judged", JUDGED, JUDGED_KEY)
+    with progress_bar(len(rows), f"judge {entry.label}") as advance:
+        judged = judge_answers(rows, questions, entry, parts, logs=logs_of(run, options), advance=advance)
+    table = pd.DataFrame([agreement(judged)], index=[entry.label])
+    write_csv(judged.drop(columns="error"), run.file("judged.csv"))
+    write_csv(table.rename_axis("judge").reset_index(), run.file("judge_agreement.csv"))
+    print(f"judge and grader on {len(rows)} closed-book answers:\n{table.round(3).to_string()}\n")
+    return judged
+
+
+def tell_about_providers(collection: Collection, run: Run, notes: Notes) -> None:
+    """Say what was spent, and which models may have changed on the way."""
+    costs = collection.costs()
+    if costs is not None:
+        print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
+        write_csv(costs.rename_axis(["respondent", "instrument"]).reset_index(), run.file("costs.csv"))
+    for sentence in collection.changed_models():
+        notes.tell(sentence)
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+
+    write_table(path, table, float_format="%.6g")

@@ -1,0 +1,65 @@
+"""Are the main labels and those of the facts read along one direction? All at one layer.
+
+directions.csv   cosines with intervals, nulls and reliabilities      cross.csv     each probe on each label
+transfer.csv     probes of the questions on the facts, and back       erasure.csv   one label out, the others read
+angles.csv       principal angles to each base model's targets
+"""
+
+import pandas as pd
+
+from onedial.studies.probes.study import Study
+from probes import (
+    cross_evaluation,
+    cross_fit,
+    direction_table,
+    erasure_table,
+    of_rows,
+    subspace_table,
+    target_label,
+    transfer_table,
+)
+
+BEST_ESTIMATED = "mean_difference"
+"""The direction with the least noise (docs/probes.md), beside that of the method which reads best."""
+
+
+def directions_stage(study: Study) -> None:
+    """All comparisons at the study's one layer."""
+    layer, task, method = study.one_layer, study.task, study.options.methods[0]
+    rows, main, nulls = study.rows(layer), study.main_labels, study.options.nulls
+    penalties = study.penalties(layer)
+    tables = {
+        "directions": pd.concat(
+            direction_table(rows, task, penalties, main, name, n_null=nulls).assign(method=name)
+            for name in dict.fromkeys([method, BEST_ESTIMATED])
+        ),
+        "cross": cross_evaluation(study.fitted(layer)[method], task.draws, main, task.labels),
+    }
+    if by_model := targets_by_model(study):
+        tables["angles"] = subspace_table(rows, task, penalties, by_model, main, method, n_null=nulls)
+    if (asked := study.measured_facts) is not None:
+        facts, own = asked.task, study.fitted(layer, facts=True)[method]
+        among = cross_evaluation(own, facts.draws, facts.labels, facts.labels)
+        tables["cross"] = pd.concat([tables["cross"], among])
+        of_questions = (rows, task, penalties, main)
+        of_facts = (study.rows(layer, asked.store), facts, study.penalties(layer, facts=True), facts.labels)
+        tables["transfer"] = pd.concat(
+            transfer_table(*here, there[0], there[1], there[3], method, n_null=nulls)
+            for here, there in ((of_questions, of_facts), (of_facts, of_questions))
+        )
+    before = study.fitted(layer).get("ridge")
+    if before is None:
+        before = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["ridge"])["ridge"]
+    tables["erasure"] = erasure_table(rows, task, before, main, main)
+    for name, table in tables.items():
+        study.run.write_table(f"{name}.csv", table.assign(layer=layer))
+
+
+def targets_by_model(study: Study) -> dict[str, list[str]]:
+    """Base model -> labels of what it says under its framings; their directions span its subspace."""
+    respondents = study.labels.panel.respondents["model"]
+    found: dict[str, list[str]] = {}
+    for name, model in respondents.items():
+        if target_label(str(name)) in study.task.labels:
+            found.setdefault(str(model), []).append(target_label(str(name)))
+    return found

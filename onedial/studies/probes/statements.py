@@ -1,0 +1,42 @@
+"""The facts as statements and their negations, read without labels: statements.csv, distraction.csv."""
+
+from onedial.asking import NONSENSE, load_statements
+from onedial.panels import load_facts
+from onedial.studies.probes.study import Study
+from probes import CONTRAST_COLUMNS, StatementStores, distraction_table, read_without_labels
+
+DISTRACTIONS = (0.0, 0.5, 1.0, 2.0)
+"""Strengths of a feature that has nothing to do with truth, see `probes.distraction_table`."""
+
+
+def statements_stage(study: Study) -> None:
+    """At some layers; and where truth reads best with labels, the same with a planted distraction."""
+    if not study.options.facts or study.options.position != "last":
+        return
+    options, statements = study.options, load_statements(load_facts(study.options.facts, study.options.seed))
+    layers = study.spread_layers(options.statement_layers)
+    with study.progress_bar(6 * len(statements), "activations of statements") as advance:
+        stores = StatementStores.read(
+            study.model,
+            statements,
+            study.folder("statements"),
+            layers=layers,
+            n_folds=options.folds,
+            n_bootstrap=options.bootstrap,
+            seed=options.seed,
+            progress=advance,
+        )
+    parts = study.run.parts("statements", ["layer", *CONTRAST_COLUMNS], ["layer", "method", "marker"])
+    done = {int(layer) for layer in parts.done("layer")}
+    with study.progress_bar(len(layers) - len(done), "without labels") as advance:
+        for layer in layers:
+            if layer not in done:
+                table = read_without_labels(stores.at(layer), stores.at(layer, NONSENSE), stores.draws)
+                parts.append(table.assign(layer=layer))
+                advance(1)
+    table = parts.read()
+    study.run.write_table("statements.csv", table)
+    supervised = table[(table["method"] == "supervised") & (table["marker"] == "negation")]
+    layer = int(supervised["layer"].iloc[int(supervised["auroc"].argmax())])
+    planted = distraction_table(stores.at(layer), DISTRACTIONS, stores.draws)
+    study.run.write_table("distraction.csv", planted.assign(layer=layer))

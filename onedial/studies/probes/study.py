@@ -1,0 +1,241 @@
+"""What the stages of a study share: a run, a model, its activations, and everything that is made of them once."""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onedial.asking import FACT, PromptTemplate, Question, questions_frame
+from onedial.core import Run, one_line
+from onedial.models import ActivationStore, OpenModel, PromptSet, store_activations
+from onedial.panels import ResponseMatrix, load_facts, truth_of
+from probes import (
+    MAIN_LABELS,
+    CrossFitted,
+    Probe,
+    ProbeLabels,
+    ProbeTask,
+    TopicFolds,
+    best_penalties,
+    fact_labels,
+    labels_of,
+    load_layer,
+)
+
+Floats = NDArray[np.float64]
+ProgressBar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+"""Given how many steps and what they are, something to be told of each, such as `onedial.show.progress_bar`."""
+
+
+@contextmanager
+def no_bar(total: int, description: str) -> Iterator[Callable[[int], None]]:
+    """Nothing is shown."""
+    yield lambda steps: None
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """What a study is to do; the help of `experiments/train_probes.py` says what each stands for, and its default.
+
+    Attributes:
+        position: "last" or "question". methods: keys of `METHODS`; the first is reported.
+        compare_at: layer at which directions are compared; None: the median of the main labels' chosen layers.
+        store: folder of the activations, and beginning of the names of others; None: in the user's cache.
+        other_model: on which the probes are read as well; None: nowhere else.
+    """
+
+    position: str
+    methods: list[str]
+    folds: int
+    shuffles: int
+    bootstrap: int
+    facts: int
+    statement_layers: int
+    compare_at: int | None
+    nulls: int
+    n_mapped: int
+    n_reasoned: int
+    other_model: str | None
+    store: str | None
+    dtype: str
+    device_map: str | None
+    seed: int
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> "StudyOptions":
+        """From a command line that has an option of each name."""
+        return cls(**{field.name: getattr(options, field.name) for field in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts that have nothing to do with ability: their activations, labels and folds."""
+
+    store: ActivationStore
+    task: ProbeTask
+
+
+@dataclass
+class Study:
+    """What the stages share.
+
+    Attributes:
+        run: where the tables go. questions, panel: joined, in one order.
+        template, prompts: of the questions. store: activations of the questions.
+
+    Everything else is made of these when first asked for.
+    """
+
+    options: StudyOptions
+    run: Run
+    model: OpenModel
+    questions: list[Question]
+    panel: ResponseMatrix
+    template: PromptTemplate
+    prompts: PromptSet
+    store: ActivationStore
+    progress_bar: ProgressBar = no_bar
+
+    __repr__ = one_line
+
+    # ---- labels and folds ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def labels(self) -> ProbeLabels:
+        """Labels of the questions."""
+        return labels_of(self.store, self.panel)
+
+    @cached_property
+    def task(self) -> ProbeTask:
+        """Labels, folds, texts: what does not depend on a layer."""
+        folds = TopicFolds.of([question.topic for question in self.questions], self.options.folds, self.options.seed)
+        return ProbeTask(
+            self.labels.truth,
+            tuple(question.text for question in self.questions),
+            folds,
+            n_shuffled=self.options.shuffles,
+            n_control=self.options.shuffles,
+            n_bootstrap=self.options.bootstrap,
+            seed=self.options.seed,
+        )
+
+    @cached_property
+    def facts(self) -> Facts | None:
+        """Unrelated facts with their activations and labels; None where there are to be none."""
+        if not self.options.facts:
+            return None
+        facts = load_facts(self.options.facts, self.options.seed)
+        prompts = PromptSet.build(self.model, facts, FACT.template)
+        with self.progress_bar(len(facts), "activations of facts") as advance:
+            store = store_activations(
+                self.model,
+                prompts,
+                self.folder("facts"),
+                layers=self.store.layers,
+                positions=[self.options.position],
+                progress=advance,
+            )
+        task = ProbeTask(
+            fact_labels(store, truth_of(facts)),
+            tuple(fact.text for fact in facts),
+            TopicFolds.of([fact.topic for fact in facts], self.options.folds, self.options.seed),
+            n_shuffled=self.options.shuffles,
+            n_control=self.options.shuffles,
+            n_bootstrap=self.options.bootstrap,
+            seed=self.options.seed,
+        )
+        return Facts(store, task)
+
+    @property
+    def measured_facts(self) -> Facts | None:
+        """The facts where they were asked for and have been measured."""
+        return self.facts if self.options.facts and self.run.has("chosen_facts.csv") else None
+
+    @property
+    def main_labels(self) -> list[str]:
+        """Those of the subject and of the panel as a whole; where there are none, the first of the others."""
+        return [label for label in MAIN_LABELS if label in self.task.labels] or self.task.labels[:2]
+
+    # ---- activations, scores, probes -------------------------------------------------------------------------------
+
+    def rows(self, layer: int, store: ActivationStore | None = None) -> Floats:
+        """(question, d_model) activations of one layer, float64."""
+        found: Floats = (store or self.store).read(layer, position=self.options.position).double().numpy()
+        return found
+
+    def folder(self, name: str) -> str | None:
+        """Where further activations go; None: into the user's cache."""
+        return f"{self.options.store}-{name}" if self.options.store else None
+
+    def layer_file(self, layer: int, name: str = "probes") -> str:
+        """The name of a layer's file within the run; name: "probes" or "facts"."""
+        return f"layers/{'' if name == 'probes' else f'{name}-'}L{layer:03d}.safetensors"
+
+    def fitted(self, layer: int, facts: bool = False) -> dict[str, CrossFitted]:
+        """Method -> held-out scores of one layer."""
+        return self._loaded(layer, facts)[0]
+
+    def probes_at(self, layer: int, facts: bool = False) -> dict[str, dict[str, Probe]]:
+        """Method -> label -> the probe of all questions, or of all facts."""
+        return self._loaded(layer, facts)[1]
+
+    def penalties(self, layer: int, facts: bool = False) -> dict[str, float]:
+        """Label -> the penalty that the folds chose, for a probe of all questions by the first method."""
+        fitted = self.fitted(layer, facts)[self.options.methods[0]]
+        return dict(zip(fitted.labels, best_penalties(fitted).tolist(), strict=True))
+
+    def _loaded(self, layer: int, facts: bool) -> tuple[dict[str, CrossFitted], dict[str, dict[str, Probe]]]:
+        if (layer, facts) not in self._layers:
+            task = self.facts.task if facts and self.facts is not None else self.task
+            path = self.run.path / self.layer_file(layer, "facts" if facts else "probes")
+            self._layers[layer, facts] = load_layer(path, task)
+        return self._layers[layer, facts]
+
+    @cached_property
+    def _layers(self) -> dict[tuple[int, bool], tuple[dict[str, CrossFitted], dict[str, dict[str, Probe]]]]:
+        return {}
+
+    @cached_property
+    def one_layer(self) -> int:
+        """The layer at which directions are compared: the median of the main labels' chosen layers."""
+        if self.options.compare_at is not None:
+            return self.options.compare_at
+        chosen = self.run.read_table("chosen.csv").set_index("label")["layer"]
+        layers = sorted(int(chosen[label]) for label in self.main_labels)
+        return layers[len(layers) // 2]
+
+    def spread_layers(self, n: int) -> list[int]:
+        """At most so many of the layers, evenly spread, the last among them and the embedding's neighbours left out."""
+        layers = self.store.layers
+        step = len(layers) / min(n, len(layers))
+        return [layers[round((place + 1) * step) - 1] for place in range(min(n, len(layers)))]
+
+    # ---- some of the questions -------------------------------------------------------------------------------------
+
+    def spread_over_topics(self, n: int) -> list[str]:
+        """Ids of n questions, topic by topic in turn."""
+        order = np.random.default_rng(self.options.seed).permutation(len(self.prompts))
+        topic, seen = self.task.folds.topic, dict.fromkeys(range(self.task.folds.n_topics), 0)
+        turns = []
+        for place in order:
+            turns.append((seen[int(topic[place])], int(place)))
+            seen[int(topic[place])] += 1
+        return [self.prompts.question_ids[place] for place in sorted(place for _, place in sorted(turns)[:n])]
+
+    def places(self, question_ids: Sequence[str]) -> NDArray[np.intp]:
+        """Places of some questions among all."""
+        place = {question: number for number, question in enumerate(self.prompts.question_ids)}
+        return np.array([place[question] for question in question_ids], dtype=np.intp)
+
+    def keep_inputs(self) -> None:
+        """Keep questions, labels and prompt; on resume they must be the same."""
+        frame = questions_frame(self.questions)
+        self.run.keep_table("questions.parquet", frame.assign(fold=self.task.folds.fold), ["id", "question"])
+        truth = self.labels.truth.reset_index().assign(difficulty=self.labels.difficulty.round(6).to_numpy())
+        self.run.keep_table("labels.parquet", truth, ["question_id"])
+        self.run.write_text("prompt.txt", f"{self.prompts.example}\n")
+        self.run.record(activations=str(self.store.folder))

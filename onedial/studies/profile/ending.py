@@ -1,0 +1,72 @@
+"""From the answers to tables, figure, page and sentences."""
+
+import argparse
+
+import pandas as pd
+
+from onedial.core import Run
+from onedial.report import write_profile_report
+from onedial.report.figures import profile_figure
+from onedial.selfreport import SELF_REPORTS
+from onedial.show import save_results
+from onedial.stats import wilson_interval
+from onedial.studies.profile.turning import Dial
+from onedial.verdict import WRITING, profile_of, sureness_by_setting
+from steering import SURENESS_OF_WRITING
+
+
+def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, options: argparse.Namespace) -> None:
+    """Tables, figure, page and sentences."""
+    order = {name: place for place, name in enumerate((*SELF_REPORTS, WRITING))}
+    answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
+    profile = profile_of(answers, max(options.replicates, 1), options.seed)
+    accuracy, sentence = accuracy_of(written)
+    surer = sureness_by_setting(written, SURENESS_OF_WRITING, max(options.replicates, 1), options.seed)
+    sentences = [*profile.sentences(), sentence, how_sure_it_writes(surer)]
+    asked = (
+        f"{len(dial.questions)} questions; settings {', '.join(dial.names.values())}; {options.controls} random "
+        "directions of the same length beside each."
+    )
+    summary = {"model": dial.model.identity.name, "sentences": sentences, "asked": asked}
+    save_results(
+        run,
+        {
+            "cells": profile.cells.set_index(["report", "intervention_id", "magnitude"]),
+            "reports": profile.reports,
+            "orders": profile.orders.set_index(["report", "effect"]),
+            "truths": profile.truths.set_index(["report", "magnitude"]),
+            "accuracy": accuracy,
+            "written": surer,
+            "summary": summary,
+        },
+        {"dial_profile": profile_figure.dial_profile(profile.cells, profile.reports, dial.names)},
+    )
+    page = write_profile_report(run)
+    shown = ["n", "n_unread", "mean", "sd", "together", "low", "high", "p", "verdict"]
+    print(profile.reports[shown].round(3).to_string())
+    print("\n" + "\n".join(sentences))
+    print(f"\nwritten to {run.path}; page: {page}")
+
+
+def accuracy_of(written: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Share right among the graded answers at each setting, and whether the dial changes it."""
+    grouped = written.groupby("magnitude")["correct"]
+    n, right = grouped.count(), grouped.sum()
+    low, high = wilson_interval(right, n)
+    table = (right / n.where(n > 0)).to_frame("right").assign(low=low, high=high, n=n)
+    table["n_no_answer"] = grouped.size() - n
+    cells = [f"{row['right']:.2f} of {int(row['n'])} at {magnitude:+.3g}" for magnitude, row in table.iterrows()]
+    return table, f"The answers themselves are right: {', '.join(cells)}."
+
+
+def how_sure_it_writes(surer: pd.DataFrame) -> str:
+    """What becomes of the log-probability of a setting's own answers."""
+    turned = surer.drop(index=0.0, errors="ignore")
+    if turned.empty:
+        return "What it writes at other settings was not asked."
+    cells = [
+        f"{row['change']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f}) at {magnitude:+.3g}"
+        for magnitude, row in turned.iterrows()
+    ]
+    unsteered = float(surer[WRITING].loc[0.0])
+    return f"The {WRITING} of what it writes there, against {unsteered:.2f} unsteered: {', '.join(cells)}."

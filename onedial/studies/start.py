@@ -1,0 +1,132 @@
+"""How a run begins: its folder is checked before a model is loaded for it, and made once there is one."""
+
+import argparse
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from onedial.core import InputError, Mirror, Notes, Run, configuration_of, is_first_process, say
+
+if TYPE_CHECKING:
+    from onedial.models import OpenModel
+    from onedial.show import WandbOptions
+
+
+class Start:
+    """The beginning of one program's run, by its options of `onedial.core.add_run_options`.
+
+    Args:
+        label, may_change: see `Run.begin`.
+        tells_wandb: whether the program itself says how it goes to the W&B run that its options ask for.
+
+    Attributes:
+        threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
+
+    Raises:
+        InputError: the run's folder cannot be used, as `Run.check`, or its `--mirror`: of several processes the first
+            one says so. Or W&B cannot be logged to.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        options: argparse.Namespace,
+        label: str | None = None,
+        may_change: Collection[str] = (),
+        tells_wandb: bool = False,
+    ) -> None:
+        self._program, self._label, self._may_change = program, label, may_change
+        self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
+        self._recorded: dict[str, Any] = {}
+        self._mirror: Mirror | None = None
+        if is_first_process():
+            self._mirror = _mirror_of(options)
+            self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
+        self._wandb = _wandb_of(options)
+        self._tells_wandb = tells_wandb
+        self.threads: int | None = None
+
+    def set_threads(self) -> None:
+        """Choose the threads of whatever model is loaded next, and keep other libraries quiet meanwhile."""
+        from onedial.models import choose_threads, quiet_libraries
+
+        quiet_libraries()
+        self.threads = choose_threads(self._recorded.get("threads"))
+
+    def load_subject(self, options: argparse.Namespace, device: str | None = None) -> "OpenModel":
+        """The model of `--model --revision --dtype --device-map`; says which it is.
+
+        Raises:
+            InputError: as `onedial.models.load_model`.
+        """
+        self.set_threads()
+        from onedial.models import load_model
+
+        model = load_model(
+            options.model, revision=options.revision, dtype=options.dtype, device=device, device_map=options.device_map
+        )
+        say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
+        return model
+
+    def load_in_turn(self, names: Sequence[str]) -> "Iterator[tuple[str, OpenModel]]":
+        """Each name and its model, in its turn; the first at once, so that a wrong name leaves no folder behind.
+
+        Raises:
+            InputError: as `onedial.models.load_model`.
+        """
+        self.set_threads()
+        from onedial.models import load_model
+
+        first = (names[0], load_model(names[0]))
+        return chain([first], ((name, load_model(name)) for name in names[1:]))
+
+    def begin(self, notes: Notes, model: "OpenModel | None" = None) -> Run:
+        """The run's folder, new or resumed, with the model's identity, device and dtype, threads and notes.
+
+        Raises:
+            InputError: as `Run.begin`; or the run was begun with another model.
+        """
+        run = Run.begin(
+            self._program, self._configuration, self._out, self._resume, self._label, may_change=self._may_change
+        )
+        with run.withdrawn_if_refused():
+            if model is not None:
+                run.record_once("model", model.identity.as_dict(), "load the same model or choose another --out")
+                run.record(device=str(model.device), dtype=str(model.dtype).removeprefix("torch."))
+            if self.threads is not None:
+                run.record(threads=self.threads)
+            notes.keep_in(run)
+            if self._wandb is not None and not self._tells_wandb:
+                from onedial.show import WandbWatcher
+
+                watcher = WandbWatcher(run, self._wandb)
+                run.watched_by(watcher)
+                say(watcher.where())
+        if self._mirror is not None:
+            run.copied_by(self._mirror)
+        return run
+
+
+def _wandb_of(options: argparse.Namespace) -> "WandbOptions | None":
+    """Where the run is mirrored to, if anywhere."""
+    if options.wandb == "off":
+        return None
+    from onedial.show import WandbOptions, check_wandb
+
+    check_wandb(options.wandb)
+    return WandbOptions.of(options)
+
+
+def _mirror_of(options: argparse.Namespace) -> Mirror | None:
+    """The copy that `--mirror` asks for; where a lost machine's run is to go on, it is fetched."""
+    if not options.mirror:
+        return None
+    if not options.out:
+        raise InputError("--mirror copies the folder of the run; name it with --out")
+    mirror = Mirror(options.out, options.mirror)
+    held = mirror.holds_a_run()
+    if held and not options.resume:
+        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to go on with it, or another")
+    if held and not (mirror.folder.exists() and any(mirror.folder.iterdir())):
+        say(f"fetched from {options.mirror}: {mirror.fetch()} files")
+    return mirror

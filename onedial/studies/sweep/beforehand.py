@@ -1,0 +1,44 @@
+"""What can be said before the subject is loaded: what it reads first, and what a run would cost."""
+
+import argparse
+
+from onedial.asking import PromptTemplate
+from onedial.models import load_config, render, resolve_weights
+from onedial.panels import ExperimentInputs
+from onedial.studies import questions_by_split
+from onedial.studies.sweep.study import SweepOptions
+from steering import SURENESS, measure_and_forecast
+
+
+def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, template: PromptTemplate) -> str:
+    """What the subject reads first; its tokenizer is enough for that."""
+    _, tokenizer = load_config(resolve_weights(model, revision))
+    return render(tokenizer, template.fill(inputs.questions[0].text))
+
+
+def predict(
+    subject: argparse.Namespace, inputs: ExperimentInputs, template: PromptTemplate, options: SweepOptions
+) -> str:
+    """What the run would cost.
+
+    Args:
+        subject: model, revision, dtype and device_map.
+    """
+    forecast = measure_and_forecast(
+        subject.model,
+        questions_by_split(inputs),
+        template,
+        subject.revision,
+        subject.dtype,
+        subject.device_map,
+        layer=options.layer,
+        positions=options.positions,
+        n_magnitudes=None if options.magnitudes is None else len(options.magnitudes),
+        n_controls=options.controls,
+        n_facts=options.facts,
+        n_instructed=len(SURENESS) if options.instructed else 0,
+        n_passages=options.passages if options.side_effects else 0,
+        n_reasoned=options.reasoned_settings if options.answer == "reasoned" else 0,
+        reasoned_tokens=options.reasoned_tokens,
+    )
+    return f"{subject.model}, {len(inputs.questions)} questions, {forecast}"

@@ -1,0 +1,87 @@
+"""What will be swept: chosen once, on the extraction and fitting questions, and read from its files ever after."""
+
+from dataclasses import asdict
+
+from onedial.core import is_first_process
+from onedial.show import progress_bar
+from onedial.studies.sweep.study import SweepStudy
+from onedial.verdict import SweepRun
+from steering import Intervention, SteeringVector, SweepPlan, make_plan
+
+
+def settle_plan(study: SweepStudy) -> None:
+    """Give the study its plan: of a resumed run from its files, else a new one, which is saved and told.
+
+    Raises:
+        InputError: nothing can be swept like this, such as a layer that is not there.
+    """
+    if study.run.has_plan:
+        study.plan = stored_plan(study.run)
+    else:
+        study.plan = new_plan(study)
+        if is_first_process():
+            save(study.plan, study.run)
+        for note in [*study.plan.notes, in_a_sentence(study.plan)]:
+            study.notes.tell(note)
+    if study.mirror is not None and is_first_process():
+        study.mirror.log_plan()
+
+
+def new_plan(study: SweepStudy) -> SweepPlan:
+    """See `steering.make_plan`."""
+    options, inputs = study.options, study.inputs
+    return make_plan(
+        study.model,
+        study.prompts.subset(inputs.ids("extraction")),
+        study.prompts.subset(inputs.ids("fitting")),
+        progress_bar,
+        questions=study.inputs.in_splits("extraction"),
+        template=study.template,
+        layer=options.layer,
+        contrast=options.contrast,
+        method=options.method,
+        operator=options.operator,
+        positions=options.positions,
+        unit=options.unit,
+        magnitudes=options.magnitudes,
+        n_controls=options.controls,
+        seed=options.seed,
+    )
+
+
+def save(plan: SweepPlan, run: SweepRun) -> None:
+    """Vectors and layer scan first: with the interventions the plan stands."""
+    for vector in plan.vectors:
+        vector.save(run.run.file(run.vector_file(vector.vector_id)))
+    if plan.scan is not None:
+        run.write_layer_scan(plan.scan.table)
+    run.write_interventions(plan.entries())
+    if plan.reliability is not None:
+        run.run.record(vector=asdict(plan.reliability))
+
+
+def in_a_sentence(plan: SweepPlan) -> str:
+    """The vector under test, what it was made of, and its magnitudes."""
+    chosen, found = plan.intervention, plan.reliability
+    grid, vector = plan.magnitudes[chosen.intervention_id], chosen.vectors[0]
+    return (
+        f"vector: {vector.vector_id} from {vector.n_yes} questions on the side of yes and {vector.n_no} "
+        f"on that of no ({vector.n_unread} unread)"
+        + (f", reliability {found.reliability:.2f}" if found is not None else "")
+        + f"; {len(grid)} magnitudes from {grid[0]:.3g} to {grid[-1]:.3g}"
+    )
+
+
+def stored_plan(run: SweepRun) -> SweepPlan:
+    """What a run that was broken off is about, from its files."""
+    entries = run.interventions().to_dict("records")
+    names = {name for entry in entries for name in entry["vectors"]}
+    vectors = {name: SteeringVector.load(run.path / run.vector_file(name)) for name in names}
+    interventions = [Intervention.from_dict(entry, vectors) for entry in entries]
+    own = next(each for each in interventions if each.intervention_id == run.under_test())
+    return SweepPlan(
+        own,
+        tuple(each for each in interventions if each is not own),
+        {entry["intervention_id"]: entry["magnitudes"] for entry in entries},
+        None,
+    )

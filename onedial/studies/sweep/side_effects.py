@@ -1,0 +1,63 @@
+"""What the dial does besides: to facts that have nothing to do with ability and to neutral text; where it is usable.
+
+facts/part-*.parquet    texts/part-*.parquet    side_effects.csv    side_effects.json
+"""
+
+import pandas as pd
+
+from onedial.asking import FACT
+from onedial.core import Parts, is_first_process
+from onedial.models import PromptSet, wait_for_all
+from onedial.panels import load_facts, load_passages, truth_of
+from onedial.show import progress_bar
+from onedial.studies.sweep.study import SweepStudy
+from onedial.verdict import usable_range
+from steering import TEXT_COLUMNS, effects_on_text, fact_effects, sweep
+
+SETTINGS_AT_ONCE = 8
+"""Magnitudes whose effects on text are written at once: what a kill can cost."""
+
+
+def ask_facts(study: SweepStudy) -> None:
+    """Ask the facts at all magnitudes."""
+    run, plan = study.run, study.plan
+    facts = load_facts(study.options.facts, study.options.seed)
+    truth, done = truth_of(facts), run.facts_parts.done("question_id")
+    wait_for_all()
+    keep = study.keep(run.facts_parts, "facts", len(done), len(facts))
+
+    def save(part: pd.DataFrame) -> None:
+        keep(part.assign(truth=part["question_id"].map(truth)))
+
+    prompts = PromptSet.build(study.model, facts, FACT.template)
+    with progress_bar(len(facts) - len(done), "facts") as advance:
+        sweep(study.model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
+    wait_for_all()
+
+
+def run_on_text(study: SweepStudy) -> None:
+    """Run neutral passages at every magnitude; by one process."""
+    parts, plan = text_parts(study), study.plan
+    if is_first_process():
+        done, passages = parts.done("setting"), load_passages()[: study.options.passages]
+        left = [m for m in plan.magnitudes[plan.intervention.intervention_id] if m not in done]
+        with progress_bar(len(left), f"{len(passages)} neutral passages at each magnitude") as advance:
+            for start in range(0, len(left), SETTINGS_AT_ONCE):
+                few = left[start : start + SETTINGS_AT_ONCE]
+                parts.append(effects_on_text(study.model, few, plan.intervention, passages=passages))
+                advance(len(few))
+    wait_for_all()
+
+
+def weigh_side_effects(study: SweepStudy) -> None:
+    """The table of side effects and the usable range, from facts, texts and matches."""
+    run, limit = study.run, study.options.limit
+    facts = run.facts_parts.read().rename(columns={"magnitude": "setting"})
+    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
+    effects = fact_effects(facts, truth, limit=limit).merge(text_parts(study).read(), on="setting")
+    run.write_side_effects(effects, usable_range(effects, run.matches(), limit))
+
+
+def text_parts(study: SweepStudy) -> Parts:
+    """The effects on neutral text, as they grow."""
+    return study.run.run.parts("texts", TEXT_COLUMNS, ["setting"])

@@ -1,0 +1,131 @@
+"""What the stages of a sweep share: options, run, subject, what it is asked, what will be done to it."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+
+import pandas as pd
+
+from onedial.asking import PromptTemplate, how_asked
+from onedial.core import Notes, Parts, Run, configuration_hash, say
+from onedial.models import OpenModel, PromptSet, gather, process_count, process_index, wait_for_all
+from onedial.panels import ExperimentInputs, panel_long
+from onedial.report import WandbMirror
+from onedial.show import WandbOptions
+from onedial.studies import Start
+from onedial.verdict import RULE, SweepRun
+from steering import SweepPlan, check_making, read_magnitudes
+
+
+@dataclass(frozen=True)
+class SweepOptions:
+    """What a sweep is to do; the help of `experiments/steer_sweep.py` says what each stands for, and its default.
+
+    Attributes:
+        magnitudes: None: chosen on the fitting split.
+        facts, passages: how many are asked and read; side_effects: whether passages are read at every magnitude.
+        limit: by which share of the facts accuracy may fall where the dial counts as usable.
+        reasoned_*: of answers that are written, which `answer` "reasoned" asks for.
+    """
+
+    layer: str
+    contrast: str
+    method: str
+    operator: str
+    positions: str
+    unit: str
+    magnitudes: list[float] | None
+    controls: int
+    facts: int
+    instructed: bool
+    side_effects: bool
+    limit: float
+    passages: int
+    answer: str
+    reasoned_settings: int
+    reasoned_tokens: int
+    reasoned_positions: str
+    seed: int
+
+    @classmethod
+    def of(cls, options: argparse.Namespace) -> "SweepOptions":
+        """From a command line that has an option of each name.
+
+        Raises:
+            InputError: the magnitudes are no list of numbers, or contrast and method do not go together.
+        """
+        check_making(options.contrast, options.method)
+        given = {each.name: getattr(options, each.name) for each in fields(cls)}
+        return cls(**given | {"layer": str(options.layer), "magnitudes": read_magnitudes(options.magnitudes)})
+
+
+@dataclass
+class SweepStudy:
+    """What the stages share.
+
+    Attributes:
+        run: where the tables go. template, prompts: of the questions.
+        plan: what will be swept; there once `settle_plan` has been at work.
+        mirror: this process's W&B run; None without one.
+    """
+
+    options: SweepOptions
+    run: SweepRun
+    model: OpenModel
+    inputs: ExperimentInputs
+    template: PromptTemplate
+    prompts: PromptSet
+    notes: Notes
+    plan: SweepPlan = field(init=False)
+    mirror: WandbMirror | None = None
+
+    def keep(self, parts: Parts, stage: str, n_done: int, n: int) -> Callable[[pd.DataFrame], None]:
+        """What appends each batch of a stage to its table, and tells the mirror how far it is.
+
+        Args:
+            n_done, n: questions, see `WandbMirror.stream`.
+        """
+        tell = self.mirror and self.mirror.stream(stage, n_done, n)
+
+        def take(part: pd.DataFrame) -> None:
+            parts.append(part, process=process_index())
+            if tell:
+                tell(part)
+
+        return take
+
+
+def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, model: OpenModel, notes: Notes) -> SweepRun:
+    """The run's folder, new or resumed; process 0 makes it, the others join.
+
+    Raises:
+        InputError: as `Start.begin`; or the run was begun with other questions, another panel, prompt or plan.
+    """
+    if process_index() > 0:
+        nothing: list[str] = []
+        path = gather(nothing)[0]
+        wait_for_all()
+        return SweepRun(Run.join(path, process_index()))
+    run = start.begin(notes, model)
+    with run.withdrawn_if_refused():
+        run.record(
+            answer_tokens=model.spell(prompts.tokens), seeds={"all": run.config["seed"]}, processes=process_count()
+        )
+        run.record(asked=how_asked(inputs.panel.elicitation, prompts.example))
+        SweepRun(run).keep_inputs(inputs.frame(), panel_long(inputs.panel), prompts.example)
+        digest = inputs.plan_hash(configuration_hash(run.config), RULE)
+        run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")
+    say(f"run: {run.path}")
+    gather([str(run.path)])
+    wait_for_all()
+    return SweepRun(run)
+
+
+def mirror_to(study: SweepStudy, wandb: WandbOptions) -> None:
+    """From now on the study has its W&B run, if one is wanted; it ends with the run."""
+    if wandb.mode == "off":
+        return
+    with study.run.run.withdrawn_if_refused():
+        study.mirror = WandbMirror(study.run, wandb, process_index(), process_count())
+    study.run.run.watched_by(study.mirror)
+    say(study.mirror.where())

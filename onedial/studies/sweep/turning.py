@@ -1,0 +1,44 @@
+"""Turning the dial: the vector under test at its magnitudes, where answers turn along controls, what each push costs.
+
+sweep/part-*.parquet    crossings/part-*.parquet    texts.csv
+"""
+
+from onedial.core import is_first_process
+from onedial.models import wait_for_all
+from onedial.panels import load_passages
+from onedial.show import progress_bar
+from onedial.studies.sweep.study import SweepStudy
+from steering import crossings_along, kl_on_text, sweep
+
+
+def sweep_questions(study: SweepStudy) -> None:
+    """Ask every question at every magnitude of the intervention under test."""
+    run, prompts, plan = study.run, study.prompts, study.plan
+    done = run.parts.done("question_id")
+    wait_for_all()
+    save = study.keep(run.parts, "sweep", len(done), len(prompts))
+    with progress_bar(len(prompts) - len(done), "sweep") as advance:
+        sweep(study.model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
+    wait_for_all()
+
+
+def cross_controls(study: SweepStudy) -> None:
+    """Find where the answers turn along each control."""
+    run, prompts, plan = study.run, study.prompts, study.plan
+    done = run.crossing_parts.done("question_id")
+    wait_for_all()
+    save = study.keep(run.crossing_parts, "controls", len(done), len(prompts))
+    with progress_bar(len(prompts) - len(done), f"{len(plan.controls)} controls") as advance:
+        crossings_along(study.model, prompts, plan.ranges, plan.controls, sink=save, done=done, progress=advance)
+    wait_for_all()
+
+
+def measure_texts(study: SweepStudy) -> None:
+    """What each push does to neutral text where it takes the yes rate to .1 and to .9; once, by one process."""
+    if not is_first_process() or study.run.texts() is not None:
+        return
+    settings, passages = study.run.settings_on_text(), load_passages()
+    with progress_bar(len(passages), "neutral text") as advance:
+        study.run.write_texts(
+            kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
+        )

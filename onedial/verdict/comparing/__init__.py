@@ -1,0 +1,1 @@
+"""Several dials, runs, instruments and choices beside each other."""

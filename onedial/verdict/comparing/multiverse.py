@@ -1,0 +1,239 @@
+"""The same claim under other choices: what of the verdict is owed to how the vector happened to be made?
+
+A *universe* is one set of choices: layer, contrast, wording of the question, and the draw of questions that the vector
+is made from. The first is the run as it would have been made; every other differs from it in one of them, or, crossed,
+in any. Each is judged by the rule of the verdict (`verdict`), on the same questions, splits and targets:
+
+    signal      S, mean kappa at matched yes rates, with its p
+    order_gain  C_A, gain of the dial's order over the unsteered margin of the same wording
+    rho_dial    Spearman's correlation of the two orders
+
+What is told is the median over universes and the worst (lowest) of them. Universes share questions and targets, and
+those that differ in one choice share the others, so that their spread is no interval: it says how far the choice
+matters.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.panels import ResponseMatrix
+from onedial.stats import N_RESAMPLES
+from onedial.verdict.dial import Dial, dial_of_crossings, grid_of_dial
+from onedial.verdict.match import match_grid
+from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, Verdict, judge
+
+AXES = ("layer", "contrast", "wording", "resample")
+NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}
+RESULT_COLUMNS = [
+    "signal", "signal_low", "signal_high", "signal_p", "gain", "gain_low", "gain_high", "order_gain", "order_gain_low",
+    "order_gain_high", "rho_dial", "rho_dial_low", "rho_dial_high", "turning", "push", "low", "high", "yes_rate",
+    "unread", "reach", "n_judged", "judged", "reproduced", "dial",
+]  # fmt: skip
+"""`push`: residual norms from a yes rate of .1 to .9; `low`, `high`: ends of the range; `yes_rate`, `unread`: without
+steering, of all questions asked; `judged`: whether the first answer is another than "cannot be judged"."""
+AS_RUN = "as run"
+
+
+@dataclass(frozen=True)
+class Universe:
+    """One set of choices.
+
+    Attributes:
+        layer: after which the vector is added. contrast: what it is made of. wording: name of the prompt.
+        resample: which draw of the extraction questions; 0: each of them once, as in a run.
+    """
+
+    layer: int
+    contrast: str
+    wording: str
+    resample: int = 0
+
+    @property
+    def universe_id(self) -> str:
+        """Names it among the files of a run; wordings are told apart by the folder."""
+        return f"L{self.layer}-{self.contrast}-{self.resample}"
+
+    def differs(self, base: "Universe") -> tuple[str, ...]:
+        """The axes on which it is another than the first."""
+        return tuple(axis for axis in AXES if getattr(self, axis) != getattr(base, axis))
+
+    def name(self, base: "Universe") -> str:
+        """What sets it apart from the first, for people."""
+        words = {"layer": f"layer {self.layer}", "contrast": f"{self.contrast} contrast"}
+        words["wording"] = self.wording.removeprefix(f"{base.wording}, ")
+        words["resample"] = f"draw {self.resample}"
+        return ", ".join(words[axis] for axis in self.differs(base)) or AS_RUN
+
+
+def universes_of(
+    layers: Sequence[int],
+    contrasts: Sequence[str],
+    wordings: Sequence[str],
+    n_resamples: int,
+    own_layer: int,
+    cross: bool = False,
+) -> list[Universe]:
+    """The universes, the run as it would have been made first: its layer, and the first contrast and wording.
+
+    Args:
+        own_layer: that of the run. cross: every combination, instead of one change at a time.
+    """
+    base = Universe(own_layer, contrasts[0], wordings[0])
+    every = [
+        Universe(layer, contrast, wording, resample)
+        for wording in wordings
+        for layer in layers
+        for contrast in contrasts
+        for resample in range(n_resamples + 1)
+    ]
+    others = [each for each in every if len(each.differs(base)) == 1 or (cross and each != base)]
+    axis = {name: place for place, name in enumerate(AXES)}
+    if not cross:
+        others.sort(key=lambda each: axis[each.differs(base)[0]])
+    return [base, *others]
+
+
+def judge_universe(
+    crossings: pd.DataFrame,
+    ends: tuple[float, float],
+    norms_per_unit: float,
+    panel: ResponseMatrix,
+    questions: pd.DataFrame,
+    seed: int = 0,
+    n_draws: int = N_RESAMPLES,
+) -> dict[str, Any]:
+    """What the verdict says of one universe: `RESULT_COLUMNS`.
+
+    Args:
+        crossings: of one intervention: question_id, magnitude, yes_at_low, and the unsteered margin and mass.
+        ends: of the range in which they were sought.
+        questions: columns id, split, topic; those that were not asked (of the extraction split) are left out.
+        n_draws: permutations and resamples.
+    """
+    unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
+    indexed = questions.assign(id=questions["id"].astype(str)).set_index("id")
+    dial = dial_of_crossings(crossings, pd.Index(sorted(unsteered.index.astype(str))), *ends)
+    grid = grid_of_dial(dial, unsteered, indexed["split"])
+    matches = match_grid(grid, panel, topics=indexed.get("topic"), dial=dial, n_bootstrap=19, seed=seed)
+    verdict = judge(matches, n_draws, n_draws, norms_per_unit=norms_per_unit, seed=seed, line_permutations=19)
+    return _row(verdict, dial, grid.margins[:, grid.unsteered])
+
+
+def no_result() -> dict[str, Any]:
+    """The row of a universe whose vector could not be made."""
+    nothing: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS, float("nan"))
+    return nothing | {"n_judged": 0, "judged": False, "reproduced": CANNOT_BE_JUDGED, "dial": OPEN}
+
+
+def _row(verdict: Verdict, dial: Dial, unsteered: np.ndarray) -> dict[str, Any]:
+    order = asdict(verdict.order)
+    row: dict[str, Any] = {}
+    for name, number in (("signal", verdict.signal), ("gain", verdict.gain), ("order_gain", verdict.order)):
+        row |= {name: number.estimate, f"{name}_low": number.low, f"{name}_high": number.high}
+    read = ~np.isnan(unsteered)
+    row |= {
+        "signal_p": verdict.signal.p,
+        "rho_dial": order["rho"],
+        "rho_dial_low": order["rho_low"],
+        "rho_dial_high": order["rho_high"],
+        "turning": order["turning"],
+        "push": verdict.direction.own["push"],
+        "low": dial.low,
+        "high": dial.high,
+        "yes_rate": float((unsteered[read] > 0).mean()) if read.any() else float("nan"),
+        "unread": float((~read).mean()),
+        "reach": verdict.reach,
+        "n_judged": verdict.n_eligible,
+        "judged": verdict.reproduced != CANNOT_BE_JUDGED,
+        "reproduced": verdict.reproduced,
+        "dial": verdict.dial,
+    }
+    return {name: row[name] for name in RESULT_COLUMNS}
+
+
+def multiverse_table(universes: Sequence[Universe], rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """One row per universe, index its name; `AXES`, `varied` (the axes on which it differs) and what `rows` hold."""
+    base = universes[0]
+    table = pd.DataFrame(
+        [
+            {axis: getattr(each, axis) for axis in AXES} | {"varied": " ".join(each.differs(base))} | dict(row)
+            for each, row in zip(universes, rows, strict=True)
+        ],
+        index=pd.Index([each.name(base) for each in universes], name="universe"),
+    )
+    return table
+
+
+def axes_table(table: pd.DataFrame) -> pd.DataFrame:
+    """How far each choice matters: per number and axis, the spread over that axis with the other choices as they are.
+
+    Returns:
+        Columns number, axis, n (universes that it is over, at most), spread: the largest minus the smallest value among
+        universes that differ in this axis alone, the median over all such groups (one group where one thing is varied).
+    """
+    rows = []
+    for number in NUMBERS:
+        known = table[table[number].notna()]
+        for axis in AXES:
+            others = [name for name in AXES if name != axis]
+            groups = [own[number] for _, own in known.groupby(others) if len(own) > 1]
+            if groups:
+                spread = float(np.median([own.max() - own.min() for own in groups]))
+                rows.append((number, axis, max(map(len, groups)), spread))
+    return pd.DataFrame(rows, columns=["number", "axis", "n", "spread"])
+
+
+def multiverse_summary(table: pd.DataFrame) -> dict[str, Any]:
+    """Median and worst of each number, how often each answer is given, and one sentence.
+
+    Universes that cannot be judged are counted, and are in no median.
+
+    Args:
+        table: of `multiverse_table`.
+    """
+    judged = table[table["judged"].astype(bool)]
+    numbers = {}
+    for name in NUMBERS:
+        values = judged[name].dropna()
+        worst = str(values.idxmin()) if len(values) else ""
+        numbers[name] = {
+            "as_run": float(table[name].iloc[0]),
+            "median": float(values.median()) if len(values) else float("nan"),
+            "worst": float(values.min()) if len(values) else float("nan"),
+            "worst_universe": worst,
+            "best": float(values.max()) if len(values) else float("nan"),
+        }
+    answers = {
+        column: {str(answer): int(count) for answer, count in table[column].value_counts().items()}
+        for column in ("reproduced", "dial")
+    }
+    summary: dict[str, Any] = {
+        "n_universes": len(table),
+        "n_judged": len(judged),
+        "numbers": numbers,
+        "answers": answers,
+        "same": {column: int((judged[column] == table[column].iloc[0]).sum()) for column in answers},
+        "axes": axes_table(judged).to_dict("records"),
+    }
+    return summary | {"sentence": sentence_of(table, summary)}
+
+
+def sentence_of(table: pd.DataFrame, summary: Mapping[str, Any]) -> str:
+    """The summary in one sentence."""
+    n, judged = summary["n_universes"], summary["n_judged"]
+    if not judged:
+        return f"none of {n} universes can be judged"
+    told = []
+    for name, letter in NUMBERS.items():
+        own, signed = summary["numbers"][name], "+" if name == "order_gain" else ""
+        told.append(f"{letter} {own['median']:{signed}.3f} (worst {own['worst']:{signed}.3f}, {own['worst_universe']})")
+    first = table.iloc[0]
+    same = summary["same"]
+    return (
+        f"over {n} universes, {judged} of which can be judged, the median is {'; '.join(told)}; "
+        f'"{first["reproduced"]}" holds in {same["reproduced"]} of {judged}, "{first["dial"]}" in {same["dial"]}'
+    )

@@ -1,0 +1,141 @@
+"""Reasoned answers beside direct ones: does the dial do to what is written what it does to the first token?
+
+The direct sweep reads a yes or no from the logits; at a few of its settings the subject also wrote its reasons first.
+The last sentence that holds a clear yes or no is its answer (`onedial.asking.parse_yes_no`); where none does, or the
+text was cut off, it is unread.
+
+    rates      yes rate of either at each setting, over the questions that were read both ways there, with Wilson's 95%
+               interval; kappa: Cohen's, between the two
+    rho        Spearman's correlation of the two orders: the share of its settings at which a dial says yes to a
+               question (`Dial.ease`), over the questions that both order; 95% percentiles of a bootstrap over questions
+
+Written answers have no margin: as a table of a sweep (`as_sweep`) they have 1 and -1, and a cut is moved on the direct
+unsteered margin. Where fewer than half of the texts can be read, nothing is judged by them.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from onedial.asking import SWEEP_COLUMNS
+from onedial.core import one_line
+from onedial.stats import QUANTILES_95, count, resampled_weights, wilson_interval
+from onedial.verdict.dial import dial_of_grid
+from onedial.verdict.tables import SweepGrid
+
+READ_ENOUGH = 0.5
+"""Share of the texts that must hold a yes or no before anything is judged by them."""
+SETTING_COLUMNS = [
+    "magnitude", "n", "n_unread", "n_both", "reasoned", "reasoned_low", "reasoned_high", "direct", "direct_low",
+    "direct_high", "kappa",
+]  # fmt: skip
+N_BOOTSTRAP = 999
+
+
+@dataclass(frozen=True)
+class ReasonedComparison:
+    """See the module's text.
+
+    Attributes:
+        settings: one row per setting, `SETTING_COLUMNS`; n: questions asked, n_both: those read both ways.
+        ease: index question id; direct, reasoned.
+        rho, rho_low, rho_high: of the two orders; nan where one of them is constant.
+        read: share of the texts that hold a yes or no.
+    """
+
+    settings: pd.DataFrame
+    ease: pd.DataFrame
+    rho: float
+    rho_low: float
+    rho_high: float
+    read: float
+
+    __repr__ = one_line
+
+    @property
+    def suffices(self) -> bool:
+        """Whether anything can be judged by these answers."""
+        return self.read >= READ_ENOUGH
+
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        n, unread = int(self.settings["n"].sum()), int(self.settings["n_unread"].sum())
+        if not self.suffices:
+            return f"{unread} of {n} reasoned answers hold no clear yes or no, so that nothing is judged by them."
+        known = self.settings.dropna(subset=["reasoned"])
+        ends = [f"{known[name].min():.2f} to {known[name].max():.2f}" for name in ("reasoned", "direct")]
+        order = (
+            "their orders cannot be compared"
+            if math.isnan(self.rho)
+            else f"the two orders correlate {self.rho:.2f} ({self.rho_low:.2f} to {self.rho_high:.2f})"
+        )
+        return (
+            f"After reasoning the yes rate runs over {ends[0]} where the first token's runs over {ends[1]}, and "
+            f"{order}; {unread} of {n} texts could not be read."
+        )
+
+
+def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
+    """Written answers as the table of a sweep: margin 1 for yes, -1 for no, mass 1; mass 0 where unread.
+
+    Args:
+        reasoned: `onedial.asking.REASONED_COLUMNS`.
+    """
+    read = reasoned["said_yes"].notna()
+    margin = np.where(read, np.where(reasoned["said_yes"] == 1, 1.0, -1.0), 0.0)
+    return reasoned.assign(margin=margin, mass=read.astype(float))[SWEEP_COLUMNS]
+
+
+def compare_reasoned(direct: SweepGrid, reasoned: SweepGrid, seed: int = 0) -> ReasonedComparison:
+    """Set the two dials side by side.
+
+    Args:
+        direct: the sweep of the same intervention; the settings of `reasoned` are among its own.
+    """
+    places = pd.Index(direct.questions).get_indexer(reasoned.questions)
+    first = direct.answers[places]
+    columns = [int(np.flatnonzero(direct.magnitudes == m)[0]) for m in reasoned.magnitudes]
+    rows = []
+    for place, (column, magnitude) in enumerate(zip(columns, reasoned.magnitudes, strict=True)):
+        one, other = reasoned.answers[:, place], first[:, column]
+        both = ~np.isnan(one) & ~np.isnan(other)
+        kappa = float(count(one[both][:, None], other[both][:, None]).kappa()[0]) if both.any() else math.nan
+        rows.append(
+            (float(magnitude), len(one), int(np.isnan(one).sum()), int(both.sum()), *_rate(one[both]),
+             *_rate(other[both]), kappa)
+        )  # fmt: skip
+    order = pd.DataFrame(
+        {"direct": dial_of_grid(direct).ease[places], "reasoned": dial_of_grid(reasoned).ease},
+        index=pd.Index(reasoned.questions, name="question_id"),
+    )
+    rho, low, high = _rank_correlation(order.dropna().to_numpy(float), seed)
+    read = float((~np.isnan(reasoned.answers)).mean())
+    return ReasonedComparison(pd.DataFrame(rows, columns=SETTING_COLUMNS), order, rho, low, high, read)
+
+
+def _rate(answers: np.ndarray) -> tuple[float, float, float]:
+    if not len(answers):
+        return math.nan, math.nan, math.nan
+    k, n = int((answers == 1).sum()), len(answers)
+    low, high = wilson_interval(pd.Series([k]), pd.Series([n]))
+    return k / n, float(low.iloc[0]), float(high.iloc[0])
+
+
+def _rank_correlation(pairs: np.ndarray, seed: int) -> tuple[float, float, float]:
+    """Spearman's, with the ranks ranked once and Pearson's correlation of them resampled."""
+    if len(pairs) < 3 or (np.ptp(pairs, axis=0) == 0).any():
+        return math.nan, math.nan, math.nan
+    x, y = (stats.rankdata(column) for column in pairs.T)
+
+    def correlation(weights: np.ndarray) -> np.ndarray:
+        w = weights / weights.sum(axis=1, keepdims=True)
+        a, b = x - (w @ x)[:, None], y - (w @ y)[:, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (w * a * b).sum(axis=1) / np.sqrt((w * a**2).sum(axis=1) * (w * b**2).sum(axis=1))
+
+    drawn = np.concatenate([correlation(weights) for weights in resampled_weights(len(x), N_BOOTSTRAP, seed)])
+    low, high = np.nanquantile(drawn, QUANTILES_95)
+    return float(correlation(np.ones((1, len(x))))[0]), float(low), float(high)

@@ -1,0 +1,138 @@
+"""Control directions: would any push of this size have done as well?
+
+Each control is swept on a range of its own, as the vector is, and what is compared needs only where its answers turn:
+
+    signal      S, at the magnitudes at which the subject says yes as often as each target (`nulls.signal`)
+    order_gain  C_A, how much better its order puts the targets' yes above their no than the unsteered margin does
+    push        residual norms between yes rates of .1 and .9; inf where it never gets there
+    kl          what that costs elsewhere: KL of the next token on neutral text, without it against with it, the mean
+                of both ends of the push, in nats; inf where it never gets there, nan where it was not measured
+    turning     share of the questions whose answer turns more than once
+
+A control may turn its dial the other way round: its order is then read backwards, so it loses nothing by that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from onedial.stats import auc, average_within_models
+from onedial.verdict.criteria.nulls import signal
+from onedial.verdict.criteria.status import JUDGED
+from onedial.verdict.dial import Dial
+from onedial.verdict.match import TargetMatches
+
+ORTHOGONAL = 0.2
+"""A control whose cosine with the vector is at most this has nothing of it."""
+CONTROL_COLUMNS = ["role", "drawn", "signal", "order_gain", "push", "kl", "turning", "cosine"]
+RATE_COLUMNS = ["intervention_id", "role", "magnitude", "n", "yes_rate"]
+RATE_POINTS = 61
+"""Magnitudes, evenly over its range, at which the yes rate along a control is told."""
+
+
+@dataclass(frozen=True)
+class ControlDial:
+    """One control as the judgement takes it.
+
+    Attributes:
+        role: which kind of control. drawn: whether it is one of many that chance has drawn, which the vector is ranked
+            among; a contrast of its own is only compared.
+        dial: over the questions of the sweep that it is a control for.
+        norms_per_unit: residual norms that one unit of its magnitude is.
+        cosine: with the vector under test; nan where it is not known.
+        kl: on neutral text, at the ends of its push; nan where it was not measured.
+    """
+
+    role: str
+    drawn: bool
+    dial: Dial
+    norms_per_unit: float = 1.0
+    cosine: float = float("nan")
+    kl: float = float("nan")
+
+
+def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -> pd.DataFrame:
+    """What each control does, for the targets that the vector itself is judged by.
+
+    Returns:
+        Index control (as given); columns `CONTROL_COLUMNS`.
+    """
+    rows = {}
+    for name, control in controls.items():
+        numbers = dial_numbers(matches, control.dial)
+        numbers["push"] *= control.norms_per_unit
+        numbers["kl"] = control.kl
+        rows[name] = {"role": control.role, "drawn": control.drawn, **numbers, "cosine": control.cosine}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=CONTROL_COLUMNS)
+    return table.rename_axis("intervention_id")
+
+
+def control_rates(controls: Mapping[str, ControlDial], rows: np.ndarray, norms_per_unit: float = 1.0) -> pd.DataFrame:
+    """The dose-response of each control: the share of yes over its range.
+
+    A control that was swept for where its answers turn has no mass, so an answer counts however little of it is left.
+
+    Args:
+        rows: mask (Q) of the questions that the rates are over.
+        norms_per_unit: residual norms that one unit of the vector's magnitude is.
+
+    Returns:
+        Columns `RATE_COLUMNS`: magnitude in the vector's unit, n answers that were read. Sign: positive magnitudes
+        are those along the control as it was made, whichever way its yes rate goes.
+    """
+    tables = []
+    for name, control in controls.items():
+        magnitudes = np.linspace(control.dial.low, control.dial.high, RATE_POINTS)
+        answers = control.dial.answers_at(magnitudes)[rows]
+        read = (~np.isnan(answers)).sum(axis=0)
+        table = pd.DataFrame({"magnitude": magnitudes * control.norms_per_unit / norms_per_unit, "n": read})
+        rates = np.where(read > 0, np.nansum(answers, axis=0) / np.maximum(read, 1), np.nan)
+        tables.append(table.assign(intervention_id=name, role=control.role, yes_rate=rates)[RATE_COLUMNS])
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RATE_COLUMNS)
+
+
+def dial_numbers(matches: TargetMatches, dial: Dial) -> dict[str, float]:
+    """signal, order_gain, push (in the dial's own unit) and turning of one dial, from where its answers turn.
+
+    Args:
+        dial: over the same questions, in the same order, as the sweep's.
+    """
+    evidence = matches.evidence
+    judged = matches.table["status"].isin(JUDGED).to_numpy()
+    models = matches.table["model"].to_numpy()[judged]
+    nothing = {"signal": np.nan, "order_gain": np.nan}
+    rows = np.zeros(len(dial.questions), bool)
+    rows[evidence.ordered] = True
+    numbers = {"push": dial.push(rows), "turning": dial.turning}
+    if not judged.any():
+        return nothing | numbers
+    ease = np.where(np.isnan(evidence.ease), np.nan, dial.ease[evidence.ordered])
+    given = evidence.given[:, judged]
+    margin = auc(np.where(np.isnan(ease), np.nan, evidence.unsteered), given)
+    own = auc(ease, given)
+    forwards, backwards = own - margin, (1 - own) - margin
+    return {
+        "signal": _signal(matches, dial, judged, models),
+        "order_gain": float(max(average_within_models(each, models) for each in (forwards, backwards))),
+        **numbers,
+    }
+
+
+def _signal(matches: TargetMatches, dial: Dial, judged: np.ndarray, models: np.ndarray) -> float:
+    """S at the magnitudes at which the yes rate on the fitting split is nearest to each target's."""
+    evidence = matches.evidence
+    fitting, test = evidence.fitting_rows, evidence.test_rows
+    turns = [each for each in dial.crossings if each is not None and len(each)]
+    points = np.unique(np.concatenate([[dial.low, dial.high], *turns]))
+    middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
+    answers = dial.answers_at(middles)
+    given = evidence.fitting_targets[:, judged]
+    read, seen = ~np.isnan(answers[fitting]), ~np.isnan(given)
+    yes = np.where(read, answers[fitting], 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = seen.T.astype(float) @ read
+        distance = np.abs(seen.T.astype(float) @ yes - (np.nan_to_num(given).T @ read)) / both
+    chosen = np.nanargmin(np.where(both > 0, distance, np.inf), axis=1)
+    return signal(answers[test][:, chosen], evidence.test_targets[:, judged], models)

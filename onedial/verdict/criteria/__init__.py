@@ -1,0 +1,1 @@
+"""By what a target's setting is chosen, and what counts as judged."""

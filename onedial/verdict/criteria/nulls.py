@@ -1,0 +1,99 @@
+"""What chance alone would give: the panel's rows permuted, so that targets keep their yes rates and what they share
+with each other, and lose what they share with the subject.
+
+Both statistics average or fit over targets, so all targets' rows are permuted by the same permutation, gaps included.
+Under the null hypothesis that the panel's rows have nothing to do with the subject's, every permutation is
+as likely as the order observed, and p = (1 + k) / (B + 1) is exact for k of B permutations that reach the statistic.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from onedial.stats import average_within_models, chunks, count, count_permuted, permuted_rows
+from onedial.verdict.criteria import choice
+
+
+def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> float:
+    """S: mean Cohen's kappa of the subject at each target's rate-matched magnitude (constant or unread: 0)."""
+    return float(average_within_models(np.nan_to_num(count(rate_matched, given).kappa()), models))
+
+
+def signal_null(
+    rate_matched: np.ndarray,
+    given: np.ndarray,
+    models: np.ndarray,
+    n_permutations: int,
+    seed: int,
+    strata: np.ndarray | None = None,
+) -> np.ndarray:
+    """S after the test rows of the panel are permuted (permutation). Nothing on the fitting split is chosen anew.
+
+    Args:
+        strata: test question -> topic, within which rows are permuted; None permutes over all.
+    """
+    kappas = count_permuted(rate_matched, given, n_permutations, seed, strata).kappa()
+    return average_within_models(np.nan_to_num(kappas), models)
+
+
+def r_squared(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Squared correlation of x (target) with each row of y (... x target); nan where either does not vary."""
+    dx, dy = x - x.mean(), y - y.mean(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r2 = (dy @ dx) ** 2 / ((dx @ dx) * (dy**2).sum(axis=-1))
+    varies = (dx @ dx > 1e-12) & ((dy**2).sum(axis=-1) > 1e-12)
+    return np.where(varies, r2, np.nan)
+
+
+def line_null(
+    subject: np.ndarray,
+    given: np.ndarray,
+    magnitudes: np.ndarray,
+    thresholds: np.ndarray,
+    n_permutations: int,
+    seed: int,
+) -> np.ndarray:
+    """R^2 of best magnitude on threshold after the fitting rows of the panel are permuted (permutation).
+
+    The magnitude of best agreement is chosen anew for every permuted target, by the rule that chose the real ones.
+
+    Args:
+        subject: fitting question x magnitude. given: fitting question x target, the targets of the line.
+        thresholds: of those targets; a joint permutation of rows does not change them.
+    """
+    return _line_null(choice.agreement_by_magnitude, subject, given, magnitudes, thresholds, n_permutations, seed)
+
+
+def rate_line_null(
+    subject: np.ndarray,
+    given: np.ndarray,
+    magnitudes: np.ndarray,
+    thresholds: np.ndarray,
+    n_permutations: int,
+    seed: int,
+) -> np.ndarray:
+    """The same for the rate-matched magnitude, which moves under a permutation only where answers are missing."""
+
+    def nearness(subject: np.ndarray, given: np.ndarray) -> np.ndarray:
+        return -np.stack([choice.rate_distance(subject, own) for own in given])
+
+    return _line_null(nearness, subject, given, magnitudes, thresholds, n_permutations, seed)
+
+
+def _line_null(
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    subject: np.ndarray,
+    given: np.ndarray,
+    magnitudes: np.ndarray,
+    thresholds: np.ndarray,
+    n_permutations: int,
+    seed: int,
+) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    every = np.ones(len(magnitudes), bool)
+    found = []
+    for size in chunks(n_permutations, given.size):
+        rows = permuted_rows(len(given), size, rng)
+        best, _, _ = choice.middle_of_best(score(subject, given[rows]), magnitudes, every)
+        found.append(r_squared(thresholds, magnitudes[best]))
+    return np.concatenate(found)

@@ -1,0 +1,226 @@
+"""The dial: where each answer turns as it is turned up, and in which order.
+
+    crossings  the magnitudes at which the answer to a question changes; between two magnitudes of a grid the margin is
+               taken for straight, so an answer turns where the line meets 0
+    ease       share of the range at which the subject says yes; where its answer turns once, at m*, this is
+               (high - m*) / (high - low), so that it orders questions as -m* does; always yes 1, always no 0
+    place      the magnitude that the ease stands for: high - ease (high - low); where the dial falls, so that more
+               answers are yes at the low end than at the high one, low + ease (high - low)
+
+A question whose answer turns more than once has no one crossing; its ease, a share, still says how readily it is
+answered yes. All of it follows from a grid, or from crossings that were sought directly
+(`steering.critical_magnitudes`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from onedial.asking import is_read
+from onedial.core import one_line
+from onedial.panels import FITTING
+from onedial.verdict.criteria import choice
+from onedial.verdict.tables import SweepGrid
+
+GRID_POINTS = 41
+"""Of a grid that is made of crossings: as many magnitudes to choose from as a sweep has."""
+LOW_RATE, HIGH_RATE = 0.1, 0.9
+"""The push of a dial is how far it is turned between these yes rates."""
+
+
+@dataclass(frozen=True)
+class Dial:
+    """Where the answers of a subject turn.
+
+    Attributes:
+        questions: question ids (Q).
+        crossings: ascending magnitudes at which each answer turns, Q lists; None for a question that was never read.
+        yes_at_low: Q, the answer at the lower end; False where never read.
+        low, high: the range, in the unit of the magnitudes.
+    """
+
+    questions: pd.Index
+    crossings: Sequence[np.ndarray | None]
+    yes_at_low: np.ndarray
+    low: float
+    high: float
+
+    __repr__ = one_line
+
+    @cached_property
+    def ease(self) -> np.ndarray:
+        """Q, 0 to 1, higher = turns earlier (along a dial that falls, later); nan where no answer was read, or one
+        magnitude is all of the range."""
+        if self.high == self.low:
+            return np.full(len(self.questions), np.nan)
+        return np.array(
+            [
+                np.nan if turns is None else self._spans(turns)[0 if yes else 1 :: 2].sum() / (self.high - self.low)
+                for turns, yes in zip(self.crossings, self.yes_at_low, strict=True)
+            ],
+            dtype=float,
+        )
+
+    @property
+    def place(self) -> np.ndarray:
+        """Q: the magnitude that the ease stands for; `low` for always yes, `high` for always no. Where the dial falls
+        the two ends change places, and what stands for a crossing is one from yes to no: no target that says yes beyond
+        its place has one (`placement`)."""
+        reach = self.ease * (self.high - self.low)
+        return self.low + reach if self.falls else self.high - reach
+
+    @property
+    def falls(self) -> bool:
+        """Whether fewer answers are yes at the high end than at the low one."""
+        read = np.array([turns is not None for turns in self.crossings], dtype=bool)
+        at_high = (self.yes_at_low + self.n_turns) % 2
+        return bool(at_high[read].sum() < self.yes_at_low[read].sum())
+
+    @property
+    def n_turns(self) -> np.ndarray:
+        """Q: how often the answer changes over the range; 0 also where none was read."""
+        return np.array([0 if turns is None else len(turns) for turns in self.crossings])
+
+    @property
+    def turning(self) -> float:
+        """Share of the questions whose answer turns more than once, of those that were read."""
+        read = ~np.isnan(self.ease)
+        return float((self.n_turns[read] > 1).mean()) if read.any() else float("nan")
+
+    def answers_at(self, magnitudes: np.ndarray) -> np.ndarray:
+        """Question x magnitude: 1 yes, 0 no, nan never read."""
+        turned = np.zeros((len(self.questions), len(magnitudes) + 1), dtype=int)
+        order = np.argsort(magnitudes, kind="stable")
+        read = np.array([turns is not None for turns in self.crossings], dtype=bool)
+        known = [turns for turns in self.crossings if turns is not None]
+        if known:  # a turn counts at every magnitude beyond it
+            rows = np.repeat(np.flatnonzero(read), [len(turns) for turns in known])
+            np.add.at(turned, (rows, np.searchsorted(magnitudes[order], np.concatenate(known), side="right")), 1)
+        answers = np.full((len(self.questions), len(magnitudes)), np.nan)
+        answers[:, order] = (turned.cumsum(axis=1)[:, :-1] + self.yes_at_low[:, None]) % 2
+        answers[~read] = np.nan
+        return answers
+
+    def push(self, rows: np.ndarray) -> float:
+        """The shortest way between a magnitude with a yes rate of at most .1 and one with .9 or more; inf if there is
+        none.
+
+        Args:
+            rows: mask (Q) of the questions that the rates are of.
+        """
+        ends = self.push_ends(rows)
+        return float("inf") if ends is None else abs(ends[1] - ends[0])
+
+    def push_ends(self, rows: np.ndarray) -> tuple[float, float] | None:
+        """The two magnitudes that `push` is between, that of few yes first; None where there is no such way."""
+        turns = [each for each, own in zip(self.crossings, rows, strict=True) if own and each is not None]
+        points = np.unique(np.concatenate([[self.low], *turns, [self.high]]))
+        middles = (points[:-1] + points[1:]) / 2
+        rates = np.nanmean(self.answers_at(middles)[rows], axis=0) if len(middles) else np.array([])
+        few, many = rates <= LOW_RATE, rates >= HIGH_RATE
+        if not (few.any() and many.any()):
+            return None
+        # From the edge of a stretch with few yes to the next edge of one with many, whichever way round.
+        ends_few = np.concatenate([points[:-1][few], points[1:][few]])
+        nearest = np.sort(np.concatenate([points[:-1][many], points[1:][many]]))
+        after = np.clip(np.searchsorted(nearest, ends_few), 0, len(nearest) - 1)
+        before = np.clip(after - 1, 0, None)
+        closer = np.abs(nearest[before] - ends_few) < np.abs(nearest[after] - ends_few)
+        ends_many = np.where(closer, nearest[before], nearest[after])
+        shortest = int(np.abs(ends_many - ends_few).argmin())
+        return float(ends_few[shortest]), float(ends_many[shortest])
+
+    def rank_correlation(self, scores: np.ndarray, rows: np.ndarray) -> float:
+        """Spearman's correlation of the order with other scores, over the questions in `rows` that have both."""
+        both = rows & ~np.isnan(self.ease) & ~np.isnan(scores)
+        if both.sum() < 3 or np.ptp(self.ease[both]) == 0 or np.ptp(scores[both]) == 0:
+            return float("nan")
+        return float(stats.spearmanr(self.ease[both], scores[both]).statistic)
+
+    def _spans(self, turns: np.ndarray) -> np.ndarray:
+        return np.diff(np.concatenate([[self.low], turns, [self.high]]))
+
+
+def dial_of_grid(grid: SweepGrid) -> Dial:
+    """The dial of a sweep, over the magnitudes around 0 at which the subject can be read.
+
+    An answer that was not read inside the range is bridged by its neighbours'; at an end the nearest one that was read
+    is taken to last.
+    """
+    used = readable_range(grid)
+    magnitudes, margins = grid.magnitudes[used], grid.margins[:, used]
+    crossings: list[np.ndarray | None] = []
+    for margin in margins:
+        read = ~np.isnan(margin)
+        crossings.append(_straight_crossings(magnitudes[read], margin[read]) if read.any() else None)
+    first = np.array([bool((row[~np.isnan(row)][:1] > 0).any()) for row in margins], dtype=bool)
+    return Dial(grid.questions, crossings, first, float(magnitudes[0]), float(magnitudes[-1]))
+
+
+def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, high: float) -> Dial:
+    """The dial from where each answer turns.
+
+    Args:
+        crossings: question_id, magnitude (nan where the answer never turns), yes_at_low; one row for each turn.
+        questions: those of the dial; one that has no row was never read.
+        low, high: the range in which turns were sought.
+    """
+    own = crossings.sort_values(["question_id", "magnitude"])
+    turns = {str(name): group["magnitude"].dropna().to_numpy(float) for name, group in own.groupby("question_id")}
+    at_low = own.drop_duplicates("question_id").set_index("question_id")["yes_at_low"].astype(bool)
+    return Dial(
+        questions,
+        [turns.get(str(question)) for question in questions],
+        at_low.reindex(questions, fill_value=False).to_numpy(bool),
+        low,
+        high,
+    )
+
+
+def grid_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> SweepGrid:
+    """What a sweep would have seen, as far as a match needs it: the answers at magnitudes even in yes rate.
+
+    Margins are +1 where the answer is yes and -1 where it is no, since the crossings tell no more; at 0 they are the
+    unsteered ones. Magnitudes lie in the middle between neighbouring turns of fitting questions.
+
+    Args:
+        unsteered: index question; margin, mass. An answer that could not be read there is unread at 0 alone.
+        splits: question -> split.
+    """
+    own = splits.reindex(dial.questions).to_numpy(dtype=object)
+    turns = [each for each, split in zip(dial.crossings, own, strict=True) if split == FITTING and each is not None]
+    points = np.unique(np.concatenate([[dial.low], *turns, [dial.high]]))
+    middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
+    even = np.linspace(0, len(middles) - 1, min(GRID_POINTS - 1, len(middles))).round().astype(int)
+    magnitudes = np.unique(np.concatenate([[0.0], middles[even]]))
+    answers = dial.answers_at(magnitudes)
+    known = unsteered.reindex(dial.questions)
+    zero = np.flatnonzero(magnitudes == 0.0)
+    margins, masses = 2 * answers - 1, np.where(np.isnan(answers), 0.0, 1.0)
+    masses[:, zero] = known["mass"].to_numpy(float)[:, None]
+    margins[:, zero] = np.where(is_read(known["mass"]), known["margin"], np.nan)[:, None]
+    return SweepGrid(dial.questions, own, magnitudes, margins, masses)
+
+
+def readable_range(grid: SweepGrid) -> np.ndarray:
+    """Positions of the magnitudes from 0 outwards until, on either side, too much of the fitting split is unread."""
+    allowed = choice.readable_magnitudes(grid.answers[grid.rows(FITTING)], grid.unsteered)
+    first = last = grid.unsteered
+    while first > 0 and allowed[first - 1]:
+        first -= 1
+    while last < len(allowed) - 1 and allowed[last + 1]:
+        last += 1
+    return np.arange(first, last + 1)
+
+
+def _straight_crossings(magnitudes: np.ndarray, margins: np.ndarray) -> np.ndarray:
+    """Where a margin that is straight between the magnitudes meets 0; a margin of exactly 0 is a no."""
+    yes = margins > 0
+    turns = np.flatnonzero(yes[1:] != yes[:-1])
+    left, right = margins[turns], margins[turns + 1]
+    share = left / (left - right)
+    return magnitudes[turns] + share * (magnitudes[turns + 1] - magnitudes[turns])

@@ -1,0 +1,348 @@
+"""Matching: at which magnitude does the steered subject answer as a target does, and how well?
+
+All choices are made on the fitting split, all agreement is measured on the test split (`choice`, `agreement`). Beside
+the steered subject stand its two rivals: the majority answer, and the moved cut on the unsteered margin. The three are
+compared on the same questions: those that the target answered and where the subject was read both unsteered and at the
+chosen magnitude. Intervals are 95% percentile bootstrap intervals over test questions, the same resamples for
+all three and for all targets; magnitudes and cuts stay as chosen.
+
+The dial's order (`dial`, `ranking`) needs no choice, so fitting and test questions both say how well it puts each
+target's yes above its no, beside the order of the unsteered margin (test questions alone, where half of the topics are
+held out); and where on the dial each target stands (`placement`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from onedial.core import InputError, one_line
+from onedial.panels import EXTRACTION, FITTING, TEST
+from onedial.stats import N_RESAMPLES, auc, auc_resampled, count, count_resampled, interval, strata_of
+from onedial.verdict.criteria import choice, status
+from onedial.verdict.dial import Dial, dial_of_grid
+from onedial.verdict.placement import matched_magnitudes
+from onedial.verdict.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The arrays that the verdict is computed from; answers are 1.0, 0.0 or nan.
+
+    Attributes:
+        magnitudes: those that stand for choice (K), ascending.
+        fitting_subject: question x K. fitting_targets: question x target.
+        test_targets: question x target.
+        rate_matched: the subject at each target's rate-matched magnitude, test question x target.
+        steered, majority, cut: three predictions for each target, test question x target; nan for all three where
+            the target did not answer or the subject was not read.
+        fitting_rows, test_rows: masks over the sweep's questions.
+        strata: test question -> topic, those with few questions together.
+        ordered: the questions that the order is judged by, as positions among the sweep's: fitting and test, or test
+            alone where no topic of one is among the other's.
+        given: their answers, ordered question x target.
+        ease, unsteered: their place in the dial's order and unsteered margin; nan for both where either is missing.
+        topics: ordered question -> topic.
+        dial: the order of all questions.
+    """
+
+    magnitudes: np.ndarray
+    fitting_subject: np.ndarray
+    fitting_targets: np.ndarray
+    test_targets: np.ndarray
+    rate_matched: np.ndarray
+    steered: np.ndarray
+    majority: np.ndarray
+    cut: np.ndarray
+    fitting_rows: np.ndarray
+    test_rows: np.ndarray
+    strata: np.ndarray
+    ordered: np.ndarray
+    given: np.ndarray
+    ease: np.ndarray
+    unsteered: np.ndarray
+    topics: np.ndarray
+    dial: Dial
+
+
+@dataclass(frozen=True)
+class TargetMatches:
+    """The match of every target.
+
+    Attributes:
+        table: one row per target (docs/method.md lists the columns). Saved as matches.csv.
+        dose_response: per split and magnitude: n, n_unread, yes_rate, yes_rate_se, mean_mass, median_margin.
+        evidence: what `judge` needs.
+    """
+
+    table: pd.DataFrame
+    dose_response: pd.DataFrame
+    evidence: Evidence
+
+    __repr__ = one_line
+
+
+def match_targets(
+    sweep: pd.DataFrame,
+    panel: Any,
+    splits: pd.Series | None = None,
+    thresholds: pd.Series | None = None,
+    respondents: pd.DataFrame | None = None,
+    intervention_id: str | None = None,
+    topics: pd.Series | None = None,
+    n_bootstrap: int = N_RESAMPLES,
+    seed: int = 0,
+    direct: pd.Series | None = None,
+) -> TargetMatches:
+    """Match every target of a panel with one vector's sweep.
+
+    Args:
+        sweep: long table (question_id, split, magnitude, margin, mass), see `tables.sweep_grid`.
+        panel: `onedial.panels.ResponseMatrix` or DataFrame question x target (1, 0, nan).
+        splits: question id -> split; by default the sweep's own column.
+        thresholds: target -> threshold on the shared factor (higher = more often yes); by default Phi^-1(yes rate).
+        respondents: index respondent; model, framing, family; by default the panel's own.
+        intervention_id: which one, where the sweep holds several.
+        topics: question id -> topic; by default all questions are of one.
+        direct: of answers that were written, the margins that a cut is moved on (`SweepGrid.direct`).
+
+    Raises:
+        InputError: tables that do not fit together, or no question in the fitting or the test split.
+    """
+    grid = sweep_grid(sweep, splits, intervention_id, direct)
+    return match_grid(grid, panel, thresholds, respondents, topics, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def match_grid(
+    grid: SweepGrid,
+    panel: Any,
+    thresholds: pd.Series | None = None,
+    respondents: pd.DataFrame | None = None,
+    topics: pd.Series | None = None,
+    dial: Dial | None = None,
+    n_bootstrap: int = N_RESAMPLES,
+    seed: int = 0,
+) -> TargetMatches:
+    """The same from a sweep that is laid out already; see `match_targets`.
+
+    Args:
+        dial: the order in which answers turn, where it is known better than from the grid.
+    """
+    n_fitting, n_test = int(grid.rows(FITTING).sum()), int(grid.rows(TEST).sum())
+    if not n_fitting or not n_test:
+        raise InputError(f"the sweep holds {n_fitting} fitting and {n_test} test questions; both are needed")
+    frame = panel_answers(panel, grid.questions)
+    chosen = _choose(grid, frame.to_numpy())
+    compared = _compared(grid, frame.to_numpy(), chosen)
+    evidence = _evidence(grid, frame.to_numpy(), chosen, compared, topics, dial or dial_of_grid(grid))
+    every = all_answers(panel).to_numpy()
+    table = describe_targets(panel, frame.columns, respondents).assign(
+        status=_statuses(evidence, every, chosen, compared[grid.rows(FITTING)].sum(axis=0)),
+        **_answer_counts(grid, frame.to_numpy(), compared),
+        **_thresholds(every, frame.columns, thresholds),
+        magnitude=_at(grid.magnitudes, chosen.best),
+        magnitude_low=_at(grid.magnitudes, chosen.low),
+        magnitude_high=_at(grid.magnitudes, chosen.high),
+        magnitude_rate=_at(grid.magnitudes, chosen.rate),
+        cut=chosen.cut,
+        **_measured_on_test(evidence, n_bootstrap, seed),
+        **_measured_by_order(evidence, n_bootstrap, seed),
+    )
+    return TargetMatches(table, dose_response(grid), evidence)
+
+
+def dose_response(grid: SweepGrid) -> pd.DataFrame:
+    """What each magnitude does to the subject, per split: yes rate over the answers read, mean mass over all."""
+    parts = []
+    for split in dict.fromkeys(grid.splits):
+        margins, masses = grid.margins[grid.rows(split)], grid.masses[grid.rows(split)]
+        n = (~np.isnan(margins)).sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = (margins > 0).sum(axis=0) / n
+            error = np.sqrt(rate * (1 - rate) / n)
+        medians = [np.median(read[~np.isnan(read)]) if (~np.isnan(read)).any() else np.nan for read in margins.T]
+        part = pd.DataFrame({"split": split, "magnitude": grid.magnitudes, "n": n, "n_unread": len(margins) - n})
+        parts.append(
+            part.assign(yes_rate=rate, yes_rate_se=error, mean_mass=masses.mean(axis=0), median_margin=medians)
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What the fitting split says per target; positions in the grid's magnitudes, -1 where there is nothing to fit.
+
+    best, low, high: the magnitude of best agreement and the ends of its interval. rate: the rate-matched one.
+    at_edge: the interval reaches the first or the last magnitude that stands for choice (allowed).
+    """
+
+    allowed: np.ndarray
+    best: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    rate: np.ndarray
+    at_edge: np.ndarray
+    cut: np.ndarray
+
+
+def _choose(grid: SweepGrid, given: np.ndarray) -> _Choices:
+    subject, given = grid.answers[grid.rows(FITTING)], given[grid.rows(FITTING)]
+    unsteered = grid.unsteered_margins[grid.rows(FITTING)]
+    allowed = choice.readable_magnitudes(subject, grid.unsteered)
+    agreement = choice.agreement_by_magnitude(subject, given)
+    best, low, high = choice.middle_of_best(agreement, grid.magnitudes, allowed)
+    rate, _, _ = choice.middle_of_best(-choice.rate_distance(subject, given), grid.magnitudes, allowed)
+    first, last = np.flatnonzero(allowed)[[0, -1]]
+    fitted = ~np.isnan(agreement[:, allowed]).all(axis=1)
+    best, low, high, rate = (np.where(fitted, place, -1) for place in (best, low, high, rate))
+    return _Choices(
+        allowed=allowed,
+        best=best,
+        low=low,
+        high=high,
+        rate=rate,
+        at_edge=(low == first) | (high == last),
+        cut=np.array([choice.moved_cut(unsteered, answers) for answers in given.T]),
+    )
+
+
+def _compared(grid: SweepGrid, given: np.ndarray, chosen: _Choices) -> np.ndarray:
+    """Question x target: answered by the target, and by the subject both unsteered and at the chosen magnitude."""
+    read = ~np.isnan(grid.margins)
+    unsteered = ~np.isnan(grid.unsteered_margins)[:, None]
+    return ~np.isnan(given) & read[:, chosen.best] & unsteered & (chosen.best >= 0)
+
+
+def _evidence(
+    grid: SweepGrid, given: np.ndarray, chosen: _Choices, compared: np.ndarray, topics: pd.Series | None, dial: Dial
+) -> Evidence:
+    fitting, test = grid.rows(FITTING), grid.rows(TEST)
+    own_topics = _topics_of(grid, topics)
+    ordered = np.flatnonzero(ordering_questions(grid, topics))
+    margins = grid.unsteered_margins[ordered]
+    known = ~np.isnan(dial.ease[ordered]) & ~np.isnan(margins)
+    subject, unsteered = grid.answers[test], grid.unsteered_margins[test]
+    predictions = {
+        "steered": subject[:, chosen.best],
+        "majority": choice.majority_answers(np.where(compared, given, np.nan)[test]),
+        "cut": (unsteered[:, None] > chosen.cut).astype(float),
+    }
+    return Evidence(
+        magnitudes=grid.magnitudes[chosen.allowed],
+        fitting_subject=grid.answers[fitting][:, chosen.allowed],
+        fitting_targets=given[fitting],
+        test_targets=given[test],
+        rate_matched=np.where(chosen.rate >= 0, subject[:, chosen.rate], np.nan),
+        **{name: np.where(compared[test], predicted, np.nan) for name, predicted in predictions.items()},
+        fitting_rows=fitting,
+        test_rows=test,
+        strata=strata_of(own_topics[test]),
+        ordered=ordered,
+        given=given[ordered],
+        ease=np.where(known, dial.ease[ordered], np.nan),
+        unsteered=np.where(known, margins, np.nan),
+        topics=strata_of(own_topics[ordered]),
+        dial=dial,
+    )
+
+
+def ordering_questions(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
+    """Mask of the questions that the dial's order is judged by: fitting and test, or test alone (`Evidence`)."""
+    fitting, test = grid.rows(FITTING), grid.rows(TEST)
+    return test if _held_out(_topics_of(grid, topics), fitting, test) else ~grid.rows(EXTRACTION)
+
+
+def _topics_of(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
+    if topics is None:
+        return np.full(len(grid.questions), "", dtype=object)
+    return topics.reindex(grid.questions).to_numpy(dtype=object)
+
+
+def _held_out(topics: np.ndarray, fitting: np.ndarray, test: np.ndarray) -> bool:
+    """Whether the test questions are of other topics than the fitting questions: then they alone are the judges."""
+    return not {str(topic) for topic in topics[fitting]} & {str(topic) for topic in topics[test]}
+
+
+def _statuses(evidence: Evidence, every: np.ndarray, chosen: _Choices, n_fitting: np.ndarray) -> list[str]:
+    return [
+        status.target_status(
+            answers=evidence.fitting_subject,
+            given=evidence.fitting_targets[:, t],
+            test=evidence.test_targets[~np.isnan(evidence.steered[:, t]), t],
+            n_fitting=int(n_fitting[t]),
+            at_edge=bool(chosen.at_edge[t]),
+            always_same=np.unique(every[~np.isnan(every[:, t]), t]).size == 1,
+        )
+        for t in range(every.shape[1])
+    ]
+
+
+def _answer_counts(grid: SweepGrid, given: np.ndarray, compared: np.ndarray) -> dict[str, np.ndarray]:
+    """Per split: how many of the target's answers are compared, and how many could not be for want of the subject's."""
+    unread = ~np.isnan(given) & ~compared
+    counts = {f"n_{split}": compared[grid.rows(split)].sum(axis=0) for split in (FITTING, TEST)}
+    return counts | {f"n_unread_{split}": unread[grid.rows(split)].sum(axis=0) for split in (FITTING, TEST)}
+
+
+def _at(magnitudes: np.ndarray, places: np.ndarray) -> np.ndarray:
+    return np.where(places >= 0, magnitudes[places], np.nan)
+
+
+def _thresholds(every: np.ndarray, targets: pd.Index, thresholds: pd.Series | None) -> dict[str, np.ndarray]:
+    """yes_rate, threshold and its standard error over all answers of the panel; nan where the yes rate is 0 or 1."""
+    n = (~np.isnan(every)).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.nansum(every, axis=0) / n
+        own = stats.norm.ppf(np.where((rate > 0) & (rate < 1), rate, np.nan))
+        error = np.sqrt(rate * (1 - rate) / n) / stats.norm.pdf(own)
+    if thresholds is not None:
+        own = thresholds.reindex(targets).to_numpy(float)
+        own = np.where(np.isfinite(own), own, np.nan)
+    return {"yes_rate": rate, "threshold": own, "threshold_se": error}
+
+
+def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[str, np.ndarray]:
+    """Agreement, kappa and the two differences on the test split, each with its interval."""
+    given = evidence.test_targets
+    measured: dict[str, np.ndarray] = {}
+    resampled: dict[str, np.ndarray] = {}
+    for name, predicted in (
+        ("agreement", evidence.steered),
+        ("majority", evidence.majority),
+        ("moved_cut", evidence.cut),
+    ):
+        measured[name] = count(predicted, given).agreement()
+        resampled[name] = count_resampled(predicted, given, n_bootstrap, seed).agreement()
+    measured["kappa"] = count(evidence.steered, given).kappa()
+    resampled["kappa"] = count_resampled(evidence.steered, given, n_bootstrap, seed).kappa()
+    for name, rival in (("gain", "majority"), ("steering", "moved_cut")):
+        measured[name] = measured["agreement"] - measured[rival]
+        resampled[name] = resampled["agreement"] - resampled[rival]
+    at_rate = count(evidence.rate_matched, given)
+    columns: dict[str, np.ndarray] = {}
+    for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
+        low, high = interval(resampled[name])
+        columns |= {name: measured[name], f"{name}_low": low, f"{name}_high": high}
+        if name == "kappa":
+            columns |= {"agreement_rate": at_rate.agreement(), "kappa_rate": at_rate.kappa()}
+    return columns
+
+
+def _measured_by_order(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[str, np.ndarray]:
+    """How well the dial's order puts yes above no, beside the unsteered margin's; and where the target stands."""
+    steered, margin = auc(evidence.ease, evidence.given), auc(evidence.unsteered, evidence.given)
+    drawn = auc_resampled(evidence.ease, evidence.given, n_bootstrap, seed)
+    drawn = drawn - auc_resampled(evidence.unsteered, evidence.given, n_bootstrap, seed)
+    low, high = interval(drawn)
+    place, error = matched_magnitudes(evidence.dial.place[evidence.ordered], evidence.given)
+    return {
+        "order_auc": steered,
+        "order_auc_unsteered": margin,
+        "order_gain": steered - margin,
+        "order_gain_low": low,
+        "order_gain_high": high,
+        "magnitude_ml": place,
+        "magnitude_ml_se": error,
+    }

@@ -1,0 +1,67 @@
+"""Is the dial's order about knowing? Whether what turns early is what somebody gets right.
+
+    subject_correct  P(ease of a question that the subject then answers correctly > of one that it does not)
+    target_correct   the same for each target's correctness
+    yes_within_right, yes_within_wrong
+                     how well the order puts the target's yes above its no, among the questions that it gets right, and
+                     among those that it gets wrong: an order that only knows who is right says nothing within either
+    n_within_right, n_within_wrong
+                     questions that these two rest on: placed, graded so, and answered with yes or no by the target
+
+.5 is an order that knows nothing. Correctness is that of closed-book answers, where the panel has them.
+"""
+
+import numpy as np
+import pandas as pd
+
+from onedial.stats import N_RESAMPLES, QUANTILES_95, auc, auc_resampled
+from onedial.verdict.match import TargetMatches
+
+KNOWING_COLUMNS = ["n_graded", "target_correct", "low", "high", "yes_within_right", "yes_within_wrong"]
+KNOWING_COLUMNS += ["n_within_right", "n_within_wrong"]
+SUBJECT = "(subject)"
+FEWEST = 10
+
+
+def knowing_table(
+    matches: TargetMatches,
+    questions: pd.Index,
+    correctness: pd.DataFrame | None,
+    subject_correct: pd.Series | None,
+    n_bootstrap: int = N_RESAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame | None:
+    """One row for the subject and each target whose correctness is known on ten questions of a kind or more.
+
+    Args:
+        questions: of the sweep, in its order. correctness: question x target (1, 0, nan). subject_correct: question.
+
+    Returns:
+        Index respondent (the subject's row is `SUBJECT`); columns `KNOWING_COLUMNS`, 95% intervals over questions;
+        None where nobody's correctness is known.
+    """
+    ease, ordered = matches.evidence.ease, questions[matches.evidence.ordered]
+    known: dict[str, np.ndarray] = {}
+    if subject_correct is not None:
+        known[SUBJECT] = subject_correct.reindex(ordered).to_numpy(float)
+    if correctness is not None:
+        known |= {
+            str(target): correctness[target].reindex(ordered).to_numpy(float)
+            for target in matches.table.index
+            if target in correctness
+        }
+    rows = {}
+    for name, right in known.items():
+        graded = ~np.isnan(right) & ~np.isnan(ease)
+        if min((right[graded] == 1).sum(), (right[graded] == 0).sum()) < FEWEST:
+            continue
+        low, high = np.nanquantile(auc_resampled(ease, right[:, None], n_bootstrap, seed)[:, 0], QUANTILES_95)
+        within, counts = [np.nan, np.nan], [0, 0]
+        if name != SUBJECT:
+            given = matches.evidence.given[:, matches.table.index.get_loc(name)]
+            within = [float(auc(ease, np.where(right == kind, given, np.nan)[:, None])[0]) for kind in (1, 0)]
+            counts = [int((graded & (right == kind) & ~np.isnan(given)).sum()) for kind in (1, 0)]
+        rows[name] = [int(graded.sum()), float(auc(ease, right[:, None])[0]), float(low), float(high), *within, *counts]
+    if not rows:
+        return None
+    return pd.DataFrame.from_dict(rows, orient="index", columns=KNOWING_COLUMNS).rename_axis("respondent")

@@ -1,0 +1,299 @@
+"""Rivals without steering: what else puts the questions in an order, and how well does it do by the same rule?
+
+Each rival gives every target an order of the questions. It is cut where the target's yes rate on the fitting split
+says, as the dial is set, and its kappa on the test split is averaged as S is. Beside it stands S minus the rival's,
+over the same resamples of the test questions.
+
+    unsteered margin            the subject with another cut: a bias on the yes token's logit is the same thing
+    surface                     length, digits, capitals, superlatives: ridge
+    topic means                 the target's yes rate in the question's topic, drawn towards its mean
+    text                        words by TF-IDF beside the surface: ridge
+    text, from other models     the same, trained on what the other base models say: like for like with one dial
+    mean of other models        what the other base models say to the very question
+    nearest threshold           the target of another base model whose yes rate is nearest
+    shared difficulty           the factor score of the panel without the target's base model
+    instructed threshold        the subject told "only if you are at least t% sure", at the t at which it says yes most
+                                nearly as often as the target; where it was asked so
+
+Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
+a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
+
+The unsteered margin, the text from other models, their mean and the shared difficulty are one-dimensional accounts: one
+order of the questions that only takes another cut for each target (they differ between base models only by leaving
+these out).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking import is_read
+from onedial.core import InputError, noticed
+from onedial.panels import FITTING, TEST
+from onedial.scale import fit_factor_model
+from onedial.stats import N_RESAMPLES, average_within_models, count, count_resampled, interval
+from onedial.verdict.criteria.status import JUDGED
+from onedial.verdict.match import TargetMatches
+from onedial.verdict.rivals.text_features import ridge_scores, surface_features, text_features
+
+RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]
+_SHRINK = 5.0
+"""Topic means are drawn towards the target's mean as if by five further answers."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What rivals are made of, question by question in the order of the sweep's.
+
+    Attributes:
+        texts: the questions; empty where they are not known. topics: "" where none.
+        splits: of each question. given: question x target, all answers. models: base model of each target.
+        unsteered: margin at magnitude 0.
+        instructed: question x level, the margin under each instructed threshold and without one; None where it was not
+            asked.
+    """
+
+    texts: list[str]
+    topics: np.ndarray
+    splits: np.ndarray
+    given: pd.DataFrame
+    models: np.ndarray
+    unsteered: np.ndarray
+    instructed: np.ndarray | None = None
+
+    def others(self, target: int) -> np.ndarray:
+        """Mask of the targets of other base models."""
+        return self.models != self.models[target]
+
+
+Scores = Callable[[Material], np.ndarray]
+
+
+def _unsteered(material: Material) -> np.ndarray:
+    return np.repeat(material.unsteered[:, None], material.given.shape[1], axis=1)
+
+
+def _surface(material: Material) -> np.ndarray:
+    return _ridge_on_own(material, surface_features(material.texts)) if material.texts else _nothing(material)
+
+
+def _text(material: Material) -> np.ndarray:
+    return _ridge_on_own(material, text_features(material.texts)) if material.texts else _nothing(material)
+
+
+def _ridge_on_own(material: Material, features: np.ndarray) -> np.ndarray:
+    known = material.splits != TEST
+    return np.stack([ridge_scores(features, own, known) for own in material.given.to_numpy().T], axis=1)
+
+
+def _text_from_others(material: Material) -> np.ndarray:
+    if not material.texts:
+        return _nothing(material)
+    features, own_questions = text_features(material.texts), material.splits != TEST
+    return _by_model(material, lambda mean: ridge_scores(features, mean, own_questions))
+
+
+def _mean_of_others(material: Material) -> np.ndarray:
+    return _by_model(material, lambda mean: mean)
+
+
+def _by_model(material: Material, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The same score for all targets of a base model, made of the mean answer of the other base models."""
+    scores = _nothing(material)
+    for model in np.unique(material.models):
+        own = material.models == model
+        if not own.all():
+            given = material.given.to_numpy()[:, ~own]
+            scores[:, own] = score(average_within_models(given, material.models[~own]))[:, None]
+    return scores
+
+
+def _topic_means(material: Material) -> np.ndarray:
+    if len(set(material.topics)) < 2:
+        return _nothing(material)
+    scores = _nothing(material)
+    for target, own in enumerate(material.given.to_numpy().T):
+        known = (material.splits != TEST) & ~np.isnan(own)
+        if not known.any():
+            continue
+        mean = own[known].mean()
+        for topic in np.unique(material.topics):
+            here = material.topics == topic
+            scores[here, target] = (own[known & here].sum() + _SHRINK * mean) / ((known & here).sum() + _SHRINK)
+    return scores
+
+
+def _nearest_threshold(material: Material) -> np.ndarray:
+    rates = np.array([np.nanmean(own) if (~np.isnan(own)).any() else np.nan for own in material.given.to_numpy().T])
+    scores = _nothing(material)
+    for target in range(len(rates)):
+        others = np.flatnonzero(material.others(target) & ~np.isnan(rates))
+        if len(others) and not np.isnan(rates[target]):
+            nearest = others[np.abs(rates[others] - rates[target]).argmin()]
+            scores[:, target] = material.given.to_numpy()[:, nearest]
+    return scores
+
+
+def _shared_difficulty(material: Material) -> np.ndarray:
+    scores = _nothing(material)
+    for model in np.unique(material.models):
+        own = material.models == model
+        try:
+            with noticed(lambda text: None):  # said once already, of the whole panel
+                factor = fit_factor_model(material.given.loc[:, ~own], n_permutations=0)
+        except InputError:  # too few respondents or questions are left for a factor
+            continue
+        scores[:, own] = -factor.difficulty.reindex(material.given.index).to_numpy(float)[:, None]
+    return scores
+
+
+def _instructed(material: Material) -> np.ndarray:
+    scores = _nothing(material)
+    if material.instructed is None:
+        return scores
+    fitting, margins = material.splits == FITTING, material.instructed
+    for target, given in enumerate(material.given.to_numpy().T):
+        both = fitting[:, None] & ~np.isnan(margins) & ~np.isnan(given)[:, None]
+        if not both.any():
+            continue
+        with np.errstate(invalid="ignore", divide="ignore"):
+            away = np.abs(((margins > 0) & both).sum(axis=0) - (both * np.nan_to_num(given)[:, None]).sum(axis=0))
+            away = away / both.sum(axis=0)
+        scores[:, target] = margins[:, int(np.nanargmin(away))]
+    return scores
+
+
+def _nothing(material: Material) -> np.ndarray:
+    return np.full(material.given.shape, np.nan)
+
+
+RIVALS: dict[str, tuple[Scores, bool]] = {
+    "unsteered margin": (_unsteered, True),
+    "surface": (_surface, False),
+    "topic means": (_topic_means, False),
+    "text": (_text, False),
+    "text, from other models": (_text_from_others, True),
+    "mean of other models": (_mean_of_others, True),
+    "nearest threshold": (_nearest_threshold, False),
+    "shared difficulty": (_shared_difficulty, True),
+    "instructed threshold": (_instructed, False),
+}
+"""Name to (scores, whether it is one order for all targets)."""
+
+
+def rival_table(
+    matches: TargetMatches, material: Material, n_bootstrap: int = N_RESAMPLES, seed: int = 0
+) -> pd.DataFrame:
+    """S of every rival, and S of steering minus it.
+
+    Both are over the targets for which the rival has an order, so the differences' n_targets may differ.
+
+    Returns:
+        Index rival; columns `RIVAL_COLUMNS`; 95% intervals over test questions.
+    """
+    evidence, table = matches.evidence, matches.table
+    judged = np.flatnonzero(table["status"].isin(JUDGED).to_numpy())
+    test, fitting = material.splits == TEST, material.splits == FITTING
+    rows: dict[str, list[Any]] = {}
+    for name, (scores_of, one_order) in RIVALS.items():
+        if name == "instructed threshold" and material.instructed is None:
+            continue
+        scores, given = scores_of(material), material.given.to_numpy()
+        cut = {int(target): cut_at_rate(scores[:, target], given[:, target], fitting)[test] for target in judged}
+        own = [target for target, answers in cut.items() if not np.isnan(answers).all()]
+        if not own:
+            rows[name] = [one_order, 0, *[np.nan] * 6]
+            continue
+        sides = {
+            "rival": np.stack([cut[target] for target in own], axis=1),
+            "steered": evidence.rate_matched[:, own],
+        }
+        models, values, drawn = material.models[own], {}, {}
+        for side, answers in sides.items():
+            kappas = count(answers, evidence.test_targets[:, own]).kappa()
+            resampled = count_resampled(answers, evidence.test_targets[:, own], n_bootstrap, seed).kappa()
+            values[side] = float(average_within_models(np.nan_to_num(kappas), models))
+            drawn[side] = average_within_models(np.nan_to_num(resampled), models)
+        low, high = interval(drawn["rival"])
+        apart_low, apart_high = interval(drawn["steered"] - drawn["rival"])
+        apart = values["steered"] - values["rival"]
+        rows[name] = [one_order, len(own), values["rival"], float(low), float(high), apart]
+        rows[name] += [float(apart_low), float(apart_high)]
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=RIVAL_COLUMNS).rename_axis("rival")
+    return found.astype(dict.fromkeys(RIVAL_COLUMNS[2:], float))
+
+
+def cut_at_rate(scores: np.ndarray, given: np.ndarray, fitting: np.ndarray) -> np.ndarray:
+    """Yes where the score is above the cut at which the yes rate on the fitting split is nearest to the target's.
+
+    Args:
+        scores, given: question; nan where there is none. fitting: mask.
+
+    Returns:
+        1, 0, nan where the score is missing; nan throughout where the fitting split tells no rate.
+    """
+    known = fitting & ~np.isnan(scores) & ~np.isnan(given)
+    if not known.any():
+        return np.full(len(scores), np.nan)
+    values = np.sort(np.unique(scores[known]))
+    cuts = np.concatenate([[-np.inf], (values[:-1] + values[1:]) / 2, [np.inf]])
+    rates = np.array([(scores[known] > cut).mean() for cut in cuts])
+    cut = cuts[np.abs(rates - given[known].mean()).argmin()]
+    return np.where(np.isnan(scores), np.nan, (scores > cut).astype(float))
+
+
+def ceiling(rivals: pd.DataFrame, signal: float) -> dict[str, float | str]:
+    """S as a share of what the best one-dimensional account reaches without steering.
+
+    Returns:
+        account (its name), signal (its own S) and share; empty where there is none above 0.
+    """
+    accounts = rivals[rivals["one_order"].astype(bool) & (rivals["signal"] > 0)]
+    accounts = accounts.drop(index="unsteered margin", errors="ignore")
+    if accounts.empty or np.isnan(signal):
+        return {}
+    best, highest = str(accounts["signal"].idxmax()), float(accounts["signal"].max())
+    return {"account": best, "signal": highest, "share": signal / highest}
+
+
+def material_of(
+    matches: TargetMatches,
+    questions: pd.DataFrame,
+    answers: pd.DataFrame,
+    splits: np.ndarray,
+    unsteered: np.ndarray,
+    instructed: pd.DataFrame | None = None,
+) -> Material:
+    """Put together what rivals are made of.
+
+    Args:
+        questions: columns id, and where known question, topic. answers: question x target, in the sweep's order.
+        splits, unsteered: of the sweep's questions.
+        instructed: question_id, level, margin, mass; None where it was not asked.
+    """
+    known = questions.assign(id=questions["id"].astype(str)).set_index("id").reindex(answers.index.astype(str))
+    has_texts = "question" in known and bool(known["question"].notna().all())
+    topics = known["topic"] if "topic" in known else pd.Series("", index=known.index)
+    return Material(
+        texts=list(known["question"].astype(str)) if has_texts else [],
+        topics=topics.fillna("").astype(str).to_numpy(dtype=object),
+        splits=splits,
+        given=answers,
+        models=matches.table["model"].astype(str).to_numpy(),
+        unsteered=unsteered,
+        instructed=_instructed_margins(instructed, answers.index, unsteered),
+    )
+
+
+def _instructed_margins(
+    instructed: pd.DataFrame | None, questions: pd.Index, unsteered: np.ndarray
+) -> np.ndarray | None:
+    """Question x level, without an instruction first; nan where unread, and where a question was not asked so."""
+    if instructed is None or instructed.empty:
+        return None
+    read = instructed.assign(margin=instructed["margin"].where(is_read(instructed["mass"])))
+    margins = read.pivot(index="question_id", columns="level", values="margin").reindex(questions).to_numpy(float)
+    return np.column_stack([np.where(np.isnan(margins).all(axis=1), np.nan, unsteered), margins])

@@ -1,0 +1,409 @@
+"""The files of a sweep's run: what each is called and what it holds.
+
+questions.parquet    with their split             panel.parquet       the panel in long form
+interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
+sweep/, crossings/, facts/, instructed/part-*.parquet    see onedial.asking.sweep_tables
+texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
+prompt.txt           one rendered example and its hash
+layer_scan.csv  matches.csv  rivals.csv  controls.csv  knowing.csv  verdict.json  factor.json
+parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
+path.csv  path_targets.csv  path.json   the dial's way through the factor, see onedial.verdict.path
+side_effects.csv  side_effects.json   what each magnitude does besides, and the usable range; where it was asked for
+reasoned/part-*.parquet  reasoned_settings.csv  reasoned_ease.csv  reasoned_matches.csv  reasoned.json
+                     answers that were written after a reasoning, see onedial.verdict.comparing.reasoned; where they
+                     were asked for
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking import (
+    CROSSING_COLUMNS,
+    CROSSING_KEY,
+    FACTS_COLUMNS,
+    INSTRUCTED_COLUMNS,
+    INSTRUCTED_KEY,
+    REASONED_COLUMNS,
+    SWEEP_COLUMNS,
+    SWEEP_KEY,
+    interventions_table,
+    under_test,
+)
+from onedial.core import InputError, Parts, Run, html_card, plain, sha256_of_text
+from onedial.panels import ResponseMatrix, panel_from_long
+from onedial.scale import FactorModel, Simulated
+from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
+from onedial.verdict.criteria.usable import UsableRange
+from onedial.verdict.judgement import (
+    PARABOLA_REPLICATES,
+    Judgement,
+    SweepTables,
+    judge_tables,
+    rates_along_controls,
+    settings_on_text,
+)
+from onedial.verdict.match import dose_response
+from onedial.verdict.path import DialPath
+from onedial.verdict.rivals.texts import TEXT_COLUMNS
+from onedial.verdict.tables import sweep_grid
+
+INTERVENTIONS = "interventions.json"
+VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
+RIVALS, CONTROLS, KNOWING, TEXTS = "rivals.csv", "controls.csv", "knowing.csv", "texts.csv"
+PARABOLA = "parabola.json"
+PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
+EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
+REASONED, REASONED_SETTINGS = "reasoned.json", "reasoned_settings.csv"
+REASONED_EASE, REASONED_MATCHES = "reasoned_ease.csv", "reasoned_matches.csv"
+PROGRAMS = ("steer_sweep", "judge_run")
+"""Whose folders hold a sweep."""
+SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
+
+
+class SweepRun:
+    """A run of `experiments/steer_sweep.py`, by the meaning of its files.
+
+    Attributes:
+        run: the folder, with its configuration and manifest.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @classmethod
+    def open(cls, path: Path | str, *, write: bool = False) -> "SweepRun":
+        """An existing run; see `Run.open`.
+
+        Raises:
+            InputError: as `Run.open`; or the folder is a run of a program that sweeps nothing.
+        """
+        run = Run.open(path)
+        if (program := run.manifest.program) not in PROGRAMS:
+            raise InputError(f"{path} is a run of {program}, which has no sweep; give the folder of a steer_sweep run")
+        return cls(Run.open(path, write=True) if write else run)
+
+    def __repr__(self) -> str:
+        """In a terminal: the folder, the subject, and what the run says."""
+        subject = self.run.manifest.facts.get("model", {}).get("name") or "unknown subject"
+        said = self.verdict()["sentence"] if self.is_finished else "not finished"
+        return f"SweepRun({str(self.path)!r}, {subject}: {said})"
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: what was run, how far it came, and what it says."""
+        manifest = self.run.manifest
+        table = (
+            self.matches()[["status", "yes_rate", "magnitude", "agreement", "majority", "kappa"]]
+            if (self.is_finished)
+            else None
+        )
+        return html_card(
+            f"run {self.path.name}",
+            {
+                "subject": manifest.facts.get("model", {}).get("name"),
+                "questions": len(self.questions()),
+                "begun": manifest.started,
+                "verdict": self.verdict()["sentence"] if self.is_finished else "not finished: go on with --resume",
+                "report": self.path / "report.html" if self.run.has("report.html") else None,
+            },
+            "" if table is None else table.round(2).to_html(),
+        )
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self.run.path
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The stored configuration."""
+        return self.run.config
+
+    # ---- what goes in -----------------------------------------------------------------------------------------------
+
+    def keep_inputs(self, questions: pd.DataFrame, panel: pd.DataFrame, prompt: str) -> None:
+        """Keep questions (with their split), panel (long) and one rendered prompt; on resume they must be the same.
+
+        Raises:
+            InputError: a resumed run was begun with others.
+        """
+        self.run.keep_table("questions.parquet", questions, ["id", "question", "split"])
+        self.run.keep_table("panel.parquet", panel, ["question_id", "respondent", "said_yes"])
+        digest = sha256_of_text(prompt)
+        if self.run.has(PROMPT) and self.prompt()[1] != digest:
+            raise InputError(
+                f"{self.path} was begun with another prompt than the one now rendered; "
+                "restore it or choose another --out"
+            )
+        self.run.write_text(PROMPT, f"sha256 {digest}\n\n{prompt}\n")
+
+    def questions(self) -> pd.DataFrame:
+        """The questions with their split."""
+        return self.run.read_table("questions.parquet")
+
+    def splits(self) -> pd.Series:
+        """Question id -> split."""
+        return self.questions().set_index("id")["split"]
+
+    def panel(self) -> pd.DataFrame:
+        """The panel in long form."""
+        return self.run.read_table("panel.parquet")
+
+    def prompt(self) -> tuple[str, str]:
+        """The rendered example and its SHA-256."""
+        first, _, rendered = self.run.read_text(PROMPT).partition("\n\n")
+        return rendered.removesuffix("\n"), first.removeprefix("sha256 ")
+
+    def asked(self) -> dict[str, Any]:
+        """How the panel was asked, and in what the subject otherwise (`onedial.asking.how_asked`); empty in older runs."""
+        return dict(self.run.manifest.facts.get("asked") or {})
+
+    # ---- what was done ----------------------------------------------------------------------------------------------
+
+    def write_interventions(self, interventions: Sequence[Mapping[Any, Any]]) -> None:
+        """Write what will be swept, one entry each. With it the plan of a run stands."""
+        self.run.write_json(INTERVENTIONS, {"interventions": list(interventions)})
+
+    def interventions(self) -> pd.DataFrame:
+        """What was swept; see `onedial.asking.sweep_tables`.
+
+        Raises:
+            InputError: the run has not come so far.
+        """
+        return interventions_table(self.run.read_json(INTERVENTIONS)["interventions"])
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether it stands what will be swept."""
+        return self.run.has(INTERVENTIONS)
+
+    def vector_file(self, vector_id: str) -> str:
+        """The name of a vector's file within the run: vectors/<id>.safetensors."""
+        name = re.sub(r"[^\w.=-]+", "-", vector_id)
+        return f"vectors/{name}.safetensors"
+
+    def write_layer_scan(self, scan: pd.DataFrame) -> None:
+        """Write what `--layer auto` saw: columns layer, magnitude, yes_rate, unread (share)."""
+        self.run.write_table(SCAN, scan[SCAN_COLUMNS])
+
+    def layer_scan(self) -> pd.DataFrame | None:
+        """The layer scan, or None where the layer was given."""
+        return self.run.read_table(SCAN) if self.run.has(SCAN) else None
+
+    @property
+    def parts(self) -> Parts:
+        """The sweep as it grows."""
+        return self.run.parts("sweep", SWEEP_COLUMNS, SWEEP_KEY)
+
+    def sweep(self) -> pd.DataFrame:
+        """The whole sweep; see `onedial.asking.sweep_tables`."""
+        return self.parts.read()
+
+    @property
+    def crossing_parts(self) -> Parts:
+        """Where the answers of controls turn, as it grows."""
+        return self.run.parts("crossings", CROSSING_COLUMNS, CROSSING_KEY)
+
+    @property
+    def facts_parts(self) -> Parts:
+        """The answers to unrelated facts, as they grow."""
+        return self.run.parts("facts", FACTS_COLUMNS, SWEEP_KEY)
+
+    @property
+    def instructed_parts(self) -> Parts:
+        """The answers under instructed thresholds, as they grow."""
+        return self.run.parts("instructed", INSTRUCTED_COLUMNS, INSTRUCTED_KEY)
+
+    def write_texts(self, texts: pd.DataFrame) -> None:
+        """Write what the pushes do to neutral text: columns `onedial.verdict.rivals.texts.TEXT_COLUMNS`."""
+        self.run.write_table(TEXTS, texts[TEXT_COLUMNS])
+
+    def texts(self) -> pd.DataFrame | None:
+        """What the pushes do to neutral text; None where that was not measured."""
+        return self.run.read_table(TEXTS) if self.run.has(TEXTS) else None
+
+    def settings_on_text(self) -> dict[str, list[float]]:
+        """Where the cost on neutral text is to be measured; see `judgement.settings_on_text`."""
+        return settings_on_text(self.tables())
+
+    @property
+    def reasoned_parts(self) -> Parts:
+        """The written answers, as they grow."""
+        return self.run.parts("reasoned", REASONED_COLUMNS, SWEEP_KEY)
+
+    def tables(self) -> SweepTables:
+        """Everything that the sweep left behind."""
+        return SweepTables(
+            self.sweep(),
+            self.interventions(),
+            self.questions(),
+            self.crossing_parts.read(),
+            self.facts_parts.read(),
+            texts=self.texts(),
+            instructed=self.instructed_parts.read(),
+            asked_otherwise=bool(self.asked().get("otherwise")),
+        )
+
+    # ---- what comes out ---------------------------------------------------------------------------------------------
+
+    def judge(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Judgement:
+        """Match and judge this run's tables; nothing is written.
+
+        Args:
+            panel: another one than the run's own; its questions are the run's.
+
+        Raises:
+            InputError: nothing was swept yet, or the tables do not fit together.
+        """
+        if (tables := self.tables()).sweep.empty:
+            raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
+        panel = panel_from_long(self.panel()) if panel is None else panel
+        return judge_tables(tables, panel, seed, PARABOLA_REPLICATES)
+
+    def judge_reasoned(
+        self, panel: ResponseMatrix | None = None, seed: int = 0
+    ) -> tuple[ReasonedComparison, Judgement | None]:
+        """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
+
+        Raises:
+            InputError: none were written.
+        """
+        table, own = self.reasoned_parts.read(), self.under_test()
+        if table.empty:
+            raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
+        splits, sweep = self.splits(), as_sweep(table)
+        direct = sweep_grid(self.sweep(), splits, own)
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, own), seed)
+        if not found.suffices:
+            return found, None
+        entries = self.interventions()
+        margins = pd.Series(direct.unsteered_margins, index=direct.questions)
+        tables = SweepTables(
+            sweep,
+            entries[entries["intervention_id"] == own],
+            self.questions(),
+            direct=margins,
+            asked_otherwise=bool(self.asked().get("otherwise")),
+        )
+        return found, judge_tables(tables, panel_from_long(self.panel()) if panel is None else panel, seed)
+
+    def write_side_effects(self, effects: pd.DataFrame, found: UsableRange) -> None:
+        """Write what each magnitude does besides, and the usable range."""
+        self.run.write_table(EFFECTS, effects)
+        words = found.sentence(len(self.matches()))
+        self.run.write_json(USABLE, plain({**vars(found), "outside": list(found.outside), "sentence": words}))
+
+    def side_effects(self) -> tuple[pd.DataFrame, dict[str, Any]] | None:
+        """side_effects.csv and side_effects.json (low, high, limit, outside, sentence); None where not asked for."""
+        return (self.run.read_table(EFFECTS), self.run.read_json(USABLE)) if self.run.has(USABLE) else None
+
+    def write_reasoned(self, found: ReasonedComparison, judgement: Judgement | None) -> None:
+        """Write what the written answers say."""
+        self.run.write_table(REASONED_SETTINGS, found.settings)
+        self.run.write_table(REASONED_EASE, found.ease, index=True)
+        if judgement is not None:
+            self.run.write_table(REASONED_MATCHES, judgement.matches.table.rename_axis("target"), index=True)
+        self.run.write_json(
+            REASONED,
+            plain(
+                {
+                    "sentence": found.sentence(),
+                    "rho": found.rho,
+                    "rho_low": found.rho_low,
+                    "rho_high": found.rho_high,
+                    "read": found.read,
+                    "verdict": None if judgement is None else judgement.verdict.to_dict(),
+                }
+            ),
+        )
+
+    def reasoned(self) -> dict[str, Any] | None:
+        """reasoned.json: sentence, rho, read and verdict; None where no answers were written."""
+        return self.run.read_json(REASONED) if self.run.has(REASONED) else None
+
+    def reasoned_settings(self) -> pd.DataFrame:
+        """What each setting does to written and direct answers, `comparing.reasoned.SETTING_COLUMNS`."""
+        return self.run.read_table(REASONED_SETTINGS)
+
+    def reasoned_ease(self) -> pd.DataFrame:
+        """The place of each question in either order; index question_id, columns direct and reasoned."""
+        return self.run.read_table(REASONED_EASE).set_index("question_id")
+
+    def write_judgement(self, judgement: Judgement) -> None:
+        """Write matches, rivals, controls and factor (where there are any) and verdict; with it the run is finished."""
+        self.run.write_table(MATCHES, judgement.matches.table.rename_axis("target"), index=True)
+        self.run.write_table(RIVALS, judgement.rivals, index=True)
+        for name, table in ((CONTROLS, judgement.controls), (KNOWING, judgement.knowing)):
+            if table is not None:
+                self.run.write_table(name, table, index=True)
+        if judgement.factor is not None:
+            judgement.factor.save(self.run.file(FACTOR))
+        if judgement.parabola is not None:
+            self.run.write_json(PARABOLA, plain(vars(judgement.parabola)))
+        if (path := judgement.path) is not None:
+            self.run.write_table(PATH, path.settings, index=True)
+            self.run.write_table(PATH_TARGETS, path.targets, index=True)
+            self.run.write_json(PATH_NUMBERS, plain(path.numbers()))
+        self.run.write_json(VERDICT, judgement.verdict.to_dict())
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether matches and verdict are there, so that only the report may be left to write."""
+        return self.run.has(VERDICT) and self.run.has(MATCHES)
+
+    def matches(self) -> pd.DataFrame:
+        """The table of matches, index target; text columns hold "" where nothing stands."""
+        table = self.run.read_table(MATCHES).set_index("target")
+        texts = [column for column in ("model", "framing", "family", "status") if column in table]
+        return table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
+
+    def verdict(self) -> dict[str, Any]:
+        """verdict.json; what could not be computed is None. `rule` says by which version of the rule."""
+        return self.run.read_json(VERDICT)
+
+    def rivals(self) -> pd.DataFrame | None:
+        """The table of rivals, index rival; None where none was judged."""
+        return self.run.read_table(RIVALS).set_index("rival") if self.run.has(RIVALS) else None
+
+    def knowing(self) -> pd.DataFrame | None:
+        """The table of what the order knows, index respondent; None where nobody's correctness is known."""
+        return self.run.read_table(KNOWING).set_index("respondent") if self.run.has(KNOWING) else None
+
+    def controls(self) -> pd.DataFrame | None:
+        """The table of controls, index intervention_id; None where none was swept."""
+        return self.run.read_table(CONTROLS).set_index("intervention_id") if self.run.has(CONTROLS) else None
+
+    def factor(self) -> FactorModel | None:
+        """The factor model of the panel, or None where none was fitted."""
+        return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
+
+    def parabola(self) -> Simulated | None:
+        """The parabola of loadings on thresholds beside its null; None where the run has none."""
+        if not self.run.has(PARABOLA):
+            return None
+        stored = self.run.read_json(PARABOLA)
+        simulated = np.array([np.nan if value is None else value for value in stored["simulated"]], dtype=float)
+        return Simulated(float(stored["observed"]), simulated, float(stored["p"]))
+
+    def dial_path(self) -> DialPath | None:
+        """The dial's way through the factor, or None where there is no factor model."""
+        if not self.run.has(PATH_NUMBERS):
+            return None
+        settings, targets = self.run.read_table(PATH), self.run.read_table(PATH_TARGETS)
+        return DialPath.of(settings.set_index("magnitude"), targets, self.run.read_json(PATH_NUMBERS))
+
+    def dose_response(self) -> pd.DataFrame:
+        """What each magnitude of the intervention under test does to the subject; see `verdict.dose_response`."""
+        return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))
+
+    def control_rates(self) -> pd.DataFrame:
+        """The yes rate along every control, columns `verdict.controls.RATE_COLUMNS`; empty where none was swept."""
+        return rates_along_controls(self.tables())
+
+    def under_test(self) -> str:
+        """The identifier of the intervention that the run is about."""
+        return under_test(self.interventions())

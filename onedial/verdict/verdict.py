@@ -1,0 +1,530 @@
+"""The verdict: three questions, each answered by a number and a rule that was written down before.
+
+*Is it reproduced?* The first that applies:
+
+    cannot be judged                          under 5 judged targets, or the dial does not reach most of their yes rates
+    not reproduced                            p of S above .05
+    a shared signal, no better than the ...   G's lower bound <= 0
+    reproduced                                else
+
+*What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
+is a moved cut is what should be found, and no shortfall:
+
+    a moved cut                   rho_dial at least .99, or p of S at most .05 and the 90% interval of C_A within +-.02
+    reorders towards the targets  C_A's lower bound above 0
+    reorders away from them       C_A's upper bound below 0
+    open                          else
+
+*Which push?* Untested under 99 controls; this direction, where it ranks above 95% of them and no control that is
+orthogonal to it comes within 90%; else any push. Where the dial is a moved cut, no order can tell directions apart, so
+what ranks is the push that is needed; else it is C_A.
+
+    S  signal   mean test kappa at the rate-matched magnitudes, against the panel's rows permuted within topics
+    G  gain     mean test agreement minus the majority answer's
+    C_A order   mean of A_t(dial's order) - A_t(unsteered margin)
+    rho_dial    Spearman's correlation of the dial's order with the unsteered margin
+
+Three flags may follow: *mostly a yes-bias* (`facts`), *unread answers decide* (counted as wrong, they change the first
+answer), *asked otherwise* (the subject than the panel: another question, moment or form). docs/method.md argues each
+choice.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from onedial.core import InputError, html_card, plain
+from onedial.stats import (
+    FEWEST_TOPICS,
+    LEVEL,
+    N_RESAMPLES,
+    Z_95,
+    Number,
+    auc,
+    auc_resampled,
+    average_within_models,
+    count,
+    count_resampled,
+    number_of,
+    p_value,
+    without_each_model,
+)
+from onedial.verdict.controls import ORTHOGONAL, dial_numbers
+from onedial.verdict.criteria.choice import majority_answers
+from onedial.verdict.criteria.nulls import signal, signal_null
+from onedial.verdict.criteria.reach import reached_share
+from onedial.verdict.criteria.status import JUDGED
+from onedial.verdict.line import Line, line_of
+from onedial.verdict.match import Evidence, TargetMatches
+from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult
+
+RULE = 3
+"""Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
+answer was chosen on the fitting questions."""
+
+CANNOT_BE_JUDGED = "cannot be judged"
+NOT_REPRODUCED = "not reproduced"
+MAJORITY_AS_GOOD = "a shared signal, no better than the majority answer"
+REPRODUCED = "reproduced"
+ANSWERS = (CANNOT_BE_JUDGED, NOT_REPRODUCED, MAJORITY_AS_GOOD, REPRODUCED)
+
+MOVED_CUT = "a moved cut"
+TOWARDS = "it reorders questions towards the targets"
+AWAY = "it reorders questions away from the targets"
+OPEN = "open"
+DIALS = (MOVED_CUT, TOWARDS, AWAY, OPEN)
+
+UNTESTED = "untested"
+ANY_PUSH = "any push of this size"
+THIS_DIRECTION = "this direction"
+PUSHES = (UNTESTED, ANY_PUSH, THIS_DIRECTION)
+
+YES_BIAS = "mostly a yes-bias"
+UNREAD_DECIDE = "unread answers decide"
+ASKED_OTHERWISE = "asked otherwise"
+FLAGS = (YES_BIAS, UNREAD_DECIDE, ASKED_OTHERWISE)
+
+MIN_TARGETS, MIN_CONTROLS = 5, 99
+SAME = 0.02
+"""Two orders are called the same when the 90% interval of C_A lies within +- this."""
+SAME_RHO = 0.99
+AS_GOOD = 0.9
+REACH = 0.5
+"""The dial must reach the yes rates of at least this share of the targets."""
+_FOUR_IN_FIVE = float(stats.norm.ppf(0.8))
+_DETECTABLE = Z_95 + _FOUR_IN_FIVE
+
+
+@dataclass(frozen=True)
+class Signal(Number):
+    """S, with its one-sided p, mean and 95% point of its null; `detectable` is the true S found 4 times in 5."""
+
+    p: float = math.nan
+    null_mean: float = math.nan
+    null_95: float = math.nan
+    n_permutations: int = 0
+    detectable: float = math.nan
+
+
+@dataclass(frozen=True)
+class Gain(Number):
+    """G; `detectable` is the true gain that this size would find 4 times in 5."""
+
+    detectable: float = math.nan
+
+
+@dataclass(frozen=True)
+class Order(Number):
+    """C_A; with rho_dial and its interval, the questions it rests on, and the share of them that turn more than
+    once."""
+
+    equivalent: bool = False
+    rho: float = math.nan
+    rho_low: float = math.nan
+    rho_high: float = math.nan
+    n_questions: int = 0
+    n_unread: int = 0
+    turning: float = math.nan
+
+
+@dataclass(frozen=True)
+class Push:
+    """The vector among its controls.
+
+    Attributes:
+        n_controls: random ones that the rank is among.
+        by: "push" or "order_gain": what decides. rank: 1 = best. p: (1 + as good or better) / (n_controls + 1).
+        ranks: the rank by each of signal, order_gain and push, and kl where it was measured.
+        own: the vector's own numbers, as a control's (`controls.dial_numbers`), the push in residual norms.
+        as_good: controls orthogonal to the vector that reach 90% of it.
+    """
+
+    n_controls: int = 0
+    by: str = ""
+    rank: int | None = None
+    p: float = math.nan
+    ranks: dict[str, int] = field(default_factory=dict)
+    own: dict[str, float] = field(default_factory=dict)
+    as_good: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Three answers and all that they rest on.
+
+    Attributes:
+        rule: version of the rule.
+        sentence: the answers and flags as one sentence.
+        reproduced, dial, push: the three answers. flags: of `FLAGS`. because: why it cannot be judged; "" otherwise.
+        reach: share of the targets whose yes rate the dial reaches.
+        ceiling: the best one-dimensional account without steering, its S, and the share of it that S is.
+        models: base model -> signal, gain and order of its targets, and of all without it.
+        unread_as_wrong: signal, gain and first answer with unread answers counted as wrong.
+        agreement, majority, moved_cut: means over targets, as G compares them.
+    """
+
+    rule: int
+    sentence: str
+    reproduced: str
+    dial: str
+    push: str
+    flags: list[str]
+    because: str
+    n_targets: int
+    n_eligible: int
+    excluded: dict[str, str]
+    reach: float
+    signal: Signal
+    gain: Gain
+    order: Order
+    direction: Push
+    facts: FactsResult | None
+    ceiling: dict[str, float | str]
+    models: dict[str, dict[str, float]]
+    unread_as_wrong: dict[str, Any]
+    line: Line
+    agreement: float
+    majority: float
+    moved_cut: float
+    seed: int
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: the sentence, the three answers and their numbers."""
+
+        def shown(number: Number) -> str:
+            return f"{number.estimate:.3f} [{number.low:.3f}, {number.high:.3f}]"
+
+        return html_card(
+            self.sentence,
+            {
+                "is it reproduced?": f"{self.reproduced}: S {shown(self.signal)}, G {shown(self.gain)}",
+                "what is the dial?": f"{self.dial}: C {shown(self.order)}",
+                "which push?": f"{self.push}: rank {self.direction.rank} among {self.direction.n_controls} controls",
+                "flags": ", ".join(self.flags) or "none",
+                "targets": f"{self.n_eligible} of {self.n_targets} judged",
+            },
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for verdict.json; what could not be computed is None."""
+        return plain(asdict(self))
+
+
+def judge(
+    matches: TargetMatches,
+    n_permutations: int = N_RESAMPLES,
+    n_bootstrap: int = N_RESAMPLES,
+    controls: pd.DataFrame | None = None,
+    norms_per_unit: float = 1.0,
+    kl: float = math.nan,
+    facts: FactsResult | None = None,
+    ceiling: Callable[[float], dict[str, float | str]] | None = None,
+    seed: int = 0,
+    line_permutations: int | None = None,
+    asked_otherwise: bool = False,
+) -> Verdict:
+    """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
+
+    Args:
+        controls: `controls.control_table`; None where none was swept.
+        norms_per_unit: residual norms that one unit of the vector's magnitude is.
+        kl: of the vector, as in `controls.control_table`; nan where it was not measured.
+        facts: what the dial does to unrelated facts; None where they were not asked.
+        ceiling: from S to its share of the best account without steering (`rivals.ceiling`).
+        seed: of permutations and resamples.
+        line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
+        asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
+
+    Raises:
+        InputError: fewer than 19 permutations or resamples are asked for.
+    """
+    if min(n_permutations, n_bootstrap) < 19:
+        raise InputError("a 5% level needs at least 19 permutations and 19 resamples; 1999 are usual")
+    table = matches.table
+    judged = table["status"].isin(JUDGED).to_numpy()
+    own = _Own(matches.evidence, judged, table["model"].to_numpy()[judged], n_bootstrap, seed)
+    signal_number = own.signal(n_permutations)
+    gain, means = own.gain()
+    order = own.order()
+    reach = reached_share(matches)
+    reproduced, because = _reproduced(judged, reach, signal_number, gain)
+    dial = _dial(order, signal_number)
+    direction = _direction(matches, controls, norms_per_unit, kl, dial)
+    push = _push(direction)
+    worst = own.unread_as_wrong(n_permutations)
+    flags = []
+    if facts is not None and facts.share > MOSTLY_BIAS:
+        flags.append(YES_BIAS)
+    if reproduced != CANNOT_BE_JUDGED and worst and _reproduced(judged, reach, *worst)[0] != reproduced:
+        flags.append(UNREAD_DECIDE)
+    if asked_otherwise:
+        flags.append(ASKED_OTHERWISE)
+    return Verdict(
+        rule=RULE,
+        sentence=sentence_of(reproduced, because, dial, push, flags),
+        reproduced=reproduced,
+        dial=dial,
+        push=push,
+        flags=flags,
+        because=because,
+        n_targets=len(table),
+        n_eligible=int(judged.sum()),
+        excluded={str(target): str(name) for target, name in table.loc[~judged, "status"].items()},
+        reach=reach,
+        signal=signal_number,
+        gain=gain,
+        order=order,
+        direction=direction,
+        facts=facts,
+        ceiling=ceiling(signal_number.estimate) if ceiling is not None else {},
+        models=own.by_model(),
+        unread_as_wrong=_told(worst, judged, reach),
+        line=line_of(matches, n_permutations if line_permutations is None else line_permutations, seed),
+        agreement=means["agreement"],
+        majority=means["majority"],
+        moved_cut=means["moved_cut"],
+        seed=seed,
+    )
+
+
+def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str]) -> str:
+    """The answers as one sentence, in small letters and without a full stop."""
+    if reproduced == CANNOT_BE_JUDGED:
+        told = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag == ASKED_OTHERWISE)]
+        return "; ".join(told)
+    said = [
+        reproduced,
+        {MOVED_CUT: "the dial is a moved cut", OPEN: "whether the dial is more than a moved cut is open"}.get(
+            dial, dial.replace("it reorders", "the dial reorders")
+        ),
+        {
+            UNTESTED: "whether another push does as well is untested",
+            ANY_PUSH: "any push of this size does as well",
+            THIS_DIRECTION: "it takes this direction",
+        }[push],
+    ]
+    return "; ".join([*said, *flags])
+
+
+# ---- the three answers -----------------------------------------------------------------------------------------------
+
+
+def _reproduced(judged: np.ndarray, reach: float, found: Number, gain: Number) -> tuple[str, str]:
+    if judged.sum() < MIN_TARGETS:
+        return CANNOT_BE_JUDGED, f"{judged.sum()} of {len(judged)} targets can be judged, and it takes {MIN_TARGETS}"
+    if reach < REACH:
+        return CANNOT_BE_JUDGED, f"the dial does not reach, with {reach:.0%} of the targets' yes rates in its range"
+    if not isinstance(found, Signal) or found.p > LEVEL:
+        return NOT_REPRODUCED, ""
+    return (REPRODUCED if gain.low > 0 else MAJORITY_AS_GOOD), ""
+
+
+def _dial(order: Order, found: Signal) -> str:
+    # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
+    if order.rho >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
+        return MOVED_CUT
+    if order.low > 0:
+        return TOWARDS
+    return AWAY if order.high < 0 else OPEN
+
+
+def _push(direction: Push) -> str:
+    if direction.n_controls < MIN_CONTROLS:
+        return UNTESTED
+    return ANY_PUSH if direction.p > LEVEL or direction.as_good else THIS_DIRECTION
+
+
+def _direction(
+    matches: TargetMatches, controls: pd.DataFrame | None, norms_per_unit: float, kl: float, dial: str
+) -> Push:
+    own = dial_numbers(matches, matches.evidence.dial)
+    own["push"] *= norms_per_unit
+    if not math.isnan(kl):
+        own["kl"] = kl
+    if controls is None or controls.empty:
+        return Push(own=own)
+    by = "push" if dial == MOVED_CUT else "order_gain"
+    drawn = controls[controls["drawn"]]
+    measured = [name for name in ("signal", "order_gain", "push", "kl") if name != "kl" or not math.isnan(kl)]
+    ranks = {name: _rank(own[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
+    apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
+    if by == "push":
+        near = apart["push"] <= own["push"] / AS_GOOD
+    else:
+        near = (apart["order_gain"] >= AS_GOOD * own["order_gain"]) & (own["order_gain"] > 0)
+    return Push(
+        n_controls=len(drawn),
+        by=by,
+        rank=ranks[by],
+        p=ranks[by] / (len(drawn) + 1),
+        ranks=ranks,
+        own=own,
+        as_good=[str(name) for name in apart.index[near & np.isfinite(apart["push"])]],
+    )
+
+
+def _rank(own: float, others: pd.Series, *, smaller: bool) -> int:
+    """1 + how many others are as good or better; what is not a number counts as worse than anything."""
+    values = others.to_numpy(float)
+    with np.errstate(invalid="ignore"):
+        as_good = values <= own if smaller else values >= own
+    return 1 + int(as_good.sum())
+
+
+# ---- the numbers -----------------------------------------------------------------------------------------------------
+
+
+class _Own:
+    """S, G and C_A of the judged targets, and their parts by base model, over the same resamples."""
+
+    def __init__(self, evidence: Evidence, judged: np.ndarray, models: np.ndarray, n_bootstrap: int, seed: int) -> None:
+        self.evidence, self.judged, self.models = evidence, judged, models
+        self.n_bootstrap, self.seed = n_bootstrap, seed
+        self.parts: dict[str, np.ndarray] = {}
+
+    def signal(self, n_permutations: int) -> Signal:
+        """S at the rate-matched magnitudes."""
+        return self._signal_of(self.evidence.rate_matched[:, self.judged], n_permutations, "signal")
+
+    def _signal_of(self, subject: np.ndarray, n_permutations: int, name: str = "") -> Signal:
+        if not self.judged.any():
+            return Signal(n_permutations=n_permutations)
+        given = self.evidence.test_targets[:, self.judged]
+        values = np.nan_to_num(count(subject, given).kappa())
+        if name:
+            self.parts[name] = values
+        number = self._number(
+            values,
+            lambda groups: np.nan_to_num(count_resampled(subject, given, self.n_bootstrap, self.seed, groups).kappa()),
+            self.evidence.strata,
+        )
+        estimate = signal(subject, given, self.models)
+        null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata)
+        return Signal(
+            **asdict(number),
+            p=p_value(estimate, null),
+            null_mean=float(null.mean()),
+            null_95=float(null_95 := np.quantile(null, 1 - LEVEL)),
+            n_permutations=n_permutations,
+            detectable=float(null_95 + _FOUR_IN_FIVE * number.se),
+        )
+
+    def gain(self) -> tuple[Gain, dict[str, float]]:
+        """G, and the three mean agreements."""
+        evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
+        predictions = {"agreement": evidence.steered, "majority": evidence.majority, "moved_cut": evidence.cut}
+        if not self.judged.any():
+            return Gain(), dict.fromkeys(predictions, math.nan)
+        own = {name: predicted[:, self.judged] for name, predicted in predictions.items()}
+        agreements = {name: count(predicted, given).agreement() for name, predicted in own.items()}
+        gain = self._gain_of(own["agreement"], own["majority"], given, "gain")
+        return gain, {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
+
+    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, given: np.ndarray, name: str = "") -> Gain:
+        values = count(steered, given).agreement() - count(majority, given).agreement()
+        if name:
+            self.parts[name] = values
+
+        def drawn(groups: np.ndarray | None) -> np.ndarray:
+            one, other = (
+                count_resampled(each, given, self.n_bootstrap, self.seed, groups).agreement()
+                for each in (steered, majority)
+            )
+            return one - other
+
+        number = self._number(values, drawn, self.evidence.strata)
+        return Gain(**asdict(number), detectable=_DETECTABLE * number.se)
+
+    def order(self) -> Order:
+        """C_A over fitting and test questions, and rho_dial."""
+        evidence = self.evidence
+        margins = np.full(len(evidence.dial.questions), np.nan)
+        margins[evidence.ordered] = evidence.unsteered
+        rows = np.isin(np.arange(len(margins)), evidence.ordered)
+        rho = evidence.dial.rank_correlation(margins, rows)
+        n_read = int((~np.isnan(evidence.ease)).sum())
+        low, high = _rho_interval(rho, n_read)
+        order = Order(
+            rho=rho,
+            rho_low=low,
+            rho_high=high,
+            n_questions=n_read,
+            n_unread=len(evidence.ordered) - n_read,
+            turning=evidence.dial.turning,
+        )
+        if not self.judged.any():
+            return order
+        given = evidence.given[:, self.judged]
+        values = auc(evidence.ease, given) - auc(evidence.unsteered, given)
+        self.parts["order"] = values
+
+        def drawn(groups: np.ndarray | None) -> np.ndarray:
+            one, other = (
+                auc_resampled(scores, given, self.n_bootstrap, self.seed, groups)
+                for scores in (evidence.ease, evidence.unsteered)
+            )
+            return one - other
+
+        number = self._number(values, drawn, evidence.topics)
+        return replace(order, **asdict(number), equivalent=number.within(SAME))
+
+    def by_model(self) -> dict[str, dict[str, float]]:
+        """Each number of each base model's targets, and of all others together (`without_...`)."""
+        names = [str(name) for name in np.unique(self.models.astype(str))]
+        told: dict[str, dict[str, float]] = {}
+        for model in names:
+            own = self.models.astype(str) == model
+            told[model] = {"n_targets": int(own.sum())}
+            for name, values in self.parts.items():
+                told[model][name] = float(average_within_models(values[own], self.models[own]))
+                told[model][f"without_{name}"] = without_each_model(values, self.models)[model]
+        return told
+
+    def unread_as_wrong(self, n_permutations: int) -> tuple[Signal, Gain] | None:
+        """S and G with every answer that was not read counted as the wrong one; None where all were read."""
+        if not self.judged.any():
+            return None
+        evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
+        steered, matched = evidence.steered[:, self.judged], evidence.rate_matched[:, self.judged]
+        majority = np.broadcast_to(majority_answers(given), given.shape)
+        answered = ~np.isnan(given)
+        if not (np.isnan(steered) & answered).any() and not (np.isnan(matched) & answered).any():
+            return None
+        wrong = 1 - given
+        return (
+            self._signal_of(np.where(np.isnan(matched), wrong, matched), n_permutations),
+            self._gain_of(np.where(np.isnan(steered), wrong, steered), majority, given),
+        )
+
+    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray) -> Number:
+        by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
+        return number_of(values, drawn(None), by_topic, self.models)
+
+
+def _rho_interval(rho: float, n: int) -> tuple[float, float]:
+    """95% interval of Spearman's correlation by Fisher's z with the variance of Bonett and Wright (2000)."""
+    if math.isnan(rho) or n < 5:
+        return math.nan, math.nan
+    if abs(rho) >= 1:
+        return rho, rho
+    reach = Z_95 * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
+
+
+def _told(worst: tuple[Signal, Gain] | None, judged: np.ndarray, reach: float) -> dict[str, Any]:
+    if worst is None:
+        return {}
+    found, gain = worst
+    return {
+        "reproduced": _reproduced(judged, reach, found, gain)[0],
+        "signal": found.estimate,
+        "p": found.p,
+        "gain": gain.estimate,
+        "gain_low": gain.low,
+        "gain_high": gain.high,
+    }

@@ -1,0 +1,1 @@
+"""Directions: contrast pairs, geometry, erasure, lens, where something is written."""

@@ -1,0 +1,297 @@
+"""Is it the same direction? Angles between probes, beside what chance gives at this covariance and what noise allows.
+
+Two directions fitted to the same questions lean towards the same strong coordinates, and are never at right angles as
+two random ones would be. So a cosine stands beside
+
+    null          the cosine with directions of the other label shuffled within topics: same questions, same covariance.
+                  It says what a label that means nothing would give; a label that reads well has less noise than that,
+                  and may lie at a right angle more narrowly
+    low, high     95% interval by leaving out topics one at a time (jackknife, Student's t)
+    reliability   the cosine of the label's directions from two halves of the topics: two readings of the very same
+                  label have no higher one, so that cosine / sqrt(reliability_a reliability_b) is what noise-free ones
+                  might have (halves have half the questions, so that this overstates)
+
+and beside the correlation of the two readings over questions, which is the cosine in the covariance's own metric: two
+directions at a right angle in the stream may well read the same. Cross-evaluation asks for more than any angle: how
+well the probe of one label ranks another label on topics that it has not seen. A label of other questions (the truth of
+facts that have nothing to do with ability) is held against these by `transfer_table`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from onedial.core import InputError
+from onedial.stats import QUANTILES_95
+from probes.directions.concordance import Concordance, auroc_by_column
+from probes.fitting.controls import shuffled_within
+from probes.fitting.crossfit import CrossFitted
+from probes.fitting.folds import TopicFolds
+from probes.fitting.measure import ProbeTask
+from probes.fitting.solvers import METHODS, Training
+
+Floats = NDArray[np.float64]
+
+N_NULL, N_HALVES = 99, 5
+MOST_BLOCKS = 20
+
+
+def direction_table(
+    rows: Floats,
+    task: ProbeTask,
+    penalties: Mapping[str, float],
+    labels: Sequence[str],
+    method: str = "logistic",
+    n_null: int = N_NULL,
+    n_halves: int = N_HALVES,
+) -> pd.DataFrame:
+    """Every pair of labels: cosine and correlation of readings, with their nulls and the directions' reliabilities.
+
+    Args:
+        rows: (question, d_model) of one layer. penalties: of each label, as its folds chose it.
+        labels: which to compare. n_null: shuffled copies of each label. n_halves: splits of the topics.
+
+    Returns:
+        Columns `label, other, cosine, low, high, null_low, null_high, p, reliability, other_reliability,
+        cosine_corrected, correlation, correlation_null_low, correlation_null_high`. p: two-sided, the share of shuffled
+        copies of either label with at least such a cosine. Sign: positive where both point towards label 1 on the same
+        side.
+    """
+    columns = [task.labels.index(name) for name in labels]
+    truth, strength = task.values[:, columns], np.array([penalties[name] for name in labels])
+    training = Training.of(rows)
+    own = directions_of(training, truth, strength, method)
+    nulls = shuffled_directions(training, truth, task, strength, method, n_null)
+    left_out = _left_out(rows, task, truth, strength, method)
+    reliability = _reliability(rows, task, truth, strength, method, n_halves)
+    lines = []
+    for first in range(len(labels)):
+        for second in range(first + 1, len(labels)):
+            cosine, correlation = _both(training, own[:, first], own[:, second])
+            by_chance = np.array(
+                [_both(training, own[:, first], null[:, second]) for null in nulls]
+                + [_both(training, null[:, first], own[:, second]) for null in nulls]
+            ).reshape(-1, 2)
+            low, high = np.quantile(by_chance, QUANTILES_95, axis=0) if n_null else (np.full(2, np.nan),) * 2
+            error = _jackknife([_cosine(each[:, first], each[:, second]) for each in left_out])
+            ceiling = reliability[first] * reliability[second]
+            lines.append(
+                {
+                    "label": labels[first],
+                    "other": labels[second],
+                    "cosine": cosine,
+                    "low": max(cosine - error, -1.0),
+                    "high": min(cosine + error, 1.0),
+                    "null_low": low[0],
+                    "null_high": high[0],
+                    "p": (1 + (np.abs(by_chance[:, 0]) >= abs(cosine)).sum()) / (1 + len(by_chance)),
+                    "reliability": reliability[first],
+                    "other_reliability": reliability[second],
+                    "cosine_corrected": float(np.clip(cosine / np.sqrt(ceiling), -1, 1)) if ceiling > 0 else np.nan,
+                    "correlation": correlation,
+                    "correlation_null_low": low[1],
+                    "correlation_null_high": high[1],
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def cross_evaluation(fitted: CrossFitted, draws: Floats, probes: Sequence[str], labels: Sequence[str]) -> pd.DataFrame:
+    """How well each probe ranks each label, on topics that the probe has not seen.
+
+    Args:
+        probes: labels whose probes are asked. labels: what they are held against.
+
+    Returns:
+        Columns `probe, label, auroc, low, high`; where both are the same, what the table of probes holds.
+    """
+    lines = []
+    for probe in probes:
+        for label in labels:
+            score, truth = fitted.score[:, fitted.labels.index(probe)], fitted.truth[:, fitted.labels.index(label)]
+            area = Concordance.of(score, truth, fitted.folds).area(draws)
+            lines.append({"probe": probe, "label": label, "auroc": area.auroc, "low": area.low, "high": area.high})
+    return pd.DataFrame(lines)
+
+
+def transfer_table(
+    rows: Floats,
+    task: ProbeTask,
+    penalties: Mapping[str, float],
+    labels: Sequence[str],
+    other_rows: Floats,
+    other: ProbeTask,
+    other_labels: Sequence[str],
+    method: str = "logistic",
+    n_null: int = N_NULL,
+) -> pd.DataFrame:
+    """Probes of one set of questions, read on another set with labels of its own.
+
+    The null are the same probes fitted to their labels shuffled within topics: what a direction of no meaning that was
+    fitted to the same activations ranks. It may lie off one half, in either direction, where the two sets differ along
+    strong coordinates, and is wider than the interval over topics.
+
+    Args:
+        rows, task, penalties: of the set that the probes are fitted to, all of it. labels: their names there.
+        other_rows, other, other_labels: of the set that they are read on, at the same layer.
+
+    Returns:
+        Columns `probe, label, auroc, low, high, null_low, null_high, p, n`: AUROC with its 95% interval over the other
+        set's topics; the middle 95% of the null; p, two-sided, the share of the null at least as far from its median.
+
+    Raises:
+        InputError: the two sets have streams of different widths.
+    """
+    if rows.shape[1] != other_rows.shape[1]:
+        raise InputError(
+            f"activations of width {rows.shape[1]} and {other_rows.shape[1]}; compare questions put to one model"
+        )
+    columns = [task.labels.index(name) for name in labels]
+    truth, strength = task.values[:, columns], np.array([penalties[name] for name in labels])
+    training = Training.of(rows)
+    nulls = shuffled_directions(training, truth, task, strength, method, n_null)
+    every = np.concatenate([directions_of(training, truth, strength, method)[None], nulls])
+    scores = np.einsum("qd,kdl->qkl", other_rows - training.mean, every, optimize=True)
+    whole = TopicFolds(np.zeros(len(other_rows), dtype=np.intp), other.folds.topic, other.folds.names, 1)
+    lines = []
+    for place, probe in enumerate(labels):
+        for label in other_labels:
+            known = other.values[:, other.labels.index(label)]
+            area = Concordance.of(scores[:, 0, place], known, whole).area(other.draws)
+            columns_of_known = np.repeat(known[:, None], scores.shape[1], axis=1)
+            chance = auroc_by_column(scores[:, :, place], columns_of_known, whole.fold)[1:]
+            middle = float(np.median(chance)) if n_null else np.nan
+            low, high = np.quantile(chance, QUANTILES_95) if n_null else (np.nan, np.nan)
+            as_far = np.abs(chance - middle) >= abs(area.auroc - middle) - 1e-12
+            lines.append(
+                {
+                    "probe": probe,
+                    "label": label,
+                    "auroc": area.auroc,
+                    "low": area.low,
+                    "high": area.high,
+                    "null_low": low,
+                    "null_high": high,
+                    "p": (1 + as_far.sum()) / (1 + n_null),
+                    "n": int(np.isfinite(known).sum()),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def principal_angles(one: Floats, other: Floats) -> Floats:
+    """Angles in degrees between the subspaces that the columns of two (d_model, vector) matrices span, smallest first.
+
+    scipy: `subspace_angles`, in radians and the largest first.
+    """
+    from scipy.linalg import subspace_angles
+
+    return np.sort(np.rad2deg(subspace_angles(one, other)))
+
+
+def subspace_table(
+    rows: Floats,
+    task: ProbeTask,
+    penalties: Mapping[str, float],
+    groups: Mapping[str, Sequence[str]],
+    base: Sequence[str],
+    method: str = "logistic",
+    n_null: int = N_NULL,
+) -> pd.DataFrame:
+    """Principal angles between the span of some labels' directions and that of others, beside a shuffled null.
+
+    Args:
+        groups: name -> labels whose directions span its subspace, such as one base model's targets. base: labels of the
+            subspace that all are compared with.
+
+    Returns:
+        Columns `group, n_labels, angle (rank from 1), degrees, null_low, p`: null_low is the 5% point of the angle with
+        the group's labels shuffled within topics; p the share of such angles at most as large.
+    """
+    wanted = list(dict.fromkeys([*base, *(label for labels in groups.values() for label in labels)]))
+    columns = [task.labels.index(name) for name in wanted]
+    truth, strength = task.values[:, columns], np.array([penalties[name] for name in wanted])
+    training = Training.of(rows)
+    own = directions_of(training, truth, strength, method)
+    nulls = shuffled_directions(training, truth, task, strength, method, n_null)
+    fixed = own[:, [wanted.index(name) for name in base]]
+    lines = []
+    for group, labels in groups.items():
+        places = [wanted.index(name) for name in labels]
+        found = principal_angles(fixed, own[:, places])
+        chance = np.array([principal_angles(fixed, null[:, places]) for null in nulls]).reshape(-1, len(found))
+        for rank, degrees in enumerate(found):
+            lines.append(
+                {
+                    "group": group,
+                    "n_labels": len(labels),
+                    "angle": rank + 1,
+                    "degrees": degrees,
+                    "null_low": np.quantile(chance[:, rank], 0.05) if n_null else np.nan,
+                    "p": (1 + (chance[:, rank] <= degrees).sum()) / (1 + n_null),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def directions_of(training: Training, truth: Floats, penalties: Floats, method: str) -> Floats:
+    """(d_model, label) directions in the stream's own coordinates, each with its label's penalty; of any length.
+
+    Args:
+        truth: (question, label). penalties: (label,).
+    """
+    found = np.empty((training.rows.shape[1], truth.shape[1]))
+    for value in np.unique(penalties):
+        own = penalties == value
+        found[:, own] = METHODS[method](training, truth[:, own], [float(value)])[0]
+    return found / training.scale[:, None]
+
+
+def shuffled_directions(
+    training: Training, truth: Floats, task: ProbeTask, penalties: Floats, method: str, n: int
+) -> Floats:
+    """(n, d_model, label) directions of the labels shuffled within topics."""
+    if not n:
+        return np.empty((0, training.rows.shape[1], truth.shape[1]))
+    copies = [shuffled_within(truth, task.folds.topic, task.seed * 7919 + number) for number in range(n)]
+    found = directions_of(training, np.hstack(copies), np.tile(penalties, n), method)
+    return found.reshape(len(found), n, truth.shape[1]).transpose(1, 0, 2)
+
+
+def _both(training: Training, one: Floats, other: Floats) -> tuple[float, float]:
+    """Cosine of two directions, and correlation of what they read."""
+    readings = training.rows @ (np.stack([one, other], axis=1) * training.scale[:, None])
+    return _cosine(one, other), _cosine(*readings.T)
+
+
+def _cosine(one: Floats, other: Floats) -> float:
+    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(one @ other / lengths) if lengths > 0 else float("nan")
+
+
+def _left_out(rows: Floats, task: ProbeTask, truth: Floats, strength: Floats, method: str) -> list[Floats]:
+    """(d_model, label) directions without each block of topics; a block is a topic where topics are few."""
+    n_blocks = min(task.folds.n_topics, MOST_BLOCKS)
+    block = np.random.default_rng(task.seed).permutation(task.folds.n_topics)[task.folds.topic] % n_blocks
+    kept = [block != number for number in range(n_blocks)]
+    return [directions_of(Training.of(rows[own]), truth[own], strength, method) for own in kept]
+
+
+def _jackknife(values: Sequence[float]) -> float:
+    """Half the width of the 95% interval from the values without each block."""
+    n, found = len(values), np.asarray(values)
+    return float(student.ppf(QUANTILES_95[1], n - 1) * np.sqrt((n - 1) / n * ((found - found.mean()) ** 2).sum()))
+
+
+def _reliability(rows: Floats, task: ProbeTask, truth: Floats, strength: Floats, method: str, n_halves: int) -> Floats:
+    """(label,) mean cosine of the directions from two halves of the topics."""
+    rng = np.random.default_rng(task.seed)
+    found = np.full((n_halves, truth.shape[1]), np.nan)
+    for number in range(n_halves):
+        first = np.isin(task.folds.topic, rng.permutation(task.folds.n_topics)[: task.folds.n_topics // 2])
+        halves = [directions_of(Training.of(rows[half]), truth[half], strength, method) for half in (first, ~first)]
+        found[number] = [_cosine(one, other) for one, other in zip(*(half.T for half in halves), strict=True)]
+    return found.mean(axis=0) if n_halves else np.full(truth.shape[1], np.nan)

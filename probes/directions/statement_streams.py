@@ -1,0 +1,91 @@
+"""Read the streams after yes and after no to statements, as they stand, negated, and with a word of nonsense instead.
+
+    stores = StatementStores.read(model, load_statements(load_facts()), layers=[10, 20])
+    found = read_without_labels(stores.at(20, NEGATION), stores.at(20, NONSENSE), stores.draws)
+
+Each statement is put to the model with the question whether it is true, the model's turn is given the answer, and the
+stream is read at that answer.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from onedial.asking import NEGATION, NONSENSE, STATEMENT_PROMPT, Question, Statement
+from onedial.core import one_line
+from onedial.models import ActivationStore, OpenModel, PromptSet, store_activations
+from probes.directions.concordance import N_BOOTSTRAP, Floats, topic_draws
+from probes.directions.contrast import StatementStreams
+from probes.fitting.folds import N_FOLDS, TopicFolds
+
+MARKERS = ("", NEGATION, NONSENSE)
+
+
+@dataclass(frozen=True, eq=False)
+class StatementStores:
+    """Streams of statements, on the disk.
+
+    Attributes:
+        statements: in the order of every array. stores: after yes, and after no. folds: of the statements.
+    """
+
+    statements: tuple[Statement, ...]
+    stores: tuple[ActivationStore, ActivationStore]
+    folds: TopicFolds
+    n_bootstrap: int = N_BOOTSTRAP
+    seed: int = 0
+
+    __repr__ = one_line
+
+    @classmethod
+    def read(
+        cls,
+        model: OpenModel,
+        statements: Sequence[Statement],
+        folder: str | None = None,
+        *,
+        layers: Sequence[int] | None = None,
+        n_folds: int = N_FOLDS,
+        n_bootstrap: int = N_BOOTSTRAP,
+        seed: int = 0,
+        progress: Callable[[int], None] | None = None,
+    ) -> "StatementStores":
+        """Read them, or find them read.
+
+        Args:
+            folder: beginning of the two folders' names; by default in the user's cache. layers: by default all.
+            progress: is told how many prompts were done, of 6 for each statement.
+
+        Raises:
+            InputError: as in `store_activations`; fewer topics than folds.
+        """
+        folds = TopicFolds.of([statement.topic for statement in statements], n_folds, seed)
+        asked = [Question(f"{one.id} {marker}".strip(), one.text(marker)) for marker in MARKERS for one in statements]
+        prompts = PromptSet.build(model, asked, STATEMENT_PROMPT)
+        stores = [
+            store_activations(
+                model,
+                prompts.continued(tokens[0]),
+                Path(f"{folder}-{answer}") if folder else None,
+                layers=layers,
+                progress=progress,
+            )
+            for answer, tokens in zip(("yes", "no"), (prompts.tokens.yes, prompts.tokens.no), strict=True)
+        ]
+        return cls(tuple(statements), (stores[0], stores[1]), folds, n_bootstrap, seed)
+
+    @cached_property
+    def draws(self) -> Floats:
+        """Topics drawn with replacement."""
+        return topic_draws(self.folds.n_topics, self.n_bootstrap, self.seed)
+
+    def at(self, layer: int, marker: str = NEGATION) -> StatementStreams:
+        """One layer's streams, with this marker as the other polarity."""
+        n = len(self.statements)
+        rows = [store.read(layer).double().numpy().reshape(len(MARKERS), n, -1) for store in self.stores]
+        both = np.stack(rows, axis=2)[[0, MARKERS.index(marker)]]  # polarity, statement, answer, d_model
+        true = np.array([float(statement.true) for statement in self.statements])
+        return StatementStreams(both.transpose(1, 0, 2, 3), true, self.folds)

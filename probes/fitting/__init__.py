@@ -1,0 +1,1 @@
+"""Linear probes: folds, penalties, solvers, control labels, measures."""

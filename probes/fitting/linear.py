@@ -1,0 +1,204 @@
+"""Where in a model is a label readable, and along which direction?
+
+A linear probe is L2-penalised logistic regression on standardised activations:
+
+    log-odds(label 1 | h) = intercept + slope * (direction . h)
+
+h is one residual stream in the model's own coordinates; scaling is folded back, so that `direction` (unit length,
+positive towards label 1) may be added to the stream as it is. How readable the label is: the AUROC on held-out
+questions, 0.5 = not at all, 1 = perfectly. A label that can be read off is not thereby used by the model; whether a
+direction matters for the answer is what steering asks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from torch import Tensor
+
+from onedial.core import InputError, one_line
+
+N_FOLDS = 5
+LEAST_PER_FOLD = 2
+"""Questions of either label that each fold needs: the variance within a fold has no meaning for one."""
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A direction of one layer's residual stream along which a label can be read.
+
+    Attributes:
+        direction: unit length, float32, on the CPU, positive towards label 1.
+        slope: log-odds per unit of the stream's projection on `direction`, above 0.
+        intercept: log-odds of a stream of zeros.
+        auroc: on held-out questions, mean over folds, each weighted by its questions of label 1; `se`: its standard
+            error (see `held_out_auroc`).
+        n_positive, n_negative: questions of label 1 and 0.
+    """
+
+    direction: Float[Tensor, " d_model"]
+    slope: float
+    intercept: float
+    auroc: float
+    se: float
+    n_positive: int
+    n_negative: int
+
+    __repr__ = one_line
+
+    def log_odds(self, residuals: Float[Tensor, "*row d_model"]) -> Float[Tensor, "*row"]:
+        """Log-odds of label 1, float64 on the CPU."""
+        return self.intercept + self.slope * (residuals.double().cpu() @ self.direction.double())
+
+
+def fit_probe(
+    residuals: Float[Tensor, "question d_model"], labels: ArrayLike | Tensor, *, c: float = 0.01, seed: int = 0
+) -> Probe:
+    """Fit a probe to all questions, and measure on held-out ones how well such a probe reads the label.
+
+    Args:
+        residuals: one row per question. Several rows of one question would sit on both sides of a fold: average them.
+        labels: (question,) 1 / 0; leave out questions whose answer could not be read.
+        c: inverse strength of the penalty, as in scikit-learn. Activations have more coordinates than questions, so
+            that a weak penalty only remembers them.
+        seed: of the folds.
+
+    Raises:
+        InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 10
+            questions of either label, activations that do not differ, c not above 0.
+    """
+    rows, truth = _check(residuals, labels, c)
+    auroc, se = held_out_auroc(rows, truth, c, seed)
+    fitted = _classifier(c).fit(rows, truth)
+    scaler, regression = fitted[0], fitted[-1]
+    weight = regression.coef_[0] / scaler.scale_
+    length = float(np.linalg.norm(weight))
+    if not length > 0:
+        raise InputError(
+            f"the activations of {len(truth)} questions are all the same, so no direction separates them; "
+            "read them after a layer, at the last position"
+        )
+    return Probe(
+        direction=torch.from_numpy(weight / length).float(),
+        slope=length,
+        intercept=float(regression.intercept_[0] - weight @ scaler.mean_),
+        auroc=auroc,
+        se=se,
+        n_positive=int(truth.sum()),
+        n_negative=int((~truth).sum()),
+    )
+
+
+def probe_layers(
+    residuals: Float[Tensor, "question layer d_model"],
+    labels: ArrayLike | Tensor,
+    layers: Sequence[int],
+    *,
+    c: float = 0.01,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How readable the label is after each layer; the same folds at every layer.
+
+    Args:
+        layers: names of the second axis of `residuals`. Others: as in `fit_probe`.
+
+    Returns:
+        Columns `layer, auroc, se`. The best of many layers looks better than it is: choose on some questions, report
+        on others.
+
+    Raises:
+        InputError: as in `fit_probe`, or the number of layers differs.
+    """
+    if len(layers) != residuals.shape[1]:
+        raise InputError(
+            f"{len(layers)} layers are named, but the activations hold {residuals.shape[1]}; name each of them once"
+        )
+    measured = [
+        (layer, *held_out_auroc(*_check(residuals[:, place], labels, c), c, seed)) for place, layer in enumerate(layers)
+    ]
+    return pd.DataFrame(measured, columns=["layer", "auroc", "se"])
+
+
+def held_out_auroc(rows: Floats, truth: Labels, c: float, seed: int) -> tuple[float, float]:
+    """Cross-validated AUROC and its standard error.
+
+    Formula: a held-out question's placement is the share of the questions of the other label in its fold that its
+    score is on the right side of (a tie counts half). The AUROC is the mean placement; with variances v_1, v_0 of the
+    placements within folds and n_1, n_0 questions of each label, SE^2 = v_1 / n_1 + v_0 / n_0 (DeLong, DeLong and
+    Clarke-Pearson, 1988, Biometrics 44, 837-845). Scores are compared within a fold only: each fold has its own
+    probe, and across folds scores lean against the held-out labels.
+
+    The error is that of the questions asked, the five probes as they are; that other questions would have given
+    other probes is not in it.
+
+    R: `pROC::var(pROC::roc(truth, score), method = "delong")` for one fold.
+    """
+    placements: dict[bool, list[Floats]] = {True: [], False: []}
+    for train, test in _folds(truth, seed):
+        score = _classifier(c).fit(rows[train], truth[train]).decision_function(rows[test])
+        for label in (True, False):
+            placements[label].append(_placements(score, truth[test], label))
+    variance = 0.0
+    for folds in placements.values():
+        n = sum(len(fold) for fold in folds)
+        within = sum(float(((fold - fold.mean()) ** 2).sum()) for fold in folds) / (n - len(folds))
+        variance += within / n
+    return float(np.concatenate(placements[True]).mean()), float(np.sqrt(variance))
+
+
+def _classifier(c: float) -> Pipeline:
+    # Scaling is a part of what is fitted, so that held-out questions lend nothing to the scale.
+    return make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=1000))
+
+
+def _folds(truth: Labels, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    return StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(truth[:, None], truth)
+
+
+def _placements(score: Floats, truth: Labels, label: bool) -> Floats:
+    """For each question of `label`: the share of the others that it is on the right side of."""
+    upward = score if label else -score
+    own, n_other = truth == label, int((truth != label).sum())
+    return (rankdata(upward)[own] - rankdata(upward[own])) / n_other
+
+
+def _check(residuals: Tensor, labels: ArrayLike | Tensor, c: float) -> tuple[Floats, Labels]:
+    rows = residuals.detach().double().cpu().numpy()
+    try:
+        values = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the labels are no numbers ({error}); give 1 and 0, or True and False") from error
+    if values.shape != rows.shape[:1]:
+        raise InputError(f"labels of shape {values.shape} for {len(rows)} questions; give one label per question")
+    if not np.isin(values, (0.0, 1.0)).all():
+        odd = values[~np.isin(values, (0.0, 1.0))]
+        raise InputError(
+            f"neither 1 nor 0: {len(odd)} of {len(values)} labels, first {odd[0]}; leave those questions out"
+        )
+    if not np.isfinite(rows).all():
+        bad = int((~np.isfinite(rows)).any(axis=1).sum())
+        raise InputError(
+            f"nan or infinite: the activations of {bad} of {len(rows)} questions; load the model in a wider dtype"
+        )
+    truth = values.astype(bool)
+    least = N_FOLDS * LEAST_PER_FOLD
+    if min(int(truth.sum()), int((~truth).sum())) < least:
+        raise InputError(
+            f"{int(truth.sum())} questions of label 1 and {int((~truth).sum())} of label 0; "
+            f"a probe over {N_FOLDS} folds needs {least} of each: ask more questions"
+        )
+    if not c > 0:
+        raise InputError(f"c is {c}, but the inverse strength of a penalty is above 0; 0.01 is the default")
+    return rows, truth

@@ -1,0 +1,225 @@
+"""How well each label reads at one layer, with everything that the number must be held against.
+
+One row per label and method:
+
+    auroc, low, high     on held-out topics, with a 95% interval over topics
+    shuffled             the same for the label shuffled within topics; selectivity = auroc - shuffled
+    control              the same for coins per opening word: how well a property of no interest reads
+    text                 the same from the words alone; over_text, over_text_low, over_text_high = auroc - text
+    added, ..., p        what the reading adds to the words in a nested model, and the test that it is nothing
+    brier_skill, ece     of the calibrated probability: 0 = no better than the label's mean; 0 = perfectly calibrated
+    penalty              the median of those that the folds chose
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from onedial.confidence import expected_calibration_error
+from onedial.core import InputError, one_line
+from probes.directions.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
+from probes.fitting.controls import control_labels, shuffled_within
+from probes.fitting.crossfit import CrossFitted, Job, best_penalties, cross_fit, cross_fit_jobs, of_rows, platt
+from probes.fitting.folds import TopicFolds
+from probes.fitting.linear import Probe
+from probes.fitting.nested import brier_skill_of, what_is_added
+from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
+from probes.text import words_of
+
+Floats = NDArray[np.float64]
+
+N_SHUFFLED, N_CONTROL = 5, 5
+PROBE_COLUMNS = (
+    "label", "method", "n", "n_positive", "n_unknown", "auroc", "low", "high", "se", "shuffled", "selectivity",
+    "control", "text", "over_text", "over_text_low", "over_text_high", "both", "added", "added_low", "added_high", "p",
+    "brier_skill", "ece", "penalty",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class ProbeTask:
+    """Questions, their labels, and everything that does not depend on a layer.
+
+    Attributes:
+        truth: index question_id, one column per label, 1 / 0 / nan.
+        texts: of the questions. folds: of the questions.
+        n_shuffled, n_control: how many such labels are read. n_bootstrap: of the intervals. seed: of all of them.
+    """
+
+    truth: pd.DataFrame
+    texts: tuple[str, ...]
+    folds: TopicFolds
+    n_shuffled: int = N_SHUFFLED
+    n_control: int = N_CONTROL
+    n_bootstrap: int = N_BOOTSTRAP
+    seed: int = 0
+    embedding: Floats | None = None
+
+    __repr__ = one_line
+
+    def __post_init__(self) -> None:
+        if not len(self.truth) == len(self.texts) == len(self.folds):
+            raise InputError(
+                f"{len(self.truth)} questions with labels, {len(self.texts)} texts, and folds of {len(self.folds)}; "
+                "give all three for the same questions"
+            )
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the labels."""
+        return [str(name) for name in self.truth.columns]
+
+    @cached_property
+    def values(self) -> Floats:
+        """(question, label) 1 / 0 / nan."""
+        return self.truth.to_numpy(dtype=float)
+
+    @cached_property
+    def draws(self) -> Floats:
+        """Topics drawn with replacement, the same for every number of the task."""
+        return topic_draws(self.folds.n_topics, self.n_bootstrap, self.seed)
+
+    @cached_property
+    def text(self) -> CrossFitted:
+        """The words alone, by logistic regression."""
+        return cross_fit(words_of(self.texts, self.embedding), self.labels, self.values, self.folds)["logistic"]
+
+    @cached_property
+    def meaningless(self) -> dict[str, Floats]:
+        """Name -> (question,) labels that mean nothing: `shuffled <k>: <label>` and `control <k>`."""
+        found: dict[str, Floats] = {}
+        for number in range(self.n_shuffled):
+            shuffled = shuffled_within(self.values, self.folds.topic, self.seed * 1000 + number)
+            found |= {f"shuffled {number}: {name}": shuffled[:, at] for at, name in enumerate(self.labels)}
+        control = control_labels(self.texts, self.n_control, self.seed)
+        return found | {f"control {number}": column for number, column in enumerate(control.T)}
+
+
+@dataclass(frozen=True, eq=False)
+class LayerReading:
+    """What was found at one layer.
+
+    Attributes:
+        table: one row per label and method, `PROBE_COLUMNS`.
+        fitted: method -> held-out scores of the labels.
+        probes: method -> label -> the probe of all questions.
+    """
+
+    table: pd.DataFrame
+    fitted: Mapping[str, CrossFitted]
+    probes: Mapping[str, Mapping[str, Probe]]
+
+    __repr__ = one_line
+
+
+def measure_layer(
+    rows: Floats, task: ProbeTask, methods: Sequence[str] = tuple(METHODS), nested: Sequence[str] = ("logistic",)
+) -> LayerReading:
+    """Fit, hold out, and compare; see the module's text.
+
+    Args:
+        rows: (question, d_model) activations of the task's questions, in their order.
+        methods: keys of `METHODS`. nested: those of them whose gain over the words is tested.
+
+    Raises:
+        InputError: the rows do not fit the questions, or a label has too few of a kind.
+    """
+    jobs = [Job(name, tuple(task.labels), task.values) for name in methods]
+    if task.meaningless:  # by ridge, which is quick: chance is the same for all
+        jobs.append(Job("ridge", tuple(task.meaningless), np.column_stack(list(task.meaningless.values()))))
+    found = cross_fit_jobs(of_rows(rows), jobs, task.folds)
+    fitted = dict(zip(methods, found, strict=False))
+    chance = _chance(task, found[-1] if task.meaningless else None)
+    lines = []
+    for name in methods:
+        probability = fitted[name].probability()
+        for at, label in enumerate(task.labels):
+            own = Concordance.of(fitted[name].score[:, at], task.values[:, at], task.folds)
+            words = Concordance.of(task.text.score[:, at], task.values[:, at], task.folds)
+            area, known = own.area(task.draws), np.isfinite(task.values[:, at])
+            over = difference_interval(own, words, task.draws)
+            line: dict[str, object] = {
+                "label": label,
+                "method": name,
+                "n": int(known.sum()),
+                "n_positive": area.n_positive,
+                "n_unknown": int((~known).sum()),
+                "auroc": area.auroc,
+                "low": area.low,
+                "high": area.high,
+                "se": area.se,
+                "shuffled": chance[label],
+                "selectivity": area.auroc - chance[label],
+                "control": chance[""],
+                "text": words.auroc,
+                **dict(zip(("over_text", "over_text_low", "over_text_high"), over, strict=True)),
+                "brier_skill": brier_skill_of(probability[known, at], task.values[known, at]),
+                "ece": calibration_error(probability[known, at], task.values[known, at]),
+                "penalty": float(best_penalties(fitted[name])[at]),
+            }
+            if name in nested:
+                gain = what_is_added(label, fitted[name], [task.text], task.draws, seed=task.seed)
+                line |= {
+                    "both": gain.both, "added": gain.added, "added_low": gain.low, "added_high": gain.high, "p": gain.p
+                }  # fmt: skip
+            lines.append(line)
+    table = pd.DataFrame(lines).reindex(columns=list(PROBE_COLUMNS))
+    return LayerReading(table, fitted, fit_all(rows, task, fitted, table))
+
+
+def fit_all(
+    rows: Floats, task: ProbeTask, fitted: Mapping[str, CrossFitted], table: pd.DataFrame
+) -> dict[str, dict[str, Probe]]:
+    """Method -> label -> one probe of all questions, with the penalty that the folds chose for the label.
+
+    Log-odds are calibrated on the scores of held-out topics: in-sample scores would be too sure of themselves. Every
+    model's scores are counted in standard deviations of its own training questions, so that the one scale serves.
+    """
+    training = Training.of(rows)
+    found: dict[str, dict[str, Probe]] = {}
+    for name, scores in fitted.items():
+        grid = PENALTIES if name in PENALISED else NO_PENALTY
+        directions = training.normalised(METHODS[name](training, task.values, grid))
+        shift, slope = platt(scores.score, task.values)
+        chosen = best_penalties(scores)
+        lines = {line["label"]: line for line in table[table["method"] == name].to_dict("records")}
+        found[name] = {}
+        for at, label in enumerate(task.labels):
+            weight = directions[grid.index(chosen[at]), :, at] / training.scale
+            length = float(np.linalg.norm(weight))
+            if not length > 0:
+                raise InputError(
+                    f"the activations of {len(rows)} questions are all the same, so no direction reads {label!r}; read "
+                    "them after a layer, at the last position"
+                )
+            readable = max(float(slope[at]), 0.0)  # scores that lean the wrong way on held-out topics tell nothing
+            found[name][label] = Probe(
+                direction=torch.from_numpy(weight / length).float(),
+                slope=readable * length,
+                intercept=float(shift[at] - readable * (weight @ training.mean)),
+                auroc=lines[label]["auroc"],
+                se=lines[label]["se"],
+                n_positive=lines[label]["n_positive"],
+                n_negative=lines[label]["n"] - lines[label]["n_positive"],
+            )
+    return found
+
+
+def calibration_error(probability: Floats, truth: Floats) -> float:
+    """Expected calibration error over ten bins of equal mass; biased upwards in small samples."""
+    return expected_calibration_error(probability, truth, bins="mass", n_bootstrap=1).value
+
+
+def _chance(task: ProbeTask, scores: CrossFitted | None) -> dict[str, float]:
+    """Mean AUROC of each label's shuffled copies, and under "" that of the control labels; nan where there are none."""
+    found: dict[str, list[float]] = {name: [] for name in [*task.labels, ""]}
+    if scores is not None:
+        area = auroc_by_column(scores.score, scores.truth, task.folds.fold)
+        for name, value in zip(scores.labels, area, strict=True):
+            found["" if name.startswith("control ") else name.split(": ", 1)[1]].append(float(value))
+    return {name: float(np.mean(values)) if values else float("nan") for name, values in found.items()}

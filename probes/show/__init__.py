@@ -1,0 +1,1 @@
+"""The figures and the report of a study of probes."""

@@ -1,0 +1,40 @@
+"""The tables of a probing run, each read once, for the sections of its report."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from onedial.core import Manifest, Run
+from onedial.show import page
+
+
+class ProbeContents:
+    """The tables of a probing run, each read once.
+
+    Attributes:
+        run: the run. captions: name -> {"title", "caption"} of each figure in the run's folder.
+    """
+
+    def __init__(self, run: Run, captions: Mapping[str, Mapping[str, str]]) -> None:
+        self.run, self.captions = run, captions
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """NAME.csv, or None where the run holds none."""
+        return self.run.read_table(f"{name}.csv") if self.run.has(f"{name}.csv") else None
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What the stages noted down."""
+        return self.run.read_json("summary.json") if self.run.has("summary.json") else {}
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """manifest.json."""
+        return self.run.manifest
+
+    def figures(self, *names: str) -> list[Any]:
+        """A block with those of these figures that were drawn; no block where none was."""
+        chosen = {name: self.captions[name] for name in names if name in self.captions}
+        return [page.figures(self.run.path / "figures", chosen)] if chosen else []

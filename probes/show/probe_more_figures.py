@@ -1,0 +1,252 @@
+"""More figures of what can be read off activations, each from the saved tables alone.
+
+without_labels   truth of statements found without labels, layer by layer, beside the control with nonsense
+where            layer by position: where labels read, and where their directions are written
+patching         how much of another question's answer the last token holds after each layer
+writing          readings while the model reasons, averaged by verdict; writing_one: one question, token by token
+replacement      how well words alone, a dial and others agree with each target
+distraction      what the same methods read once a feature is planted that has nothing to do with truth
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from onedial.show import COLOURS, INK, MARKERS, Drawing, new_figure, set_title, styled
+
+
+@styled
+def without_labels(table: pd.DataFrame) -> Drawing:
+    """AUROC of each method over layers, with the negation and with nonsense in its place.
+
+    Args:
+        table: columns layer, method, marker, auroc, low, high.
+    """
+    methods = sorted(set(table["method"]))
+    figure = new_figure(4.4)
+    sides = figure.subplots(1, 2, sharey=True)
+    for axes, (marker, name) in zip(sides, (("negation", "not"), ("nonsense", "nonsense")), strict=True):
+        for place, method in enumerate(methods):
+            own = table[(table["method"] == method) & (table["marker"] == marker)].sort_values("layer")
+            x = own["layer"].to_numpy(float) + 0.25 * (place - len(methods) / 2)
+            middle, low, high = (own[column].to_numpy(float) for column in ("auroc", "low", "high"))
+            axes.errorbar(
+                x, middle, [middle - low, high - middle], color=COLOURS[place], marker=MARKERS[place], markersize=4,
+                elinewidth=0.8, linewidth=1.2, linestyle="--" if method == "supervised" else "-",
+            )  # fmt: skip
+        axes.axhline(0.5, color=INK, linewidth=0.7)
+        set_title(axes, f"negated by {name}")
+        axes.set_xlabel("layer")
+    sides[0].set_ylabel("AUROC of truth, topics not seen")
+    figure.legend(handles=_methods(methods), loc="outside lower left", ncols=3)
+    caption = (
+        "How well each method tells true statements from false ones, statements as they stand and negated ones "
+        "together, with 95% over topics. At the right the negation is a word without meaning and still counts as one: "
+        "what does as well there as at the left does not read truth. The dashed line had the labels."
+    )
+    return Drawing(figure, "Truth without labels", caption)
+
+
+def _methods(methods: Sequence[str]) -> list[Line2D]:
+    """Entries of the legend; the dashed line had the labels."""
+    return [
+        Line2D([], [], color=COLOURS[place], marker=MARKERS[place], label=method, markersize=4,
+               linestyle="--" if method == "supervised" else "-")
+        for place, method in enumerate(methods)
+    ]  # fmt: skip
+
+
+@styled
+def distraction(table: pd.DataFrame) -> Drawing:
+    """AUROC of truth and of a planted feature against the feature's strength.
+
+    Args:
+        table: columns method, distraction, auroc, auroc_distraction, layer.
+    """
+    figure = new_figure(4.2)
+    sides = figure.subplots(1, 2, sharey=True)
+    methods = sorted(set(table["method"]))
+    for axes, (end, name) in zip(sides, (("", "truth"), ("_distraction", "the planted feature")), strict=True):
+        for place, method in enumerate(methods):
+            own = table[table["method"] == method].sort_values("distraction")
+            x = own["distraction"].to_numpy(float) + 0.03 * (place - (len(methods) - 1) / 2)
+            middle, low, high = (own[f"{name}{end}"].to_numpy(float) for name in ("auroc", "low", "high"))
+            axes.errorbar(
+                x, middle, [middle - low, high - middle], color=COLOURS[place], marker=MARKERS[place], markersize=4,
+                elinewidth=0.8, linewidth=1.2, linestyle="--" if method == "supervised" else "-",
+            )  # fmt: skip
+        axes.axhline(0.5, color=INK, linewidth=0.7)
+        set_title(axes, f"reads {name}")
+        axes.set_xlabel("strength of the feature")
+    sides[0].set_ylabel("AUROC, topics not seen")
+    figure.legend(handles=_methods(methods), loc="outside lower left", ncols=3)
+    title = "A prominent feature wins"
+    caption = (
+        f"A coin is planted in the streams of layer {table['layer'].iloc[0]:.0f}, which yes and no carry with opposite "
+        "signs; its strength is in standard deviations of the streams' most prominent difference. Methods without "
+        "labels read whatever stands out, and turn from truth to the coin; the dashed line had the labels of truth. "
+        "95% over topics; where nothing is planted the coin stands in no stream, and what lies off .5 is chance."
+    )
+    return Drawing(figure, title, caption)
+
+
+@styled
+def replacement(table: pd.DataFrame) -> Drawing:
+    """Kappa of each target with each order of the questions, targets by their yes rate.
+
+    Args:
+        table: columns order, target, yes_rate, kappa.
+    """
+    shown = [name for name in dict.fromkeys(table["order"]) if name != "majority"]
+    figure = new_figure(4.0)
+    axes = figure.subplots()
+    for place, name in enumerate(shown):
+        own = table[table["order"] == name]
+        axes.plot(
+            own["yes_rate"], own["kappa"], linestyle="", color=COLOURS[place], marker=MARKERS[place], markersize=5,
+            alpha=0.8, markerfacecolor="none" if name == "shared difficulty" else COLOURS[place], label=name,
+        )  # fmt: skip
+    axes.axhline(0, color=INK, linewidth=0.7)
+    axes.set_xlabel("yes rate of the target")
+    axes.set_ylabel("kappa, topics not seen")
+    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower left", ncols=2)
+    title = "Would the words do?"
+    set_title(axes, title, "each mark a target; 0 is the majority answer")
+    caption = (
+        "Agreement beyond chance of each target with orders of the questions that were cut at its yes rate on other "
+        "topics. Text is trained on what is hard for the other base models; it has seen neither the topic nor the "
+        "target. Empty marks: the shared difficulty itself, which a perfect reader of difficulty would reach. Where "
+        "other marks lie no higher than the text's, the text replaces them."
+    )
+    return Drawing(figure, title, caption)
+
+
+@styled
+def where(table: pd.DataFrame) -> Drawing:
+    """For each label, the map of AUROC and that of what is written, layers upwards, positions to the right."""
+    labels = list(dict.fromkeys(table["label"]))
+    figure = new_figure(1.2 + 1.9 * len(labels))
+    panels = figure.subplots(len(labels), 2, sharex=True, sharey=True, squeeze=False)
+    names = table.drop_duplicates("position").sort_values("position")["token"].tolist()
+    most = float(table["written"].abs().max())
+    for (left, right), label in zip(panels, labels, strict=True):
+        own = table[table["label"] == label]
+        for axes, column, style in (
+            (left, "auroc", {"cmap": "RdBu_r", "vmin": 0.0, "vmax": 1.0}),
+            (right, "written", {"cmap": "PuOr", "vmin": -most, "vmax": most}),
+        ):
+            wide = own.pivot(index="layer", columns="position", values=column).sort_index()
+            mesh = axes.pcolormesh(wide.to_numpy(dtype=float), **style)
+            axes.set_yticks(np.arange(len(wide)) + 0.5, [str(layer) for layer in wide.index], fontsize=6)
+            axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90, fontsize=5)
+            axes.tick_params(length=0)
+            axes.grid(False)
+            figure.colorbar(mesh, ax=axes, fraction=0.06, pad=0.02).ax.tick_params(labelsize=6)
+        set_title(left, label, "AUROC")
+        set_title(right, "", "written along its direction")
+        left.set_ylabel("layer")
+    apart = any(name.startswith("question") for name in names)
+    words = "Columns named by their place hold other tokens in each question. " if apart else ""
+    caption = (
+        "At the left how well the probe of each layer, fitted at the last token on other topics, reads the label at "
+        f"each of the last {len(names)} tokens of {table['n'].max():.0f} questions; .5 is chance. At the right what "
+        "the blocks write there along the label's direction, label 1 minus label 0, in standard deviations: what is "
+        "summed up to the last row is how far the two kinds lie apart. "
+        f"{words}A cell that reads nothing strays from .5 by "
+        f"{_strays(int(table['n'].max())):.2f} or more to either side: single cells say little, rows and columns more."
+    )
+    return Drawing(figure, "Layer by position", caption)
+
+
+def _strays(n: int) -> float:
+    """Half the middle 95% of an AUROC that is chance, with n questions, half of them of either label."""
+    half = n / 2
+    return float(1.96 * np.sqrt((n + 1) / (12 * half * half)))
+
+
+@styled
+def patching(table: pd.DataFrame) -> Drawing:
+    """Share of the way to the donor's margin over the layers of the patch."""
+    figure = new_figure(3.6)
+    axes = figure.subplots()
+    for place, (kind, own) in enumerate(table.groupby("kind", sort=False)):
+        x, middle, low, high = (own[name].to_numpy(float) for name in ("layer", "recovered", "low", "high"))
+        axes.fill_between(x, low, high, color=COLOURS[place], alpha=0.15, linewidth=0)
+        axes.plot(x, middle, color=COLOURS[place], marker=MARKERS[place], markersize=3, label=str(kind))
+    for level in (0, 1):
+        axes.axhline(level, color=INK, linewidth=0.7)
+    axes.set_ylim(-0.3, 1.4)
+    axes.set_xlabel("layer of the patch")
+    axes.set_ylabel("share of the way to the donor")
+    axes.legend(loc="upper left")
+    title = "When does the last token decide?"
+    set_title(axes, title, f"{table['n'].iloc[0]:.0f} pairs; 95% over pairs")
+    caption = (
+        "The last token's stream after one layer is taken from another question, and the answer is read. At 0 the "
+        "receiver answers as ever: what tells the questions apart still stands at its words. At 1 it answers as the "
+        "donor does: from here on the last token holds all of it. After the last layer it is 1 by construction. Wide "
+        "bands mean that easy and hard questions hardly differ in the margin, so that there is little way to go."
+    )
+    return Drawing(figure, title, caption)
+
+
+@styled
+def writing(table: pd.DataFrame) -> Drawing:
+    """For each label, mean readings along the text by verdict, with bands over questions."""
+    labels = list(dict.fromkeys(table["label"]))
+    figure = new_figure(1.0 + 1.7 * len(labels))
+    panels = figure.subplots(len(labels), 1, sharex=True, squeeze=False)[:, 0]
+    colours = {"yes": COLOURS[0], "no": COLOURS[1], "unread": COLOURS[7]}
+    for axes, label in zip(panels, labels, strict=True):
+        for verdict, own in table[table["label"] == label].groupby("verdict", sort=False):
+            x, mean, low, high = (own[name].to_numpy(float) for name in ("progress", "mean", "low", "high"))
+            axes.fill_between(x, low, high, color=colours[str(verdict)], alpha=0.15, linewidth=0)
+            axes.plot(x, mean, color=colours[str(verdict)])
+        set_title(axes, label)
+        axes.set_ylabel("reading, SD")
+        axes.axhline(0, color=INK, linewidth=0.7)
+    panels[-1].set_xlabel("share of the text that is written")
+    counts = table.groupby("verdict")["n"].max()
+    handles = [
+        Line2D([], [], color=colours[name], label=f"{name} ({counts[name]:.0f})") for name in colours if name in counts
+    ]
+    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    caption = (
+        "Mean reading of each probe along the reasoned answer, by the verdict that stands at its end, with 95% over "
+        "questions. Lines that part before the end tell the verdict before it is written. 0 is what the probe reads of "
+        "an ordinary question before its answer; a common shift says only that written text is another place, and a "
+        "rise or dip of all lines at once is a word that many answers share. The last tenth holds the verdict itself."
+    )
+    return Drawing(figure, "While it writes", caption)
+
+
+@styled
+def writing_one(tokens: pd.DataFrame) -> Drawing:
+    """One question's readings, token by token: the first that ends in a verdict, else the first of all."""
+    read = tokens[tokens["said_yes"].notna()]
+    chosen = (read if len(read) else tokens)["question_id"].iloc[0]
+    own = tokens[tokens["question_id"] == chosen]
+    figure = new_figure(4.2)
+    axes = figure.subplots()
+    for place, (label, each) in enumerate(own.groupby("label", sort=False)):
+        axes.plot(each["place"], each["reading"], color=COLOURS[place], label=str(label), linewidth=1.1)
+    words = own.drop_duplicates("place").sort_values("place")
+    step = max(1, len(words) // 40)
+    shown = words.iloc[::step]
+    axes.set_xticks(
+        shown["place"], [repr(token)[1:-1].replace("$", "") for token in shown["token"]], rotation=90, fontsize=5
+    )
+    axes.axhline(0, color=INK, linewidth=0.7)
+    axes.set_ylabel("reading, SD")
+    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower left", ncols=2)
+    verdict = {1.0: "yes", 0.0: "no"}.get(float(words["said_yes"].iloc[0]), "unread")
+    title = "One reasoned answer"
+    set_title(axes, title, f"question {chosen}; verdict: {verdict}")
+    caption = (
+        "The probes at each token of one reasoned answer. One answer shows what a reading looks like, and proves "
+        "nothing: the means over questions stand in the other figure."
+        + (f" Every {step}th token is named." if step > 1 else "")
+    )
+    return Drawing(figure, title, caption)

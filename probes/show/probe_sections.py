@@ -1,0 +1,186 @@
+"""The sections of a probing report, from top to bottom. A new one is a function here, and a line in `PROBE_SECTIONS`.
+
+Every section has one signature:
+
+    section(contents) -> Section, or None where the run holds nothing to say
+
+It reads the run's tables (`ProbeContents`) and says what they hold, in the blocks of `onedial.show.page`.
+"""
+
+from collections.abc import Callable
+
+from onedial.show import (
+    NOTHING,
+    Section,
+    TableRow,
+    flat_rows,
+    interval,
+    number,
+    p_value,
+    page,
+    stage_rows,
+    surroundings,
+)
+from onedial.stats import LEVEL
+from probes.show import probe_direction_sections as more
+from probes.show.probe_contents import ProbeContents
+from probes.show.probe_own_section import own_or_shared
+
+_SHOWN_TARGETS = 40
+NAMES = {
+    "own yes": "its own yes",
+    "own margin high": "its own margin",
+    "own correct": "its own correctness",
+    "easy for all": "what is easy for all",
+}
+
+
+def chosen_layers(contents: ProbeContents) -> Section | None:
+    """Each label at its best layer, chosen without the questions that judge it."""
+    table = contents.table("chosen")
+    if table is None:
+        return None
+    words = (
+        "Each label at the layer that reads it best, the layer chosen without the topics that judge it: the highest "
+        "number of many layers would flatter. Intervals are over topics, the probes as they are; of a label that does "
+        "not read they leave out .5 too often. p, reads: share of copies of the label, shuffled within topics and read "
+        "anew, whose AUROC is at least as high: that says whether it reads beyond how topics differ. over words: the "
+        "gain over the question's words alone. Where it is not clearly above 0, the probe may read the question and "
+        "not the model. p, adds: share of copies of what the words leave of the label, shuffled within topics, that "
+        "the stream of the layer named predicts as well as the label's own. Neither p is corrected for the number of "
+        "labels, nor the second for the choice of the layer."
+    )
+    columns = (
+        "layer", "AUROC", "p, reads", "words", "over words", "shuffled", "control", "p, adds", "1 : 0", "unknown",
+    )  # fmt: skip
+    lines = [
+        TableRow(
+            str(row["label"]),
+            [
+                f"{row['layer']:.0f}",
+                f"{number(row['auroc'], 2)} {interval(row['low'], row['high'], 2)}",
+                p_value(row["p_reads"]) if "p_reads" in row else NOTHING,
+                number(row["text"], 2),
+                f"{number(row['over_text'], 2, signed=True)} "
+                f"{interval(row['over_text_low'], row['over_text_high'], 2, signed=True)}",
+                number(row["shuffled"], 2),
+                number(row["control"], 2),
+                p_value(row["p_adds"]) if "p_adds" in row else NOTHING,
+                f"{row['n_positive']:.0f} : {row['n'] - row['n_positive']:.0f}",
+                f"{row['n_unknown']:.0f}",
+            ],
+        )
+        for _, row in table.head(_SHOWN_TARGETS).iterrows()
+    ]
+    return Section("What reads, at its best layer", [page.text(words), page.table("Labels", "label", columns, lines)])
+
+
+def layers(contents: ProbeContents) -> Section | None:
+    """Every label at every layer."""
+    blocks = contents.figures("layer_curves", "layer_label")
+    return Section("Where it reads", blocks) if blocks else None
+
+
+def methods(contents: ProbeContents) -> Section | None:
+    """Do the methods agree?"""
+    table = contents.table("methods")
+    if table is None:
+        return None
+    names = [column for column in table.columns if column != "label"]
+    lines = [TableRow(str(row["label"]), [number(row[name], 2) for name in names]) for _, row in table.iterrows()]
+    words = (
+        "AUROC of each method at the label's chosen layer. Logistic and ridge choose their penalty inside the folds; "
+        "LDA shrinks by a formula; the mean difference is the direction that steering adds."
+    )
+    return Section("Methods", [page.text(words), page.table("Methods", "label", names, lines)], folded=True)
+
+
+def notes(contents: ProbeContents) -> Section | None:
+    """What the run came upon."""
+    return Section("Notes of the run", [page.items(contents.manifest.notes)]) if contents.manifest.notes else None
+
+
+def limits(contents: ProbeContents) -> Section:
+    """What the numbers leave open."""
+    said = [
+        "One subject, one prompt, one set of questions; intervals are over the topics, the probes as they are.",
+        "A label that reads off the stream is not thereby used: a probe finds what is there, an intervention what "
+        "acts.",
+        "The words baseline sees words and pairs of words. What it misses (a synonym, a name that is rarer than its "
+        "letters) a probe may read without any knowledge of the subject's own.",
+        "The panel's difficulty is an estimate from a few respondents. What a stream predicts beyond it may be "
+        "difficulty that the panel measures badly.",
+        "p values are per label and layer; among twenty labels one below .05 is expected by chance.",
+        "A push shows what a direction does at one layer, at the answer position, for a small step; larger pushes are "
+        "no longer like any stream that the subject has seen.",
+    ]
+    return Section("What this does not say", [page.items(said)])
+
+
+def again(contents: ProbeContents) -> Section:
+    """The command that makes this run anew."""
+    manifest = contents.manifest
+    checkout = f"git checkout {manifest.commit}\n" if manifest.commit else ""
+    return Section("Do it again", [page.code(f"{checkout}{manifest.command}")])
+
+
+def configuration(contents: ProbeContents) -> Section:
+    """Every option."""
+    return Section("Configuration", [page.rows(flat_rows(contents.run.config))], folded=True)
+
+
+def subject(contents: ProbeContents) -> Section:
+    """The model that was read."""
+    return Section("Subject", [page.rows(flat_rows(contents.manifest.facts.get("model", {})))], folded=True)
+
+
+def provenance(contents: ProbeContents) -> Section:
+    """When, where and with what."""
+    return Section("Versions, machine, seeds", [page.rows(surroundings(contents.manifest))], folded=True)
+
+
+def stages(contents: ProbeContents) -> Section:
+    """Where the time went."""
+    return Section("Time per stage", [page.rows(stage_rows(contents.manifest.stages))], folded=True, unfolded=True)
+
+
+PROBE_SECTIONS: dict[str, Callable[[ProbeContents], Section | None]] = {
+    "chosen layers": chosen_layers,
+    "layers": layers,
+    "facts": more.facts,
+    "without labels": more.without_labels,
+    "same direction": more.same_direction,
+    "erasure": more.erasure,
+    "used": more.used,
+    "own or shared": own_or_shared,
+    "where": more.where,
+    "replacement": more.replacement,
+    "writing": more.writing,
+    "elsewhere": more.elsewhere,
+    "lens": more.lens,
+    "methods": methods,
+    "angles": more.angles,
+    "notes": notes,
+    "limits": limits,
+    "again": again,
+    "configuration": configuration,
+    "subject": subject,
+    "provenance": provenance,
+    "stages": stages,
+}
+
+
+def headline_of(contents: ProbeContents) -> str:
+    """The report's headline: what the subject's stream gives away of its own ability."""
+    table = contents.table("chosen")
+    if table is None:
+        return "Nothing was read."
+    rows = {str(row["label"]): row for _, row in table.iterrows()}
+    said = []
+    for label, words in NAMES.items():
+        if label in rows:
+            row = rows[label]
+            adds = row["over_text"] > 0 and row["p_adds"] <= LEVEL
+            beyond = "words alone" if adds else "not clearly more than words alone,"
+            said.append(f"{words} at {number(row['auroc'], 2)} ({beyond} {number(row['text'], 2)})")
+    return f"The stream reads {', '.join(said)}." if said else NOTHING

@@ -1,0 +1,1 @@
+"""Dials beside an intervention: moved cut, instructions, adapters; gates."""

@@ -1,0 +1,330 @@
+"""A small LoRA adapter as a dial: fine-tuned to a wanted yes rate, and turned by a factor on what it adds.
+
+    adapter = train_adapter(model, prompts, wanted=0.9)
+    LoraDial(adapter).ask(model, questions, template, [0.0, 0.5, 1.0])
+
+An adapted linear map W of the attention gives W x + s (alpha / r) B A x, with A and B of rank r and s the setting: 1 is
+the adapter as trained, 0 the unsteered subject bit for bit (the adapter is taken off), beyond 1 more of the same.
+
+Training is told how often to say yes and never to which question. With m_i the margin of question i and tau the
+standard deviation of the unsteered margins over `SHARPNESS`, each step lowers over one batch
+
+    [mean_i sigmoid(m_i / tau) - wanted]^2
+
+and after each pass the yes rate is counted over all training questions; training ends within `CLOSE` of the wanted one,
+or after `passes`, and then the factor of 0 to 1.5 with the nearest yes rate is multiplied in.
+
+Needs peft (`requirements-adapters.txt`), and saves what peft reads: adapter_config.json, adapter_model.safetensors.
+"""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from onedial.asking import PromptTemplate, Question, is_read
+from onedial.core import InputError, one_line, write_json
+from onedial.models import ModelIdentity, OpenModel, PromptSet, batches_by_length, pad_batch, read_activations
+from steering.dials.dials import DIAL_COLUMNS, read_unsteered
+from steering.effects.side_effects import effects_on_text
+
+INSTALL = "python -m pip install -r requirements-adapters.txt"
+ADAPTED = ("q_proj", "v_proj", "qkv_proj", "query_key_value")
+"""Linear maps of the attention that are adapted where a layer has them."""
+SHARPNESS = 4.0
+CLOSE = 0.02
+ADAPTER_PASSES = 12
+"""Over the training questions, at most."""
+ADAPTER_SETTINGS = (-2.0, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+FACTORS = tuple(round(0.05 * step, 2) for step in range(31))
+MOST_READINGS = 1 + ADAPTER_PASSES + len(FACTORS)
+"""Of the training questions: before, after each pass, and at each factor."""
+NAME, OWN = "default", "onedial.json"
+FORMAT = "onedial-adapter-1"
+PREFIX = "base_model.model."
+"""What peft's files put before the name of a map."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Adapter:
+    """A trained adapter.
+
+    Attributes:
+        weights: peft's names -> tensors, on the CPU.
+        modules: the adapted maps, by their names in the model. rank, alpha: of LoRA.
+        model: for which model it was trained.
+        wanted, reached, unsteered: yes rates: the one it was trained to, and those of the training questions at 1 and
+            at 0.
+        n_questions, n_passes: of the training.
+    """
+
+    weights: Mapping[str, Tensor]
+    modules: tuple[str, ...]
+    rank: int
+    alpha: float
+    model: ModelIdentity
+    wanted: float
+    reached: float
+    unsteered: float
+    n_questions: int
+    n_passes: int
+
+    __repr__ = one_line
+
+    def check_model(self, model: OpenModel) -> None:
+        """Raise InputError if it was trained for another model."""
+        if self.model.fingerprint != model.identity.fingerprint:
+            raise InputError(
+                f"the adapter was trained for {self.model.name}, and the model is {model.identity.name} with other "
+                "weights; train one for it"
+            )
+
+    def save(self, folder: Path | str) -> None:
+        """Write a folder that peft reads, and onedial.json beside it."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        weights = {f"{PREFIX}{name}": tensor.contiguous() for name, tensor in self.weights.items()}
+        save_file(weights, target / "adapter_model.safetensors")
+        _config(self.modules, self.rank, self.alpha).save_pretrained(target)
+        held = {name: value for name, value in vars(self).items() if name not in ("weights", "model")}
+        write_json(target / OWN, {"format": FORMAT, **held, "model": asdict(self.model)})
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Adapter":
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: no adapter of this project, or a damaged one.
+        """
+        source = Path(folder)
+        if not (source / OWN).is_file():
+            raise InputError(f"there is no adapter of this project in {source}; train one with --dials lora")
+        try:
+            held: dict[str, Any] = json.loads((source / OWN).read_text(encoding="utf-8"))
+            found = load_file(source / "adapter_model.safetensors")
+        except (OSError, ValueError) as error:
+            raise InputError(f"the adapter in {source} is damaged ({error}); train it again") from error
+        if held.pop("format", None) != FORMAT:
+            raise InputError(f"{source / OWN} is not of format {FORMAT}; train the adapter again")
+        own = {**held, "model": ModelIdentity(**held["model"]), "modules": tuple(held["modules"])}
+        return cls(weights={name.removeprefix(PREFIX): tensor for name, tensor in found.items()}, **own)
+
+
+@contextlib.contextmanager
+def adapted(model: OpenModel, adapter: Adapter, setting: float) -> Iterator[None]:
+    """While the context lasts, the model runs with the adapter at a setting; at 0 it is not touched.
+
+    Raises:
+        InputError: an adapter of another model, or peft is not installed.
+    """
+    adapter.check_model(model)
+    if setting == 0:
+        yield
+        return
+    with _injected(model, adapter.modules, adapter.rank, adapter.alpha) as layers:
+        _set_weights(model, adapter.weights)
+        for layer in layers:
+            layer.set_scale(NAME, setting)
+        yield
+
+
+def train_adapter(
+    model: OpenModel,
+    prompts: PromptSet,
+    wanted: float,
+    *,
+    rank: int = 4,
+    first_layer: int | None = None,
+    passes: int = ADAPTER_PASSES,
+    batch_size: int = 8,
+    learning_rate: float = 3e-3,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Adapter:
+    """Fine-tune the attention of the upper layers until the questions are answered yes as often as wanted.
+
+    Args:
+        wanted: yes rate, above 0 and below 1.
+        first_layer: adapted from here upwards; the middle one by default.
+        passes: over the questions, at most.
+        learning_rate: of Adam.
+        progress: is told after each pass.
+
+    Raises:
+        InputError: a yes rate out of range, fewer than ten questions that can be read, or no map of the attention that
+            is adapted.
+    """
+    if not 0 < wanted < 1:
+        raise InputError(f"the wanted yes rate is {wanted}; give a share between 0 and 1")
+    first = model.n_layers // 2 if first_layer is None else first_layer
+    model.check_layers([first])
+    plain = read_activations(model, prompts, [])
+    read = plain.margin[plain.read]
+    if len(read) < 10:
+        raise InputError(f"{len(read)} questions can be read; an adapter is trained on ten or more")
+    modules = adapted_modules(model, first)
+    tau = max(float(read.std()), 1e-3) / SHARPNESS
+    alpha = 2.0 * rank
+    nearest, rates, weights, n_passes = float("inf"), dict[float, float](), dict[str, Tensor](), 0
+    rng = np.random.default_rng(seed)
+    batches = batches_by_length([len(ids) for ids in prompts.sequences], batch_size)
+    with _seeded(seed), _injected(model, modules, rank, alpha) as layers:
+        parameters = [tensor for tensor in model.hf.parameters() if tensor.requires_grad]
+        optimizer = torch.optim.Adam(parameters, lr=learning_rate)
+        for number in range(1, passes + 1):
+            for place in rng.permutation(len(batches)):
+                rows = pad_batch([prompts.sequences[index] for index in batches[place]], model.stack.pad_id)
+                with torch.enable_grad():
+                    margins = model.readout.margin(model.stack.final_residual(rows.to(model.device)), prompts.tokens)
+                    loss = ((margins / tau).sigmoid().mean() - wanted) ** 2
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+                optimizer.step()
+                optimizer.zero_grad()
+            rate = _yes_rate(model, prompts)
+            if abs(rate - wanted) < nearest:
+                nearest, rates, weights, n_passes = abs(rate - wanted), {1.0: rate}, _weights(model), number
+            if progress:
+                progress(1)
+            if nearest <= CLOSE:
+                break
+        if nearest > CLOSE:
+            _set_weights(model, weights)
+            for factor in FACTORS:
+                for layer in layers:
+                    layer.set_scale(NAME, factor)
+                rates[factor] = _yes_rate(model, prompts)
+    chosen = min(rates, key=lambda factor: abs(rates[factor] - wanted))
+    scaled = {name: tensor * chosen if "lora_B" in name else tensor for name, tensor in weights.items()}
+    return Adapter(
+        scaled, modules, rank, alpha, model.identity, wanted, rates[chosen], float((read > 0).float().mean()),
+        len(prompts), n_passes,
+    )  # fmt: skip
+
+
+def adapted_modules(model: OpenModel, first_layer: int) -> tuple[str, ...]:
+    """Names of the maps that are adapted.
+
+    Raises:
+        InputError: there are none.
+    """
+    layers = {id(module) for layer in model.stack.layers[first_layer:] for module in layer.modules()}
+    found = tuple(
+        name
+        for name, module in model.hf.named_modules()
+        if isinstance(module, nn.Linear) and id(module) in layers and name.rpartition(".")[2] in ADAPTED
+    )
+    if not found:
+        raise InputError(
+            f"{model.identity.name} has none of {', '.join(ADAPTED)} from layer {first_layer} upwards; no adapter fits"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class LoraDial:
+    """An adapter; the setting is the factor on what it adds, 1 as trained. Positive goes where it was trained to."""
+
+    adapter: Adapter
+    name: str = "LoRA"
+    kind: str = "adapter"
+    continuous: bool = True
+
+    def first_settings(self) -> list[float]:
+        return list(ADAPTER_SETTINGS)
+
+    def ask(
+        self,
+        model: OpenModel,
+        questions: Sequence[Question],
+        template: PromptTemplate,
+        settings: Sequence[float],
+        progress: Progress | None = None,
+    ) -> pd.DataFrame:
+        frames = []
+        for setting in settings:
+            with adapted(model, self.adapter, float(setting)):
+                frames.append(read_unsteered(model, questions, template, progress).assign(setting=float(setting)))
+        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
+
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        return effects_on_text(
+            model, settings, around=lambda setting: adapted(model, self.adapter, setting), passages=passages
+        )
+
+
+# ---- peft ------------------------------------------------------------------------------------------------------------
+
+
+def _peft() -> Any:
+    try:
+        import peft
+    except ImportError as error:
+        raise InputError(f"adapters need peft, which is not installed; {INSTALL}") from error
+    return peft
+
+
+def _config(modules: Sequence[str], rank: int, alpha: float) -> Any:
+    return _peft().LoraConfig(
+        r=rank, lora_alpha=alpha, target_modules=list(modules), lora_dropout=0.0, bias="none", task_type="CAUSAL_LM"
+    )
+
+
+@contextlib.contextmanager
+def _injected(model: OpenModel, modules: Sequence[str], rank: int, alpha: float) -> Iterator[list[Any]]:
+    """While the context lasts, these maps of the model are adapted; then the very same maps stand there again."""
+    from_peft = _peft()
+    from peft.tuners.lora import LoraLayer
+
+    kept = {name: model.hf.get_submodule(name) for name in modules}
+    trained = {name: tensor.requires_grad for name, tensor in model.hf.named_parameters()}
+    try:
+        from_peft.inject_adapter_in_model(_config(modules, rank, alpha), model.hf, NAME)
+        yield [module for module in model.hf.modules() if isinstance(module, LoraLayer)]
+    finally:
+        for name, original in kept.items():
+            parent, _, own = name.rpartition(".")
+            setattr(model.hf.get_submodule(parent), own, original)
+        if hasattr(model.hf, "peft_config"):
+            del model.hf.peft_config
+        for name, tensor in model.hf.named_parameters():
+            tensor.requires_grad_(trained[name])
+            tensor.grad = None
+
+
+def _weights(model: OpenModel) -> dict[str, Tensor]:
+    found = _peft().get_peft_model_state_dict(model.hf, adapter_name=NAME)
+    return {name: tensor.detach().float().cpu().clone() for name, tensor in found.items()}
+
+
+def _set_weights(model: OpenModel, weights: Mapping[str, Tensor]) -> None:
+    found = _peft().set_peft_model_state_dict(model.hf, dict(weights), adapter_name=NAME)
+    if found.unexpected_keys:
+        raise InputError(f"the adapter holds {found.unexpected_keys[0]}, which this model has not; train it again")
+
+
+def _yes_rate(model: OpenModel, prompts: PromptSet) -> float:
+    """Over the questions that can be read."""
+    found = read_activations(model, prompts, [])
+    read = is_read(found.mass)
+    return float((found.margin[read] > 0).float().mean()) if bool(read.any()) else float("nan")
+
+
+@contextlib.contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
+    with torch.random.fork_rng(list(devices)):
+        torch.manual_seed(seed % 2**63)
+        yield

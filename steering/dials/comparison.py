@@ -1,0 +1,212 @@
+"""Directions side by side: how well each reads the answer, repeats, resembles the others, and moves the margin.
+
+Each is made on one set of questions and measured on another:
+
+    auroc        how often a yes lies further along the direction than a no, on the held-out questions' unsteered
+                 streams and answers at the answer position; .5 = not at all. Where the subject says nearly always the
+                 same, its upper third of margins against its lower third, as the contrast has it
+    half_cosine  of the directions that two halves of the questions give (`steering.planning.reliability`)
+    norm         of the direction as extracted; residual_norm: median length of the stream there
+    effect       mean of [m(x, +step) - m(x, -step)] / (2 step), the margin's change per residual norm added at the
+                 answer position, + is to yes
+    wrong_way    share of the held-out questions that this moves against their direction, to no where it is pushed to
+                 yes: the field reports up to half
+
+Intervals are 95% percentiles of a bootstrap over topics, or over questions where there are fewer than ten topics.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import torch
+
+from onedial.asking import is_read
+from onedial.core import InputError, notice, one_line
+from onedial.models import OpenModel, PromptSet, margin_gradients, read_activations
+from onedial.stats import interval_95, roc_area
+from probes import topic_draws
+from steering.contrasts import split_by_response
+from steering.directions import DIRECTIONS
+from steering.interventions import Intervention
+from steering.planning.reliability import reliability_of
+from steering.sweeping import sweep
+from steering.vectors import SteeringVector, contrast_of, vectors_of
+
+STEP = 0.05
+FEWEST_TOPICS = 10
+N_BOOTSTRAP, N_SPLITS = 999, 20
+DIRECTION_COLUMNS = (
+    "layer", "method", "auroc", "auroc_low", "auroc_high", "half_cosine", "half_low", "half_high", "norm",
+    "residual_norm", "effect", "effect_low", "effect_high", "wrong_way", "wrong_low", "wrong_high", "n", "n_unread",
+)  # fmt: skip
+
+Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+
+
+@dataclass(frozen=True)
+class DirectionComparison:
+    """See the module's text.
+
+    Attributes:
+        table: one row per layer and method, `DIRECTION_COLUMNS`; n: held-out questions that could be read with and
+            without a push, n_unread: the others.
+        cosines: columns layer, method, other, cosine.
+        vectors: by layer and method.
+    """
+
+    table: pd.DataFrame
+    cosines: pd.DataFrame
+    vectors: dict[tuple[int, str], SteeringVector]
+
+    __repr__ = one_line
+
+
+def compare_directions(
+    model: OpenModel,
+    made_on: PromptSet,
+    held_out: PromptSet,
+    layers: Sequence[int],
+    bar: Bar,
+    *,
+    methods: Sequence[str] = tuple(DIRECTIONS),
+    contrast: str = "response",
+    framings: Sequence[str] = (),
+    step: float = STEP,
+    seed: int = 0,
+) -> DirectionComparison:
+    """Make every direction at every layer, and measure all of them.
+
+    Args:
+        made_on: questions that directions are made of. held_out: on which they are measured.
+        methods: keys of `DIRECTIONS`; all but the first are left out, with a notice, where these questions do not hold
+            what they need. step: in residual norms.
+        framings: keys of `onedial.asking.POLES`: the mean difference between the poles of each is one more direction,
+            which stands under that name.
+
+    Raises:
+        InputError: as `contrast_of` and the directions themselves.
+    """
+    layers = list(layers)
+    with bar(len(made_on), f"reading yes and no after {len(layers)} layer(s)") as advance:
+        found = contrast_of(model, made_on, layers, contrast, advance, method=methods[0], seed=seed)
+    if "gradient" in methods and found.gradients is None:
+        with bar(len(made_on), "gradients") as advance:
+            found = found.with_gradients(margin_gradients(model, made_on, layers, advance))
+    made, of_contrast = {}, {}
+    for method in methods:
+        try:
+            made[method] = vectors_of(model.identity, found, method, made_on.prompt_hash)
+        except InputError as reason:
+            if method == methods[0]:  # the layer is chosen by it
+                raise
+            notice(f"{method} is left out: {reason}")
+            continue
+        of_contrast[method] = (found, method)
+    for framing in framings:
+        with bar(len(made_on), f"{framing}: two framings") as advance:
+            own = contrast_of(model, made_on, layers, framing, advance, seed=seed)
+        made[framing] = vectors_of(model.identity, own, "mean_difference", made_on.prompt_hash)
+        of_contrast[framing] = (own, "mean_difference")
+    vectors = {(vector.layer, method): vector for method, own in made.items() for vector in own}
+    with bar(len(held_out), "held-out streams") as advance:
+        read = read_activations(model, held_out, layers, advance)
+    weights = _weights(held_out.topics, len(held_out), seed)
+    yes, no = split_by_response(read.margin, read.mass)
+    said_yes = torch.where(yes, 1.0, torch.where(no, 0.0, torch.nan)).numpy()
+    slopes = _slopes(model, held_out, vectors, step, bar)
+    rows = []
+    for (layer, method), vector in vectors.items():
+        streams = read.residuals[:, layers.index(layer)]
+        score = torch.where(read.read, streams @ vector.direction, torch.nan).numpy()
+        own, recipe = of_contrast[method]
+        repeats = reliability_of(own.at_layer(layer), recipe, seed, N_SPLITS)
+        slope = slopes[layer, method]
+        known = np.isfinite(slope)
+        wrong = np.where(known, (slope < 0).astype(float), np.nan)
+        rows.append(
+            (
+                layer, method, float(roc_area(score, said_yes)), *_interval(roc_area(score, said_yes, weights)),
+                repeats.half_cosine, repeats.low, repeats.high, vector.raw_norm, vector.residual_norm,
+                *_mean(slope, weights), *_mean(wrong, weights), int(known.sum()), int((~known).sum()),
+            )
+        )  # fmt: skip
+    return DirectionComparison(pd.DataFrame(rows, columns=DIRECTION_COLUMNS), _cosines(vectors), vectors)
+
+
+def share_by_effect(vectors: Sequence[SteeringVector], effects: Sequence[float]) -> list[SteeringVector]:
+    """Vectors of several layers whose magnitude, in `raw` units, is shared so that each moves the margin as far.
+
+    A layer whose push moves the margin twice as far per residual norm gets half the length; together a magnitude of 1
+    moves it, to first order, as far as one residual norm at a layer of harmonic mean effect.
+
+    Args:
+        effects: of each vector, margin per residual norm (`compare_directions`).
+
+    Raises:
+        InputError: an effect that is not above 0: that layer pulls the other way.
+    """
+    if len(effects) != len(vectors) or not all(effect > 0 for effect in effects):
+        raise InputError(
+            f"effects of {', '.join(f'{each:.3g}' for each in effects)} for {len(vectors)} layers; magnitudes are "
+            "shared among layers that all move the margin towards yes"
+        )
+    mean = len(effects) / sum(1 / effect for effect in effects)
+    return [
+        replace(vector, raw_norm=vector.residual_norm * mean / (effect * len(vectors)))
+        for vector, effect in zip(vectors, effects, strict=True)
+    ]
+
+
+def _slopes(
+    model: OpenModel, prompts: PromptSet, vectors: dict[tuple[int, str], SteeringVector], step: float, bar: Bar
+) -> dict[tuple[int, str], np.ndarray]:
+    """(question,) change of the margin per residual norm; nan where one of the two answers was not read."""
+    named = {key: f"{number:04d}" for number, key in enumerate(vectors)}
+    pushes = [Intervention.of(vector, intervention_id=named[key]) for key, vector in vectors.items()]
+    with bar(len(prompts), f"a small push along {len(pushes)} directions") as advance:
+        table = sweep(model, prompts, pushes, [-step, step], progress=advance).table
+    table = table.assign(margin=table["margin"].where(is_read(table["mass"])))
+    own = {str(name): part for name, part in table.groupby("intervention_id")}
+    found = {}
+    for key, name in named.items():
+        wide = own[name].pivot(index="question_id", columns="magnitude", values="margin")
+        both = wide.loc[list(prompts.question_ids)].to_numpy(dtype=float)
+        found[key] = (both[:, 1] - both[:, 0]) / (2 * step)
+    return found
+
+
+def _cosines(vectors: dict[tuple[int, str], SteeringVector]) -> pd.DataFrame:
+    rows = [
+        (layer, method, other, float(vector.direction @ vectors[layer, other].direction))
+        for (layer, method), vector in vectors.items()
+        for own, other in vectors
+        if own == layer
+    ]
+    return pd.DataFrame(rows, columns=["layer", "method", "other", "cosine"])
+
+
+def _weights(topics: Sequence[str], n: int, seed: int) -> np.ndarray:
+    """(replicate, question) how often each question was drawn, with its topic where there are enough topics."""
+    names, codes = np.unique(np.array(topics or [""] * n, dtype=object).astype(str), return_inverse=True)
+    if len(names) < FEWEST_TOPICS:
+        codes = np.arange(n)
+    return topic_draws(int(codes.max()) + 1, N_BOOTSTRAP, seed)[:, codes]
+
+
+def _mean(values: np.ndarray, weights: np.ndarray) -> tuple[float, float, float]:
+    """Mean over what is known, with its interval."""
+    known = np.isfinite(values)
+    if not known.any():
+        return float("nan"), float("nan"), float("nan")
+    drawn = weights[:, known]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = drawn @ values[known] / drawn.sum(axis=1)
+    return float(values[known].mean()), *_interval(means)
+
+
+def _interval(drawn: np.ndarray) -> tuple[float, float]:
+    kept = drawn[np.isfinite(drawn)]
+    return interval_95(kept, fewest=2)

@@ -1,0 +1,357 @@
+"""Dials: anything with one setting that turns a subject from no to yes, behind one interface.
+
+    dial.ask(model, questions, template, settings)     a setting gives answers: margin and mass of each question
+    dial.on_text(model, settings)                      and what it does to text that is none of its business
+
+    InterventionDial   an intervention; the setting is its magnitude, in its unit
+    MovedCut           the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
+    Temperature        logits times exp(-setting): a control, which moves no margin across 0
+    InstructedThreshold   "... only if you are at least t% sure", the setting is t; 0 says nothing
+    Personas           openings of the prompt; the setting is an opening's number, 0 says nothing
+
+At setting 0 the subject is as it was. `place_settings` finds where a dial has given yes rates, so that dials compare.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from torch import Tensor
+
+from onedial.asking import OPENINGS, PromptTemplate, Question, is_read, with_opening
+from onedial.core import InputError, one_line
+from onedial.models import OpenModel, PromptSet, read_activations
+from steering.effects.side_effects import effects_on_text
+from steering.interventions import Intervention
+from steering.planning.magnitudes import doubling, most_unread
+from steering.sweeping import sweep
+
+DIAL_COLUMNS = ["question_id", "setting", "margin", "mass"]
+RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""At which dials are compared."""
+NEAR = 0.05
+"""A yes rate this far from the wanted one, or nearer, on the questions that the setting was placed on, is reached."""
+FINE = 2001
+SURENESS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 100.0)
+"""Not 0, which is the setting at which nothing is said: it would be asked twice."""
+INSTRUCTION = "Say Yes only if you are at least {level:g}% sure that your answer is right; otherwise say No."
+PERSONAS = ("cautious", "eager", "high stakes", "child", "exam", "self-doubting", "polymath", "bet", "memory loss")
+
+Progress = Callable[[int], None]
+
+
+@runtime_checkable
+class Dial(Protocol):
+    """See the module's text.
+
+    Attributes:
+        name: one among those that are compared. kind: what sort of dial.
+        continuous: whether settings between two others stand between them, so that one can be sought.
+    """
+
+    name: str
+    kind: str
+    continuous: bool
+
+    def first_settings(self) -> list[float]:
+        """Settings over the whole range of the dial, to find the yes rates from; 0 is among them."""
+        ...
+
+    def ask(
+        self,
+        model: OpenModel,
+        questions: Sequence[Question],
+        template: PromptTemplate,
+        settings: Sequence[float],
+        progress: Progress | None = None,
+    ) -> pd.DataFrame:
+        """The answers: one row per question and setting, `DIAL_COLUMNS`; positive margin = yes."""
+        ...
+
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """What each setting does to neutral text, by default all passages in the box; see `effects_on_text`."""
+        ...
+
+
+@dataclass(frozen=True)
+class InterventionDial:
+    """An intervention on the residual stream; the setting is its magnitude."""
+
+    intervention: Intervention
+    name: str = ""
+    kind: str = "intervention"
+    continuous: bool = True
+
+    __repr__ = one_line
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.intervention.intervention_id)
+
+    def first_settings(self) -> list[float]:
+        return sorted(doubling(self.intervention.units_per_norm))
+
+    def ask(
+        self,
+        model: OpenModel,
+        questions: Sequence[Question],
+        template: PromptTemplate,
+        settings: Sequence[float],
+        progress: Progress | None = None,
+    ) -> pd.DataFrame:
+        prompts = PromptSet.build(model, questions, template)
+        table = sweep(model, prompts, [self.intervention], list(settings), progress=progress).table
+        return table.rename(columns={"magnitude": "setting"})[DIAL_COLUMNS]
+
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        return effects_on_text(model, settings, self.intervention, passages=passages)
+
+
+@dataclass(frozen=True)
+class MovedCut:
+    """The unsteered margin plus the setting, in nats; masses are the unsteered ones, since nothing else is changed."""
+
+    name: str = "moved cut"
+    kind: str = "cut"
+    continuous: bool = True
+
+    def first_settings(self) -> list[float]:
+        return sorted(60 * magnitude / 4 for magnitude in doubling())
+
+    def ask(
+        self,
+        model: OpenModel,
+        questions: Sequence[Question],
+        template: PromptTemplate,
+        settings: Sequence[float],
+        progress: Progress | None = None,
+    ) -> pd.DataFrame:
+        return _reread(model, questions, template, settings, lambda margin, setting: margin + setting, progress)
+
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """As a bias on the yes tokens, which text holds now and then."""
+        example = PromptSet.build(model, [Question("", "Who?")], PromptTemplate("{question}", "Answer:"))
+        yes = list(example.tokens.yes)
+
+        def raised(logits: Float[Tensor, "token vocabulary"], setting: float) -> Float[Tensor, "token vocabulary"]:
+            changed = logits.clone()
+            changed[:, yes] += setting
+            return changed
+
+        return effects_on_text(model, settings, change=raised, passages=passages)
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """Logits divided by exp(setting). A control: the sign of a margin stays, so that no yes rate is reached but one."""
+
+    name: str = "temperature"
+    kind: str = "temperature"
+    continuous: bool = True
+
+    def first_settings(self) -> list[float]:
+        return [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]
+
+    def ask(
+        self,
+        model: OpenModel,
+        questions: Sequence[Question],
+        template: PromptTemplate,
+        settings: Sequence[float],
+        progress: Progress | None = None,
+    ) -> pd.DataFrame:
+        def cooled(margin: np.ndarray, setting: float) -> np.ndarray:
+            return margin * np.exp(-setting)
+
+        return _reread(model, questions, template, settings, cooled, progress)
+
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        return effects_on_text(
+            model, settings, change=lambda logits, setting: logits * float(np.exp(-setting)), passages=passages
+        )
+
+
+@dataclass(frozen=True)
+class PromptDial:
+    """A paragraph before the prompt, one for each setting; what is asked besides is asked under it as well.
+
+    Attributes:
+        openings: setting -> paragraph; without 0, which says nothing.
+    """
+
+    name: str
+    kind: str
+    openings: Mapping[float, str]
+    continuous: bool = field(default=False)
+
+    __repr__ = one_line
+
+    def first_settings(self) -> list[float]:
+        return [0.0, *self.openings]
+
+    def ask(
+        self,
+        model: OpenModel,
+        questions: Sequence[Question],
+        template: PromptTemplate,
+        settings: Sequence[float],
+        progress: Progress | None = None,
+    ) -> pd.DataFrame:
+        """As `Dial.ask`.
+
+        Raises:
+            InputError: a setting that it has not.
+        """
+        frames = []
+        for setting in settings:
+            if setting and setting not in self.openings:
+                known = ", ".join(f"{each:g}" for each in self.first_settings())
+                raise InputError(f"{self.name} has no setting {setting:g}; choose among {known}")
+            opening = self.openings.get(setting, "")
+            own = with_opening(template, opening, f"{template.name}, {self.name} {setting:g}")
+            frames.append(read_unsteered(model, questions, own, progress).assign(setting=float(setting)))
+        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
+
+    def on_text(
+        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
+    ) -> pd.DataFrame:
+        """Nothing: text that is not asked under the prompt does not see it."""
+        return effects_on_text(model, settings, change=lambda logits, setting: logits, passages=passages)
+
+
+def instructed_threshold(levels: Sequence[float] = SURENESS) -> PromptDial:
+    """ "Say Yes only if you are at least t% sure": the setting is t, 0 says nothing; higher should mean fewer yes."""
+    openings = {float(level): INSTRUCTION.format(level=level) for level in levels}
+    return PromptDial("instructed threshold", "threshold", openings)
+
+
+def personas(names: Sequence[str] = PERSONAS) -> PromptDial:
+    """Framings as openings of the prompt, numbered from 1; 0 says nothing.
+
+    Raises:
+        InputError: a framing that there is not.
+    """
+    if unknown := [name for name in names if not OPENINGS.get(name)]:
+        known = ", ".join(name for name, opening in OPENINGS.items() if opening)
+        raise InputError(f"there is no framing {unknown[0]!r}; choose among {known}")
+    return PromptDial("personas", "persona", {float(place + 1): OPENINGS[name] for place, name in enumerate(names)})
+
+
+def ask_together(
+    model: OpenModel,
+    dials: Sequence[InterventionDial],
+    prompts: PromptSet,
+    settings: Mapping[str, Sequence[float]],
+    *,
+    sink: Callable[[pd.DataFrame], None],
+    done: frozenset[str] | set[str] = frozenset(),
+    progress: Progress | None = None,
+) -> None:
+    """Many interventions in one pass over the questions, each batch run unsteered once.
+
+    Args:
+        settings: by the dial's name.
+        sink: is given each finished batch, columns `dial` and `DIAL_COLUMNS`. done: question ids that need not be asked
+            again.
+    """
+    names = {dial.intervention.intervention_id: dial.name for dial in dials}
+    grids = {dial.intervention.intervention_id: list(settings[dial.name]) for dial in dials}
+
+    def keep(frame: pd.DataFrame) -> None:
+        renamed = frame.rename(columns={"magnitude": "setting"})
+        sink(renamed.assign(dial=renamed["intervention_id"].map(names))[["dial", *DIAL_COLUMNS]])
+
+    sweep(model, prompts, [dial.intervention for dial in dials], grids, sink=keep, done=done, progress=progress)
+
+
+def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RATES) -> pd.DataFrame:
+    """The setting at which a dial has each yes rate.
+
+    Margins are straight between neighbouring settings of a continuous dial. Where a push either way turns answers to
+    yes, it has a rate more than once: then the stretch of settings nearest to 0 that reaches the rate is taken, and in
+    it the setting that comes nearest, so that no rate is placed far out for a better fit by one question. Of several
+    that come equally near it is the one nearest to 0. Settings at which more answers become unread than 5 points are
+    left out.
+
+    Args:
+        table: its answers at `first_settings`, on the questions to place it by.
+
+    Returns:
+        One row per rate: rate, setting, rate_found (there, on these questions), reached (within `NEAR`).
+    """
+    read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
+    margins = read.pivot(index="question_id", columns="setting", values="margin")
+    if isinstance(dial, InterventionDial) and dial.intervention.operator == "clamp":
+        margins = margins.drop(columns=0.0)  # a switch, and no point between its neighbours
+    settings = margins.columns.to_numpy(float)
+    unread = margins.isna().mean()
+    found = pd.DataFrame({"unread": unread, "yes_rate": (margins > 0).sum() / margins.notna().sum()})
+    usable = (unread <= (most_unread(found) if 0.0 in found.index else unread.min() + 0.05)).to_numpy()
+    tried, answers = settings[usable], margins.to_numpy(float)[:, usable]
+    if dial.continuous and len(tried) > 1:
+        # Even steps in the square root of the distance from 0: most answers turn near it.
+        reach = np.linspace(-np.sqrt(max(-tried.min(), 0)), np.sqrt(max(tried.max(), 0)), FINE)
+        fine = np.unique(np.clip(np.sign(reach) * reach**2, tried.min(), tried.max()))
+        tried, answers = fine, np.stack([_straight(fine, tried, row) for row in answers])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        yes = (answers > 0).sum(axis=0) / np.isfinite(answers).sum(axis=0)
+    rows = []
+    for rate in rates:
+        away = np.round(np.abs(yes - rate), 9)
+        own = _nearest_stretch(tried, away <= NEAR) if dial.continuous else np.arange(len(tried))
+        nearest = own[away[own] == np.nanmin(away[own])]
+        place = nearest[np.abs(tried[nearest]).argmin()]
+        rows.append((rate, float(tried[place]), float(yes[place]), bool(away[place] <= NEAR)))
+    return pd.DataFrame(rows, columns=["rate", "setting", "rate_found", "reached"])
+
+
+def _nearest_stretch(settings: np.ndarray, reached: np.ndarray) -> np.ndarray:
+    """Places of the neighbouring settings, that nearest to 0 among them, at which a rate is reached; all if it never
+    is."""
+    places = np.flatnonzero(reached)
+    if not len(places):
+        return np.arange(len(settings))
+    stretches = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    return min(stretches, key=lambda own: float(np.abs(settings[own]).min()))
+
+
+def _straight(fine: np.ndarray, tried: np.ndarray, row: np.ndarray) -> np.ndarray:
+    known = np.isfinite(row)
+    return np.interp(fine, tried[known], row[known]) if known.any() else np.full(len(fine), np.nan)
+
+
+def read_unsteered(
+    model: OpenModel, questions: Sequence[Question], template: PromptTemplate, progress: Progress | None
+) -> pd.DataFrame:
+    """The answers of the model as it stands: question_id, margin, mass."""
+    read = read_activations(model, PromptSet.build(model, questions, template), [], progress)
+    return pd.DataFrame(
+        {"question_id": list(read.question_ids), "margin": read.margin.double(), "mass": read.mass.double()}
+    )
+
+
+def _reread(
+    model: OpenModel,
+    questions: Sequence[Question],
+    template: PromptTemplate,
+    settings: Sequence[float],
+    change: Callable[[np.ndarray, float], np.ndarray],
+    progress: Progress | None,
+) -> pd.DataFrame:
+    """The unsteered answers, read in another way at each setting."""
+    plain = read_unsteered(model, questions, template, progress)
+    frames = [
+        plain.assign(setting=float(setting), margin=change(plain["margin"].to_numpy(float), float(setting)))
+        for setting in settings
+    ]
+    return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]

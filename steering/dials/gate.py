@@ -1,0 +1,334 @@
+"""A gate: the subject at one setting of its dial, chosen once, that says yes or no to new questions.
+
+    gate = choose_gate(table, splits, intervention, template, yes_rate=0.3)  # from a sweep's fitting and test split
+    gate.save("gate"); gate = Gate.load("gate")
+    gate.answer(model, questions)                                            # yes, no, unread; margin and mass
+    gate.stream(model, question, print)                                      # what the subject answers, as it writes
+
+The setting is chosen on the fitting split: for a risk attitude the one with the highest
+
+    F_beta = (1 + beta^2) P R / (beta^2 P + R)      precision P, recall R; low beta punishes a yes that turns out wrong
+
+or the one whose yes rate is nearest to the wanted one; of several the one nearest 0. What to expect is counted on the
+test split, where nothing was chosen:
+
+    coverage    share of the questions answered with yes
+    precision   share of these that the subject then answers rightly
+    recall      share of the questions that it answers rightly to which it says yes
+
+The intervals are predictive: of 95% of further sets of `NEXT` cases (questions, yes answers, questions that it knows)
+the share lies inside, if these are exchangeable with the test questions. With k of n so far the number among the next m
+lies between the quantiles of beta-binomials with (k, n - k + 1) and (k + 1, n - k), whatever the distribution.
+"""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from onedial.asking import CLOSED_BOOK, Prompt, PromptTemplate, Question, TextReader, is_read
+from onedial.core import InputError, write_json
+from onedial.models import Generated, OpenModel, PromptSet, handing_on
+from steering.interventions import Intervention
+from steering.respondent import generate_steered
+from steering.sweeping import sweep
+from steering.vectors import SteeringVector
+
+FORMAT = "onedial-gate-1"
+NEXT = 100
+LEAST = 20
+"""Fitting and test questions, each, that a gate is chosen and counted on."""
+MOST_UNREAD = 0.05
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A share with its predictive interval for the next `NEXT` cases; nan where no case was seen.
+
+    Attributes:
+        n: cases that it was counted on.
+    """
+
+    share: float
+    low: float
+    high: float
+    n: int
+
+    def __str__(self) -> str:
+        if not self.n:
+            return "unknown (no case)"
+        return f"{self.share:.2f} ({self.low:.2f} to {self.high:.2f} of the next {NEXT}; {self.n} cases)"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """See the module's text.
+
+    Attributes:
+        intervention, magnitude: the setting. template: of the prompt.
+        choice: what it was chosen for, in words. model: by which name the subject was loaded.
+        coverage, precision, recall: what to expect; the last two are None where correctness is not known.
+        n_unread: test questions whose answer was not read; they count for nothing.
+    """
+
+    intervention: Intervention
+    magnitude: float
+    template: PromptTemplate
+    choice: str
+    model: str
+    coverage: Expected
+    precision: Expected | None
+    recall: Expected | None
+    n_unread: int
+
+    def answer(self, model: OpenModel, questions: Sequence[Question | str]) -> pd.DataFrame:
+        """Yes or no to questions.
+
+        Returns:
+            One row per question: question_id, question, said_yes (1, 0; nan where it was not read), margin (at this
+            setting, + is yes), mass.
+
+        Raises:
+            InputError: no question, or the model is another than the gate's.
+        """
+        asked = [
+            each if isinstance(each, Question) else Question(f"question {place}", each)
+            for place, each in enumerate(questions)
+        ]
+        if not asked:
+            raise InputError("the gate was given no question; give at least one")
+        table = sweep(model, PromptSet.build(model, asked, self.template), [self.intervention], [self.magnitude]).table
+        table = table.set_index("question_id").loc[[question.id for question in asked]].reset_index()
+        read = is_read(table["mass"])
+        return pd.DataFrame(
+            {
+                "question_id": table["question_id"],
+                "question": [question.text for question in asked],
+                "said_yes": (table["margin"] > 0).astype(float).where(read),
+                "margin": table["margin"],
+                "mass": table["mass"],
+            }
+        )
+
+    def write(self, model: OpenModel, prompts: Sequence[Prompt], max_new_tokens: int = 64) -> list[Generated]:
+        """What the subject writes at this setting, in a chat for example; where the intervention acts at the last
+        position, what is written afterwards is steered through attention alone."""
+        return generate_steered(model, prompts, self.intervention, self.magnitude, max_new_tokens=max_new_tokens)
+
+    def stream(
+        self, model: OpenModel, question: str, sink: Callable[[str], None], *, at_setting: bool = False
+    ) -> Generated:
+        """Let the subject answer a question, under the prompt by which answers are graded (`CLOSED_BOOK`).
+
+        Args:
+            sink: is given each new piece of the answer as it is written.
+            at_setting: write at the gate's setting. Without, the subject writes unsteered, as it did when its answers
+                were graded: `precision` is about these answers.
+
+        Returns:
+            All that was written; the answer is its first line.
+
+        Raises:
+            InputError: no room for an answer in the model's context, or the model is another than the gate's.
+        """
+        reader = CLOSED_BOOK.reader
+        assert isinstance(reader, TextReader)
+        (written,) = generate_steered(
+            model,
+            [CLOSED_BOOK.prompt(question)],
+            self.intervention,
+            self.magnitude if at_setting else 0.0,
+            max_new_tokens=reader.max_new_tokens,
+            stop=handing_on(sink, reader.stop, reader.trim),
+        )
+        return written
+
+    def save(self, folder: Path | str) -> None:
+        """Write gate.json and the vectors' safetensors into a folder.
+
+        Raises:
+            InputError: the folder holds a gate already.
+        """
+        target = Path(folder)
+        if (target / "gate.json").exists():
+            raise InputError(f"{target} holds a gate already; choose another folder or remove it")
+        target.mkdir(parents=True, exist_ok=True)
+        names = {}
+        for place, vector in enumerate(self.intervention.vectors):
+            names[vector.vector_id] = f"vector-{place}.safetensors"
+            vector.save(target / names[vector.vector_id])
+        entry = self.intervention.as_dict([self.magnitude])
+        entry.pop("cosine")
+        expected = {
+            name: None if value is None else {key: _plain(each) for key, each in asdict(value).items()}
+            for name, value in (("coverage", self.coverage), ("precision", self.precision), ("recall", self.recall))
+        }
+        template = {"user": self.template.user, "assistant_prefix": self.template.assistant_prefix}
+        write_json(
+            target / "gate.json",
+            {
+                "format": FORMAT,
+                "model": self.model,
+                "choice": self.choice,
+                "magnitude": self.magnitude,
+                "intervention": entry,
+                "vectors": names,
+                "template": template | {"name": self.template.name},
+                "n_unread": self.n_unread,
+            }
+            | expected,
+        )
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Gate":
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: no gate, or one of another format.
+        """
+        source = Path(folder)
+        file = source / "gate.json"
+        if not file.is_file():
+            raise InputError(
+                f"there is no gate in {source}; save one with experiments/gate.py --run RUN --save {source}"
+            )
+        try:
+            held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{file} is damaged ({error}); save the gate again") from error
+        if held.get("format") != FORMAT:
+            raise InputError(f"{file} says it is of format {held.get('format')!r}, and this version reads {FORMAT!r}")
+        vectors = {name: SteeringVector.load(source / kept) for name, kept in held["vectors"].items()}
+        return cls(
+            Intervention.from_dict(held["intervention"], vectors),
+            float(held["magnitude"]),
+            PromptTemplate(**held["template"]),
+            held["choice"],
+            held["model"],
+            _expected(held["coverage"]),
+            None if held["precision"] is None else _expected(held["precision"]),
+            None if held["recall"] is None else _expected(held["recall"]),
+            int(held["n_unread"]),
+        )
+
+    def lines(self) -> list[str]:
+        """What it is and what to expect of it, for people."""
+        found = [
+            f"gate: {self.intervention.intervention_id} at {self.magnitude:+.4g}, {self.choice}, model {self.model}",
+            f"expected yes rate {self.coverage}",
+        ]
+        if self.precision is not None and self.recall is not None:
+            found += [f"expected precision {self.precision}", f"expected recall {self.recall}"]
+        return found + ([f"{self.n_unread} test questions were not read"] if self.n_unread else [])
+
+
+def choose_gate(
+    table: pd.DataFrame,
+    splits: pd.Series,
+    intervention: Intervention,
+    template: PromptTemplate,
+    *,
+    beta: float | None = None,
+    yes_rate: float | None = None,
+    correct: pd.Series | None = None,
+    choice: str = "",
+) -> Gate:
+    """Choose a setting on the fitting split, and count what to expect on the test split.
+
+    Args:
+        table: the sweep of the intervention: question_id, magnitude, margin, mass. splits: question id -> split.
+        beta, yes_rate: one of them; beta needs `correct`.
+        correct: question id -> 1 where the subject answers it rightly, 0 where not, nan where that is not known.
+        choice: in words, for people; by default from beta or yes_rate.
+
+    Raises:
+        InputError: neither or both of beta and yes_rate, values out of range, correctness that is missing where it is
+            needed, or fewer than `LEAST` questions in a split.
+    """
+    if (beta is None) == (yes_rate is None):
+        raise InputError("give either a risk attitude (--beta) or a yes rate (--yes-rate), one of them")
+    if beta is not None and not (math.isfinite(beta) and beta > 0):
+        raise InputError(
+            f"beta is {beta}; give a number above 0: below 1 a wrong yes weighs more, above 1 a missed one"
+        )
+    if yes_rate is not None and not 0 < yes_rate < 1:
+        raise InputError(f"the yes rate is {yes_rate}; give a share between 0 and 1")
+    if beta is not None and (correct is None or correct.notna().sum() < LEAST):
+        raise InputError(
+            "a risk attitude needs to know which questions the subject answers rightly, and this run does not hold it; "
+            "choose a yes rate instead (--yes-rate)"
+        )
+    read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
+    margins = read.pivot(index="question_id", columns="magnitude", values="margin")
+    sides = {split: margins[splits.reindex(margins.index).eq(split).to_numpy()] for split in ("fitting", "test")}
+    for split, own in sides.items():
+        if len(own) < LEAST:
+            raise InputError(f"the sweep holds {len(own)} {split} questions; a gate needs {LEAST} or more")
+    fitting, magnitudes = sides["fitting"], margins.columns.to_numpy(float)
+    if beta is not None:
+        assert correct is not None
+        score = _f_beta(fitting, correct.reindex(fitting.index), beta)
+    else:
+        rates = (fitting > 0).sum() / fitting.notna().sum()
+        score = -np.abs(rates.to_numpy(float) - yes_rate)
+    allowed = (fitting.isna().mean() <= fitting.isna().mean().min() + MOST_UNREAD).to_numpy()
+    score = np.where(allowed & np.isfinite(score), score, -np.inf)
+    best = np.flatnonzero(score >= score.max() - 1e-12)
+    place = int(best[np.abs(magnitudes[best]).argmin()])
+    test = sides["test"].iloc[:, place]
+    known = test.notna()
+    said = (test[known] > 0).to_numpy()
+    precision = recall = None
+    if correct is not None:
+        right = correct.reindex(test.index)[known].to_numpy(float)
+        marked = np.isfinite(right)
+        precision = expected_share(right[marked & said] == 1)
+        recall = expected_share(said[marked & (right == 1)])
+    words = f"beta {beta:g}" if beta is not None else f"yes rate {yes_rate:g}"
+    return Gate(
+        intervention,
+        float(magnitudes[place]),
+        template,
+        choice or f"chosen for {words}",
+        intervention.vectors[0].model.name,
+        expected_share(said),
+        precision,
+        recall,
+        int((~known).sum()),
+    )
+
+
+def expected_share(hits: np.ndarray, m: int = NEXT, level: float = 0.95) -> Expected:
+    """The share of hits, and the predictive interval for m further exchangeable cases; see the module's text."""
+    n, k = len(hits), int(np.sum(hits))
+    if not n:
+        return Expected(math.nan, math.nan, math.nan, 0)
+    tail = (1 - level) / 2
+    low = 0.0 if k == 0 else float(stats.betabinom.ppf(tail, m, k, n - k + 1)) / m
+    high = 1.0 if k == n else float(stats.betabinom.ppf(1 - tail, m, k + 1, n - k)) / m
+    return Expected(k / n, low, high, n)
+
+
+def _f_beta(margins: pd.DataFrame, correct: pd.Series, beta: float) -> np.ndarray:
+    """F-beta of each magnitude, over questions that were read and whose correctness is known; nan without a yes."""
+    values, right = margins.to_numpy(float), correct.to_numpy(float)[:, None]
+    known = np.isfinite(values) & np.isfinite(right)
+    yes, knows = known & (values > 0), known & (right == 1)
+    both, missed, wrong = (yes & knows).sum(axis=0), (~yes & knows).sum(axis=0), (yes & known & ~knows).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (1 + beta**2) * both / ((1 + beta**2) * both + beta**2 * missed + wrong)
+
+
+def _plain(value: float | int) -> float | int | None:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _expected(held: dict[str, Any]) -> Expected:
+    share, low, high = (math.nan if held[name] is None else float(held[name]) for name in ("share", "low", "high"))
+    return Expected(share, low, high, int(held["n"]))

@@ -1,0 +1,1 @@
+"""What else a push does: facts, text, written and reasoned answers."""

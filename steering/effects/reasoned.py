@@ -1,0 +1,115 @@
+"""Reasoned answers under the dial: what the steered subject says once it has written its reasons.
+
+The direct sweep reads the token after the prompt, which costs one row for each setting. Here the subject writes, and
+its yes or no stands on a line at the end (`onedial.asking.reasoned`): some hundred forwards for each question and
+setting. So the grid is short, and placed by the direct sweep; and every text is kept.
+
+The intervention acts as it says: at the prompt's last position or all of them, and on what is generated where its
+positions are `all` or `generated` (`steering.apply`).
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking import REASONED_COLUMNS, Instrument, PromptTemplate, Question, TextReader, reasoned
+from onedial.core import InputError
+from onedial.models import OpenModel, batches_by_length, own_share, questions_per_batch
+from steering.interventions import Intervention
+from steering.planning.magnitudes import most_unread, yes_rates
+from steering.respondent import SteeredRespondent
+
+RATE_LOW, RATE_HIGH = 0.1, 0.9
+"""The direct yes rates between which a short grid lies."""
+
+
+def reasoned_instrument(template: PromptTemplate, max_new_tokens: int | None = None) -> Instrument:
+    """The question of a template with the request to reason first.
+
+    Args:
+        max_new_tokens: a text that is longer is cut off there, and counts as unread; None takes the instrument's own.
+    """
+    instrument = reasoned(template)
+    if max_new_tokens is None:
+        return instrument
+    assert isinstance(instrument.reader, TextReader)
+    return replace(instrument, reader=replace(instrument.reader, max_new_tokens=max_new_tokens))
+
+
+def short_grid(table: pd.DataFrame, n_settings: int) -> list[float]:
+    """A few settings of a direct sweep: 0, and those whose yes rates lie evenly between .1 and .9.
+
+    Args:
+        table: of the sweep, on the questions to place by; columns magnitude, margin, mass, 0 among the magnitudes.
+        n_settings: how many, 0 included; fewer come where the sweep has not so many that can be read.
+
+    Raises:
+        InputError: fewer than two settings are asked for.
+    """
+    if n_settings < 2:
+        raise InputError(f"{n_settings} settings for reasoned answers; give 2 or more, 0 among them")
+    rates = yes_rates(table)
+    usable = rates[(rates["unread"] <= most_unread(rates)) & rates["yes_rate"].notna()]
+    others = usable[usable.index != 0.0]
+    if others.empty:
+        return [0.0]
+    found = others["yes_rate"].to_numpy(float)
+    low, high = max(RATE_LOW, float(found.min())), min(RATE_HIGH, float(found.max()))
+    left, chosen = list(others.index), {0.0}
+    for wanted in np.linspace(low, max(high, low), n_settings - 1):
+        if left:
+            away = [(round(abs(float(others.loc[each, "yes_rate"]) - wanted), 9), abs(each)) for each in left]
+            chosen.add(float(left.pop(min(range(len(left)), key=lambda place: away[place]))))
+    return sorted(chosen)
+
+
+def reasoned_sweep(
+    model: OpenModel,
+    questions: Sequence[Question],
+    intervention: Intervention,
+    magnitudes: Sequence[float],
+    instrument: Instrument,
+    *,
+    sink: Callable[[pd.DataFrame], None],
+    done: Collection[tuple[str, float]] = frozenset(),
+    batch_size: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Let the steered subject write to every question at every magnitude, batch by batch, likeliest token by token.
+
+    Batches are those of all questions whatever is done already, so that a resumed run ends with the same texts.
+
+    Args:
+        magnitudes: in the intervention's unit, positive towards yes; at 0 the subject is as it was.
+        instrument: `reasoned_instrument`.
+        sink: is given each finished batch of one magnitude, `REASONED_COLUMNS`.
+        done: (question id, magnitude) that need not be asked again.
+        batch_size: questions that are written to side by side; by default what memory holds.
+        progress: is told how many texts were finished.
+
+    Raises:
+        InputError: an intervention of another model, no questions, or a prompt without room for an answer.
+    """
+    if not questions:
+        raise InputError("there are no questions to reason about; check --questions and --panel")
+    assert isinstance(instrument.reader, TextReader)
+    prompts = [instrument.prompt(question.text) for question in questions]
+    lengths = [len(ids) for ids in model.token_ids(prompts)]
+    size = batch_size or questions_per_batch(model.stack, max(lengths) + instrument.reader.max_new_tokens)
+    work = [(float(m), batch) for m in sorted(magnitudes) for batch in batches_by_length(lengths, size)]
+    left = [(m, batch) for m, batch in work if any((questions[index].id, m) not in done for index in batch)]
+    for magnitude, batch in own_share(left):
+        subject = SteeredRespondent(model, intervention, magnitude, batch_size=len(batch))
+        rows = []
+        for response in subject.answer([prompts[index] for index in batch], instrument):
+            said = float("nan") if response.said_yes is None else float(response.said_yes)
+            question = questions[batch[response.place]].id
+            key = (intervention.intervention_id, question, magnitude)
+            rows.append((*key, said, response.tokens_out, response.raw_text))
+        frame = pd.DataFrame(rows, columns=REASONED_COLUMNS)
+        new = [(question, magnitude) not in done for question in frame["question_id"]]
+        sink(frame[new])  # a device with other memory makes other batches, of which a part may stand already
+        if progress:
+            progress(len(batch))

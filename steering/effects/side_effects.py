@@ -1,0 +1,277 @@
+"""What a dial does besides: to text that has nothing to do with it, and to facts whose answers are known.
+
+On neutral text, each passage in two halves, the first as a prompt and the second as what follows it:
+
+    kl            of the next token after the first half, sum p log(p / q), p without and q with the dial, in nats
+    perplexity    of the second half with the dial; perplexity_unsteered without it
+
+On unrelated yes/no facts:
+
+    accuracy, loss      share answered rightly, and how many points fewer than without the dial
+    negative_flips      share that was right before and is wrong after; positive_flips the other way round
+    mass, unread        mean probability of yes and no, and the share of answers that it is too low for
+    yes_rate            of the facts, of which half are true
+
+A setting is usable where the accuracy falls by at most 2 points (`LIMIT`), an unread answer counting as wrong.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from onedial.asking import is_read
+from onedial.core import InputError
+from onedial.models import OpenModel, encode, pad_batch, plainly_edited
+from onedial.panels import load_passages
+from onedial.stats import QUANTILES_95
+from steering.interventions import Intervention, chosen_positions
+
+LIMIT = 0.02
+PASSAGES_AT_ONCE = 8
+N_BOOTSTRAP = 999
+TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]
+FACT_EFFECT_COLUMNS = [
+    "setting", "accuracy", "accuracy_low", "accuracy_high", "loss", "loss_low", "loss_high", "negative_flips",
+    "positive_flips", "yes_rate", "mass", "unread", "n", "usable",
+]  # fmt: skip
+
+Around = Callable[[float], AbstractContextManager[None]]
+LogitChange = Callable[[Float[Tensor, "token vocabulary"], float], Float[Tensor, "token vocabulary"]]
+
+
+def effects_on_text(
+    model: OpenModel,
+    settings: Sequence[float],
+    intervention: Intervention | None = None,
+    change: LogitChange | None = None,
+    *,
+    around: Around | None = None,
+    passages: Sequence[str] | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """What a dial does to neutral text; see the module's text.
+
+    Args:
+        intervention: acts as it would on a prompt that is the passage's first half, and what is generated after it.
+        change: of logits, given a setting: for dials that leave the stream alone.
+        around: a context in which the whole model is another at a setting, such as with an adapter.
+        passages: by default those in the box.
+
+    Returns:
+        One row per setting, `TEXT_COLUMNS`; 95% intervals over passages.
+
+    Raises:
+        InputError: a passage of fewer than four tokens, or an intervention of another model.
+    """
+    if intervention is not None:
+        intervention.check_model(model)
+    texts = load_passages() if passages is None else passages
+    sequences = _sequences(model, texts)
+    parts = [
+        _measure(model, sequences[first : first + PASSAGES_AT_ONCE], settings, intervention, change, around)
+        for first in range(0, len(sequences), PASSAGES_AT_ONCE)
+    ]
+    kl, surprise, tokens = zip(*parts, strict=True)
+    by_passage = np.concatenate(kl, axis=1)  # setting x passage
+    nll, n = np.concatenate(surprise, axis=1), np.concatenate(tokens)
+    drawn = _draws(len(n), seed)
+    low, high = np.quantile(drawn @ by_passage.T, QUANTILES_95, axis=0)
+    perplexity = np.exp(nll.sum(axis=1) / n.sum())
+    return pd.DataFrame(
+        {
+            "setting": list(map(float, settings)),
+            "kl": by_passage.mean(axis=1),
+            "kl_low": low,
+            "kl_high": high,
+            "perplexity": perplexity[1:],
+            "perplexity_unsteered": perplexity[0],
+            "n_passages": len(n),
+        }
+    )
+
+
+@torch.inference_mode()
+def kl_on_text(
+    model: OpenModel,
+    interventions: Sequence[Intervention],
+    settings: Mapping[str, Sequence[float]],
+    *,
+    passages: Sequence[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The KL of `effects_on_text` for many interventions, each passage run once without any.
+
+    Args:
+        settings: intervention_id -> its magnitudes; what has none is left out.
+        progress: is told how many passages were done.
+
+    Returns:
+        One row per intervention and magnitude: intervention_id, magnitude, kl, kl_low, kl_high, n_passages; 95%
+        intervals over passages.
+
+    Raises:
+        InputError: a passage of fewer than four tokens, or an intervention of another model.
+    """
+    wanted = [each for each in interventions if settings.get(each.intervention_id)]
+    for each in wanted:
+        each.check_model(model)
+    texts = load_passages() if passages is None else passages
+    halves = [ids[: len(ids) // 2] for ids in _sequences(model, texts)]
+    lowest = {at: [min(each.layers) for each in wanted if each.at == at] for at in ("last", "all")}
+    runners = {at: model.runner(halves, layers, at) for at, layers in lowest.items() if layers}
+    found: dict[str, list[np.ndarray]] = {each.intervention_id: [] for each in wanted}
+    for first in range(0, len(halves) if wanted else 0, PASSAGES_AT_ONCE):
+        batch = halves[first : first + PASSAGES_AT_ONCE]
+        started = {at: runner.start(batch) for at, runner in runners.items()}
+        plain = {at: model.readout.logits(own.final, slice(None)).log_softmax(dim=-1) for at, own in started.items()}
+        for each in wanted:
+            own = torch.tensor(settings[each.intervention_id], dtype=torch.float32, device=model.device)
+            final = runners[each.at].steer(started[each.at], each.edits(), own[None])
+            steered = model.readout.logits(final, slice(None)).log_softmax(dim=-1)
+            found[each.intervention_id].append(_kl(plain[each.at][:, None], steered).double().cpu().numpy())
+        if progress:
+            progress(len(batch))
+    drawn = _draws(len(halves), seed)
+    rows = []
+    for name, parts in found.items():
+        by_passage = np.concatenate(parts)  # passage x setting
+        low, high = np.quantile(drawn @ by_passage, QUANTILES_95, axis=0)
+        means = by_passage.mean(axis=0)
+        rows += [
+            (name, float(setting), float(mean), float(least), float(most), len(halves))
+            for setting, mean, least, most in zip(settings[name], means, low, high, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"])
+
+
+def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, limit: float = LIMIT) -> pd.DataFrame:
+    """What a dial does to facts whose answers are known; see the module's text.
+
+    Args:
+        table: columns question_id, setting, margin, mass; the unsteered setting among them.
+        truth: question_id -> 1 where yes is right, 0 where no is.
+        unsteered: the setting at which nothing is done.
+        limit: how far the accuracy may fall.
+
+    Returns:
+        One row per setting, `FACT_EFFECT_COLUMNS`; 95% intervals over facts, of the loss over the same facts.
+
+    Raises:
+        InputError: the unsteered setting is missing.
+    """
+    wide = {name: table.pivot(index="question_id", columns="setting", values=name) for name in ("margin", "mass")}
+    settings = wide["margin"].columns.to_numpy(float)
+    if unsteered not in settings:
+        raise InputError(f"the facts were not asked at the setting {unsteered}; ask them there as well")
+    zero = int(np.flatnonzero(settings == unsteered)[0])
+    margin, mass = (wide[name].to_numpy(float) for name in ("margin", "mass"))
+    read = is_read(mass)
+    right = (margin > 0) == (truth.reindex(wide["margin"].index).to_numpy(float) == 1)[:, None]
+    right = (right & read).astype(float)
+    loss = right[:, [zero]] - right
+    n = len(right)
+    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP) / n
+    ends = {name: np.quantile(drawn @ own, QUANTILES_95, axis=0) for name, own in (("a", right), ("l", loss))}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        yes_rate = ((margin > 0) & read).sum(axis=0) / read.sum(axis=0)
+    found = pd.DataFrame(
+        {
+            "setting": settings,
+            "accuracy": right.mean(axis=0),
+            "accuracy_low": ends["a"][0],
+            "accuracy_high": ends["a"][1],
+            "loss": loss.mean(axis=0),
+            "loss_low": ends["l"][0],
+            "loss_high": ends["l"][1],
+            "negative_flips": (loss > 0).mean(axis=0),
+            "positive_flips": (loss < 0).mean(axis=0),
+            "yes_rate": yes_rate,
+            "mass": mass.mean(axis=0),
+            "unread": 1 - read.mean(axis=0),
+            "n": n,
+        }
+    )
+    return found.assign(usable=found["loss"] <= limit + 1e-9)[FACT_EFFECT_COLUMNS]
+
+
+def _draws(n: int, seed: int) -> np.ndarray:
+    """Weights of the passages in each resample."""
+    return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP) / n
+
+
+def _sequences(model: OpenModel, texts: Sequence[str]) -> list[list[int]]:
+    sequences = [_with_start(model, text) for text in texts]
+    if short := [text for text, ids in zip(texts, sequences, strict=True) if len(ids) < 4]:
+        raise InputError(f"the passage {short[0]!r} is shorter than four tokens; give whole sentences")
+    return sequences
+
+
+def _kl(plain: Float[Tensor, "*#row vocabulary"], steered: Float[Tensor, "*row vocabulary"]) -> Float[Tensor, "*row"]:
+    """Sum of p log(p / q) over the vocabulary, of log-probabilities."""
+    return torch.where(plain > -torch.inf, plain.exp() * (plain - steered), 0.0).sum(dim=-1).clamp(min=0.0)
+
+
+def _with_start(model: OpenModel, text: str) -> list[int]:
+    ids = encode(model.tokenizer, text)
+    start = model.tokenizer.bos_token_id
+    return ids if start is None or ids[:1] == [start] else [start, *ids]
+
+
+@torch.inference_mode()
+def _measure(
+    model: OpenModel,
+    sequences: Sequence[Sequence[int]],
+    settings: Sequence[float],
+    intervention: Intervention | None,
+    change: LogitChange | None,
+    around: Around | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(setting, passage) KL after the first half; (1 + setting, passage) surprise of the second, unsteered first;
+    (passage,) its tokens."""
+    batch = pad_batch(sequences, model.stack.pad_id).to(model.device)
+    lengths = torch.tensor([len(ids) for ids in sequences], device=model.device)
+    halves = lengths // 2  # the first half is a passage's beginning, its last token the answer position of a prompt
+    place = batch.position_ids.masked_fill(~batch.attention_mask, -1)
+    predicting = (place >= halves[:, None] - 1) & (place < lengths[:, None] - 1)
+    row = predicting.nonzero()[:, 0]
+    first = place[predicting] == halves[row] - 1
+    following = batch.input_ids.roll(-1, dims=1)[predicting]
+
+    def log_probs() -> Float[Tensor, "token vocabulary"]:
+        final = model.final_residuals(batch)
+        return model.readout.logits(final[predicting.to(final.device)], slice(None)).log_softmax(dim=-1)
+
+    def surprise(log_p: Tensor) -> np.ndarray:
+        own = -log_p.gather(1, following.to(log_p.device)[:, None])[:, 0].double().cpu()
+        return torch.zeros(len(sequences), dtype=torch.double).index_add(0, row.cpu(), own).numpy()
+
+    plain = log_probs()
+    surprises, kls = [surprise(plain)], []
+    if intervention is not None:
+        lowest, chosen = min(intervention.layers), chosen_positions(intervention.positions, place, halves)
+        stream = model.read_residual(batch, [lowest], "all")[:, 0]
+    for setting in settings:
+        if around is not None:
+            with around(float(setting)):
+                steered = log_probs()
+        elif intervention is None:
+            steered = plain
+        else:
+            values = torch.full((len(sequences),), float(setting), device=model.device)
+            with (
+                model.resumed_after(lowest, stream),
+                plainly_edited(model.stack, intervention.edits(), values, chosen),
+            ):
+                steered = log_probs()
+        if change is not None:
+            steered = change(steered, float(setting)).log_softmax(dim=-1)
+        own = first.to(plain.device)
+        kls.append(_kl(plain[own], steered[own]).double().cpu().numpy())
+        surprises.append(surprise(steered))
+    return np.array(kls).reshape(len(settings), -1), np.array(surprises), (lengths - halves).cpu().numpy()

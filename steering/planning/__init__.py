@@ -1,0 +1,1 @@
+"""Before a sweep: layer, magnitudes, reliability, what it will cost."""

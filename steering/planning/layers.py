@@ -1,0 +1,151 @@
+"""Which layer: the one where the smallest push turns the answers both ways.
+
+Of the candidate layers, the chosen one has the smallest magnitude, in residual norms, at which the subject's yes rate
+on the fitting split reaches .05 on one side and .95 on the other, with at most 5% more of the answers unread than
+without steering. No target is looked at. Where no layer reaches both, the one whose yes rate covers most is taken, and
+the scan says so.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import InputError, one_line
+from onedial.models import OpenModel, PromptSet
+from steering.interventions import Intervention
+from steering.planning.magnitudes import doubling, most_unread, yes_rates
+from steering.sweeping import sweep
+
+SPAN_LOW, SPAN_HIGH = 0.05, 0.95
+
+
+@dataclass(frozen=True)
+class LayerScan:
+    """What the scan saw and chose.
+
+    Attributes:
+        table: columns `layer, magnitude, yes_rate, unread`; magnitudes in the interventions' unit.
+        reach: per layer, the magnitude in residual norms at which the yes rate has spanned .05 to .95; inf where it
+            never does.
+        layer: the chosen one.
+        spans: whether any layer spans at all; where none does, the yes rate rises most along the chosen one.
+    """
+
+    table: pd.DataFrame
+    reach: pd.Series
+    layer: int
+    spans: bool
+
+    __repr__ = one_line
+
+    @property
+    def falls(self) -> bool:
+        """Whether the yes rate falls along the chosen layer more than it rises: the dial runs the wrong way."""
+        rates = self.rates()
+        return _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0
+
+    def rates(self) -> pd.DataFrame:
+        """The chosen layer's rates by magnitude, as `magnitudes.yes_rates` gives them."""
+        own = self.table[self.table["layer"] == self.layer]
+        return own.set_index("magnitude")[["yes_rate", "unread"]]
+
+
+def candidate_layers(option: str, n_layers: int) -> list[int]:
+    """What `--layer` stands for: `14`, `10,12,14`, `8-20`, or `auto` (every second of the middle half).
+
+    `10+14+18` stands for all of these layers at once (`layers_together`).
+
+    Raises:
+        InputError: not of these forms, or a layer that the model has not.
+    """
+    if option == "auto":
+        return list(range(n_layers // 4, max(3 * n_layers // 4, n_layers // 4) + 1, 2))
+    layers: list[int] = []
+    for piece in option.split("+" if layers_together(option) else ","):
+        first, dash, last = piece.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise InputError(
+                f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), auto, or layers at "
+                "once (10+14)"
+            )
+        highest = max(int(first), int(last or first))
+        if highest >= n_layers:
+            raise InputError(
+                f"layer {highest} requested, but this model has layers 0-{n_layers - 1}; "
+                f"pass --layer {n_layers - 1} or less"
+            )
+        layers += range(int(first), int(last or first) + 1)
+    if not layers:
+        raise InputError(f"--layer {option!r} names no layer; write a range upwards, for example 8-20")
+    return sorted(set(layers))
+
+
+def layers_together(option: str) -> bool:
+    """Whether `--layer` names layers that are steered at once, rather than candidates of which one is chosen."""
+    return "+" in option
+
+
+def scan_layers(
+    model: OpenModel,
+    fitting: PromptSet,
+    candidates: Sequence[Intervention],
+    progress: Callable[[int], None] | None = None,
+) -> LayerScan:
+    """Sweep one intervention per layer over doubled magnitudes, all layers from one prefill, and choose."""
+    grids = {each.intervention_id: doubling(each.units_per_norm) for each in candidates}
+    result = sweep(model, fitting, candidates, grids, progress=progress)
+    tables, reach, covered = [], {}, {}
+    for each in candidates:
+        layer = each.layers[0]
+        rates = yes_rates(result.table[result.table["intervention_id"] == each.intervention_id])
+        in_norms = rates.set_axis(rates.index / each.units_per_norm)
+        reach[layer] = spanning_magnitude(in_norms)
+        readable = rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]
+        covered[layer] = _rise(readable)
+        tables.append(rates.reset_index().assign(layer=layer))
+    reaches = pd.Series(reach, name="reach")
+    spans = bool(np.isfinite(reaches).any())
+    chosen = reaches if spans else -pd.Series(covered)
+    layer = int(chosen.index[int(chosen.to_numpy().argmin())])
+    table = pd.concat(tables, ignore_index=True)[["layer", "magnitude", "yes_rate", "unread"]]
+    return LayerScan(table, reaches, layer, spans)
+
+
+def _rise(readable: pd.Series) -> float:
+    """By how much the yes rate rises from the side of no to that of yes, at most; below 0 where it falls instead.
+
+    Args:
+        readable: yes rate by magnitude, where enough could be read; 0 among them, unless nothing could.
+    """
+    if not len(readable):
+        return 0.0
+    rise = float(readable[readable.index >= 0].max() - readable[readable.index <= 0].min())
+    fall = float(readable[readable.index <= 0].max() - readable[readable.index >= 0].min())
+    return rise if rise >= fall else -fall
+
+
+def spanning_magnitude(rates: pd.DataFrame) -> float:
+    """The smallest m with yes rate <= .05 at -m and >= .95 at +m (linear in between); inf where there is none.
+
+    Args:
+        rates: index magnitude in residual norms, 0 and both sides of it; columns yes_rate, unread.
+    """
+    needed, limit = [], most_unread(rates)
+    for side in (-1, 1):
+        own = rates[(rates.index * side) >= 0]
+        own = own.set_axis(np.abs(own.index)).sort_index()
+        grid, rate, unread = (part.to_numpy(dtype=float) for part in (own.index, own["yes_rate"], own["unread"]))
+        excess = rate - SPAN_HIGH if side > 0 else SPAN_LOW - rate
+        hit = np.flatnonzero((excess >= 0) & (unread <= limit))
+        if len(hit) == 0:
+            return float("inf")
+        first = int(hit[0])
+        if first == 0:
+            needed.append(0.0)
+            continue
+        before, after = excess[first - 1], excess[first]
+        share = 1.0 if np.isnan(before) or after == before else -before / (after - before)
+        needed.append(float(grid[first - 1] + share * (grid[first] - grid[first - 1])))
+    return max(needed)

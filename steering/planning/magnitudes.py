@@ -1,0 +1,166 @@
+"""Where to put the magnitudes: over the range in which the yes rate moves, and dense where it moves fast.
+
+An even grid spends most of its points where nothing happens: with a good direction all answers flip within a narrow
+band. So the range is found by doubling, the margins inside it are interpolated question by question, and the grid
+is laid even in yes rate. All of it looks at the fitting split of the questions and at no target.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from onedial.asking import is_read
+from onedial.core import InputError
+from onedial.models import OpenModel, PromptSet
+from steering.interventions import Intervention
+from steering.sweeping import sweep
+
+FIRST, LAST = 0.05, 4.0
+"""Doubling starts at +-0.05 residual norms and ends at 4."""
+RATE_LOW, RATE_HIGH = 0.02, 0.98
+MOST_UNREAD = 0.05
+"""Share of the answers that steering may make unreadable; those that were unread without it are not its doing."""
+COARSE_POINTS = 25
+GRID_POINTS = 41
+
+Floats = NDArray[np.float64]
+
+
+def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
+    """What `--magnitudes` stands for: `auto` (None), or a list such as -1,-0.5,0.5,1; 0 is added where it is missing.
+
+    Raises:
+        InputError: neither, or fewer than two magnitudes other than 0.
+    """
+    if option == "auto":
+        return None
+    pieces = option.split(",") if isinstance(option, str) else list(option)
+    try:
+        values = [float(piece) for piece in pieces]
+    except (TypeError, ValueError):
+        values = []
+    if len({*values, 0.0}) < 3 or not all(math.isfinite(value) for value in values):
+        raise InputError(
+            f"--magnitudes {option!r} is neither auto nor a list of two or more numbers like -1,-0.5,0.5,1"
+        )
+    return sorted({0.0, *values})
+
+
+def doubling(units_per_norm: float = 1.0) -> list[float]:
+    """0 and +-0.05, 0.1, 0.2 ... up to 4 residual norms, in units of which `units_per_norm` are one norm."""
+    steps = [FIRST]
+    while steps[-1] * 2 < LAST:
+        steps.append(steps[-1] * 2)
+    steps.append(LAST)
+    return [sign * step * units_per_norm for sign in (-1, 1) for step in steps] + [0.0]
+
+
+def yes_rates(table: pd.DataFrame) -> pd.DataFrame:
+    """Per magnitude: `yes_rate` among the answers that could be read, and `unread` (share of all)."""
+    read = is_read(table["mass"])
+    yes = (table["margin"] > 0).where(read)
+    grouped = pd.DataFrame({"magnitude": table["magnitude"], "yes": yes.astype(float), "unread": ~read})
+    rates = grouped.groupby("magnitude").agg(yes_rate=("yes", "mean"), unread=("unread", "mean"))
+    return rates.sort_index()
+
+
+def most_unread(rates: pd.DataFrame) -> float:
+    """The largest share of unread answers at a usable magnitude: 5% more than at magnitude 0.
+
+    Args:
+        rates: of `yes_rates`, magnitude 0 among them.
+    """
+    return MOST_UNREAD + float(rates["unread"][0.0])
+
+
+@dataclass(frozen=True)
+class Range:
+    """The stretch of magnitudes that is worth looking at, and why it ends where it does.
+
+    `low_reason` and `high_reason`: "yes rate" (.02 or .98 passed), "unread" (5% more than at 0), or "4 norms".
+    """
+
+    low: float
+    high: float
+    low_reason: str
+    high_reason: str
+
+
+def find_range(rates: pd.DataFrame) -> Range:
+    """Walk outwards from 0 through the doubled magnitudes until the yes rate has passed .02 and .98.
+
+    Args:
+        rates: of `yes_rates`, at the magnitudes of `doubling`.
+    """
+    limit = most_unread(rates)
+
+    def walk(magnitudes: Floats, passed: Callable[[float], bool]) -> tuple[float, str]:
+        last, reason = magnitudes[0], "unread"
+        for magnitude in magnitudes:
+            rate, unread = rates.loc[magnitude, "yes_rate"], rates.loc[magnitude, "unread"]
+            if unread > limit:
+                return last, "unread"
+            last, reason = magnitude, "4 norms"
+            if passed(rate):
+                return last, "yes rate"
+        return last, reason
+
+    grid = rates.index.to_numpy()
+    low, low_reason = walk(grid[grid < 0][::-1], lambda rate: rate <= RATE_LOW)
+    high, high_reason = walk(grid[grid > 0], lambda rate: rate >= RATE_HIGH)
+    return Range(float(low), float(high), low_reason, high_reason)
+
+
+def coarse_grid(found: Range) -> list[float]:
+    """Even points over the range, 0 among them."""
+    return sorted({0.0, *np.linspace(found.low, found.high, COARSE_POINTS).tolist()})
+
+
+def even_in_yes_rate(margins: pd.DataFrame, points: int = GRID_POINTS) -> list[float]:
+    """A grid whose neighbours differ by about the same change of the yes rate, 0 among them.
+
+    Args:
+        margins: question x magnitude on a coarse grid; interpolated linearly in between, question by question.
+        points: how many magnitudes to return.
+
+    Where the yes rate falls and rises again, both movements count. A twentieth of the points follows the magnitude
+    itself, so that a stretch without any movement still gets a few.
+    """
+    coarse = margins.columns.to_numpy(dtype=float)
+    dense = np.union1d(np.linspace(coarse[0], coarse[-1], 2001), coarse)
+    values = margins.to_numpy(dtype=float)
+    values = values[~np.isnan(values).any(axis=1)]
+    if len(values) == 0:
+        return _with_zero(np.linspace(coarse[0], coarse[-1], points))
+    rate = np.mean([np.interp(dense, coarse, row) > 0 for row in values], axis=0)
+    movement = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(rate)))])
+    travelled = (dense - dense[0]) / (dense[-1] - dense[0])
+    share = 0.05 if movement[-1] > 0 else 1.0
+    clock = (1 - share) * movement / max(movement[-1], 1e-12) + share * travelled
+    return _with_zero(np.interp(np.linspace(0.0, clock[-1], points), clock, dense))
+
+
+def _with_zero(grid: Floats) -> list[float]:
+    """The same number of points, the inner one nearest 0 moved to 0 (the ends stay)."""
+    moved = np.unique(grid)
+    if 0.0 not in moved:
+        inner = moved[1:-1]
+        moved[1 + int(np.abs(inner).argmin())] = 0.0
+    return sorted(float(f"{value:.6g}") for value in moved)
+
+
+def choose_magnitudes(
+    model: OpenModel,
+    fitting: PromptSet,
+    intervention: Intervention,
+    rates: pd.DataFrame,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[list[float], Range]:
+    """`--magnitudes auto`: the range from the doubled magnitudes' `rates`, then 41 points even in yes rate."""
+    found = find_range(rates)
+    coarse = sweep(model, fitting, [intervention], coarse_grid(found), progress=progress)
+    return even_in_yes_rate(coarse.margins(intervention.intervention_id)), found

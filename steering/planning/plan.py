@@ -1,0 +1,217 @@
+"""What will be swept: the intervention, its layer, its magnitudes and its controls, none chosen by a look at any
+target."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from onedial.asking import METACOGNITIVE, PromptTemplate, Question
+from onedial.core import one_line
+from onedial.models import OpenModel, PromptSet
+from steering.controls import Material, control_interventions, cosine
+from steering.interventions import Intervention
+from steering.planning.layers import LayerScan, candidate_layers, layers_together, scan_layers
+from steering.planning.magnitudes import choose_magnitudes, doubling, find_range, yes_rates
+from steering.planning.reliability import Reliability, reliability_of
+from steering.sweeping import sweep
+from steering.vectors import SteeringVector, contrast_of, vectors_of
+
+Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
+"""`with bar(total, description) as advance:`, as `onedial.show.progress_bar` is."""
+
+RANGE_QUESTIONS = 32
+"""Of the fitting split, on which each control's range is found."""
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """Interventions to sweep and the magnitudes of each.
+
+    Attributes:
+        intervention: the one that the run is about.
+        controls: the same done with directions that were not made from yes and no (`steering.controls`).
+        magnitudes: by intervention_id, in its unit: of the intervention under test its grid, 0 always among them; of a
+            control the two ends of the range in which its crossings are sought.
+        scan: what the choice of layer rests on; None where both layer and magnitudes were given.
+        reliability: how well the vector's direction repeats; None in a plan that was read from files.
+    """
+
+    intervention: Intervention
+    controls: tuple[Intervention, ...]
+    magnitudes: dict[str, list[float]]
+    scan: LayerScan | None
+    reliability: Reliability | None = None
+    notes: list[str] = field(default_factory=list)
+
+    __repr__ = one_line
+
+    @property
+    def interventions(self) -> list[Intervention]:
+        """The intervention and its controls."""
+        return [self.intervention, *self.controls]
+
+    @property
+    def vectors(self) -> list[SteeringVector]:
+        """Every vector of every intervention, each once."""
+        return list({vector.vector_id: vector for each in self.interventions for vector in each.vectors}.values())
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """intervention_id of each control -> the ends of its range."""
+        return {
+            each.intervention_id: (
+                self.magnitudes[each.intervention_id][0],
+                self.magnitudes[each.intervention_id][-1],
+            )
+            for each in self.controls
+        }
+
+    def entries(self) -> list[dict[str, object]]:
+        """The entries of interventions.json."""
+        return [
+            each.as_dict(self.magnitudes[each.intervention_id], cosine(self.intervention, each))
+            for each in self.interventions
+        ]
+
+
+def make_plan(
+    model: OpenModel,
+    extraction: PromptSet,
+    fitting: PromptSet,
+    bar: Bar,
+    *,
+    questions: Sequence[Question] = (),
+    template: PromptTemplate = METACOGNITIVE,
+    layer: str = "auto",
+    contrast: str = "response",
+    method: str = "mean_difference",
+    operator: str = "add",
+    positions: str = "last",
+    unit: str = "residual_norm",
+    magnitudes: Sequence[float] | None = None,
+    n_controls: int = 0,
+    seed: int = 0,
+) -> SweepPlan:
+    """Extract on one split, choose layer and magnitudes on another.
+
+    Args:
+        questions: those of `extraction`, in its order, and `template` the prompt: for controls alone.
+        layer: as in `candidate_layers`; with several candidates the scan chooses. Layers at once are scanned as one,
+            under the number of the lowest.
+        contrast, method, operator, positions, unit: see `CONTRASTS`, `DIRECTIONS`, `OPERATORS`, `Intervention`.
+        magnitudes: None chooses them.
+        n_controls: drawn controls; with any, one of each other contrast is added.
+
+    Raises:
+        InputError: see the parts.
+    """
+    how = {"operator": operator, "positions": positions, "unit": unit}
+    layers = candidate_layers(layer, model.n_layers)
+    with bar(len(extraction), f"reading yes and no after {len(layers)} layer(s)") as advance:
+        found = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
+    vectors = vectors_of(model.identity, found, method, extraction.prompt_hash)
+    candidates = [Intervention.of(vector, **how) for vector in vectors]
+    if layers_together(layer):
+        candidates = [Intervention.of(*vectors, **how)]
+    scan = None
+    if len(candidates) > 1 or magnitudes is None:
+        with bar(len(fitting), f"scanning {len(layers)} layer(s)") as advance:
+            scan = scan_layers(model, fitting, candidates, advance)
+        candidates = [each for each in candidates if each.layers[0] == scan.layer]
+    chosen = candidates[0]
+    if magnitudes is not None or scan is None:
+        grid = sorted({0.0, *(magnitudes or ())})
+    else:
+        with bar(len(fitting), "placing the magnitudes") as advance:
+            grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
+    own = found.at_layer(chosen.layers[0])
+    material = Material(model, chosen.vectors[0], own, questions, template)
+    controls = control_interventions(material, chosen, n_controls, seed)
+    ranges = ranges_along(model, fitting, controls, bar) if controls else {}
+    reliability = reliability_of(own, method, seed)
+    return SweepPlan(
+        chosen,
+        tuple(controls),
+        {chosen.intervention_id: grid} | ranges,
+        scan,
+        reliability,
+        _notes([each.layers[0] for each in candidates] if layers_together(layer) else layers, scan, reliability)
+        + rounding_notes(grid, chosen, model.dtype),
+    )
+
+
+def ranges_along(
+    model: OpenModel,
+    fitting: PromptSet,
+    interventions: Sequence[Intervention],
+    bar: Bar,
+    what: str = "controls",
+    confirmed: bool = False,
+) -> dict[str, list[float]]:
+    """The stretch of magnitudes worth looking at, for each of many interventions: chosen as the vector's own is, on
+    the first questions of the fitting split (`RANGE_QUESTIONS`).
+
+    Args:
+        what: they are, for people.
+        confirmed: choose again, among the magnitudes up to twice these, on the whole fitting split: a few questions may
+            all say yes long before nearly all of the others do, which ends the range too early for an eager target.
+    """
+    grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
+
+    def found(prompts: PromptSet, description: str) -> dict[str, list[float]]:
+        with bar(len(prompts), description) as advance:
+            table = sweep(model, prompts, interventions, grids, progress=advance).table
+        ranges = {name: find_range(yes_rates(own)) for name, own in table.groupby("intervention_id", sort=False)}
+        return {str(name): [each.low, each.high] for name, each in ranges.items()}
+
+    few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
+    ranges = found(few, f"finding the ranges of {len(interventions)} {what}")
+    if not confirmed or len(few) == len(fitting):
+        return ranges
+    grids = {name: [m for m in grids[name] if 2 * low <= m <= 2 * high] for name, (low, high) in ranges.items()}
+    return found(fitting, f"confirming the ranges of {len(interventions)} {what}")
+
+
+def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:
+    """Whether steps of the grid are smaller than what a 16-bit residual stream can hold.
+
+    Additions below about 1/256 of the residual stream are rounded away in bfloat16 (1/2048 in float16), so that answers
+    near the cut go to and fro.
+    """
+    if dtype not in (torch.bfloat16, torch.float16) or len(grid) < 2:
+        return []
+    least = torch.finfo(dtype).eps / 2
+    steps = np.diff(sorted(grid)) / intervention.units_per_norm
+    if not (n_small := int((steps < least).sum())):
+        return []
+    return [
+        f"warning: {n_small} of {len(steps)} steps between magnitudes are smaller than what "
+        f"{str(dtype).removeprefix('torch.')} can tell ({least:.2g} residual norms), so that answers near the cut go "
+        "to and fro; --dtype float32, or fewer --magnitudes"
+    ]
+
+
+def _notes(layers: Sequence[int], scan: LayerScan | None, reliability: Reliability) -> list[str]:
+    """What a user should know of these choices."""
+    notes = []
+    if scan is not None and not scan.spans:
+        which = (
+            f"layer {scan.layer} does not turn the answers both ways"
+            if len(layers) == 1
+            else (f"no layer turns the answers both ways; layer {scan.layer} raises the yes rate most")
+        )
+        notes.append(f"warning: {which}")
+    if scan is not None and scan.falls:
+        notes.append(
+            f"warning: the dial runs the wrong way: the yes rate falls as layer {scan.layer} is pushed towards yes, so "
+            "targets get no place on it; try another --layer, --contrast or --prompt"
+        )
+    if scan is not None and len(layers) > 1 and scan.layer in (min(layers), max(layers)):
+        notes.append(
+            f"the chosen layer {scan.layer} is at the border of the candidates ({min(layers)}-{max(layers)}); "
+            "one beyond it may do better: see --layer"
+        )
+    return notes + reliability.notes()

@@ -1,0 +1,80 @@
+"""Can yes and no be read off this prompt at all? Asked before the work begins.
+
+The mass (probability of all yes and no tokens together) at the answer position varies from .2 to 1 between prompts of
+a small model. Under a median of .5 a warning is due, under .2 the prompt is refused, with what the model would rather
+say and an assistant prefix that draws out the answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from onedial.asking import MASS_STOPS, MASS_WARNS, Prompt, PromptTemplate, Question
+from onedial.core import InputError
+from onedial.models import AnswerTokens, OpenModel
+
+ASKED = 32
+PREFIXES = ("Answer:", "Answer (Yes or No):", "My answer is", "Yes or No:")
+
+
+@dataclass(frozen=True)
+class Readability:
+    """Median mass over the questions asked, and the ten likeliest tokens with their mean probability."""
+
+    median_mass: float
+    n_asked: int
+    likeliest: tuple[tuple[str, float], ...]
+
+    @property
+    def warns(self) -> bool:
+        """Whether the mass is low enough to tell the user."""
+        return self.median_mass < MASS_WARNS
+
+    def __str__(self) -> str:
+        tokens = ", ".join(f"{text!r} {chance:.2f}" for text, chance in self.likeliest)
+        return f"median mass of yes and no {self.median_mass:.2f} over {self.n_asked} questions; likeliest: {tokens}"
+
+
+def check_readability(model: OpenModel, template: PromptTemplate, questions: Sequence[Question]) -> Readability:
+    """Measure the mass on some of the questions, unsteered.
+
+    Raises:
+        InputError: the median is under .2.
+    """
+    asked = questions[:: max(len(questions) // ASKED, 1)][:ASKED]
+    mass, chances = _ask(model, [template.fill(question.text) for question in asked])
+    top = chances.mean(dim=0).topk(10)
+    likeliest = tuple(
+        (model.tokenizer.decode([token]), chance)
+        for token, chance in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+    )
+    found = Readability(float(mass.median()), len(asked), likeliest)
+    if found.median_mass < MASS_STOPS:
+        prefix, better = _best_prefix(model, template, asked[:8])
+        raise InputError(
+            f"{found}; too little to read under {MASS_STOPS}: begin the assistant's turn with {prefix!r} "
+            f"(median mass {better:.2f}) as assistant_prefix in a prompt file, see --prompt"
+        )
+    return found
+
+
+@torch.inference_mode()
+def _ask(
+    model: OpenModel, prompts: Sequence[Prompt]
+) -> tuple[Float[Tensor, " question"], Float[Tensor, "question token"]]:
+    tokens: AnswerTokens = model.answer_tokens(prompts[0])
+    final = torch.cat([model.final_residual(model.tokenise([prompt])) for prompt in prompts])
+    chances = model.readout.logits(final, slice(None)).softmax(dim=-1)
+    return chances[:, tokens.every].sum(dim=-1), chances
+
+
+def _best_prefix(model: OpenModel, template: PromptTemplate, questions: Sequence[Question]) -> tuple[str, float]:
+    masses = {}
+    for prefix in PREFIXES:
+        tried = replace(template, assistant_prefix=prefix)
+        masses[prefix] = float(_ask(model, [tried.fill(question.text) for question in questions])[0].median())
+    best = max(PREFIXES, key=lambda prefix: masses[prefix])
+    return best, masses[best]

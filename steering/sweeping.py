@@ -1,0 +1,173 @@
+"""The sweep: every question's yes/no margin at every magnitude of every intervention.
+
+Batches of questions are the outer loop. Each batch is run once without steering; all interventions and magnitudes then
+reuse what does not depend on them (`onedial.models.forward.runner`), so memory grows neither with the number of
+questions nor with that of magnitudes, and each finished batch is handed on at once.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+
+from onedial.asking import SWEEP_COLUMNS, Question, is_read
+from onedial.core import InputError, one_line
+from onedial.models import OpenModel, PromptSet, Runner, gather, halving_on_out_of_memory, own_share
+from steering.interventions import Intervention, as_intervention
+from steering.vectors import SteeringVector
+
+ROWS_PER_QUESTION = 64
+"""More rows than this side by side pay for a mask that grows with their square."""
+
+Sink = Callable[[pd.DataFrame], None]
+Grids = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """The answers of a sweep.
+
+    Attributes:
+        table: one row per question, intervention and magnitude; columns `question_id, intervention_id, magnitude,
+            margin, mass`, ordered by intervention, question and magnitude.
+    """
+
+    table: pd.DataFrame
+
+    __repr__ = one_line
+
+    def margins(self, intervention_id: str) -> pd.DataFrame:
+        """Questions x magnitudes; nan where the answer counts as unread (mass below 0.1)."""
+        own = self.table[self.table["intervention_id"] == intervention_id]
+        read = own.assign(margin=own["margin"].where(is_read(own["mass"])))
+        return read.pivot(index="question_id", columns="magnitude", values="margin")
+
+
+def sweep(
+    model: OpenModel,
+    questions: PromptSet | Sequence[Question],
+    interventions: Sequence[Intervention | SteeringVector],
+    magnitudes: Sequence[float] | Grids,
+    *,
+    sink: Sink | None = None,
+    done: Collection[str] = frozenset(),
+    progress: Callable[[int], None] | None = None,
+    batch_size: int | None = None,
+) -> SweepResult:
+    """Ask every question at every magnitude of every intervention.
+
+    Args:
+        questions: a `PromptSet`, or questions that are put into the neutral metacognitive prompt.
+        interventions: a vector by itself is added at the answer position, in residual norms.
+        magnitudes: one list for all, or a list per `intervention_id`; in its unit, positive towards yes.
+        sink: is given each finished batch's table, for example to write it to disk. Nothing is kept then.
+        done: question ids that need not be asked again; they are missing from the result.
+        progress: is told how many questions were finished.
+
+    Returns:
+        The table of this call's questions; with several processes, of all of them, in each process. Empty with a sink.
+
+    Raises:
+        InputError: an intervention of another model, none at all, no magnitude, or an endless one.
+    """
+    asked = [as_intervention(each) for each in interventions]
+    grids = check_sweep(model, asked, magnitudes)
+    prompts = PromptSet.of(model, questions)
+    names = prompts.question_ids
+    # Prefix and batches are those of all questions, so that a resumed sweep ends with the same bits as an unbroken one.
+    batches = prompts.batches(model, batch_size, ROWS_PER_QUESTION)
+    left = [[index for index in batch if names[index] not in done] for batch in batches]
+    todo = [batch for batch in left if batch]
+    frames: list[pd.DataFrame] = []
+    if todo:
+        runners = _runners(model, prompts, asked)
+
+        def work(batch: list[int]) -> pd.DataFrame:
+            own = prompts.subset([names[index] for index in batch])
+            return pd.concat(
+                [
+                    _sweep_batch(model, own, runner, [each for each in asked if each.at == at], grids)
+                    for at, runner in runners
+                ],
+                ignore_index=True,
+            )
+
+        for batch in own_share(todo):
+            for frame in halving_on_out_of_memory(work, batch):
+                if sink:
+                    sink(frame)
+                else:
+                    frames.append(frame)
+                if progress:
+                    progress(frame["question_id"].nunique())
+    if sink:
+        return SweepResult(pd.DataFrame(columns=SWEEP_COLUMNS))
+    frames = gather(frames)
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=SWEEP_COLUMNS)
+    place = {question: index for index, question in enumerate(prompts.question_ids)}
+    order = table["question_id"].map(place)
+    table = table.assign(_order=order).sort_values(["intervention_id", "_order", "magnitude"], kind="stable")
+    return SweepResult(table.drop(columns="_order").reset_index(drop=True))
+
+
+def _runners(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> list[tuple[str, Runner]]:
+    """One runner for each kind of position, which keeps the stream where its interventions begin."""
+    kinds = dict.fromkeys(each.at for each in interventions)
+    return [
+        (at, model.runner(prompts.sequences, [min(each.layers) for each in interventions if each.at == at], at))
+        for at in kinds
+    ]
+
+
+def check_sweep(
+    model: OpenModel, interventions: Sequence[Intervention], magnitudes: Sequence[float] | Grids
+) -> dict[str, list[float]]:
+    """The magnitudes of each intervention, ascending.
+
+    Raises:
+        InputError: as in `sweep`.
+    """
+    if not interventions:
+        raise InputError("the sweep was given no intervention; extract a steering vector first")
+    for each in interventions:
+        each.check_model(model)
+    identifiers = [each.intervention_id for each in interventions]
+    if len(set(identifiers)) < len(identifiers):
+        raise InputError(f"two interventions share a name among {', '.join(identifiers)}; leave one out")
+    grids = {
+        name: sorted({float(m) for m in (magnitudes[name] if isinstance(magnitudes, Mapping) else magnitudes)})
+        for name in identifiers
+    }
+    for name, grid in grids.items():
+        if not grid or not np.isfinite(grid).all():
+            raise InputError(f"the magnitudes of {name} are {grid}; give at least one number, all of them finite")
+    return grids
+
+
+def _sweep_batch(
+    model: OpenModel, prompts: PromptSet, runner: Runner, interventions: Sequence[Intervention], grids: Grids
+) -> pd.DataFrame:
+    started = runner.start(prompts.sequences)
+    frames = []
+    for each in interventions:
+        edits = each.edits()
+        grid = torch.tensor(grids[each.intervention_id], dtype=torch.float32, device=model.device)
+        answers = [
+            model.readout.margin_and_mass(runner.steer(started, edits, chunk[None]), prompts.tokens)
+            for chunk in grid.split(ROWS_PER_QUESTION)
+        ]
+        margin, mass = (torch.cat(parts, dim=1).double().cpu().numpy() for parts in zip(*answers, strict=True))
+        frames.append(
+            pd.DataFrame(
+                {
+                    "question_id": np.repeat(np.array(prompts.question_ids, dtype=object), len(grid)),
+                    "intervention_id": each.intervention_id,
+                    "magnitude": np.tile(np.array(grids[each.intervention_id]), len(prompts)),
+                    "margin": margin.ravel(),
+                    "mass": mass.ravel(),
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,135 @@
+"""What comes with the project is called by name, says what it is about, and a misspelt name finds its neighbour."""
+
+import csv
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onedial.asking import NAMED_PANELS, NAMED_QUESTIONS
+from onedial.asking.named_data import NOTES
+from onedial.core import InputError, Notice
+from onedial.panels import join_questions_and_panel, load_panel, load_questions
+
+DATA = files("onedial.panels") / "data"
+# yes, yes on safe prompts, yes on unsafe ones, answered: counted in the published answers
+RATES = {
+    "claude-3.5-haiku": (0.362, 0.651, 0.000, 448),
+    "gpt-4.1-mini": (0.440, 0.788, 0.005, 450),
+    "llama-3.1-8b": (0.697, 0.734, 0.154, 201),
+    "mistral-7b-instruct": (0.243, 0.443, 0.000, 333),
+    "o4-mini": (0.482, 0.850, 0.005, 436),
+}
+
+
+@pytest.fixture(scope="module")
+def frontier():
+    return load_panel("frontier")
+
+
+def test_the_frontier_panel_is_whole(frontier):
+    assert frontier.answers.shape == (450, 18)
+    assert int(frontier.answers.notna().sum().sum()) == 7154
+    safe = [question.id for question in load_questions("frontier-safe")]
+    assert len(safe) == 250
+    for name, (yes, on_safe, on_unsafe, n) in RATES.items():
+        own = frontier.answers[name]
+        assert own.notna().sum() == n
+        rates = own.mean(), own[safe].mean(), own.drop(safe).mean()
+        np.testing.assert_allclose(rates, (yes, on_safe, on_unsafe), atol=6e-4)
+
+
+def test_every_respondent_of_the_frontier_panel_is_its_own_base_model_of_a_known_family(frontier):
+    about = frontier.respondents
+    assert about["model"].nunique() == 18
+    assert about["model"].str.contains("/").all()
+    assert about["family"].nunique() == 7
+    assert (about["family"] != "").all()
+
+
+def test_the_frontier_prompts_serve_as_questions_with_their_type_as_topic(frontier):
+    questions = load_questions("frontier")
+    shared, joined, report = join_questions_and_panel(questions, frontier)
+    assert report.by_id == 450
+    assert joined.answers.equals(frontier.answers)
+    assert len({question.topic for question in shared}) == 18
+    safe = load_questions("frontier-safe")
+    assert {(q.id, q.text, q.topic) for q in safe} < {(q.id, q.text, q.topic) for q in questions}
+    assert not any(question.topic.startswith("contrast") for question in safe)
+    assert join_questions_and_panel(safe, frontier)[2].matched == 250
+
+
+@pytest.mark.parametrize("load", [lambda: load_panel("frontier"), lambda: load_questions("frontier-safe")])
+def test_whoever_loads_it_is_told_that_it_is_about_refusal(load):
+    with pytest.warns(Notice, match="about refusal, not ability"):
+        load()
+
+
+def test_every_named_file_is_there_and_travels_with_the_package():
+    named = {*NAMED_QUESTIONS.values(), *(file for pair in NAMED_PANELS.values() for file in pair)}
+    patterns = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["tool"]["setuptools"]
+    for name in named:
+        assert DATA.joinpath(*name.split("/")).is_file(), name
+        assert any(Path("data", name).match(pattern) for pattern in patterns["package-data"]["elicitation"]), name
+    assert NOTES.keys() <= {*NAMED_PANELS, *NAMED_QUESTIONS}
+
+
+@pytest.mark.parametrize(
+    ("path", "licence"),
+    [
+        ("LICENSE", "CC0 1.0"),
+        ("frontier/LICENSE-answers.txt", "MIT License"),
+        ("frontier/LICENSE-prompts.txt", "CC BY 4.0"),
+        ("frontier_confidence/LICENSE-answers.txt", "CC BY 4.0"),
+        ("frontier_confidence/LICENSE-questions.txt", "MIT License"),
+    ],
+)
+def test_licences_stand_beside_the_data(path, licence):
+    assert licence in DATA.joinpath(*path.split("/")).read_text(encoding="utf-8")
+
+
+def test_the_licence_names_every_file_that_it_covers():
+    text = (DATA / "LICENSE").read_text(encoding="utf-8")
+    for file in DATA.iterdir():
+        assert file.name in text or file.name == "LICENSE", file.name
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("fronteir", "frontier"), ("Embeded", "embedded"), ("FRONTIER", "frontier")],
+)
+def test_a_misspelt_panel_finds_its_neighbour(given, meant):
+    with pytest.raises(
+        InputError, match=f"no panel called '{given}'; did you mean '{meant}'. known are embedded, front"
+    ):
+        load_panel(given)
+
+
+def test_a_misspelt_set_of_questions_finds_its_neighbour():
+    with pytest.raises(InputError, match="no questions called 'sqaud'; did you mean 'squad'"):
+        load_questions("sqaud")
+    with pytest.raises(InputError, match="no questions called 'frontier safe'; did you mean 'frontier-safe'"):
+        load_questions("frontier safe")
+
+
+def test_a_name_like_nothing_gets_the_list_alone():
+    with pytest.raises(InputError, match=r"no panel called 'zzz'; known are .*refusal, not ability.*or give a file"):
+        load_panel("zzz")
+
+
+def test_a_missing_file_is_still_called_a_file():
+    with pytest.raises(InputError, match=r"there is no file nowhere\.csv"):
+        load_panel("nowhere.csv")
+
+
+def test_the_readme_says_what_the_table_holds(frontier):
+    readme = (DATA / "frontier" / "README.md").read_text(encoding="utf-8")
+    assert "refusal, not ability" in readme
+    cells = {
+        row[0].strip(): row[1:] for row in csv.reader(readme.splitlines(), delimiter="|") for row in [row[1:-1]] if row
+    }
+    for name in frontier.answers.columns:
+        assert float(cells[name][0]) == pytest.approx(frontier.answers[name].mean(), abs=6e-4)
+        assert int(cells[name][3]) == frontier.answers[name].notna().sum()

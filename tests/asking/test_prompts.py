@@ -1,0 +1,86 @@
+"""A prompt has one slot for the question; framings differ in nothing but what stands before the request."""
+
+import pytest
+
+from onedial.asking import CLOSED_BOOK, CLOSED_BOOK_PROMPTS, FRAMINGS, METACOGNITIVE, PromptTemplate, load_prompt
+from onedial.core import InputError
+from onedial.panels import load_questions
+
+
+def test_every_framing_ends_with_the_same_request():
+    endings = {template.user[template.user.index("Question: {question}") :] for template in FRAMINGS.values()}
+    assert len(FRAMINGS) >= 8
+    assert len(endings) == 1
+    assert endings.pop().endswith("Can you answer this question correctly? Yes or No?")
+    assert len({template.user for template in FRAMINGS.values()}) == len(FRAMINGS)
+    assert {template.assistant_prefix for template in FRAMINGS.values()} == {"Answer:"}
+
+
+def test_each_framing_goes_by_its_own_name_and_neutral_is_the_default():
+    assert all(template.name == name for name, template in FRAMINGS.items())
+    assert METACOGNITIVE is FRAMINGS["neutral"]
+
+
+def test_the_closed_book_prompt_asks_for_the_answer_itself():
+    prompt = CLOSED_BOOK.prompt("Who wrote Emma?")
+    assert "Who wrote Emma?" in prompt.user
+    assert "Yes or No" not in prompt.user
+
+
+def test_worked_examples_are_development_questions_with_their_answers_and_the_question_stands_last():
+    known = {question.text: question.answers for question in load_questions("development")}
+    user = CLOSED_BOOK_PROMPTS["closed book, examples"].fill("Who wrote Emma?").user
+    *worked, last = user.split("Question: ")[1:]
+    assert last == "Who wrote Emma?"
+    assert len(worked) == 4
+    for each in worked:
+        asked, said = each.strip().split("\n\nAnswer: ")
+        assert said in known[asked]
+
+
+def test_a_question_that_looks_like_a_slot_is_filled_in_as_it_stands():
+    assert PromptTemplate("Q: {question}").fill("What is {question} in {braces}?").user == (
+        "Q: What is {question} in {braces}?"
+    )
+
+
+@pytest.mark.parametrize("name", ["p.txt", "p.md"])
+def test_a_text_file_is_the_user_turn(tmp_path, name):
+    (tmp_path / name).write_text("\ufeffCould you answer this?\n{question}\n", encoding="utf-8")
+    assert load_prompt(tmp_path / name) == PromptTemplate("Could you answer this?\n{question}", name="p")
+
+
+def test_a_yaml_file_may_begin_the_assistants_turn(tmp_path):
+    path = tmp_path / "p.yaml"
+    path.write_text('user: |\n  Could you?\n  {question}\nassistant_prefix: "Verdict:"\nname: mine\n', encoding="utf-8")
+    assert load_prompt(path) == PromptTemplate("Could you?\n{question}", "Verdict:", "mine")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("p.txt", b"Could you?", r"holds \{question\} 0 times; it must stand there exactly once"),
+        ("p.txt", b"", "0 times"),
+        ("p.txt", b"{question} {question}", "2 times"),
+        ("p.txt", b"\xff\xfe{question}", "is no UTF-8 text"),
+        ("p.docx", b"{question}", "ends in '.docx'; prompts are read from .txt, .md and .yaml"),
+        ("p.yaml", b"user: [", "is no YAML"),
+        ("p.yaml", b"", "holds NoneType; give the key `user`"),
+        ("p.yaml", b"just text {question}", "give the key `user`"),
+        ("p.yaml", b"prompt: '{question}'", "holds prompt; give the key `user`"),
+        ("p.yaml", b"user: '{question}'\nsystem: be kind", "holds user, system"),
+        ("p.yaml", b"user: '{question}'\nassistant_prefix: 7", "gives assistant_prefix as 7; write it as text"),
+        ("p.yaml", b"user: {question}", "gives user as"),
+        ("p.yaml", b"user: !!python/object/apply:os.getcwd []", "is no YAML"),
+    ],
+)
+def test_a_prompt_that_cannot_be_used_is_refused(tmp_path, name, content, complaint):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=complaint) as refusal:
+        load_prompt(tmp_path / name)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_missing_prompt_file_is_named():
+    with pytest.raises(InputError, match=r"there is no prompt file nowhere\.txt"):
+        load_prompt("nowhere.txt")

@@ -1,0 +1,245 @@
+"""Models behind a server: reading what they say, faults on the way, and keys that must not be seen."""
+
+import importlib.util
+import math
+import threading
+
+import pytest
+from fake_server import FakeServer, Fault, question_of
+
+from onedial.asking import (
+    CAN_YOU_ANSWER,
+    CLOSED_BOOK,
+    REASONED,
+    Asking,
+    ProviderModel,
+    ProviderRespondent,
+    Respondent,
+    answers_in_order,
+    answers_side_by_side,
+    parse_direct_yes_no,
+    response_of,
+)
+from onedial.core import InputError
+
+CANARY = "sk-canary-4f1c2b7e9d"
+needs_inspect = pytest.mark.skipif(
+    importlib.util.find_spec("inspect_ai") is None,
+    reason="inspect_ai is an optional extra (requirements-providers.txt)",
+)
+LOGS = {"Yes": math.log(0.6), "No": math.log(0.3), "I": math.log(0.05)}
+
+
+def prompts(*questions, instrument=CAN_YOU_ANSWER):
+    return [instrument.prompt(question) for question in questions]
+
+
+def respondent(server, **settings):
+    return ProviderRespondent(ProviderModel("tiny", server=server.url, **{"retries": 0} | settings))
+
+
+# ---- reading, without a server ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Yes", True),
+        ("**No.**\n\nYes, others might.", False),
+        ("Yes, I can.\nThere is no doubt.", True),
+        ("<think>No, hard.</think>\nYes", True),
+        ("<think>Yes, I", None),
+        ("Ja, natürlich.", None),
+        ("是的", None),
+        ("", None),
+        ("Yes or no? Hard to say.", None),
+        ("The Danube.", None),
+    ],
+)
+def test_the_first_clear_line_of_a_direct_answer_decides_and_nothing_else_is_a_no(text, said):
+    assert parse_direct_yes_no(text) is said
+    response = response_of(CAN_YOU_ANSWER, text, True, [])
+    assert response.said_yes is said
+    assert response.value == (None if said is None else float(said))
+    assert response.raw_text == text
+    assert math.isnan(response.mass)
+
+
+def test_margin_and_mass_are_those_of_the_first_token_that_says_something():
+    space = {"\n": 0.0}
+    response = response_of(CAN_YOU_ANSWER, "\nYes", True, [space, LOGS])
+    assert response.margin == pytest.approx(math.log(0.6 / 0.3))
+    assert response.mass == pytest.approx(0.9)
+    assert response.confidence == pytest.approx(2 / 3)
+
+
+def test_an_option_that_is_not_shown_counts_as_likely_as_the_least_likely_token_that_is():
+    response = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "Yeah": math.log(0.02)}])
+    assert response.margin == pytest.approx(math.log(0.9 / 0.02))
+    assert response.mass == pytest.approx(0.9)
+
+
+def test_an_answer_that_does_not_come_first_has_no_margin_and_one_with_too_little_mass_is_unread():
+    later = response_of(CAN_YOU_ANSWER, "Well: yes.", True, [{"Well": -0.1, "Yes": -3.0}])
+    assert (later.said_yes, math.isnan(later.margin), math.isnan(later.mass)) == (True, True, True)
+    faint = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.04), "No": math.log(0.03), "x": -0.1}])
+    assert (faint.value, faint.said_yes) == (None, None)
+
+
+def test_reasoning_that_was_cut_off_is_unread():
+    text = "I know rivers well, so yes."
+    assert response_of(REASONED, text, False, []).said_yes is None
+    assert response_of(REASONED, f"{text}\nAnswer: Yes", True, []).said_yes is True
+
+
+def test_a_key_is_named_and_never_written(monkeypatch):
+    settings = ProviderModel("tiny", server="http://127.0.0.1:1/v1", key="ONEDIAL_TEST_KEY")
+    monkeypatch.delenv("ONEDIAL_TEST_KEY", raising=False)
+    with pytest.raises(InputError, match=r"\$ONEDIAL_TEST_KEY, which is not set"):
+        settings.key_value()
+    monkeypatch.setenv("ONEDIAL_TEST_KEY", CANARY)
+    assert settings.key_value() == CANARY
+    assert CANARY not in repr(settings)
+
+
+def test_without_inspect_one_is_told_what_to_install(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install -r requirements-providers.txt"):
+        ProviderRespondent(ProviderModel("tiny", server="http://127.0.0.1:1/v1"))
+
+
+# ---- against a server ----------------------------------------------------------------------------------------------
+
+
+@needs_inspect
+def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself(tmp_path):
+    def answering(body):
+        return "Yes" if "river" in question_of(body) else "No"
+
+    def shown(body):
+        return {"Yes": 0.6, "No": 0.3} if "river" in question_of(body) else {"No": 0.8, "Yes": 0.1}
+
+    with FakeServer(answering, model="tiny-2026-11", fingerprint="fp_7", logprobs=shown) as server:
+        asked = ProviderRespondent(
+            ProviderModel("tiny", server=server.url, temperature=0, retries=0), logs=tmp_path / "logs"
+        )
+        given = answers_in_order(asked, prompts("Which river?", "Who?", "What river?"), CAN_YOU_ANSWER)
+        request = server.asked[0]
+    assert isinstance(asked, Respondent)
+    assert [each.said_yes for each in given] == [True, False, True]
+    assert [each.margin for each in given] == pytest.approx([math.log(2), -math.log(8), math.log(2)])
+    assert {(each.served_model, each.served_fingerprint) for each in given} == {("tiny-2026-11", "fp_7")}
+    assert len({each.prompt_hash for each in given}) == 3
+    assert all(each.tokens_in > 0 and each.tokens_out > 0 and each.answered_at and each.seconds > 0 for each in given)
+    assert (request["temperature"], request["logprobs"], request["top_logprobs"]) == (0, True, 20)
+    assert [turn["role"] for turn in request["messages"]] == ["user"]
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    from inspect_ai.log import read_eval_log
+
+    samples = read_eval_log(str(log)).samples
+    assert sorted(each.output.completion for each in samples) == ["No", "Yes", "Yes"]
+
+
+@needs_inspect
+def test_what_fails_for_the_time_being_is_asked_again_and_what_fails_for_good_is_an_error():
+    seen: dict[str, int] = {}
+    lock = threading.Lock()
+
+    def answering(body):
+        question = question_of(body)
+        with lock:
+            seen[question] = seen.get(question, 0) + 1
+            n = seen[question]
+        if question == "limited":
+            return Fault(429, headers={"Retry-After": "0"}) if n == 1 else "Yes"
+        if question == "broken":
+            return Fault(500) if n == 1 else "No"
+        if question == "nonsense":
+            return Fault(200, "<html>bad gateway</html>")
+        if question == "bad":
+            return Fault(400, '{"error": {"message": "no such parameter"}}')
+        return ""
+
+    asked = ("limited", "broken", "empty", "nonsense", "bad")
+    with FakeServer(answering) as server:
+        given = dict(
+            zip(asked, answers_in_order(respondent(server, retries=1), prompts(*asked), CAN_YOU_ANSWER), strict=True)
+        )
+    assert (given["limited"].said_yes, given["broken"].said_yes) == (True, False)
+    assert seen["limited"] == seen["broken"] == 2
+    assert (given["empty"].said_yes, given["empty"].error) == (None, "")
+    for name in ("nonsense", "bad"):
+        assert given[name].said_yes is None
+        assert given[name].error
+    assert "no such parameter" in given["bad"].error
+
+
+@needs_inspect
+def test_no_key_reaches_answers_logs_or_messages_when_the_server_repeats_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("ONEDIAL_TEST_KEY", CANARY)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+    def answering(body):
+        if question_of(body) == "echo":
+            return f"Yes, and your key is {CANARY}"
+        return Fault(400, f'{{"error": {{"message": "bad request with {CANARY}"}}}}')
+
+    with FakeServer(answering, key=CANARY) as server:
+        settings = ProviderModel("tiny", server=server.url, key="ONEDIAL_TEST_KEY", retries=0)
+        given = answers_in_order(
+            ProviderRespondent(settings, logs=tmp_path / "logs"), prompts("echo", "fail"), CAN_YOU_ANSWER
+        )
+        monkeypatch.setenv("ONEDIAL_TEST_KEY", f"{CANARY}-other")
+        with pytest.raises(InputError, match="refused the key") as refused:
+            list(ProviderRespondent(settings, logs=tmp_path / "logs").answer(prompts("echo"), CAN_YOU_ANSWER))
+    assert given[0].said_yes
+    assert "[key]" in given[1].error
+    assert CANARY not in repr(given) + str(refused.value)
+    from inspect_ai.log import read_eval_log
+
+    logs = list((tmp_path / "logs").glob("*.eval"))
+    assert len(logs) == 2
+    for log in logs:
+        told = read_eval_log(str(log)).model_dump_json()
+        assert "[key]" in told
+        assert CANARY not in told, told[max(0, told.find(CANARY) - 300) : told.find(CANARY) + 60]
+    for file in (each for each in tmp_path.rglob("*") if each.is_file()):
+        assert CANARY.encode() not in file.read_bytes(), file
+
+
+@needs_inspect
+def test_two_respondents_are_asked_at_once_and_a_refusal_leaves_the_rest_unasked():
+    with FakeServer(lambda body: "Yes", keep=False) as one, FakeServer(lambda body: "No", keep=False) as other:
+        work = [Asking(respondent(each), prompts(*"abcdef"), CAN_YOU_ANSWER) for each in (one, other)]
+        left = [4]
+
+        def permit(place, at):
+            left[0] -= 1
+            return left[0] >= 0
+
+        given = list(answers_side_by_side(work, permit))
+    assert len(given) == 4 == one.n_asked + other.n_asked
+    assert all(response.said_yes == (place == 0) for place, response in given)
+
+
+@needs_inspect
+def test_leaving_the_answers_ends_what_is_under_way():
+    with FakeServer(lambda body: "Yes", seconds=0.05) as server:
+        answers = respondent(server, connections=2).answer(prompts(*map(str, range(200))), CLOSED_BOOK)
+        next(answers)
+        answers.close()
+        n_asked = server.n_asked
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("asking")]
+    assert n_asked < 200
+
+
+@needs_inspect
+def test_a_server_that_is_not_there_ends_in_one_sentence():
+    with FakeServer(lambda body: "Yes") as server:
+        gone = server.url
+    with pytest.raises(InputError, match="10 requests failed and none was answered"):
+        list(
+            ProviderRespondent(ProviderModel("tiny", server=gone, retries=0)).answer(
+                prompts(*map(str, range(12))), CAN_YOU_ANSWER
+            )
+        )

@@ -1,0 +1,468 @@
+"""Questions come in as they were written, or are refused in one sentence that names file and line."""
+
+import itertools
+import json
+import random
+
+import pandas as pd
+import pytest
+
+from onedial.asking import (
+    Question,
+    question_id,
+    questions_frame,
+    questions_from_frame,
+    sample_questions,
+    stratified_sample,
+)
+from onedial.core import InputError, Notice
+from onedial.panels import grade_answer, load_questions, read_questions
+
+ROWS = [
+    {"id": "a", "question": "Who wrote Emma?", "answers": ["Jane Austen", "Austen"], "topic": "books", "level": 2},
+    {"id": "b", "question": "What is 6 × 7?", "answers": ["42"], "topic": None, "level": None},
+]
+
+
+def write_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def many():
+    return [Question(id=f"q{number}", text=f"How much is {number} and {number}?") for number in range(200)]
+
+
+def test_the_three_formats_hold_the_same_questions(tmp_path):
+    jsonl = write_jsonl(tmp_path / "q.jsonl", ROWS)
+    parquet = tmp_path / "q.parquet"
+    pd.DataFrame(ROWS).to_parquet(parquet)
+    table = tmp_path / "q.csv"
+    table.write_text(
+        "id,question,answers,topic,level\na,Who wrote Emma?,Jane Austen|Austen,books,2\nb,What is 6 × 7?,42,,\n"
+    )
+    expected = [
+        Question("a", "Who wrote Emma?", ("Jane Austen", "Austen"), "books", 2),
+        Question("b", "What is 6 × 7?", ("42",)),
+    ]
+    assert load_questions(jsonl) == load_questions(parquet) == load_questions(table) == expected
+
+
+def test_spreadsheet_csv_with_byte_order_mark_semicolons_and_line_breaks_in_a_field_is_read(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_bytes('\ufeffquestion;answer\r\n"Who wrote\r\nEmma?";Jane Austen\r\n'.encode())
+    (question,) = load_questions(path)
+    assert question.answers == ("Jane Austen",)
+    assert question.id == question_id("who wrote emma")
+
+
+def test_a_question_without_id_is_known_by_its_words_alone(tmp_path):
+    path = write_jsonl(tmp_path / "q.jsonl", [{"question": "Who wrote Emma?"}])
+    other = write_jsonl(tmp_path / "r.jsonl", [{"question": "who WROTE  “Emma”"}])
+    assert load_questions(path)[0].id == load_questions(other)[0].id
+
+
+def test_repeats_without_ids_are_merged_with_all_their_answers_and_counted(tmp_path):
+    rows = [
+        {"question": "Who wrote Emma?", "answer": "Austen"},
+        {"question": "who wrote emma", "answer": ["J. Austen"]},
+    ]
+    path = write_jsonl(tmp_path / "q.jsonl", rows)
+    with pytest.warns(Notice, match="1 repeated questions merged, 1 remain"):
+        (question,) = load_questions(path)
+    assert question.answers == ("Austen", "J. Austen")
+    assert len(read_questions(path)) == 2
+
+
+def test_a_panel_with_question_text_serves_as_questions_in_either_shape(tmp_path):
+    wide = tmp_path / "wide.csv"
+    wide.write_text("question_id,question,m1,m2\nx,Who wrote Emma?,1,0\ny,Who sang Aida?,0,\n")
+    long = tmp_path / "long.csv"
+    long.write_text(
+        "question_id,question,respondent,said_yes\n"
+        "x,Who wrote Emma?,m1,1\nx,Who wrote Emma?,m2,0\ny,Who sang Aida?,m1,0\ny,Who sang Aida?,m2,\n"
+    )
+    assert load_questions(wide) == load_questions(long)
+    assert [question.id for question in load_questions(long)] == ["x", "y"]
+
+
+def test_unknowable_questions_are_marked(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("question,unknowable\nWhat did the first person dream?,yes\nWho wrote Emma?,\n")
+    assert [question.unknowable for question in load_questions(path)] == [True, False]
+
+
+def test_a_larger_sample_contains_the_smaller(many):
+    drawn = [{question.id for question in sample_questions(many, n, seed=3)} for n in (1, 20, 90, 200)]
+    assert [len(ids) for ids in drawn] == [1, 20, 90, 200]
+    assert all(small < large for small, large in itertools.pairwise(drawn))
+
+
+def test_a_sample_depends_on_seed_and_ids_not_on_the_order_of_the_file(many):
+    forwards = {question.id for question in sample_questions(many, 50, seed=1)}
+    assert forwards == {question.id for question in sample_questions(many[::-1], 50, seed=1)}
+    assert forwards != {question.id for question in sample_questions(many, 50, seed=2)}
+
+
+def test_a_sample_keeps_the_order_of_the_file(many):
+    drawn = sample_questions(many, 50)
+    assert drawn == [question for question in many if question in drawn]
+
+
+@pytest.mark.parametrize("n", [0, -3, 201])
+def test_a_sample_that_cannot_be_drawn_is_refused(many, n):
+    with pytest.raises(InputError, match=f"{n} questions requested"):
+        sample_questions(many, n)
+
+
+def test_the_table_of_questions_survives_parquet(tmp_path):
+    questions = [
+        Question("a", "Who?", ("x", "y"), "t", 3),
+        Question("b", "Where?"),
+        Question("c", "Why?", (), None, 5, unknowable=True),
+    ]
+    path = tmp_path / "questions.parquet"
+    questions_frame(questions).assign(split="test").to_parquet(path)
+    assert questions_from_frame(pd.read_parquet(path)) == questions
+    assert load_questions(path) == questions
+
+
+HUB_ROWS = {
+    "squad": [
+        {
+            "id": "s1",
+            "context": "Paris lies on the Seine.",
+            "question": "Where is Paris?",
+            "answers": {"text": ["on the Seine", "on the Seine"], "answer_start": [11, 11]},
+        },
+        {
+            "id": "s2",
+            "context": "…",
+            "question": "where is Paris",
+            "answers": {"text": ["France"], "answer_start": [0]},
+        },
+    ],
+    "nq_open": [{"question": "where is paris", "answer": ["on the Seine", "France"]}],
+    "trivia_qa": [
+        {
+            "question_id": "t1",
+            "question": "Where is Paris?",
+            "answer": {"value": "on the Seine", "aliases": ["France"], "normalized_value": "on seine"},
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("name", HUB_ROWS)
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_local_folder_in_the_hubs_layout_is_read(tmp_path, monkeypatch, name, by_name):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / (name if by_name else "copy") / ("rc.nocontext" if name == "trivia_qa" else "data")
+    folder.mkdir(parents=True)
+    pd.DataFrame(HUB_ROWS[name]).to_parquet(folder / "validation-00000-of-00001.parquet")
+    (question,) = load_questions(name if by_name else folder.parent)
+    assert question.text.lower().rstrip("?") == "where is paris"
+    assert question.answers == ("on the Seine", "France")
+    assert question.id == {"squad": "s1", "trivia_qa": "t1"}.get(name, question_id("where is paris"))
+
+
+def test_a_local_folder_without_a_validation_split_is_refused(tmp_path):
+    pd.DataFrame(HUB_ROWS["nq_open"]).to_parquet(tmp_path / "test-00000-of-00001.parquet")
+    with pytest.raises(InputError, match="validation split"):
+        load_questions(tmp_path)
+
+
+BENCHMARKS = {
+    "simple_qa": (
+        "test",
+        {"metadata": "{'topic': 'Art', 'urls': ['x']}", "problem": "Who painted Olympia?", "answer": "Manet"},
+        Question(question_id("Who painted Olympia?"), "Who painted Olympia?", ("Manet",), "Art"),
+    ),
+    "mmlu_pro": (
+        "test",
+        {
+            "question_id": 70,
+            "question": "Which is a metal?",
+            "options": ["sulfur", "iron", "neon"],
+            "answer": "B",
+            "answer_index": 1,
+            "cot_content": "",
+            "category": "chemistry",
+        },
+        Question(
+            "70",
+            "Which is a metal?\n\nA) sulfur\nB) iron\nC) neon",
+            ("B", "iron"),
+            "chemistry",
+            grading="choice",
+        ),
+    ),
+    "math": (
+        "test",
+        {
+            "problem": "What is $\\frac{1}{2}+\\frac{1}{4}$?",
+            "level": "Level 2",
+            "type": "Prealgebra",
+            "solution": "Add: $\\boxed{\\frac{3}{4}}$.",
+        },
+        Question(
+            question_id("What is $\\frac{1}{2}+\\frac{1}{4}$?"),
+            "What is $\\frac{1}{2}+\\frac{1}{4}$?",
+            ("\\frac{3}{4}",),
+            "Prealgebra",
+            2,
+            grading="number",
+        ),
+    ),
+    "math_500": (
+        "test",
+        {
+            "problem": "How much is 6 times 7?",
+            "solution": "It is \\boxed{42}.",
+            "answer": "42",
+            "subject": "Algebra",
+            "level": 1,
+            "unique_id": "test/algebra/1.json",
+        },
+        Question("test/algebra/1.json", "How much is 6 times 7?", ("42",), "Algebra", 1, grading="number"),
+    ),
+}
+
+
+def saved_as_on_the_hub(folder, split, row):
+    """Two files per split, as the hub has them: the one to ask, and another that must not be asked."""
+    folder.mkdir(parents=True)
+    other = {
+        key: (value.replace("?", " again?") if key in ("question", "problem") else value) for key, value in row.items()
+    }
+    pd.DataFrame([row]).to_parquet(folder / f"{split}-00000-of-00001.parquet")
+    pd.DataFrame([other]).to_parquet(folder / f"{'validation' if split == 'test' else 'test'}-00000-of-00001.parquet")
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize("by_name", [True, False])
+def test_benchmarks_are_read_from_folders_in_the_hubs_layout_with_a_grader_that_fits(
+    tmp_path, monkeypatch, name, by_name
+):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    split, row, expected = BENCHMARKS[name]
+    folder = tmp_path / (name if by_name else "copy")
+    saved_as_on_the_hub(folder / "algebra" if name == "math" else folder / "data", split, row)
+    (question,) = load_questions(name if by_name else folder)
+    assert question == expected
+    assert grade_answer(question, expected.answers[0]).correct
+    assert not grade_answer(question, {"choice": "C", "number": "7/8"}.get(question.grading, "Monet")).correct
+
+
+GPQA = {
+    "Record ID": ["r1", "r2"],
+    "Question": ["Which particle?", "Which bond?"],
+    "Correct Answer": ["muon", "ionic"],
+    "Incorrect Answer 1": ["pion", "covalent"],
+    "Incorrect Answer 2": ["kaon", "metallic"],
+    "Incorrect Answer 3": ["tau", "hydrogen"],
+    "High-level domain": ["Physics", "Chemistry"],
+    "Canary String": ["x", "x"],
+}
+
+
+def test_gpqa_is_read_with_its_options_in_an_order_that_hides_the_right_one_and_stays(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "gpqa").mkdir()
+    pd.DataFrame(GPQA).to_csv(tmp_path / "gpqa" / "gpqa_main.csv", index=False)
+    pd.DataFrame(GPQA).head(1).to_csv(tmp_path / "gpqa" / "gpqa_diamond.csv", index=False)
+    first, second = load_questions(tmp_path / "gpqa")
+    assert (first.id, first.topic, first.grading) == ("r1", "Physics", "choice")
+    assert {line[3:] for line in first.text.splitlines()[2:]} == {"muon", "pion", "kaon", "tau"}
+    for question in (first, second):
+        assert f"{question.answers[0]}) {question.answers[1]}" in question.text
+        assert grade_answer(question, question.answers[0]).correct
+    many = pd.DataFrame({key: [f"{values[0]} {i}" for i in range(80)] for key, values in GPQA.items()})
+    many.to_csv(tmp_path / "gpqa" / "gpqa_main.csv", index=False)
+    letters = pd.Series([question.answers[0] for question in load_questions(tmp_path / "gpqa")]).value_counts()
+    assert letters.index.sort_values().tolist() == list("ABCD")
+    assert letters.min() >= 8
+    (tmp_path / "gpqa").rename(tmp_path / "gpqa_diamond")
+    assert [question.id for question in load_questions(tmp_path / "gpqa_diamond")] == ["r1"]
+
+
+def test_configurations_that_a_readme_declares_are_read_one_after_the_other(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "math"
+    readme = ["---", "configs:"]
+    for part in ("algebra", "geometry"):
+        (folder / part).mkdir(parents=True)
+        row = BENCHMARKS["math"][1] | {"problem": f"What is the sum, in {part}?"}
+        pd.DataFrame([row]).to_parquet(folder / part / "test-0.parquet")
+        readme += [f"- config_name: {part}", "  data_files:", "  - split: test", f"    path: {part}/test-*"]
+    (folder / "README.md").write_text("\n".join([*readme, "---", ""]))
+    assert [question.text for question in load_questions(folder)] == [
+        "What is the sum, in algebra?",
+        "What is the sum, in geometry?",
+    ]
+
+
+@pytest.mark.parametrize("name", ["humaneval", "openai/openai_humaneval", "mbpp"])
+def test_code_is_refused_by_name(name):
+    with pytest.raises(InputError, match="asks for code, which could only be graded by running it"):
+        load_questions(name)
+
+
+def test_code_is_refused_by_its_columns(tmp_path):
+    pd.DataFrame({"prompt": ["def f():"], "entry_point": ["f"], "canonical_solution": ["pass"]}).to_parquet(
+        tmp_path / "test-00000-of-00001.parquet"
+    )
+    with pytest.raises(InputError, match="asks for code"):
+        load_questions(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        (
+            {"question": "Which?", "options": ["a", "b"], "answer": "C"},
+            "row 1 gives the answer 'C', which is no letter of",
+        ),
+        ({"question": "Which?", "options": ["a"], "answer": "A"}, "row 1 has 1 options; it needs 2 to 26"),
+        ({"question": " ", "options": ["a", "b"], "answer": "A"}, r"row 1 asks nothing .`question` is blank"),
+        ({"problem": "Which?", "solution": "no box"}, "row 1 has no answer: its solution boxes none"),
+    ],
+)
+def test_a_benchmark_row_that_cannot_be_asked_is_refused(tmp_path, monkeypatch, row, complaint):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    pd.DataFrame([row]).to_parquet(tmp_path / "test-00000-of-00001.parquet")
+    with pytest.raises(InputError, match=complaint):
+        load_questions(tmp_path)
+
+
+def test_a_local_folder_of_something_else_is_refused(tmp_path):
+    pd.DataFrame({"image": [1], "label": [2]}).to_parquet(tmp_path / "validation-00000-of-00001.parquet")
+    with pytest.raises(InputError, match="columns image, label; it needs `question`"):
+        load_questions(tmp_path)
+
+
+HOSTILE = [
+    ("q.jsonl", b"", "is empty"),
+    ("q.jsonl", b" \n\n", "is empty"),
+    ("q.csv", b"", "is empty"),
+    ("q.csv", b"id,question\n", "holds no rows"),
+    ("q.jsonl", b'{"question": "Who?"}\n{"question": "Wh', "line 2 is no whole JSON object"),
+    ("q.jsonl", b'{"question": "Who?"}\n["Who?"]\n', "line 2 holds a list"),
+    ("q.jsonl", b"[" * 100_000, "line 1 is nested too deeply"),
+    ("q.jsonl", b'{"question": "Who \\ud800?"}', "line 1 holds half of a surrogate pair"),
+    ("q.jsonl", b'{"question": "Who?", "level": ' + b"9" * 5000 + b"}", "line 1 holds a number that cannot be read"),
+    ("q.jsonl", b'{"question": "Who?"}\n{"question": "Caf\xe9?"}', "line 2 holds the byte 0xe9, which is no UTF-8"),
+    ("q.csv", "question\nWho?\n".encode("utf-16"), "line 1 holds the byte 0xff"),
+    ("q.csv", b"question\nW\0ho?\n", "line 2 holds a zero byte"),
+    ("q.csv", b"id,asked\n1,Who?\n", "no column 'question'; it holds 'id', 'asked'"),
+    ("q.csv", b'question,topic\n"Who?\n', "line 2 is no whole CSV record"),
+    ("q.csv", b"question,topic\nWho?,x\nWhy, oh why?,y\n", "line 3 has 3 fields, but the header names 2"),
+    ("q.csv", b"id,question\n1,Who?\n2\n", "line 3 has 1 fields, but the header names 2"),
+    ("q.csv", b"question,question\nWho?,Why?\n", "names the column 'question' twice"),
+    ("q.csv", b"id,question\n1,Who?\n2,\n", "line 3, column 'question' is blank"),
+    ("q.csv", b"id,question\n1,Who?\n2,???\n", r"line 3, column 'question' holds '\?\?\?'"),
+    ("q.jsonl", b'{"id": 1, "question": "Who?"}\n{"id": 2}\n', "line 2, column 'question' is blank"),
+    ("q.jsonl", b'{"question": 7}', "line 1, column 'question' holds 7; write the question as text"),
+    ("q.jsonl", b'{"question": ["Who?"]}', r"line 1, column 'question' holds \['Who\?'\]"),
+    ("q.csv", b"id,question\n1,Who?\n1,Why?\n", "holds the id '1' twice, for 'Who.' and 'Why.'"),
+    ("q.csv", b"id,question\n1,Who?\n ,Why?\n", "line 3, column 'id' is blank"),
+    ("q.jsonl", b'{"id": {}, "question": "Who?"}', "line 1, column 'id' holds {}"),
+    ("q.jsonl", b'{"question": "Who?", "answers": {"text": "x"}}', "line 1, column 'answers' holds {'text': 'x'}"),
+    ("q.jsonl", b'{"question": "Who?", "answer": [true]}', "line 1, column 'answer' holds .True.; give a list"),
+    ("q.jsonl", b'{"question": "Who?", "answer": [["x"]]}', "line 1, column 'answer' holds"),
+    ("q.csv", b"question,level\nWho?,easy\n", "line 2, column 'level' holds 'easy'; give a whole number"),
+    ("q.csv", b"question,level\nWho?,2.5\n", "line 2, column 'level' holds '2.5'"),
+    ("q.jsonl", b'{"question": "Who?", "level": Infinity}', "line 1, column 'level' holds inf"),
+    (
+        "q.csv",
+        b"question,unknowable\nWho?,perhaps\n",
+        "line 2, column 'unknowable' holds 'perhaps'; give true or false",
+    ),
+    ("q.parquet", b"PAR1 and nothing more", "is no whole Parquet file"),
+    ("q.xlsx", b"PK", "ends in '.xlsx'; tables are read from .jsonl, .csv"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "complaint"), HOSTILE)
+def test_a_file_that_cannot_be_used_is_refused_by_name_and_line(tmp_path, name, content, complaint):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=complaint) as refusal:
+        load_questions(path)
+    assert str(path) in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_parquet_row_is_named_by_its_number(tmp_path):
+    path = tmp_path / "q.parquet"
+    pd.DataFrame({"question": ["Who?", None]}).to_parquet(path)
+    with pytest.raises(InputError, match=r"q.parquet, row 2, column 'question' is blank"):
+        load_questions(path)
+
+
+def test_a_parquet_file_cut_short_is_refused(tmp_path):
+    path = tmp_path / "q.parquet"
+    pd.DataFrame({"question": ["Who?"]}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="no whole Parquet file"):
+        load_questions(path)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_a_damaged_file_is_read_or_refused_and_never_crashes(tmp_path, suffix):
+    rows = [{"id": f"q{number}", "question": f"Who wrote book {number}?", "level": number} for number in range(5)]
+    whole = tmp_path / f"whole{suffix}"
+    {
+        ".jsonl": lambda: write_jsonl(whole, rows),
+        ".csv": lambda: pd.DataFrame(rows).to_csv(whole, index=False),
+        ".parquet": lambda: pd.DataFrame(rows).to_parquet(whole),
+    }[suffix]()
+    draw = random.Random(0)
+    refusals = []
+    for _ in range(150):
+        data = bytearray(whole.read_bytes())
+        position = draw.randrange(len(data))
+        data[position : position + draw.randrange(20)] = draw.choice(
+            [b"", b'"', b"\xff", b"[", b"1e999", b"\n,", b"\0"]
+        )
+        damaged = tmp_path / f"damaged{suffix}"
+        damaged.write_bytes(data)
+        try:
+            load_questions(damaged)
+        except InputError as refusal:
+            refusals.append(str(refusal))
+    assert len(refusals) > 50
+    assert not any("\n" in refusal for refusal in refusals)
+
+
+@pytest.mark.parametrize("source", ["sqaud", "", "no/such/file.jsonl"])
+def test_an_unknown_source_is_refused_with_what_there_is(source):
+    with pytest.raises(InputError, match=r"there is no file|there are no questions called"):
+        load_questions(source)
+
+
+def test_a_stratified_draw_gives_every_topic_and_level_its_share_and_larger_ones_contain_smaller_ones():
+    shares = {("art", 1): 300, ("art", 5): 100, ("sea", 1): 60, ("sea", None): 40}
+    many = [
+        Question(f"{topic}{level}{i}", f"What {topic} {level} {i}?", topic=topic, level=level)
+        for (topic, level), size in shares.items()
+        for i in range(size)
+    ]
+    smaller: set[str] = set()
+    for n in (10, 50, 200, 499, 500):
+        drawn = stratified_sample(many, n, seed=4)
+        assert len(drawn) == n
+        assert [each for each in many if each in drawn] == drawn
+        for (topic, level), size in shares.items():
+            found = sum((each.topic, each.level) == (topic, level) for each in drawn)
+            assert abs(found - n * size / 500) <= 2
+        assert smaller <= {each.id for each in drawn}
+        smaller = {each.id for each in drawn}
+    backwards = {each.id for each in stratified_sample(many[::-1], 200, seed=4)}
+    assert backwards == {each.id for each in stratified_sample(many, 200, seed=4)}
+    assert backwards != {each.id for each in stratified_sample(many, 200, seed=5)}
+    with pytest.raises(InputError, match="but there are 500"):
+        stratified_sample(many, 501)

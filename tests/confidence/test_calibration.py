@@ -1,0 +1,311 @@
+"""Confidence against correctness: against scikit-learn and R, and where the truth is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import REFERENCE, matrix
+from scipy.special import ndtr
+from sklearn.metrics import brier_score_loss, fbeta_score, roc_auc_score
+from statsmodels.stats.proportion import proportion_confint
+
+from onedial.confidence import (
+    auroc,
+    brier_score,
+    brier_skill,
+    calibration_table,
+    confidence_accuracy_regression,
+    expected_calibration_error,
+    f_beta_curve,
+    pairwise_calibration,
+)
+from onedial.core import InputError
+from onedial.stats import PsychometricsWarning, roc_area, wilson_interval
+
+
+def panel() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Said yes (with gaps) and was right, of five respondents."""
+    return pd.read_csv(REFERENCE / "panel_said.csv"), pd.read_csv(REFERENCE / "panel_right.csv")
+
+
+def simulated(seed: int, own: float, n: int = 600, m: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence from a shared scale and own noise; `own` = how much of that noise is knowledge of one's own answer."""
+    rng = np.random.default_rng(seed)
+    easiness, noise = rng.standard_normal((n, 1)), rng.standard_normal((n, m))
+    loading = rng.uniform(0.6, 0.9, m)
+    said = (loading * easiness + np.sqrt(1 - loading**2) * noise > rng.normal(size=m) * 0.7).astype(float)
+    luck = own * noise + np.sqrt(1 - own**2) * rng.standard_normal((n, m))
+    right = (0.7 * easiness + np.sqrt(0.51) * luck > rng.normal(size=m) * 0.5).astype(int)
+    said[rng.random((n, m)) < 0.1] = np.nan
+    return said, right
+
+
+def test_f_beta_is_scikit_learns():
+    said, right = panel()
+    curve = f_beta_curve(said, right, betas=[0.25, 1, 3])
+    for respondent in said:
+        known = said[respondent].notna()
+        for beta in (0.25, 1, 3):
+            theirs = fbeta_score(right.loc[known, respondent], said.loc[known, respondent], beta=beta)
+            assert curve.curve.loc[beta, respondent] == pytest.approx(theirs, abs=1e-12)
+    assert (curve.n == said.notna().sum()).all()
+
+
+def test_f_beta_runs_from_precision_to_recall_over_a_log_grid():
+    curve = f_beta_curve(*panel())
+    assert curve.curve.index[0] == 1 / 16
+    assert curve.curve.index[-1] == 16
+    np.testing.assert_allclose(np.diff(np.log2(curve.curve.index)), 1 / 8, atol=1e-12)
+    np.testing.assert_allclose(curve.curve.iloc[0], curve.precision, atol=0.02)
+    np.testing.assert_allclose(curve.curve.iloc[-1], curve.recall, atol=0.02)
+    assert (curve.best == curve.curve.idxmax(axis=1)).all()
+
+
+def test_the_best_respondent_depends_on_what_an_error_costs():
+    right = pd.DataFrame({name: [1] * 5 + [0] * 5 for name in ("cautious", "eager")})
+    said = pd.DataFrame({"cautious": [1] * 2 + [0] * 8, "eager": [1] * 9 + [0]})
+    best = f_beta_curve(said, right).best
+    assert best.iloc[0] == "cautious"
+    assert best.iloc[-1] == "eager"
+
+
+def test_a_respondent_without_hits_to_count_is_named():
+    right = pd.DataFrame({"a": [1, 0, 1], "b": [0, 0, 0]})
+    said = pd.DataFrame({"a": [1, 0, 0], "b": [0, 0, 0]})
+    with pytest.warns(PsychometricsWarning, match="b never said yes and was never right"):
+        curve = f_beta_curve(said, right)
+    assert curve.curve["b"].isna().all()
+    assert (curve.best == "a").all()
+
+
+def test_correctness_is_joined_by_name_not_by_position():
+    said, right = panel()
+    expected = f_beta_curve(said, right).curve
+    shuffled = right.sample(frac=1, random_state=0)[list("cebad")]
+    pd.testing.assert_frame_equal(f_beta_curve(said, shuffled).curve, expected)
+    with pytest.raises(InputError, match="the correctness 4"):
+        f_beta_curve(said, right.drop(columns="a"))
+    with pytest.raises(InputError, match="positive"):
+        f_beta_curve(said, right, betas=[0, 1])
+
+
+def test_brier_and_auroc_are_scikit_learns():
+    rng = np.random.default_rng(0)
+    confidence = np.round(rng.random(400), 2)
+    correct = (rng.random(400) < confidence**2).astype(float)
+    assert auroc(confidence, correct).value == pytest.approx(roc_auc_score(correct, confidence), abs=1e-12)
+    assert brier_score(confidence, correct).value == pytest.approx(brier_score_loss(correct, confidence), abs=1e-12)
+    accuracy = correct.mean()
+    skill = 1 - brier_score_loss(correct, confidence) / (accuracy * (1 - accuracy))
+    assert brier_skill(confidence, correct).value == pytest.approx(skill, abs=1e-12)
+
+
+def test_an_auroc_interval_covers_the_truth():
+    # normal confidences one standard deviation apart: the true area is Phi(1 / sqrt 2)
+    inside = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        correct = rng.random(200) < 0.5
+        estimate = auroc(ndtr(rng.standard_normal(200) + correct), correct, n_bootstrap=200, seed=seed)
+        inside.append(estimate.low < ndtr(1 / np.sqrt(2)) < estimate.high)
+    assert 0.88 <= np.mean(inside) <= 1
+
+
+def test_calibration_error_by_hand_in_bins_of_equal_width_and_equal_mass():
+    confidence = np.array([0.1, 0.1, 0.2, 0.9, 0.9, 1.0, 0.0, 0.5])
+    correct = np.array([0, 1, 0, 1, 1, 0, 0, 1])
+    # two bins: [0, .5] holds .1 .1 .2 0 .5 (mean .18, accuracy .4), (.5, 1] holds .9 .9 1 (mean .933, accuracy .667)
+    by_hand = (5 * abs(0.18 - 0.4) + 3 * abs(2.8 / 3 - 2 / 3)) / 8
+    assert expected_calibration_error(confidence, correct, n_bins=2).value == pytest.approx(by_hand)
+    # by mass: 0 .1 .1 .2 (mean .1, accuracy .25) and .5 .9 .9 1 (mean .825, accuracy .75)
+    by_mass = (4 * 0.15 + 4 * 0.075) / 8
+    assert expected_calibration_error(confidence, correct, 2, "mass").value == pytest.approx(by_mass)
+
+
+def test_equal_confidences_share_a_bin():
+    confidence = np.array([0.3] * 50 + [0.7] * 50)
+    correct = np.r_[np.ones(15), np.zeros(35), np.ones(35), np.zeros(15)]
+    for bins in ("width", "mass"):
+        assert expected_calibration_error(confidence, correct, 10, bins).value == pytest.approx(0, abs=1e-12)
+
+
+def test_a_yes_or_no_has_the_auroc_of_recall_and_specificity():
+    said, right = panel()
+    table = calibration_table(said, right, n_bootstrap=50)
+    known = said["a"].notna()
+    s, r = said.loc[known, "a"], right.loc[known, "a"]
+    recall, specificity = s[r == 1].mean(), 1 - s[r == 0].mean()
+    assert table.loc["a", "auroc"] == pytest.approx((recall + specificity) / 2)
+    assert table.loc["a", "brier"] == pytest.approx((s != r).mean())
+    assert table.loc["a", "n"] == known.sum()
+    assert (table["auroc_low"] < table["auroc"]).all()
+    assert (table["auroc"] < table["auroc_high"]).all()
+
+
+def test_probabilities_are_taken_as_they_are():
+    said, right = panel()
+    stated = said * 0.8 + 0.1
+    table = calibration_table(stated, right, n_bootstrap=20)
+    known = stated["a"].notna()
+    assert table.loc["a", "brier"] == pytest.approx(brier_score_loss(right.loc[known, "a"], stated.loc[known, "a"]))
+
+
+def test_what_is_undefined_is_nan():
+    assert np.isnan(auroc([0.2, 0.7], [1, 1]).value)
+    assert np.isnan(brier_skill([0.2, 0.7], [1, 1]).value)
+    assert np.isnan(expected_calibration_error([np.nan], [1]).value)
+    assert auroc([np.nan, 0.5, 0.6], [1, 0, 1]).n == 2
+
+
+@pytest.mark.parametrize(
+    ("confidence", "correct", "message"),
+    [
+        ([0.5, 1.2], [1, 0], "between 0 and 1"),
+        ([0.5, 0.2], [1, 0.5], "outcome of 0.5"),
+        ([0.5], [1, 0], "1 confidences and 2 outcomes"),
+        (["high"], [1], "must be numbers"),
+    ],
+)
+def test_confidences_that_are_no_probabilities_are_refused(confidence, correct, message):
+    with pytest.raises(InputError, match=message):
+        brier_score(confidence, correct)
+
+
+def test_the_line_of_confidence_on_accuracy_is_rs():
+    found = confidence_accuracy_regression(*panel())
+    expected = matrix("panel_lines")
+    for line, (intercept, slope) in ((found.line, expected[:2]), (found.logit_line, expected[2:])):
+        assert [line.intercept, line.intercept_se] == pytest.approx(intercept[:2])
+        assert [line.slope, line.slope_se] == pytest.approx(slope[:2])
+        assert line.p == pytest.approx(slope[3])
+        assert [line.slope_low, line.slope_high] == pytest.approx(slope[4:])
+
+
+def test_means_give_the_same_line_as_the_answers_behind_them():
+    found = confidence_accuracy_regression(*panel())
+    means = found.means.sample(frac=1, random_state=1)
+    again = confidence_accuracy_regression(means["confidence"], found.means["accuracy"])
+    assert again.line.slope == pytest.approx(found.line.slope)
+
+
+def test_a_mean_of_one_is_left_out_of_the_logit_line_and_named():
+    confidence = pd.Series({"a": 0.2, "b": 0.4, "c": 0.7, "sure": 1.0})
+    accuracy = pd.Series({"a": 0.3, "b": 0.5, "c": 0.6, "sure": 0.4})
+    with pytest.warns(PsychometricsWarning, match="sure has a mean of exactly 0 or 1"):
+        found = confidence_accuracy_regression(confidence, accuracy)
+    assert (found.line.n, found.logit_line.n) == (4, 3)
+
+
+def test_pairwise_counts_are_those_of_the_definition():
+    said, right = panel()
+    found = pairwise_calibration(said, right, difficulty=np.arange(len(said)), n_permutations=3)
+    for _, row in found.pairs.iterrows():
+        i, j = row["first"], row["second"]
+        known = said[i].notna() & said[j].notna()
+        differ = known & (said[i] != said[j])
+        yes_right = (differ & (right[i] != right[j]) & (said[i] == right[i])).sum()
+        no_right = (differ & (right[i] != right[j]) & (said[i] != right[i])).sum()
+        assert (row["n"], row["yes_right"], row["no_right"]) == (differ.sum(), yes_right, no_right)
+        assert row["advantage"] == pytest.approx((yes_right - no_right) / differ.sum())
+    pooled = found.pooled.loc["all questions"]
+    assert pooled["n"] == found.pairs["n"].sum()
+    assert pooled["yes_right"] == found.pairs["yes_right"].sum()
+    assert pooled["no_right"] == found.pairs["no_right"].sum()
+    assert found.pooled.loc["contested questions", "n"] < pooled["n"]
+
+
+def test_shared_difficulty_and_yes_rates_alone_pass_for_no_pairwise_calibration():
+    p = [pairwise_calibration(*simulated(i, own=0), n_permutations=39, seed=i).pooled["p"].iloc[0] for i in range(24)]
+    assert np.mean(np.array(p) <= 0.1) <= 0.29
+    assert 0.3 < np.mean(p) < 0.7
+
+
+def test_knowledge_of_ones_own_answer_is_found():
+    found = pairwise_calibration(*simulated(0, own=0.3), n_permutations=99)
+    assert found.pooled.loc["all questions", "p"] == 0.01
+    assert found.pooled.loc["all questions", "advantage"] > found.pooled.loc["all questions", "null_95"] + 0.03
+    within = found.within
+    assert within.loc["contested questions", "gain"] < within.loc["all questions", "gain"]
+
+
+def test_the_null_of_pairwise_calibration_keeps_yes_rates_and_gaps():
+    from onedial.confidence.pairwise import _shuffled, _strata
+
+    rng = np.random.default_rng(0)
+    known = rng.random((90, 4)) < 0.7
+    yes = (rng.random((90, 4)) < 0.4) & known
+    readiness = rng.random((90, 4))
+    readiness[:5] = np.nan
+    with pytest.warns(PsychometricsWarning, match="5 questions have no difficulty score"):
+        strata = _strata(readiness, 9)
+    shuffled = _shuffled(yes, known, strata, rng)
+    assert not (shuffled & ~known).any()
+    assert not np.array_equal(shuffled, yes)
+    assert np.array_equal(shuffled[:5], yes[:5])
+    for i in range(4):
+        for stratum in range(9):
+            rows = strata[:, i] == stratum
+            assert rows.sum() in (9, 10)
+            lower = (strata[:, i] < stratum) & (strata[:, i] >= 0)
+            assert readiness[rows, i].min() >= readiness[lower, i].max(initial=0)
+            assert shuffled[rows, i].sum() == yes[rows, i].sum()
+
+
+def two_groups(seed: int, own: float, n: int = 600, m: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Two groups of respondents, each with its own scale for confidence and correctness; `own` as in `simulated`."""
+    rng = np.random.default_rng(seed)
+    scales = np.sqrt(0.3) * rng.standard_normal((n, 1)) + np.sqrt(0.7) * rng.standard_normal((n, 2))
+    easiness, noise = scales[:, np.arange(m) % 2], rng.standard_normal((n, m))
+    said = (0.8 * easiness + 0.6 * noise > rng.normal(size=m) * 0.6).astype(float)
+    luck = own * noise + np.sqrt(1 - own**2) * rng.standard_normal((n, m))
+    right = (0.7 * easiness + np.sqrt(0.51) * luck > rng.normal(size=m) * 0.5).astype(int)
+    said[rng.random((n, m)) < 0.1] = np.nan
+    return said, right
+
+
+def test_what_the_models_of_a_group_share_is_not_taken_for_self_knowledge():
+    p, one_scale = [], []
+    for seed in range(20):
+        said, right = two_groups(seed, own=0)
+        found = pairwise_calibration(said, right, n_permutations=39, seed=seed)
+        assert found.n_factors == 2
+        p.append(found.pooled["p"].iloc[0])
+        if seed < 5:
+            held = pairwise_calibration(said, right, n_permutations=39, seed=seed, n_factors=1)
+            one_scale.append(held.pooled["p"].iloc[0])
+    assert np.mean(np.array(p) <= 0.05) <= 0.2
+    assert np.mean(p) > 0.3
+    assert np.mean(one_scale) < 0.1
+
+
+def test_self_knowledge_is_found_also_where_groups_share_a_scale_of_their_own():
+    found = pairwise_calibration(*two_groups(1, own=0.35), n_permutations=99)
+    assert found.pooled.loc["all questions", "p"] == 0.01
+
+
+def test_the_area_under_the_curve_is_scikit_learns_under_ties_gaps_and_weights():
+    rng = np.random.default_rng(0)
+    scores, positive = rng.integers(-4, 4, 200).astype(float), rng.integers(0, 2, 200).astype(float)
+    scores[0] = -np.inf
+    assert roc_area(scores, positive) == pytest.approx(roc_auc_score(positive, np.nan_to_num(scores)))
+    scores[:20], positive[20:30] = np.nan, np.nan
+    assert roc_area(scores, positive) == pytest.approx(roc_auc_score(positive[30:], scores[30:]))
+    weights = rng.integers(0, 3, (5, 200)).astype(np.float32)
+    expected = [roc_auc_score(positive[30:], scores[30:], sample_weight=row[30:]) for row in weights]
+    assert roc_area(scores, positive, weights) == pytest.approx(expected)
+
+
+def test_without_cases_of_either_kind_there_is_no_area():
+    scores = np.array([1.0, 2.0, np.nan])
+    for positive in ([1, 1, 0], [0, 0, 1], [np.nan, np.nan, 1]):
+        assert np.isnan(roc_area(scores, positive))
+    assert np.isnan(roc_area([], []))
+
+
+def test_the_interval_of_a_share_is_wilsons():
+    positive, n = pd.Series([0, 3, 10, 0]), pd.Series([10, 12, 10, 0])
+    low, high = wilson_interval(positive, n)
+    for row in range(3):
+        expected = proportion_confint(positive[row], n[row], method="wilson")
+        assert (low[row], high[row]) == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(low[3])
+    assert np.isnan(high[3])

@@ -1,0 +1,108 @@
+"""Signal detection of the second order: held to metadpy on its own example and on drawn counts, and to known truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import REFERENCE
+from scipy.special import ndtr
+
+from onedial.confidence import auroc, meta_d_prime, metacognition_sentences, metacognition_table
+from onedial.confidence.metacognition import _auroc2, _counts, _ratings
+from onedial.core import InputError
+
+
+def theirs() -> pd.DataFrame:
+    return pd.read_csv(REFERENCE / "metad_metadpy.csv", index_col=0)
+
+
+def judged(seed: int, n: int, signal: float, second: float) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of yes and outcomes; `second` = noise that only the confidence has."""
+    rng = np.random.default_rng(seed)
+    right = rng.random(n) < 0.5
+    evidence = rng.standard_normal(n) + np.where(right, signal / 2, -signal / 2)
+    blurred = evidence + second * rng.standard_normal(n)
+    towards = np.sign(evidence)
+    return ndtr(towards * np.maximum(blurred * towards, 0.01)), right.astype(int)
+
+
+@pytest.mark.parametrize("case", list(theirs().index))
+def test_meta_d_agrees_with_metadpy(case):
+    row = theirs().loc[case]
+    wrong, right = (row[[f"s{side}_{i}" for i in range(8)]].to_numpy(dtype=float) for side in (1, 2))
+    found = meta_d_prime(wrong, right)
+    assert found.d_prime == pytest.approx(row["dprime"], abs=1e-8)
+    assert found.meta_d == pytest.approx(row["meta_d"], abs=1e-6)
+    assert found.m_ratio == pytest.approx(row["m_ratio"], abs=1e-6)
+    assert found.log_likelihood == pytest.approx(row["log_likelihood"], abs=2e-6)
+    # metadpy adds .5 to every count before it takes the area
+    assert _auroc2(np.stack([wrong, right])[None] + 0.5)[0] == pytest.approx(row["auroc2"], abs=1e-9)
+
+
+def test_the_second_order_area_is_the_auroc_of_right_judgements():
+    p, right = judged(0, 500, 1.2, 0.5)
+    points = np.array([0.25, 0.5, 0.75])
+    ratings = _ratings(p, points)
+    judged_right = ((p >= 0.5) == (right == 1)).astype(float)
+    level = np.searchsorted(points, np.abs(2 * p - 1), side="right") / 3
+    expected = auroc(level, judged_right, n_bootstrap=1).value
+    assert _auroc2(_counts(ratings, right, 4)[None])[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_ideal_observer_has_an_m_ratio_of_one():
+    panels = [judged(seed, 4000, 1.5, 0.0) for seed in range(8)]
+    tables = [metacognition_table(*(pd.DataFrame({"a": part}) for part in panel), n_bootstrap=0) for panel in panels]
+    assert np.mean([table.loc["a", "m_ratio"] for table in tables]) == pytest.approx(1, abs=0.05)
+
+
+def test_noise_that_only_confidence_has_lowers_the_m_ratio():
+    panels = {name: judged(1, 4000, 1.5, noise) for name, noise in (("none", 0.0), ("some", 0.8), ("much", 2.5))}
+    said, right = (pd.DataFrame({name: panel[part] for name, panel in panels.items()}) for part in (0, 1))
+    table = metacognition_table(said, right, n_bootstrap=50)
+    ratio = table["m_ratio"]
+    assert ratio["none"] > ratio["some"] + 0.1 > ratio["much"] + 0.2
+    assert (table["auroc2"].diff().dropna() < 0).all()
+    np.testing.assert_allclose(table["d_prime"], 1.5, atol=0.15)
+
+
+def test_intervals_cover_the_true_meta_d():
+    inside = []
+    for seed in range(40):
+        p, right = judged(seed, 600, 1.5, 0.0)
+        row = metacognition_table(pd.DataFrame({"a": p}), pd.DataFrame({"a": right}), n_bootstrap=150, seed=seed).loc[
+            "a"
+        ]
+        inside.append(row["meta_d_low"] < 1.5 < row["meta_d_high"])
+        assert row["m_ratio_low"] < row["m_ratio"] < row["m_ratio_high"]
+    assert 0.85 <= np.mean(inside) <= 1
+
+
+def test_counts_too_small_have_a_reason_and_no_ratio():
+    p, right = judged(0, 60, 1.5, 0.0)
+    chance, outcome = judged(0, 2000, 0.02, 0.0)
+    said = pd.DataFrame(
+        {"few": np.r_[p, np.full(1940, np.nan)], "chance": chance, "flat": np.where(chance > 0.5, 0.9, 0.1)}
+    )
+    known = pd.DataFrame({"few": np.r_[right, np.zeros(1940)], "chance": outcome, "flat": outcome})
+    table = metacognition_table(said, known, n_bootstrap=20)
+    assert table.loc["few", "status"].startswith("fewer than 10")
+    assert table.loc["chance", "status"].startswith("d' below 0.3")
+    assert table.loc["flat", "status"] == "confidence has one level only"
+    assert table[["meta_d", "m_ratio", "m_ratio_low"]].isna().all(axis=None)
+    assert table["auroc2"].notna().all()
+    text = metacognition_sentences(table)
+    assert len(text) == 1
+    assert "For 3 of 3 respondents no M-ratio can be given" in text[0]
+
+
+def test_ratings_run_from_the_surest_no_to_the_surest_yes():
+    p = np.array([0.0, 0.3, 0.49, 0.5, 0.7, 1.0])
+    assert _ratings(p, np.array([0.25, 0.5, 0.75])).tolist() == [0, 2, 3, 4, 5, 7]
+
+
+def test_counts_that_are_no_ratings_are_refused():
+    with pytest.raises(InputError, match="even number"):
+        meta_d_prime([1, 2, 3], [3, 2, 1])
+    with pytest.raises(InputError, match="even number"):
+        meta_d_prime([1, 2, 3, -1], [3, 2, 1, 1])
+    with pytest.raises(InputError, match="rising points"):
+        metacognition_table(pd.DataFrame({"a": [0.5]}), pd.DataFrame({"a": [1]}), at=[0.5, 0.2])

@@ -1,0 +1,418 @@
+"""A run's folder: whole or absent files, refusals that name what differs, resuming to the same tables."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.asking import SWEEP_COLUMNS, SWEEP_KEY
+from onedial.core import InputError, Manifest, Notes, Run, configuration_hash, notice
+from onedial.core.run.run import default_path
+from onedial.verdict import SweepRun
+
+CONFIGURATION = {"model": "org/Tiny-1B", "layer": 10, "magnitudes": [-1.0, 0.0, 1.0], "seed": 0, "out": "somewhere"}
+
+
+def sweep_rows(question_ids, magnitudes=(-1.0, 0.0, 1.0)):
+    index = pd.MultiIndex.from_product([question_ids, magnitudes], names=["question_id", "magnitude"])
+    rows = index.to_frame(index=False)
+    return rows.assign(intervention_id="v", margin=rows["magnitude"] * 2 + 0.125, mass=0.75)
+
+
+def create(path, configuration=CONFIGURATION):
+    return Run.create(path, "test", configuration)
+
+
+def resume(path, configuration=CONFIGURATION):
+    return Run.resume(path, "test", configuration)
+
+
+def parts_of(run):
+    return run.parts("sweep", SWEEP_COLUMNS, SWEEP_KEY)
+
+
+def test_a_new_run_holds_its_configuration_and_where_it_comes_from(tmp_path):
+    run = create(tmp_path / "run", {**CONFIGURATION, "panel": Path("p.csv")})
+    manifest = run.manifest
+    assert Run.open(tmp_path / "run").config["panel"] == "p.csv"
+    assert manifest.versions["python"] == sys.version.split()[0]
+    assert manifest.versions["pandas"] == pd.__version__
+    assert manifest.commit is None or len(manifest.commit) == 40
+    assert manifest.dirty in (None, True, False)
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/run", "gs://bucket/run", "abfs://box@account/run"])
+def test_an_address_of_an_object_store_is_refused_and_no_folder_of_that_name_is_made(address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for begin in (lambda: Run.check(CONFIGURATION, address, False), lambda: resume(address), lambda: create(address)):
+        with pytest.raises(InputError, match=r"is an address, not a folder.*the address as --mirror"):
+            begin()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_told_beforehand_and_one_that_can_is_not_left_there(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        Run.check(CONFIGURATION, tmp_path / "file" / "run", False)
+    Run.check(CONFIGURATION, tmp_path / "new" / "run", False)
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_default_folder_names_time_model_and_configuration():
+    path = default_path(CONFIGURATION, "org/Tiny-1B")
+    time_text, *model, digits = path.name.split("-")
+    assert path.parent == Path("runs")
+    assert time_text.endswith("Z")
+    assert "-".join(model) == "Tiny-1B"
+    assert digits == configuration_hash(CONFIGURATION)[:6]
+
+
+def test_the_hash_ignores_order_and_options_without_effect():
+    reordered = dict(reversed(CONFIGURATION.items())) | {"out": "elsewhere", "wandb": "offline"}
+    assert configuration_hash(reordered) == configuration_hash(CONFIGURATION)
+    assert configuration_hash(CONFIGURATION | {"seed": 1}) != configuration_hash(CONFIGURATION)
+
+
+def test_a_foreign_folder_is_refused_and_left_as_it_was(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    (tmp_path / ".draft.part.tex").write_text("more of it")
+    for begin in (create, resume):
+        with pytest.raises(InputError, match="is not empty and holds no run"):
+            begin(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [".draft.part.tex", "thesis.tex"]
+
+
+def test_a_second_fresh_run_in_the_same_folder_is_refused(tmp_path):
+    create(tmp_path / "run")
+    with pytest.raises(InputError, match="already holds a run; pass --resume"):
+        create(tmp_path / "run")
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "run").write_text("")
+    with pytest.raises(InputError, match="is a file, but a run needs a folder"):
+        create(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"layer": 12}, "layer = 10, but now layer = 12"),
+        ({"magnitudes": [0.0]}, r"magnitudes = \[-1.0, 0.0, 1.0\], but now magnitudes = \[0.0\]"),
+        ({"contrast": "answer"}, "contrast = not set, but now contrast = answer"),
+        ({"layer": 12, "model": "other"}, "model = org/Tiny-1B, but now model = other"),
+    ],
+)
+def test_resuming_with_another_configuration_names_the_first_difference(tmp_path, changed, words):
+    create(tmp_path / "run")
+    with pytest.raises(InputError, match=words):
+        resume(tmp_path / "run", CONFIGURATION | changed)
+
+
+def test_resuming_ignores_options_that_change_no_result(tmp_path):
+    create(tmp_path / "run")
+    run = resume(tmp_path / "run", CONFIGURATION | {"resume": True, "wandb": "offline", "out": "run"})
+    assert len(run.manifest.resumed) == 1
+
+
+def test_resuming_with_another_model_of_the_same_name_is_refused(tmp_path):
+    run = create(tmp_path / "run")
+    run.record_once("model", {"name": "tiny", "sha256": "aa"}, "load the same model")
+    run.record_once("model", {"name": "tiny", "sha256": "aa"}, "load the same model")
+    with pytest.raises(InputError, match="a model whose sha256 is aa, but now it is bb; load the same model"):
+        run.record_once("model", {"name": "tiny", "sha256": "bb"}, "load the same model")
+    assert run.manifest.facts["model"]["sha256"] == "aa"
+
+
+def test_resuming_with_other_questions_or_another_prompt_is_refused(tmp_path):
+    run = create(tmp_path / "run")
+    questions = pd.DataFrame(
+        {"id": ["a", "b"], "question": ["?", "??"], "answers": [["x", "y"], []], "topic": None, "split": "test"}
+    )
+    panel = pd.DataFrame({"question_id": ["a"], "respondent": ["r"], "said_yes": [1.0]})
+    swept = SweepRun(run)
+    swept.keep_inputs(questions, panel, "Can you?\n\nAnswer:")
+    swept.keep_inputs(questions, panel, "Can you?\n\nAnswer:")
+    with pytest.raises(InputError, match="another table of questions"):
+        swept.keep_inputs(questions.assign(split="fitting"), panel, "Can you?\n\nAnswer:")
+    assert swept.prompt()[0] == "Can you?\n\nAnswer:"
+    with pytest.raises(InputError, match="another prompt"):
+        swept.keep_inputs(questions, panel, "Could you?")
+
+
+def test_parts_come_back_as_one_table_in_an_order_that_breaks_do_not_change(tmp_path):
+    unbroken = create(tmp_path / "unbroken")
+    parts_of(unbroken).append(sweep_rows(["a", "b", "c", "d"]))
+    broken = create(tmp_path / "broken")
+    parts_of(broken).append(sweep_rows(["d", "a"]))
+    parts_of(broken).append(sweep_rows(["c"]))
+    broken.release()
+    broken = resume(tmp_path / "broken")
+    assert parts_of(broken).done("question_id") == {"a", "c", "d"}
+    assert parts_of(broken).append(sweep_rows(["b"])).name == "part-00002.parquet"
+    pd.testing.assert_frame_equal(parts_of(broken).read(), parts_of(unbroken).read())
+
+
+def test_processes_that_share_a_run_never_overwrite_each_other(tmp_path):
+    run = create(tmp_path / "run")
+    names = [
+        parts_of(run).append(sweep_rows([question]), process).name
+        for question, process in zip("abcd", (0, 1, 0, 1), strict=True)
+    ]
+    assert names == [
+        "part-00000.parquet",
+        "part-p1-00000.parquet",
+        "part-00001.parquet",
+        "part-p1-00001.parquet",
+    ]
+    assert parts_of(run).done("question_id") == set("abcd")
+    assert len(parts_of(run).read()) == 12
+
+
+def test_a_run_without_parts_has_an_empty_sweep_with_its_columns(tmp_path):
+    run = create(tmp_path / "run")
+    assert parts_of(run).done("question_id") == set()
+    assert parts_of(run).read().empty
+    assert "margin" in parts_of(run).read()
+
+
+def test_rows_written_twice_are_refused(tmp_path):
+    run = create(tmp_path / "run")
+    parts_of(run).append(sweep_rows(["a"]))
+    parts_of(run).append(sweep_rows(["a"]))
+    with pytest.raises(InputError, match="holds 3 rows more than once"):
+        parts_of(run).read()
+
+
+def test_a_part_whose_writing_fails_leaves_nothing(tmp_path, monkeypatch):
+    run = create(tmp_path / "run")
+
+    def disk_full(frame, path, **_):
+        Path(path).write_bytes(b"PAR1 half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", disk_full)
+    with pytest.raises(OSError, match="No space left"):
+        parts_of(run).append(sweep_rows(["a"]))
+    assert os.listdir(run.path / "sweep") == []
+
+
+def test_leftovers_of_a_kill_are_ignored_and_removed_on_resume(tmp_path):
+    run = create(tmp_path / "run")
+    parts_of(run).append(sweep_rows(["a"]))
+    leftover = run.path / "sweep" / ".part-00001-x7f.part.parquet"
+    leftover.write_bytes(b"PAR1 half")
+    assert parts_of(run).done("question_id") == {"a"}
+    assert len(parts_of(run).read()) == 3
+    run.release()
+    resume(run.path)
+    assert not leftover.exists()
+    assert os.listdir(run.path / "sweep") == ["part-00000.parquet"]
+
+
+def test_a_truncated_part_is_named_in_one_sentence(tmp_path):
+    run = create(tmp_path / "run")
+    part = parts_of(run).append(sweep_rows(["a"]))
+    part.write_bytes(part.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"part-00000.parquet is broken or no table; delete it and pass --resume"):
+        parts_of(run).read()
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_any_moment_resumes_to_the_table_of_an_unbroken_one(tmp_path):
+    program = (
+        "import sys, time; sys.path[:0] = [sys.argv[2], sys.argv[3]]\n"
+        "from test_run import parts_of, resume, sweep_rows\n"
+        "run = resume(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "for i in range(60):\n"
+        "    if f'q{i}' not in parts_of(run).done('question_id'): parts_of(run).append(sweep_rows([f'q{i}']))\n"
+        "run.write_json('verdict.json', {'sentence': 'done'})\n"
+    )
+    tests = Path(__file__).resolve().parent
+    command = [sys.executable, "-c", program, str(tmp_path / "run"), str(tests), str(tests.parents[1])]
+    delays = np.random.default_rng(0).uniform(0.0, 0.25, size=3)
+    for delay in delays:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    subprocess.run(command, check=True, capture_output=True)
+    unbroken = sweep_rows(sorted(f"q{i}" for i in range(60)))
+    swept = parts_of(Run.open(tmp_path / "run")).read()
+    pd.testing.assert_frame_equal(swept[unbroken.columns], unbroken)
+
+
+def test_a_run_killed_before_its_configuration_was_written_begins_anew(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{}")
+    (folder / ".config-ab.part.yaml").write_text("model")
+    assert resume(folder).config["layer"] == 10
+    assert not list(folder.glob(".*.part*"))
+
+
+def test_stages_are_timed_and_logged_also_when_they_fail(tmp_path):
+    run = create(tmp_path / "run")
+    with run.stage("load the model"):
+        time.sleep(0.02)
+    with pytest.raises(RuntimeError), run.stage("sweep"):
+        raise RuntimeError("out of memory")
+    first, second = run.manifest.stages
+    assert first["stage"] == "load the model"
+    assert first["completed"]
+    assert 0.02 <= first["seconds"] < 5
+    assert not second["completed"]
+    log = (run.path / "log.txt").read_text()
+    assert "load the model: done after" in log
+    assert "sweep: broken off after" in log
+
+
+def test_values_that_json_cannot_hold_become_null_and_text(tmp_path):
+    run = create(tmp_path / "run")
+    run.write_json("numbers.json", {"nan": np.float64("nan"), "low": np.float32(0.5), "at": Path("a/b"), "all": (1, 2)})
+    assert run.read_json("numbers.json") == {"nan": None, "low": 0.5, "at": "a/b", "all": [1, 2]}
+
+
+def test_resume_without_a_folder_takes_the_newest_run_of_this_configuration(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no run of this configuration"):
+        Run.begin("test", CONFIGURATION, resume=True)
+    first = Run.begin("test", CONFIGURATION)
+    first.release()
+    assert Run.begin("test", CONFIGURATION | {"resume": True}, resume=True).path == first.path
+
+
+# ---- one writer at a time --------------------------------------------------------------------------------------------
+
+
+def hold(path, process=0):
+    """A process that writes the run until it is killed."""
+    program = (
+        "import sys, time; sys.path[:0] = [sys.argv[2], sys.argv[3]]\n"
+        "from run_store import Run\n"
+        "from test_run import resume\n"
+        "path, process = sys.argv[1], int(sys.argv[4])\n"
+        "run = Run.join(path, process) if process else resume(path)\n"
+        "print('holds', flush=True); time.sleep(600)\n"
+    )
+    tests = Path(__file__).resolve().parent
+    command = [sys.executable, "-c", program, str(path), str(tests), str(tests.parents[1]), str(process)]
+    holder = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert holder.stdout.readline() == b"holds\n"
+    return holder
+
+
+@pytest.mark.parametrize("process", [0, 1])
+def test_a_run_that_another_process_writes_is_refused_until_that_one_is_killed(tmp_path, process):
+    create(tmp_path / "run").release()
+    holder = hold(tmp_path / "run", process)
+    try:
+        for begin in (lambda: resume(tmp_path / "run"), lambda: Run.open(tmp_path / "run", write=True)):
+            with pytest.raises(InputError, match="another process is writing"):
+                begin()
+        assert Run.open(tmp_path / "run").config["layer"] == 10  # reading is free
+    finally:
+        holder.send_signal(signal.SIGKILL)
+        holder.communicate()
+    resume(tmp_path / "run").release()
+
+
+def test_two_starts_in_one_process_are_two_writers(tmp_path):
+    first = create(tmp_path / "run")
+    with pytest.raises(InputError, match="another process is writing"):
+        resume(tmp_path / "run")
+    first.release()
+    assert not list((tmp_path / "run").glob(".lock*"))
+    resume(tmp_path / "run")
+
+
+# ---- taking back -----------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_is_withdrawn_leaves_nothing_but_what_others_put_there(tmp_path):
+    run = create(tmp_path / "run")
+    run.write_text("vectors/a.txt", "x")
+    run.withdraw()
+    assert os.listdir(tmp_path) == []
+    run = create(tmp_path / "run")
+    run.write_table("a.csv", pd.DataFrame({"a": [1]}))
+    (tmp_path / "run" / "thesis.tex").write_text("years of work")
+    run.withdraw()
+    assert os.listdir(tmp_path / "run") == ["thesis.tex"]
+
+
+def test_a_folder_that_was_there_before_stays_and_a_resumed_run_is_never_taken_back(tmp_path):
+    (tmp_path / "empty").mkdir()
+    create(tmp_path / "empty").withdraw()
+    assert os.listdir(tmp_path / "empty") == []
+    create(tmp_path / "run").release()
+    before = sorted(os.listdir(tmp_path / "run"))
+    run = resume(tmp_path / "run")
+    run.write_text("more.txt", "x")
+    run.withdraw()
+    run.release()
+    assert sorted(os.listdir(tmp_path / "run")) == sorted([*before, "more.txt"])
+
+
+# ---- formats and notes -----------------------------------------------------------------------------------------------
+
+
+def test_a_run_of_another_format_is_refused(tmp_path):
+    run = create(tmp_path / "run")
+    run.release()
+    manifest = json.loads((run.path / "manifest.json").read_text())
+    assert manifest["format_version"] == 2
+    (run.path / "manifest.json").write_text(json.dumps(manifest | {"format_version": 3}))
+    with pytest.raises(InputError, match="written in format 3, and this version of the project reads format 2"):
+        Run.open(run.path)
+
+
+def test_notes_are_kept_once_and_facts_stand_beside_them(tmp_path):
+    run = create(tmp_path / "run")
+    run.note("7 targets are left out", "7 targets are left out")
+    run.note("7 targets are left out", "3 answers are unread")
+    run.record(device="cpu")
+    assert run.manifest.notes == ["7 targets are left out", "3 answers are unread"]
+    assert run.manifest.facts == {"device": "cpu"}
+    assert Manifest.read(run.path) == run.manifest
+    assert (run.path / "log.txt").read_text().count("note: 7 targets") == 1
+
+
+def test_notes_from_before_a_run_and_from_any_library_come_into_it(tmp_path, capsys):
+    notes = Notes()
+    with notes.collected():
+        notice("one question was merged")
+        warnings.warn("of another library", UserWarning, stacklevel=1)
+        run = create(tmp_path / "run")
+        notes.keep_in(run)
+        notice("two answers are unread")
+    assert run.manifest.notes == ["one question was merged", "two answers are unread"]
+    assert capsys.readouterr().out == "one question was merged\ntwo answers are unread\n"
+
+
+def test_opening_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(InputError, match="holds no run"):
+        Run.open(tmp_path / "absent")
+
+
+def test_checking_a_run_to_go_on_with_tells_what_it_has_recorded(tmp_path):
+    with Run.begin("program", {"seed": 1}, tmp_path / "run") as run:
+        run.record(threads=2)
+    assert Run.check({"seed": 1}, tmp_path / "run", True)["threads"] == 2
+    assert Run.check({"seed": 1}, tmp_path / "new", False) == {}
+
+
+def test_an_interrupted_run_says_where_its_finished_work_lies(tmp_path):
+    with pytest.raises(KeyboardInterrupt) as caught, Run.create(tmp_path / "run", "program", {}):
+        raise KeyboardInterrupt
+    assert caught.value.__notes__ == [f"what was finished is saved in {tmp_path / 'run'}"]

@@ -1,0 +1,324 @@
+"""What lies in a store is what the model holds, to the bit; nothing is read twice, and no other is taken for it."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from tiny_experiment import alone
+from tiny_models import save_tiny, tiny_model
+
+from onedial.asking import METACOGNITIVE, PromptTemplate, Question
+from onedial.core import InputError
+from onedial.models import ActivationStore, PromptSet, Site, load_model, pad_batch, read_activations, store_activations
+from onedial.models.forward.sites import module_at
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = ["Who?", "Why is the sky blue, of all things?", "When did the river Rhine freeze?", "Where?", "Who is it?"]
+QUESTIONS = [Question(f"q{place}", f"{TEXTS[place % 5]} {'And then? ' * (place % 3)}".strip()) for place in range(20)]
+AT_THE_END = PromptTemplate("Can you answer this? {question}", "Answer:", "at the end")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny_model("llama")
+
+
+def prompts_of(model, questions=QUESTIONS, template=AT_THE_END):
+    return PromptSet.build(model, questions, template)
+
+
+def shared_beginning(prompts):
+    columns = zip(*prompts.sequences, strict=False)
+    return next(place for place, tokens in enumerate(columns) if len(set(tokens)) > 1)
+
+
+def streams(model, sequence, site):
+    """One prompt by itself, by a plain forward and a bare hook."""
+    kept = []
+    handle = module_at(model.stack, site).register_forward_hook(
+        lambda module, args, output: kept.append(output[0] if isinstance(output, tuple) else output)
+    )
+    with torch.inference_mode():
+        model.final_residual(pad_batch([sequence], 0))
+    handle.remove()
+    return kept[0][0]
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma2", "gemma3", "qwen3_next"])
+def test_stored_activations_are_those_freshly_read_to_the_bit(architecture, tmp_path):
+    model = tiny_model(architecture)
+    prompts = prompts_of(model)
+    fresh = read_activations(model, prompts, range(model.n_layers))
+    stored = store_activations(model, prompts, tmp_path / "store").activations()
+    assert stored.question_ids == fresh.question_ids
+    assert stored.layers == fresh.layers
+    assert torch.equal(stored.residuals, fresh.residuals)
+    assert torch.equal(stored.margin, fresh.margin)
+    assert torch.equal(stored.mass, fresh.mass)
+
+
+@pytest.mark.parametrize("architecture", ["llama", "mistral", "gemma2", "gemma3", "qwen3_next"])
+def test_every_site_and_position_is_that_of_a_plain_forward(architecture, tmp_path):
+    model = tiny_model(architecture)
+    prompts = prompts_of(model)
+    kinds = ("resid", "mlp") if architecture == "qwen3_next" else ("resid", "attn", "mlp")
+    store = store_activations(
+        model, prompts, tmp_path / "store", sites=kinds, positions=("last", "question", "each"), layers=[1, 4]
+    )
+    for kind in kinds:
+        for layer in (1, 4):
+            tokens = store.read_tokens(layer, kind)
+            last, question = store.read(layer, kind), store.read(layer, kind, "question")
+            for place in (0, 1, 7):
+                plain = streams(model, prompts.sequences[place], Site(kind, layer))
+                near = 2e-4 * plain.abs().max()
+                assert (last[place] - plain[-1]).abs().max() < near
+                assert (question[place] - plain[prompts.question_ends[place]]).abs().max() < near
+                assert (tokens[place] - plain[-len(tokens[place]) :]).abs().max() < near
+
+
+def test_own_tokens_begin_where_the_prompts_differ(model, tmp_path):
+    prompts = prompts_of(model)
+    store = store_activations(model, prompts, tmp_path / "store", positions=("each",), layers=[0])
+    shared = shared_beginning(prompts)
+    assert shared > 10
+    lengths = [len(tokens) for tokens in store.read_tokens(0)]
+    assert lengths == [len(sequence) - shared for sequence in prompts.sequences]
+
+
+@pytest.mark.parametrize("template", [METACOGNITIVE, AT_THE_END, PromptTemplate("{question}\nWell?", "Answer:")])
+def test_the_questions_last_token_holds_its_last_letter(model, template):
+    prompts = prompts_of(model, template=template)
+    for question, sequence, end in zip(QUESTIONS, prompts.sequences, prompts.question_ends, strict=True):
+        assert model.tokenizer.decode(sequence[: end + 1]).endswith(question.text)
+
+
+def test_a_question_that_begins_another_is_read_at_its_own_end(model, tmp_path):
+    """The common beginning of the prompts reaches past the shorter question's end."""
+    questions = [Question("a", "Who"), Question("b", "Who sang")]
+    prompts = PromptSet.build(model, questions, PromptTemplate("{question} s", "", "nothing between"))
+    assert min(prompts.question_ends) < shared_beginning(prompts)
+    store = store_activations(model, prompts, tmp_path / "store", positions=("question",), layers=[2])
+    for place in (0, 1):
+        plain = streams(model, prompts.sequences[place], Site("resid", 2))[prompts.question_ends[place]]
+        assert (store.read(2, position="question")[place] - plain).abs().max() < 1e-4 * plain.abs().max()
+
+
+def test_sixteen_bits_stay_sixteen_bits_on_the_disk_and_come_out_as_they_were(tmp_path):
+    model = tiny_model("llama")
+    model.hf.bfloat16()
+    prompts = prompts_of(model)
+    store = store_activations(model, prompts, tmp_path / "store", layers=[3])
+    (shard, *_) = sorted((tmp_path / "store" / "shards").iterdir())
+    with safe_open(shard, framework="pt") as file:
+        assert file.get_tensor("blocks.3.hook_out@last").dtype == torch.bfloat16
+    assert torch.equal(store.read(3), read_activations(model, prompts, [3]).residuals[:, 0])
+
+
+def test_a_second_use_runs_no_model_and_opening_needs_none(model, tmp_path, monkeypatch):
+    prompts = prompts_of(model)
+    first = store_activations(model, prompts, tmp_path / "store")
+    monkeypatch.setattr(model.stack.module, "forward", lambda *a, **k: pytest.fail("the model was run"))
+    again = store_activations(model, prompts, tmp_path / "store")
+    assert torch.equal(again.read(4), first.read(4))
+    assert torch.equal(ActivationStore.open(tmp_path / "store").margin, first.margin)
+
+
+def test_without_a_folder_the_same_reading_finds_the_same_place_in_the_cache(model, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    prompts = prompts_of(model)
+    first, again = (store_activations(model, prompts, layers=[1]) for _ in range(2))
+    assert first.folder == again.folder
+    assert first.folder.is_relative_to(tmp_path)
+    assert store_activations(model, prompts, layers=[2]).folder != first.folder
+
+
+def test_a_store_that_was_broken_off_goes_on_to_the_same_bits(model, tmp_path, monkeypatch):
+    prompts = prompts_of(model)
+    monkeypatch.setattr("onedial.models.prompt_set.questions_per_batch", lambda *a: 4)
+    whole = store_activations(model, prompts, tmp_path / "whole", positions=("last", "each"))
+    write, written = ActivationStore.write, []
+
+    def failing(store, *arguments):
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        written.append(arguments[1])
+        write(store, *arguments)
+
+    monkeypatch.setattr(ActivationStore, "write", failing)
+    with pytest.raises(KeyboardInterrupt):
+        store_activations(model, prompts, tmp_path / "broken", positions=("last", "each"))
+    with pytest.raises(InputError, match="holds 8 of 20 questions and lacks 12; read the rest with store_activations"):
+        ActivationStore.open(tmp_path / "broken")
+    written[:] = []
+    monkeypatch.setattr(ActivationStore, "write", write)
+    seen = []
+    resumed = store_activations(model, prompts, tmp_path / "broken", positions=("last", "each"), progress=seen.append)
+    assert sum(seen) == 12
+    assert torch.equal(resumed.activations().residuals, whole.activations().residuals)
+    pairs = zip(resumed.read_tokens(2), whole.read_tokens(2), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
+
+
+def test_reading_one_layer_opens_no_other_tensor(model, tmp_path, monkeypatch):
+    store = store_activations(model, prompts_of(model), tmp_path / "store")
+    asked = []
+
+    class Watched:
+        def __init__(self, file, framework):
+            self.file = safe_open(file, framework=framework)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def metadata(self):
+            return self.file.metadata()
+
+        def get_tensor(self, name):
+            asked.append(name)
+            return self.file.get_tensor(name)
+
+    monkeypatch.setattr("onedial.models.inside.activation_store.safe_open", Watched)
+    store.read(2)
+    assert set(asked) == {"blocks.2.hook_out@last"}
+
+
+@pytest.mark.slow
+def test_the_sites_are_those_of_the_bridge(tmp_path):
+    for architecture in ("llama", "gemma2", "gemma3", "qwen3"):
+        folder = tmp_path / architecture
+        save_tiny(folder / "model", architecture)
+        model = load_model(str(folder / "model"), device="cpu")
+        model.hf.set_attn_implementation("eager")  # what the bridge runs
+        prompts = prompts_of(model, QUESTIONS[1:2])
+        store = store_activations(
+            model, prompts, folder / "store", sites=("resid", "attn", "mlp"), positions=("last", "each")
+        )
+        bridge = model.bridge()
+        with torch.inference_mode():
+            _, cache = bridge.run_with_cache(torch.tensor([prompts.sequences[0]]))
+        for kind in ("resid", "attn", "mlp"):
+            for layer in range(model.n_layers):
+                expected = cache[Site(kind, layer).name][0]
+                assert torch.equal(store.read_tokens(layer, kind)[0], expected), (architecture, kind, layer)
+                assert torch.equal(store.read(layer, kind)[0], expected[-1])
+
+
+def test_the_stream_is_what_stood_there_and_what_attention_and_mlp_wrote(tmp_path):
+    for architecture in ("llama", "gemma2", "gemma3"):
+        model = tiny_model(architecture)
+        store = store_activations(
+            model, prompts_of(model), tmp_path / architecture, sites=("resid", "attn", "mlp"), positions=("each",)
+        )
+        before, after, attention, mlp = (
+            torch.cat(store.read_tokens(layer, kind))
+            for layer, kind in ((1, "resid"), (2, "resid"), (2, "attn"), (2, "mlp"))
+        )
+        assert (before + attention + mlp - after).abs().max() < 1e-4 * after.abs().max()
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ("model", "holds activations of tiny-llama .* but the model is tiny-llama"),
+        ("prompt", "holds activations with prompt_hash"),
+        ("questions", "holds activations with prompts = other ones"),
+        ("layers", r"with layers = \(0, 1, 2, 3, 4\), not \(1,\)"),
+        ("positions", "with positions = "),
+        ("dtype", "with dtype = float32, not bfloat16"),
+    ],
+)
+def test_a_store_of_something_else_is_refused(other, sentence, model, tmp_path):
+    store_activations(model, prompts_of(model), tmp_path / "store")
+    asked, prompts, options = model, prompts_of(model), {}
+    if other == "model":
+        asked = tiny_model("llama", seed=1)
+    elif other == "prompt":
+        prompts = prompts_of(model, template=METACOGNITIVE)
+    elif other == "questions":
+        prompts = prompts_of(model, [replace(QUESTIONS[0], text="Whose?"), *QUESTIONS[1:]])
+    elif other == "layers":
+        options = {"layers": [1]}
+    elif other == "positions":
+        options = {"positions": ("question",)}
+    else:
+        asked = tiny_model("llama")
+        asked.hf.bfloat16()
+    with pytest.raises(InputError, match=sentence):
+        store_activations(asked, prompts, tmp_path / "store", **options)
+
+
+def test_a_shard_of_another_store_is_refused(model, tmp_path):
+    store_activations(model, prompts_of(model), tmp_path / "one", layers=[0])
+    other = store_activations(model, prompts_of(model), tmp_path / "other", layers=[1])
+    (shard, *_) = sorted((tmp_path / "one" / "shards").iterdir())
+    shard.rename(other.folder / "shards" / shard.name)
+    with pytest.raises(InputError, match="belongs to another store"):
+        ActivationStore.open(other.folder)
+
+
+def test_what_is_no_store_is_refused_in_one_sentence(model, tmp_path):
+    store = store_activations(model, prompts_of(model), tmp_path / "store", layers=[1])
+    for wrong, sentence in (
+        (lambda: store.read(2), "layer 2 was asked for, but .* holds 1"),
+        (lambda: store.read(1, "attn"), "site 'attn' was asked for, but .* holds resid"),
+        (lambda: store.read(1, position="question"), "position 'question' was asked for"),
+        (lambda: ActivationStore.open(tmp_path), "holds no activations"),
+        (lambda: store_activations(model, prompts_of(model), tmp_path), "is not empty and holds no activations"),
+        (lambda: store_activations(model, prompts_of(model), tmp_path / "x", sites=["resid_post"]), "'resid_post' is"),
+        (lambda: store_activations(model, prompts_of(model), tmp_path / "x", positions=["first"]), "positions first"),
+        (lambda: store_activations(model, prompts_of(model), tmp_path / "x", layers=[9]), "layer 9 requested"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            wrong()
+    assert not (tmp_path / "x").exists()
+    (shard, *_) = sorted((store.folder / "shards").iterdir())
+    shard.write_bytes(shard.read_bytes()[:40])
+    with pytest.raises(InputError, match="is broken or gone"):
+        ActivationStore.open(store.folder)
+
+
+TWO = """
+import sys
+import torch
+from accelerate import PartialState
+from open_models import PromptSet, load_model, start_processes, store_activations
+from elicitation import Question, PromptTemplate
+
+start_processes()
+model = load_model(sys.argv[1], device="cpu")
+questions = [Question(f"q{i}", "Who? " * (1 + i % 7)) for i in range(40)]
+prompts = PromptSet.build(model, questions, PromptTemplate("Well: {question}", "Answer:"))
+store = store_activations(model, prompts, sys.argv[2])
+assert len(store.done()) == 40
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_fill_one_store_with_the_bits_of_one(tmp_path):
+    """Two processes are started and load torch each, which alone takes most of the time."""
+    save_tiny(tmp_path / "model", "llama")
+    (tmp_path / "two.py").write_text(TWO)
+    environment = alone(PYTHONPATH=str(ROOT))
+    one = [sys.executable, str(tmp_path / "two.py"), str(tmp_path / "model"), str(tmp_path / "one")]
+    launched = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", *one[1:3], tmp_path / "2"]
+    for command in (one, [sys.executable, *map(str, launched)]):
+        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=200)
+    alone_store, shared = ActivationStore.open(tmp_path / "one"), ActivationStore.open(tmp_path / "2")
+    assert torch.equal(alone_store.activations().residuals, shared.activations().residuals)
+
+
+def test_the_store_counts_as_activations_wherever_those_are_taken(model, tmp_path):
+    from steering.contrasts import split_by_response
+
+    found = store_activations(model, prompts_of(model), tmp_path / "store").activations([2, 3])
+    assert found.residuals.shape == (20, 2, model.d_model)
+    with pytest.raises(InputError, match="the contrast has"):
+        split_by_response(found.margin, torch.zeros(20))

@@ -1,0 +1,180 @@
+"""Batches: whole, in order of length, halved where memory ends, and never larger than what free memory holds."""
+
+import gc
+import weakref
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import outspoken_model, tiny_model
+
+from onedial.asking import CAN_YOU_ANSWER, CLOSED_BOOK, FRAMINGS, answers_in_order
+from onedial.core import InputError
+from onedial.models import Decoder, LocalRespondent, batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.models.forward import batches, prefill
+from onedial.models.forward.batches import bytes_per_question
+from onedial.models.forward.runner import FastRunner
+
+PROMPTS = [FRAMINGS["neutral"].fill(text) for text in ("Who?", "Which of the tall trees?", "When, to the day?", "Why?")]
+
+
+SHORT = replace(CLOSED_BOOK, reader=replace(CLOSED_BOOK.reader, max_new_tokens=5))
+
+
+def no_room_for_more_than(most):
+    def work(batch):
+        if len(batch) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return batch
+
+    return work
+
+
+@pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (7, 3), (8, 8), (20, 16)])
+def test_every_question_stands_in_one_batch_and_the_longest_first(n, size):
+    lengths = np.random.default_rng(n).integers(1, 9, n).tolist()
+    found = batches_by_length(lengths, size)
+    flat = [index for batch in found for index in batch]
+    assert sorted(flat) == list(range(n))
+    assert [lengths[index] for index in flat] == sorted(lengths, reverse=True)
+    assert all(len(batch) <= size for batch in found)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 20])
+def test_a_batch_is_halved_until_it_fits_and_stays_in_order(most):
+    parts = list(halving_on_out_of_memory(no_room_for_more_than(most), list(range(13))))
+    assert [index for part in parts for index in part] == list(range(13))
+    assert max(len(part) for part in parts) <= most
+
+
+def test_a_question_that_does_not_fit_alone_is_refused():
+    with pytest.raises(InputError, match="one question alone does not fit") as refusal:
+        list(halving_on_out_of_memory(no_room_for_more_than(0), [3, 5]))
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.slow
+def test_what_a_failed_attempt_has_made_is_let_go_before_the_next():
+    class Held:
+        """Stands for a tensor."""
+
+    made: list[weakref.ref[Held]] = []
+
+    def work(batch):
+        gc.collect()
+        assert [each for each in made if each() is not None] == []
+        held = Held()
+        made.append(weakref.ref(held))
+        if len(batch) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return batch
+
+    assert len(list(halving_on_out_of_memory(work, list(range(4))))) == 4
+    assert len(made) == 7
+
+
+@pytest.mark.parametrize("most", [1, 6])
+def test_steering_whole_prompts_halves_the_magnitudes_side_by_side(monkeypatch, most):
+    model = tiny_model("gemma3")
+    sequences = model.token_ids(PROMPTS)
+    runner = model.runner(sequences, [2], "all")
+    started = runner.start(sequences)
+    push = torch.randn(model.d_model, generator=torch.Generator().manual_seed(0)) / 10
+    edits, settings = {2: lambda stream, setting: stream + setting[..., None] * push}, torch.linspace(-1, 1, 11)[None]
+    whole = runner.steer(started, edits, settings)
+    steer_own, ran = prefill._steer_own, []
+
+    def small_memory(stack, prefilled, edits, settings, prefix):
+        if len(settings) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        ran.append(len(settings))
+        return steer_own(stack, prefilled, edits, settings, prefix)
+
+    monkeypatch.setattr(prefill, "_steer_own", small_memory)
+    tight = runner.steer(started, edits, settings)
+    assert sum(ran) == 11
+    assert max(ran) <= most
+    assert torch.allclose(whole, tight, atol=1e-4)
+
+
+@pytest.fixture
+def on_a_gpu(monkeypatch):
+    """A tiny decoder that takes itself to be on a GPU with as many free bytes as it is told."""
+    stack = tiny_model("llama").stack
+    monkeypatch.setattr(Decoder, "device", torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 0)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 0)
+
+    def with_free(n_bytes):
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (n_bytes, 10**12))
+        return stack
+
+    return with_free
+
+
+def test_a_cpu_takes_sixteen_questions_whatever_their_length():
+    assert questions_per_batch(tiny_model("llama").stack, longest=10_000, rows=64) == 16
+
+
+def test_a_batch_needs_no_more_than_its_share_of_the_free_memory(on_a_gpu):
+    for free in (2e6, 1e7, 3e7):
+        stack = on_a_gpu(int(free))
+        size = questions_per_batch(stack, longest=100, rows=64)
+        one = bytes_per_question(stack, 100, rows=64)
+        assert 1 <= size < 64
+        assert size == 1 or size * one <= batches.SHARE_OF_FREE * free
+        assert (size + 1) * one > batches.SHARE_OF_FREE * free
+
+
+def test_much_free_memory_gives_the_usual_batch_and_none_gives_one_question(on_a_gpu):
+    assert questions_per_batch(on_a_gpu(10**12), longest=100, rows=64) == 64
+    assert questions_per_batch(on_a_gpu(0), longest=100, rows=64) == 1
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma3"])
+def test_longer_prompts_and_more_rows_need_more_and_at_least_their_keys_and_values(architecture):
+    stack = tiny_model(architecture).stack
+    short, long, steered = (bytes_per_question(stack, *each) for each in ((50, 1), (100, 1), (100, 64)))
+    assert short < long < steered
+    prefix = prefill.run_prefix(stack, [list(range(101)), list(range(100))], [])
+    assert prefix.keys_and_values is not None
+    kept = sum(part.numel() * part.itemsize for entry in prefix.keys_and_values if entry for part in entry)
+    assert long > 2 * kept
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_respondent_halves_its_batch_and_loses_no_answer(monkeypatch, most):
+    model = outspoken_model()
+    whole, texts = (
+        answers_in_order(LocalRespondent(model), PROMPTS, instrument) for instrument in (CAN_YOU_ANSWER, SHORT)
+    )
+    start, generate = FastRunner.start, model.hf.generate
+
+    def small_start(self, sequences):
+        if len(sequences) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return start(self, sequences)
+
+    def small_generate(input_ids, **options):
+        if len(input_ids) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return generate(input_ids=input_ids, **options)
+
+    monkeypatch.setattr(FastRunner, "start", small_start)
+    monkeypatch.setattr(model.hf, "generate", small_generate)
+    told = []
+    tight = LocalRespondent(model, progress=told.append)
+    answers = answers_in_order(tight, PROMPTS, CAN_YOU_ANSWER)
+    assert [answer.prompt_hash for answer in answers] == [answer.prompt_hash for answer in whole]
+    np.testing.assert_allclose([a.margin for a in answers], [a.margin for a in whole], atol=1e-4)
+    assert answers_in_order(tight, PROMPTS, SHORT) == texts
+    assert max(told) <= most
+    assert sum(told) == 2 * len(PROMPTS)
+
+
+def test_the_checkpoints_own_settings_do_not_change_what_is_written():
+    model = tiny_model("llama")
+    texts = answers_in_order(LocalRespondent(model), PROMPTS, CLOSED_BOOK)
+    model.hf.generation_config.update(repetition_penalty=3.0, no_repeat_ngram_size=1, do_sample=True, temperature=2.0)
+    assert answers_in_order(LocalRespondent(model), PROMPTS, CLOSED_BOOK) == texts

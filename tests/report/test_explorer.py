@@ -1,0 +1,342 @@
+"""The explorable report: what its tables hold, and what it does in a real browser."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from browser import errors_of, opened, requests_of
+from reporting_run import make_run
+
+from onedial.report import write_report
+from onedial.report.contents import Contents
+from onedial.report.explorer import explorer_of, hundredths, script_json
+from onedial.report.reasons import why_left_out
+from onedial.show import number
+from onedial.verdict import sweep_grid
+
+HOSTILE = [
+    "</script><script>window.hacked = 1</script>",
+    "<!-- <script> --> <img src=x onerror='window.hacked = 1'>",
+    "separated\u2028by\u2029lines, \\u003cb\\u003e & &lt;b&gt;",
+    "</title><b>\"bold\"</b> 'quoted' ${window.hacked = 1} {{ 7 * 7 }}",
+]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    run = make_run(tmp_path_factory.mktemp("explorer") / "run", n_targets=8, n_questions=240, texts=HOSTILE)
+    write_report(run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def tables(run):
+    return json.loads(explorer_of(Contents(run, {})).json)
+
+
+@pytest.fixture(scope="module")
+def grid(run):
+    return sweep_grid(run.sweep(), run.splits(), run.under_test())
+
+
+@pytest.fixture(scope="module")
+def chrome(run):
+    with opened(run.path / "report.html") as chrome:
+        yield chrome
+
+
+# ---- the tables --------------------------------------------------------------------------------------------------
+
+
+def test_rounding_never_changes_an_answer():
+    assert [hundredths(value) for value in (1e-9, 0.004, -1e-9, 0.0, 0.126, -500.0)] == [1, 1, 0, 0, 13, -9999]
+    assert hundredths(float("nan")) is None
+
+
+def test_json_stays_text_inside_a_script():
+    text = script_json(HOSTILE)
+    assert not set(text) & {"<", ">", "&", "\u2028", "\u2029"}
+    assert json.loads(text) == HOSTILE
+
+
+def test_the_explorer_holds_the_answers_of_subject_and_targets(run, tables, grid):
+    signs = [["-" if value is None else str(int(value > 0)) for value in row] for row in tables["questions"]["margins"]]
+    expected = [["-" if np.isnan(value) else str(int(value)) for value in row] for row in grid.answers]
+    assert signs == expected
+    assert any("-" in row for row in signs)
+    panel = run.panel().pivot(index="question_id", columns="respondent", values="said_yes").loc[grid.questions]
+    for target in tables["targets"]:
+        assert target["answers"] == "".join("-" if np.isnan(each) else str(int(each)) for each in panel[target["name"]])
+    assert tables["questions"]["text"][: len(HOSTILE)] == HOSTILE
+
+
+def test_a_large_run_is_thinned_to_the_size_of_a_page_and_says_so(run):
+    whole = explorer_of(Contents(run, {}))
+    assert whole.note == ""
+    fewer = explorer_of(Contents(run, {}), most=len(whole.json) // 2)
+    tables = json.loads(fewer.json)
+    assert len(fewer.json) <= len(whole.json) // 2
+    assert tables["magnitudes"][tables["zero"]] == 0
+    assert (tables["magnitudes"][0], tables["magnitudes"][-1]) == (-1.2, 1.2)
+    assert f"{len(tables['magnitudes'])} of 25 magnitudes" in fewer.note
+    least = explorer_of(Contents(run, {}), most=6000)
+    assert set(json.loads(least.json)["questions"]["split"]) == {"t"}
+    assert "Of the test questions" in least.note
+
+
+def test_every_status_has_its_reason(run):
+    row = run.matches().iloc[0].to_dict() | {"yes_rate": 0.03, "n_test": 120, "n_fitting": 60}
+    told = [why_left_out(row | {"status": status}) for status in ("constant", "flat", "edge", "not monotone", "ok")]
+    few = [why_left_out(row | {"status": "few"} | more) for more in ({"n_test": 12}, {"n_fitting": 3}, {})]
+    assert len(set(told + few)) == 8
+    assert "12 of its answers" in few[0]
+    assert "under 10 are yes (yes rate 0.03)" in few[2]
+
+
+def test_targets_that_are_not_ok_are_explained_without_a_script(run):
+    section = (run.path / "report.html").read_text("utf-8").split("<h2>Targets</h2>")[1].split("<h2>")[0]
+    odd = run.matches().query("status != 'ok'")
+    assert len(odd) > 0
+    for target, row in odd.iterrows():
+        assert f"<li>{target}: {why_left_out(row)}</li>" in section
+
+
+# ---- in a browser ------------------------------------------------------------------------------------------------
+
+
+def turn_to(chrome, place):
+    chrome.execute_script(
+        "const dial = document.querySelector('#x-dial'); dial.value = arguments[0];"
+        "dial.dispatchEvent(new Event('input'));",
+        place,
+    )
+
+
+def choose(chrome, field, value):
+    chrome.execute_script(
+        "const field = document.querySelector('#' + arguments[0]); field.value = arguments[1];"
+        "field.dispatchEvent(new Event('input')); field.dispatchEvent(new Event('change'));",
+        field,
+        str(value),
+    )
+
+
+def rows(chrome, table):
+    return chrome.execute_script(
+        "return Array.from(document.querySelectorAll('#' + arguments[0] + ' > tbody > tr:not(.opened)'))"
+        ".map((row) => Array.from(row.cells).map((cell) => cell.textContent));",
+        table,
+    )
+
+
+def said(chrome, field):
+    return chrome.execute_script("return document.querySelector('#' + arguments[0]).textContent", field)
+
+
+@pytest.fixture
+def fresh(chrome):
+    chrome.refresh()
+    return chrome
+
+
+@pytest.mark.slow
+def test_the_page_asks_for_nothing_and_the_console_stays_silent(chrome):
+    assert errors_of(chrome) == []
+    asked = [address for address in requests_of(chrome) if not address.startswith("data:")]
+    assert {address.rsplit("/", 1)[-1] for address in asked} == {"report.html"}
+
+
+@pytest.mark.slow
+def test_the_slider_moves_yes_rate_agreement_and_the_turned_questions(run, fresh, grid):
+    test, answers = grid.rows("test"), grid.answers
+    panel = run.panel().pivot(index="question_id", columns="respondent", values="said_yes").loc[grid.questions]
+    for place in (3, 9, 17, 21):
+        turn_to(fresh, place)
+        own = answers[test, place]
+        assert said(fresh, "x-yes") == number(np.nanmean(own))
+        unsteered = answers[test, grid.unsteered]
+        assert said(fresh, "x-to-yes-title") == f"Turned to yes: {((own == 1) & (unsteered == 0)).sum()}"
+        assert said(fresh, "x-to-no-title") == f"Turned to no: {((own == 0) & (unsteered == 1)).sum()}"
+        for name, _, _, agreement, *_ in rows(fresh, "x-targets"):
+            given = panel[name].to_numpy()[test]
+            both = ~np.isnan(given) & ~np.isnan(own) & ~np.isnan(unsteered)
+            assert float(agreement) == pytest.approx((given == own)[both].mean(), abs=6e-4)
+
+
+@pytest.mark.slow
+def test_at_its_own_magnitude_a_target_has_the_agreement_of_the_verdict(run, fresh):
+    matches = run.matches()
+    for place, target in enumerate(matches.sort_values("yes_rate", kind="stable").index):
+        choose(fresh, "x-target", place)
+        fresh.execute_script("document.querySelector('#x-match').click()")
+        shown = next(row for row in rows(fresh, "x-targets") if row[0] == target)
+        assert shown[3] == number(matches["agreement"][target])
+        assert why_left_out(matches.loc[target]) in said(fresh, "x-said")
+
+
+@pytest.mark.slow
+def test_a_yes_rate_leads_to_the_magnitude_nearest_to_it(fresh, grid):
+    choose(fresh, "x-rate", 0.3)
+    rates = np.nanmean(grid.answers[grid.rows("test")], axis=0)
+    place = int(fresh.execute_script("return document.querySelector('#x-dial').value"))
+    assert abs(rates[place] - 0.3) == pytest.approx(np.abs(rates - 0.3).min())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", [2, -1])
+def test_a_yes_rate_that_cannot_be_is_refused_in_words_and_moves_nothing(fresh, wanted):
+    turn_to(fresh, 5)
+    choose(fresh, "x-rate", wanted)
+    assert said(fresh, "x-rate-said") == "a yes rate lies between 0 and 1"
+    assert fresh.execute_script("return document.querySelector('#x-dial').value") == "5"
+    choose(fresh, "x-rate", 0.5)
+    assert said(fresh, "x-rate-said") == f"nearest setting: {said(fresh, 'x-yes')}"
+
+
+@pytest.mark.slow
+def test_a_filter_heeds_a_change_alone_and_says_when_nothing_fits(fresh, tables):
+    choose(fresh, "x-split", "")
+    fresh.execute_script(
+        "const field = document.querySelector('#x-topic'); field.value = 'topic 2';"
+        "field.dispatchEvent(new Event('change'));"
+    )
+    expected = sum(topic == "topic 2" for topic in tables["questions"]["topic"])
+    assert said(fresh, "x-count").startswith(f"{expected} of ")
+    choose(fresh, "x-search", "no such words anywhere")
+    assert said(fresh, "x-count").startswith("None of ")
+    assert rows(fresh, "x-questions") == []
+
+
+@pytest.mark.slow
+def test_a_question_says_at_which_settings_it_is_not_read(fresh, grid, tables):
+    places = np.flatnonzero(np.isnan(grid.answers).any(axis=1))
+    assert len(places)
+    choose(fresh, "x-split", "")
+    choose(fresh, "x-search", grid.questions[places[0]])
+    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
+    shown = fresh.execute_script("return document.querySelector('#x-questions .detail dl').textContent")
+    unread = grid.magnitudes[np.isnan(grid.answers[places[0]])]
+    assert "not read at" + ", ".join(number(value, signed=True) for value in unread) in shown
+
+
+@pytest.mark.slow
+def test_search_filter_and_sort_do_what_they_say(fresh, tables, grid):
+    total = int(grid.rows("test").sum())
+    assert said(fresh, "x-count") == f"{total} of {total} questions"
+    choose(fresh, "x-split", "")
+    choose(fresh, "x-search", "the 239th THING")
+    assert [row[0] for row in rows(fresh, "x-questions")] == ["What is the 239th thing?"]
+    choose(fresh, "x-search", "")
+    choose(fresh, "x-topic", "topic 2")
+    expected = sum(topic == "topic 2" for topic in tables["questions"]["topic"])
+    assert said(fresh, "x-count").startswith(f"{expected} of ")
+    choose(fresh, "x-topic", "")
+    choose(fresh, "x-level", 3)
+    assert said(fresh, "x-count").startswith(f"{tables['questions']['level'].count(3)} of ")
+    choose(fresh, "x-level", "")
+    turn_to(fresh, 20)
+    choose(fresh, "x-only", "to yes")
+    turned = (grid.answers[:, 20] == 1) & (grid.answers[:, grid.unsteered] == 0)
+    assert said(fresh, "x-count").startswith(f"{turned.sum()} of ")
+
+
+@pytest.mark.slow
+def test_the_questions_on_which_subject_and_target_differ_most_come_first(fresh, tables, grid):
+    choose(fresh, "x-target", 3)
+    turn_to(fresh, 15)
+    fresh.execute_script("document.querySelector('#x-questions th:nth-child(7) button').click()")
+    signs = np.array([{"1": -1.0, "0": 1.0, "-": np.nan}[each] for each in tables["targets"][3]["answers"]])
+    apart = signs * grid.margins[:, 15]
+    apart[~grid.rows("test")] = np.nan
+    first = np.argsort(-np.where(np.isnan(apart), -np.inf, apart))[:10]
+    assert [row[0] for row in rows(fresh, "x-questions")[:10]] == [tables["questions"]["text"][q] for q in first]
+    heading = fresh.execute_script("return document.querySelector('#x-questions th:nth-child(7)').ariaSort")
+    assert heading == "descending"
+
+
+@pytest.mark.slow
+def test_hostile_texts_stay_texts(fresh):
+    choose(fresh, "x-split", "")
+    choose(fresh, "x-search", "q0000")
+    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
+    assert [row[0] for row in rows(fresh, "x-questions")] == HOSTILE[:1]
+    for place, text in enumerate(HOSTILE):
+        choose(fresh, "x-search", f"q{place:04d}")
+        assert rows(fresh, "x-questions")[0][:2] == [text, text]
+    assert fresh.execute_script("return window.hacked === undefined && document.querySelector('b b, img') === null")
+    assert errors_of(fresh) == []
+
+
+@pytest.mark.slow
+def test_a_question_opens_to_its_curve_and_to_what_each_target_said(fresh, tables):
+    choose(fresh, "x-split", "")
+    choose(fresh, "x-search", "q0020")
+    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
+    opened_row = fresh.execute_script("return document.querySelector('#x-questions .opened').textContent")
+    for target in tables["targets"]:
+        word = {"1": "yes", "0": "no", "-": "no answer"}[target["answers"][20]]
+        assert f"{target['name']}: {word}" in opened_row
+    circles = fresh.execute_script("return document.querySelectorAll('#x-questions .opened circle.dot').length")
+    assert circles == sum(value is not None for value in tables["questions"]["margins"][20])
+    assert fresh.execute_script("return document.activeElement.getAttribute('aria-expanded')") == "true"
+
+
+@pytest.mark.slow
+def test_tables_of_the_page_are_sorted_by_a_click_on_their_heading(fresh):
+    column = """
+        const table = Array.from(document.querySelectorAll('.scroll')).find((each) =>
+            each.getAttribute('aria-label') === 'Table of targets').querySelector('table');
+        if (arguments[0]) table.tHead.rows[0].cells[3].querySelector('button').click();
+        return Array.from(table.tBodies[0].rows).map((row) => row.cells[3].textContent);
+    """
+    before = fresh.execute_script(column, False)
+    values = [float(re.match(r"[\d.]+", text)[0]) for text in before if text[0] != "–"]
+    shown = [text for text in fresh.execute_script(column, True) if text[0] != "–"]
+    assert [float(re.match(r"[\d.]+", text)[0]) for text in shown] == sorted(values)
+    shown = [text for text in fresh.execute_script(column, True) if text[0] != "–"]
+    assert [float(re.match(r"[\d.]+", text)[0]) for text in shown] == sorted(values, reverse=True)
+
+
+@pytest.mark.slow
+def test_the_keyboard_turns_the_dial_and_every_control_has_a_name(fresh):
+    keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+    by = pytest.importorskip("selenium.webdriver.common.by").By
+    dial = fresh.find_element(by.ID, "x-dial")
+    before = int(dial.get_property("value"))
+    dial.send_keys(keys.ARROW_RIGHT)
+    assert int(dial.get_property("value")) == before + 1
+    assert "yes rate" in dial.get_attribute("aria-valuetext")
+    for control in fresh.find_elements(by.CSS_SELECTOR, "#explorer .controls :is(input, select, button)"):
+        assert control.accessible_name.strip(), control.get_attribute("id")
+
+
+@pytest.mark.slow
+def test_points_say_their_names(fresh, run):
+    titles = fresh.execute_script(
+        "return Array.from(document.querySelectorAll('figure .named > title')).map((each) => each.textContent)"
+    )
+    for target in run.matches().index:
+        assert any(title.startswith(f"{target}: agreement") for title in titles)
+    assert len(fresh.execute_script("return document.querySelectorAll('figure svg text')")) > 50
+
+
+@pytest.mark.slow
+def test_on_a_phone_in_the_dark_nothing_sticks_out(run):
+    with opened(run.path / "report.html", width=400, dark=True) as chrome:
+        wide = chrome.execute_script("return document.documentElement.scrollWidth")
+        paper = chrome.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert wide <= 400
+        assert max(map(int, re.findall(r"\d+", paper)[:3])) < 60
+        assert errors_of(chrome) == []
+
+
+@pytest.mark.slow
+def test_with_scripts_off_the_page_is_whole_without_its_explorer(run):
+    with opened(run.path / "report.html") as chrome:
+        chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        chrome.refresh()
+        by = pytest.importorskip("selenium.webdriver.common.by").By
+        assert not chrome.find_element(by.ID, "explorer").is_displayed()
+        assert "With scripts allowed" in chrome.find_element(by.TAG_NAME, "body").text
+        assert chrome.find_element(by.CSS_SELECTOR, "figure svg").is_displayed()

@@ -1,0 +1,67 @@
+"""What a report says of answers that were written after a reasoning."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reporting_run import VECTOR_ID, make_run
+
+from onedial.report import write_report
+
+SETTINGS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+
+
+def with_reasons(run, unread_share, seed=0):
+    """The same run with texts that say what the first token says, a share of them without a yes or no."""
+    rng, sweep = np.random.default_rng(seed), run.sweep()
+    kept = sweep[np.isclose(sweep["magnitude"].to_numpy()[:, None], SETTINGS).any(axis=1)]
+    kept = kept[kept["question_id"].map(run.splits()) != "extraction"]
+    read = rng.uniform(size=len(kept)) >= unread_share
+    said = (kept["margin"] > 0).astype(float).where(read)
+    words = np.where(read, np.where(said == 1, "I know it. Answer: Yes", "I doubt it. Answer: No"), "<b>hm & hm")
+    run.reasoned_parts.append(kept.assign(said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID))
+    run.write_reasoned(*run.judge_reasoned())
+    write_report(run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    return with_reasons(make_run(tmp_path_factory.mktemp("read") / "run", n_targets=12), 0.0)
+
+
+def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
+    html, found = (read.path / "report.html").read_text("utf-8"), read.reasoned()
+    assert found["verdict"]["sentence"] in html.replace("&#39;", "'")
+    assert read.verdict()["sentence"] in html.replace("&#39;", "'")
+    assert html.count("I know it. Answer: Yes") + html.count("I doubt it. Answer: No") == 3
+    assert found["rho"] > 0.9
+    assert (read.path / "figures" / "reasoned.svg").is_file()
+    matches = pd.read_csv(read.path / "reasoned_matches.csv").set_index("target")
+    direct = read.matches()
+    both = direct["kappa"].notna() & matches["kappa"].reindex(direct.index).notna()
+    assert np.corrcoef(direct["kappa"][both], matches["kappa"].reindex(direct.index)[both])[0, 1] > 0.5
+    # The same questions' unsteered margins stand behind either moved cut.
+    pd.testing.assert_series_equal(direct["cut"], matches["cut"].reindex(direct.index), check_exact=False)
+
+
+def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(tmp_path):
+    run = with_reasons(make_run(tmp_path / "run", n_targets=6), 0.8)
+    html, found = (run.path / "report.html").read_text("utf-8"), run.reasoned()
+    assert found["verdict"] is None
+    assert "hold no clear yes or no" in found["sentence"]
+    assert "Too few of the texts can be read for a verdict by them" in html
+    assert not (run.path / "reasoned_matches.csv").exists()
+    assert "<b>hm" not in html
+
+
+def test_a_third_of_unread_texts_is_said_and_judged_all_the_same(tmp_path):
+    found = with_reasons(make_run(tmp_path / "run", n_targets=6), 0.35).reasoned()
+    assert found["verdict"] is not None
+    assert found["read"] == pytest.approx(0.65, abs=0.05)
+
+
+def test_a_run_without_written_answers_says_nothing_of_them(tmp_path):
+    run = make_run(tmp_path / "run")
+    write_report(run)
+    assert run.reasoned() is None
+    assert "After reasoning" not in (run.path / "report.html").read_text("utf-8")

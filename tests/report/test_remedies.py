@@ -1,0 +1,70 @@
+"""Where a run cannot be judged, the report says what keeps it from that and what may mend it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reporting_run import make_run
+
+from onedial.report import write_report
+from onedial.report.remedies import what_to_try
+from onedial.verdict import CANNOT_BE_JUDGED, SweepGrid
+
+MAGNITUDES = np.linspace(-1, 1, 9)
+MATCHES = pd.DataFrame({"status": ["ok", "edge", "constant"], "yes_rate": [0.1, 0.5, 0.9]}, index=["a", "b", "c"])
+
+
+def grid(rates, unread=0.0):
+    """400 fitting questions, of which so many say yes at each magnitude; above 0.4 a share of them is unread."""
+    order = np.arange(400)[:, None] / 400
+    margins = np.where(order < np.asarray(rates)[None, :], 1.0, -1.0)
+    margins[:, MAGNITUDES > 0.4] = np.where(order < unread, np.nan, margins[:, MAGNITUDES > 0.4])
+    return SweepGrid(pd.Index(range(400)), np.full(400, "fitting"), MAGNITUDES, margins, np.ones_like(margins))
+
+
+def told(rates, unread=0.0, reach=0.3, n_eligible=12):
+    return what_to_try({"reach": reach, "n_eligible": n_eligible}, grid(rates, unread), MATCHES)
+
+
+def test_a_range_that_ends_in_unread_answers_asks_for_another_layer_or_prompt():
+    said, down, up = told(np.linspace(0.3, 0.5, 9), unread=0.35)
+    assert "says yes to 0.30 to 0.42 of the fitting questions; the targets' yes rates run from 0.10 to 0.90" in said
+    assert down.startswith("Downwards the last magnitude is −1.000 and the yes rate still moves")
+    assert up.startswith("Upwards it ends at +0.250, since at the next magnitude 35% of the answers are neither")
+    assert "--layer auto" in up
+
+
+def test_a_dial_that_has_come_to_rest_asks_for_another_layer_and_one_that_still_moves_for_larger_magnitudes():
+    _, down, up = told([0.3, 0.3, 0.3, 0.32, 0.34, 0.36, 0.4, 0.45, 0.5])
+    assert down == "Downwards the yes rate has come to rest before the last magnitude, −1.000: try another layer."
+    assert up.endswith("give larger ones (--magnitudes).")
+
+
+def test_a_yes_rate_that_stands_while_the_margins_move_asks_for_larger_magnitudes():
+    rising = np.linspace(-1.2, -0.2, 9)[None, :] + np.linspace(-0.1, 0.1, 400)[:, None]
+    resting = np.tile([-1.2, -1.2, -1.1, -1.0, -0.6, -0.3, -0.25, -0.25, -0.25], (400, 1))
+    for margins, words in ((rising, "but the margins behind it still move"), (resting, "has come to rest")):
+        own = SweepGrid(pd.Index(range(400)), np.full(400, "fitting"), MAGNITUDES, margins, np.ones_like(margins))
+        assert words in what_to_try({"reach": 0.0, "n_eligible": 12}, own, MATCHES)[-1]
+
+
+def test_a_flat_dial_is_not_the_panels_fault():
+    flat = MATCHES.assign(status="flat")
+    (said,) = what_to_try({"reach": 1.0, "n_eligible": 0}, grid(np.full(9, 0.5)), flat)
+    assert said.endswith("(3 flat), and it takes 5: make the dial turn the subject's answers (below).")
+
+
+def test_too_few_targets_are_counted_by_what_is_wrong_with_them():
+    (said,) = told(np.linspace(0.05, 0.95, 9), reach=1.0, n_eligible=2)
+    assert "2 targets can be judged (1 ok, 1 edge, 1 constant), and it takes 5" in said
+    assert told(np.linspace(0.05, 0.95, 9), reach=0.8) == []
+
+
+@pytest.mark.parametrize("reproduced", [CANNOT_BE_JUDGED, "not reproduced"])
+def test_the_report_has_the_section_only_where_nothing_could_be_judged(tmp_path, reproduced):
+    run = make_run(tmp_path / "run")
+    run.run.write_json("verdict.json", run.verdict() | {"reproduced": reproduced, "reach": 0.2})
+    page = write_report(run).read_text("utf-8")
+    assert ("What keeps it from being judged, and what to try" in page) == (reproduced == CANNOT_BE_JUDGED)
+    assert ("the yes rate still moves" in page or "it ends at" in page or "come to rest" in page) == (
+        reproduced == CANNOT_BE_JUDGED
+    )

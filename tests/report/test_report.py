@@ -1,0 +1,337 @@
+"""The report: one file, the verdict's own numbers, and no outcome dressed up."""
+
+import base64
+import hashlib
+import itertools
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from reporting_run import VECTOR_ID, intervention, make_run
+
+from onedial.core import InputError, Run
+from onedial.report import write_report
+from onedial.report.figures.path_figure import path_rows
+from onedial.report.meaning import findings, judged_targets
+from onedial.report.report_tables import facts_rows, knowing_rows, missing_rows
+from onedial.show import headline, interval, number, p_value
+from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, DIALS, FLAGS, PUSHES, RULE, UNREAD_DECIDE, SweepRun
+from onedial.verdict.verdict import (
+    ANY_PUSH,
+    AWAY,
+    MAJORITY_AS_GOOD,
+    MOVED_CUT,
+    OPEN,
+    THIS_DIRECTION,
+    TOWARDS,
+    UNTESTED,
+    sentence_of,
+)
+
+LOADING = {"src", "srcset", "href", "xlink:href", "action", "poster", "data", "background", "cite"}
+
+
+class Page(HTMLParser):
+    """What a browser would load, the exact values of the four numbers, and the visible text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.loads, self.values, self.ids, self.words, self.tags = [], [], [], [], set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        for name, value in attributes:
+            if name in LOADING:
+                self.loads.append(value)
+            if name == "id":
+                self.ids.append(value)
+        if tag == "data":
+            self.values.append(dict(attributes)["value"])
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    run = make_run(tmp_path_factory.mktemp("report") / "run", n_targets=12)
+    write_report(run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def html(run):
+    return (run.path / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_report_loads_nothing_from_outside_and_runs_one_script_of_its_own(html):
+    page = Page(html)
+    assert all(link.startswith(("#", "data:image/png;base64,")) for link in page.loads)
+    assert not page.tags & {"link", "iframe", "img", "object", "embed"}
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", html, re.DOTALL)
+    assert re.findall(r"<script[^>]*>", html) == ['<script type="application/json" id="explorer-data">', "<script>"]
+    digest = base64.b64encode(hashlib.sha256(scripts[1].encode()).digest()).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)[1]
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert len(html.encode()) < 6_000_000
+    assert not re.search(r"@import|url\((?!#)", html)
+    assert "http://www.w3.org/TR" not in html
+
+
+def test_ids_on_the_page_are_unique_and_every_reference_has_its_target(html):
+    page = Page(html)
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.loads if link.startswith("#")} <= set(page.ids)
+    assert set(re.findall(r"url\(#([^)]+)\)", html)) <= set(page.ids)
+
+
+def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
+    verdict, page = run.verdict(), Page(html)
+    assert headline(verdict["sentence"]) in page.text
+    exact = [verdict[name]["estimate"] for name in ("signal", "gain", "order")]
+    assert [float(value) for value in page.values[:3]] == exact
+    assert page.values[3] == ""
+    for name, low, high in (("gain", "low", "high"), ("order", "low", "high"), ("order", "low_90", "high_90")):
+        assert interval(verdict[name][low], verdict[name][high], signed=True) in page.text
+    for value in (verdict["agreement"], verdict["majority"], verdict["moved_cut"], verdict["gain"]["detectable"]):
+        assert number(value) in page.text
+    assert str(run.rivals().index[0]) in page.text
+    for words, value in path_rows(run.dial_path(), "residual_norm"):
+        assert f"{words} {value}" in page.text
+    assert f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged" in page.text
+
+
+def test_every_target_stands_in_the_table_with_its_status_and_kappa(run, html):
+    section = html[html.index("<h2>Targets</h2>") :]
+    rows = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', section[: section.index("</table>")])
+    matches = run.matches().sort_values("yes_rate", kind="stable")
+    assert [name for name, _ in rows] == list(matches.index)
+    for (_, cells), (_, match) in zip(rows, matches.iterrows(), strict=True):
+        status, *_, missing = re.findall(r"<td>(.*?)</td>", cells)
+        assert status == match["status"]
+        assert f"{number(match['kappa'], 2)} {interval(match['kappa_low'], match['kappa_high'], 2)}" in cells
+        assert missing.isdigit()
+
+
+def test_missing_answers_are_counted(run, html):
+    gaps = int(run.panel()["said_yes"].isna().sum())
+    assert gaps > 0
+    assert f"{gaps} of {len(run.panel())}" in Page(html).text
+
+
+def test_the_report_is_the_same_when_written_from_a_copy_of_the_files(run, html, tmp_path):
+    copy = tmp_path / "elsewhere" / "run"
+    shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("figures", "report.html"))
+    assert write_report(SweepRun.open(copy)).read_text(encoding="utf-8") == html
+
+
+def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
+    page = Page(html)
+    assert "correctly?<|im_end|>" in page.text
+    assert "answer <this>" in page.text
+    assert "<this>" not in html
+    assert run.run.manifest.command in page.text.replace("\n", " ")
+    assert "sweep" in page.text
+
+
+def test_a_finished_run_resumes_to_its_report_alone(run, html, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(run.path, copy)
+    (copy / "report.html").unlink()
+    resumed = SweepRun(Run.resume(copy, "steer_sweep", {**run.config, "resume": True}))
+    assert resumed.is_finished
+    assert resumed.parts.done("question_id") == set(run.questions()["id"])
+    assert write_report(resumed).exists()
+    assert resumed.verdict() == run.verdict()
+
+
+def test_a_run_without_a_verdict_is_refused(tmp_path):
+    run = make_run(tmp_path / "run")
+    (run.path / "verdict.json").unlink()
+    with pytest.raises(InputError, match=r"verdict.json is missing; finish the run with --resume"):
+        write_report(run)
+
+
+def test_targets_that_are_matched_at_an_end_are_counted_among_what_the_verdict_does_not_say(run, html):
+    edge = run.matches().query("status == 'edge'")
+    dose = run.dose_response().query("split == 'fitting'")["yes_rate"]
+    inside = edge["yes_rate"].between(dose.min(), dose.max()).sum()
+    assert f"{len(edge)} of the {run.verdict()['n_eligible']} judged targets are matched best at an end" in html
+    assert f"reaches the yes rate of {inside} of these" in html
+
+
+@pytest.mark.parametrize(("low", "guessed"), [(0.37, True), (0.61, False), (None, False)])
+def test_a_loss_on_facts_that_the_subject_only_guesses_is_said_to_say_nothing(low, guessed):
+    numbers = ("share", "share_low", "share_high", "accuracy", "accuracy_high", "loss", "loss_low", "loss_high",
+               "shrink", "from_magnitude", "to_magnitude")  # fmt: skip
+    rows = dict(facts_rows({**dict.fromkeys(numbers, 0.5), "n": 60, "n_unread": 0, "accuracy_low": low}))
+    assert ("no better than guessing" in rows["answered rightly, unsteered"]) == guessed
+
+
+def test_a_run_without_factor_model_and_layer_scan_has_a_report(tmp_path):
+    run = make_run(tmp_path / "run", n_targets=2)
+    assert run.factor() is None
+    (run.path / "layer_scan.csv").unlink()
+    text = Page(write_report(run).read_text(encoding="utf-8")).text
+    assert "One shared difficulty?" not in text
+    assert "Cannot be judged: 1 of 2 targets can be judged, and it takes 5." in text
+
+
+def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_response(tmp_path):
+    run = make_run(tmp_path / "run", n_targets=4)
+    before = write_report(run).read_text(encoding="utf-8")
+    sweep = run.sweep()
+    run.write_interventions([intervention(VECTOR_ID, sweep), intervention("control", sweep, "random")])
+    run.parts.append(sweep.assign(intervention_id="control", margin=-1.0))
+    after = write_report(run).read_text(encoding="utf-8")
+    drawn = "<title>control control</title>"
+    assert drawn in after
+    assert drawn not in before
+
+
+def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTESTED, n_controls=0, as_good=(), flags=()):
+    """As much of a verdict.json as the four findings are written from."""
+    scopes = dict.fromkeys(("low_topics", "high_topics", "low_models", "high_models"))
+
+    def shown(estimate, low, high):
+        return {"estimate": estimate, "low": low, "high": high, "low_90": low, "high_90": high, **scopes}
+
+    return {
+        "signal": shown(0.2, 0.1, 0.3) | {"p": signal_p, "null_mean": 0.0, "null_95": 0.05, "n_permutations": 1999},
+        "gain": shown(*gain) | {"detectable": 0.03},
+        "order": shown(0.01, 0.0, 0.02) | {"rho": 0.95, "rho_low": 0.9, "rho_high": 0.97, "n_questions": 300},
+        "dial": dial,
+        "push": push,
+        "flags": list(flags),
+        "unread_as_wrong": {
+            **{"reproduced": MAJORITY_AS_GOOD, "signal": 0.19, "p": 0.002},
+            **{"gain": 0.004, "gain_low": -0.01, "gain_high": 0.02},
+        },
+        "direction": {
+            "n_controls": n_controls,
+            "by": "push" if n_controls else "",
+            "rank": 1 if n_controls else None,
+            "p": 1 / (n_controls + 1),
+            "ranks": dict.fromkeys(("signal", "order_gain", "push"), 1),
+            "own": {"push": 0.12},
+            "as_good": list(as_good),
+        },
+    }
+
+
+def test_where_unread_answers_decide_the_gain_says_what_they_would_make_of_it():
+    without, with_them = (findings(outcome(flags=flags))[1].meaning for flags in ((), (UNREAD_DECIDE,)))
+    assert with_them.startswith(without)
+    assert "G +0.004 [\u22120.010, +0.020], and the first answer is another one: a shared signal" in with_them
+
+
+@pytest.mark.parametrize(
+    ("verdict", "place", "words"),
+    [
+        (outcome(), 0, "more often than shuffled"),
+        (outcome(signal_p=0.4), 0, "no more often than shuffled"),
+        (outcome(), 1, "about 5.0 more in every 100"),
+        (outcome(gain=(0.0, -0.03, 0.03)), 1, "No better than the majority answer"),
+        (outcome(gain=(-0.05, -0.08, -0.02)), 1, "Worse than the majority answer"),
+        (outcome(gain=(None, None, None)), 1, "nothing can be said"),
+        (outcome(), 2, "what one shared scale with a threshold for each model predicts"),
+        (outcome(dial=TOWARDS), 2, "fits the targets better than the order of the subject's unsteered margin"),
+        (outcome(dial=AWAY), 2, "fits the targets worse"),
+        (outcome(dial=OPEN), 2, "too few to say"),
+        (outcome(push=THIS_DIRECTION, n_controls=99), 3, "it matters which way"),
+        (outcome(push=ANY_PUSH, n_controls=99), 3, "does not matter"),
+        (outcome(push=ANY_PUSH, n_controls=99, as_good=["random-7"]), 3, "within 90% of it: random-7."),
+        (outcome(n_controls=19), 3, "19 drawn controls are too few"),
+        (outcome(), 3, "was not tried"),
+    ],
+)
+def test_each_outcome_has_its_plain_sentence(verdict, place, words):
+    assert words in findings(verdict)[place].meaning
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(None, "\u2013"), (0.25, "0.250"), (0.0005, "0.0005"), (0.00005, "0.0001"), (1e-9, "<0.0001")]
+)
+def test_no_p_value_is_shown_as_nothing(p, shown):
+    assert p_value(p) == shown
+
+
+@pytest.mark.parametrize(
+    ("reproduced", "words"), [(MAJORITY_AS_GOOD, "targets judged"), (CANNOT_BE_JUDGED, "targets could be judged")]
+)
+def test_only_a_verdict_that_was_given_calls_its_targets_judged(reproduced, words):
+    assert judged_targets({"reproduced": reproduced, "n_eligible": 13, "n_targets": 18}) == f"13 of 18 {words}"
+
+
+def test_a_rank_among_too_few_controls_is_no_headline():
+    judged, untested = (findings(outcome(push=push, n_controls=n))[3] for push, n in ((ANY_PUSH, 99), (UNTESTED, 19)))
+    assert judged.shown == "rank 1"
+    assert untested.shown == "untested"
+    assert "rank 1 of 20" in untested.detail
+
+
+def test_different_outcomes_never_share_a_sentence():
+    gains = [(0.05, 0.02, 0.08), (0.0, -0.03, 0.03), (-0.05, -0.08, -0.02), (None, None, None)]
+    told = [
+        [findings(outcome(gain=gain))[1].meaning for gain in gains],
+        [findings(outcome(dial=dial))[2].meaning for dial in DIALS],
+        [findings(outcome(push=push, n_controls=99 * (push != UNTESTED)))[3].meaning for push in PUSHES],
+    ]
+    for meanings in told:
+        assert all(one != other for one, other in itertools.combinations(meanings, 2))
+
+
+@pytest.mark.parametrize("reproduced", ANSWERS)
+def test_every_answer_opens_the_report_with_the_same_weight(reproduced, run, tmp_path, monkeypatch):
+    monkeypatch.setattr("onedial.report.report.write_figures", lambda run: {})
+    shutil.copytree(run.path, tmp_path / "run")
+    other = SweepRun.open(tmp_path / "run")
+    sentence = sentence_of(reproduced, "the dial does not reach", OPEN, UNTESTED, list(FLAGS))
+    other.run.write_json("verdict.json", run.verdict() | {"sentence": sentence, "reproduced": reproduced})
+    page = write_report(other).read_text(encoding="utf-8")
+    assert f"<h1>{headline(sentence)}</h1>" in page
+    assert reproduced in sentence
+
+
+def test_a_verdict_of_an_older_rule_is_named_and_not_shown_under_new_words(run, tmp_path):
+    shutil.copytree(run.path, tmp_path / "run")
+    older = SweepRun.open(tmp_path / "run")
+    older.run.write_json("verdict.json", {"rule": 2, "sentence": "reproduced by a moved cut"})
+    with pytest.raises(InputError, match=rf"judged by rule 2, .* rule {RULE}; judge it again"):
+        write_report(older)
+
+
+def test_numbers_are_written_for_readers():
+    assert number(-0.01234) == "−0.012"
+    assert number(0.5, 2, signed=True) == "+0.50"
+    assert number(None) == number(float("nan")) == "–"
+    assert interval(None, 1.0) == "–"
+
+
+def test_the_most_unread_magnitude_counts_answers_not_splits():
+    dose = pd.DataFrame(
+        {
+            "split": ["fitting", "test"] * 2,
+            "magnitude": [0.0, 0.0, 1.0, 1.0],
+            "n": [25, 50, 24, 50],
+            "n_unread": [0, 0, 1, 0],
+        }
+    )
+    questions = pd.DataFrame({"split": ["fitting"] * 25 + ["test"] * 50})
+    rows = dict(missing_rows(dose, pd.DataFrame({"said_yes": [1.0]}), questions))
+    assert rows["most unread"].startswith("1.3% at magnitude 1")
+
+
+def test_a_yes_among_right_or_wrong_answers_says_of_how_many():
+    row = {"n_graded": 40, "target_correct": 0.7, "low": 0.6, "high": 0.8}
+    row |= {"yes_within_right": 0.5, "yes_within_wrong": 0.4}
+    newer = knowing_rows(pd.DataFrame([row | {"n_within_right": 25, "n_within_wrong": 15}], index=["t"]))
+    assert list(newer[0].cells[-2:]) == ["0.50 (n 25)", "0.40 (n 15)"]

@@ -1,0 +1,131 @@
+"""The terminal: the table and the sentence, bars only for people, one line per stage for files."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from reporting_run import make_run
+from rich.console import Console
+
+from onedial.report import print_summary
+from onedial.report.terminal import COLUMNS, LEGEND
+from onedial.show import progress, progress_bar
+from onedial.show.labels import told_apart
+from onedial.verdict import SweepRun
+
+GOLDEN = Path(__file__).resolve().parents[1] / "reference/golden/default"
+
+
+def console(width=100, terminal=False):
+    return Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_the_summary_names_every_target_and_ends_with_the_sentence(tmp_path, width):
+    run, page = make_run(tmp_path / "run"), console(width)
+    print_summary(run.matches(), run.verdict(), page)
+    text = page.file.getvalue()
+    words = re.sub(r"[\s│]", "", text)
+    for target, status in run.matches()["status"].items():
+        assert str(target)[:3] in text
+        assert status in text
+    sentence = run.verdict()["sentence"]
+    assert sentence[1:].replace(" ", "") in words[-200:]
+    assert f"{run.verdict()['signal']['estimate']:.3f}" in text
+    assert all(len(line) <= width for line in text.splitlines())
+
+
+def test_text_in_square_brackets_is_printed_as_it_stands(tmp_path):
+    run, page = make_run(tmp_path / "run"), console()
+    renamed = run.matches().rename(index=lambda name: f"[bold]m[/bold]{name[:2]}").assign(framing="")
+    print_summary(renamed, run.verdict(), page)
+    assert "[bold]m[/bold]" in page.file.getvalue()
+
+
+def test_into_a_file_goes_one_line_per_stage():
+    page = console()
+    with progress_bar(1000, "sweep", page) as advance:
+        for _ in range(1000):
+            advance(1)
+    lines = page.file.getvalue().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("sweep: 1000 in ")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_every_target_has_one_line_and_a_name_of_its_own(width):
+    run = SweepRun.open(GOLDEN)
+    page = console(width)
+    print_summary(run.matches(), run.verdict(), page)
+    lines = page.file.getvalue().splitlines()
+    rows = lines[1 : 1 + len(run.matches())]
+    assert all(row.split()[-1].strip("−0123456789.") == "" for row in rows), rows
+    names = [re.split(r" (?:ok|edge|few) +", row)[0].strip() for row in rows]
+    assert len(set(names)) == len(names)
+    assert not lines[1 + len(run.matches())].startswith(" ")  # the legend follows at once
+
+
+def test_the_legend_explains_every_column_of_numbers():
+    assert [word.split(":")[0] for word in LEGEND.split(" · ")] == list(COLUMNS)
+
+
+def test_names_that_no_cut_tells_apart_are_numbered():
+    names = ["a" * 30 + "b" + "c" * 30, "a" * 30 + "d" + "c" * 30]
+    cut = told_apart(names, 12)
+    assert len(set(cut)) == 2
+    assert all(len(name) <= 12 for name in cut)
+
+
+def test_a_log_gets_a_line_per_tenth_with_the_time_left(monkeypatch):
+    page, now = console(), [0.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    with progress_bar(200, "sweep", page) as advance:
+        for _ in range(200):
+            now[0] += 1.0
+            advance(1)
+    lines = page.file.getvalue().splitlines()
+    assert lines[0] == "sweep: 10% (20 of 200), 3 min left"
+    assert [line.split()[1] for line in lines[:-1]] == [f"{tenth}0%" for tenth in range(1, 10)]
+    assert lines[-1] == "sweep: 200 in 200.0 s"
+
+
+def test_lines_of_a_log_are_some_seconds_apart(monkeypatch):
+    page, now = console(), [0.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    with progress_bar(100, "sweep", page) as advance:
+        for _ in range(100):
+            now[0] += 0.2
+            advance(1)
+    assert [line.split()[1] for line in page.file.getvalue().splitlines()] == ["25%", "51%", "77%", "100"]
+
+
+def test_of_several_processes_only_the_first_shows_its_progress(monkeypatch):
+    page = console()
+    monkeypatch.setenv("RANK", "1")
+    with progress_bar(4, "sweep", page) as advance:
+        advance(4)
+    assert page.file.getvalue() == ""
+
+
+def test_a_terminal_sees_a_bar_with_the_time_left():
+    page = console(terminal=True)
+    with progress_bar(4, "prefill", page) as advance:
+        advance(2)
+        advance(2)
+    assert "left" in page.file.getvalue()
+    assert "4/4" in page.file.getvalue()
+
+
+def test_a_stage_that_ended_early_says_how_far_it_came():
+    page = console()
+    with progress_bar(10, "sweep", page) as advance:
+        advance(3)
+    assert page.file.getvalue().startswith("sweep: 3 of 10 in ")
+
+
+def test_a_stage_that_fails_prints_no_line_of_success():
+    page = console()
+    with pytest.raises(RuntimeError), progress_bar(10, "sweep", page):
+        raise RuntimeError("out of memory")
+    assert page.file.getvalue() == ""

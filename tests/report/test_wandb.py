@@ -1,0 +1,196 @@
+"""W&B mirrors what is on disk: an offline run is read back record by record, without W&B's own reader."""
+
+import json
+import warnings
+
+import pytest
+from reporting_run import make_run
+from wandb_files import artifacts_of, complete_records, items_of, start_of
+
+from onedial.asking import is_read
+from onedial.core import InputError, Notice, Run, configuration_hash, sha256_of_file
+from onedial.report import WandbMirror, write_report
+from onedial.show import WandbOptions, WandbWatcher, captions_of, check_wandb
+from onedial.show.wandb_lineage import recorded_id, runs_read_by
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("wandb")))
+        for name in ("WANDB_API_KEY", "WANDB_MODE", "WANDB_RUN_ID", "WANDB_PROJECT"):
+            patch.delenv(name, raising=False)
+        yield tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def logged(folder):
+    run = make_run(folder / "run", n_targets=6)
+    run.run.file(run.vector_file("mean_difference")).write_bytes(b"a vector")
+    write_report(run)
+    mirror = WandbMirror(run, WandbOptions("offline", "trial"))
+    mirror.log_plan()
+    mirror.run_ended(failed=False)
+    (file,) = (run.path / "wandb").glob("offline-run-*/*.wandb")
+    return run, complete_records(file)
+
+
+def test_the_configuration_is_logged(logged):
+    run, records = logged
+    start = start_of(records)
+    configuration = items_of(start.config.update)
+    assert start.project == "trial"
+    assert {key: configuration[key] for key in run.config} == run.config
+    assert configuration["subject"]["sha256"] == run.run.manifest.facts["model"]["sha256"]
+
+
+def test_what_was_chosen_is_in_the_configuration(logged):
+    run, records = logged
+    told = {}
+    for record in records:
+        if record.WhichOneof("record_type") == "config":
+            told |= items_of(record.config.update)
+    own = run.interventions().set_index("intervention_id").loc[run.under_test()]
+    assert (told["plan"]["layers"], told["plan"]["magnitudes"]) == (list(own["layers"]), list(own["magnitudes"]))
+
+
+def test_the_dose_response_is_logged_magnitude_by_magnitude(logged):
+    run, records = logged
+    steps = [items_of(record.history.item) for record in records if record.WhichOneof("record_type") == "history"]
+    steps = [step for step in steps if "magnitude" in step]
+    test = run.dose_response().query("split == 'test'").sort_values("magnitude")
+    assert [step["magnitude"] for step in steps] == list(test["magnitude"])
+    assert [step["test/mean_mass"] for step in steps] == list(test["mean_mass"])
+    assert [step.get("test/yes_rate") for step in steps] == [
+        None if rate != rate else rate for rate in test["yes_rate"]
+    ]
+
+
+def test_matches_and_figures_are_logged(logged):
+    run, records = logged
+    histories = [items_of(record.history.item) for record in records if record.WhichOneof("record_type") == "history"]
+    last = {}
+    for history in histories:
+        last |= history
+    assert last["tables/matches.nrows"] == len(run.matches())
+    for name in captions_of(run.run):
+        assert any(key.startswith(f"figures/{name}") for key in last)
+
+
+def test_the_verdict_is_in_the_summary(logged):
+    run, records = logged
+    summary = {}
+    for record in records:
+        if record.WhichOneof("record_type") == "summary":
+            summary |= items_of(record.summary.update)
+    assert summary["verdict.sentence"] == run.verdict()["sentence"]
+    assert summary["verdict.gain.estimate"] == run.verdict()["gain"]["estimate"]
+
+
+def test_vector_sweep_and_report_are_artifacts(logged):
+    _, records = logged
+    artifacts = {
+        kind: {entry.path for entry in artifact.manifest.contents} for kind, artifact in artifacts_of(records).items()
+    }
+    assert artifacts["vector"] == {"vectors/mean_difference.safetensors"}
+    assert artifacts["sweep"] == {"sweep/part-00000.parquet", "questions.parquet", "panel.parquet", "prompt.txt"}
+    assert {"report.html", "verdict.json", "matches.csv"} <= artifacts["report"]
+
+
+def test_sweep_and_report_name_the_vector_that_they_rest_on(logged):
+    run, records = logged
+    (file,) = run.path.glob("vectors/*.safetensors")
+    for kind in ("sweep", "report"):
+        metadata = json.loads(artifacts_of(records)[kind].metadata)
+        assert metadata["vectors"] == {file.name: sha256_of_file(file)}
+        assert metadata["artifact"] == artifacts_of(records)["vector"].name
+
+
+def test_a_run_keeps_its_identifier_where_its_options_change_and_an_agents_comes_first(tmp_path, monkeypatch):
+    run, watchers = Run.create(tmp_path / "run", "program", {"stages": "one"}), []
+    for stages, agent in (("one", None), ("one,two", None), ("one,two", "agent-7")):
+        run.config["stages"] = stages
+        if agent:
+            monkeypatch.setenv("WANDB_RUN_ID", agent)
+        watchers.append(WandbWatcher(run, WandbOptions("offline")))
+        watchers[-1].run_ended(failed=True)
+        assert watchers[-1].where().endswith(f"-{recorded_id(run)}")
+    assert watchers[0].where().split()[-1] == watchers[1].where().split()[-1]
+    assert recorded_id(run) == "agent-7"
+
+
+def test_a_service_that_was_killed_is_noticed_once_and_the_run_goes_on(tmp_path, monkeypatch):
+    def killed(*_, **__):
+        raise ConnectionResetError("lost")
+
+    run = Run.create(tmp_path / "run", "program", {})
+    run.watched_by(WandbWatcher(run, WandbOptions("offline")))
+    monkeypatch.setattr("wandb.Run.log", killed)
+    with warnings.catch_warnings(record=True) as noticed, run:
+        warnings.simplefilter("always")
+        for stage in ("first", "second"):
+            with run.stage(stage):
+                pass
+    __import__("wandb").run.finish()
+    (told,) = [str(each.message) for each in noticed if issubclass(each.category, Notice)]
+    assert told == (f"warning: W&B did not take the run (lost); {run.path} is complete without it, so log it offline")
+    assert [stage["completed"] for stage in run.manifest.stages] == [True, True]
+
+
+def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
+    with pytest.raises(InputError), Run.create(tmp_path / "run", "program", {}) as run:  # noqa: PT012
+        run.watched_by(WandbWatcher(run, WandbOptions("offline")))
+        assert (run.path / "wandb").exists()
+        with run.withdrawn_if_refused():
+            raise InputError("no such thing")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_along_a_control_there_is_no_yes_rate_to_tell(logged, monkeypatch):
+    """There each question is asked where its answer turns, not at every setting."""
+    run, _ = logged
+    mirror, told = WandbMirror(run, WandbOptions("offline")), []
+    monkeypatch.setattr(mirror, "log", told.append)
+    part = run.sweep().query("magnitude == 0")
+    mirror.stream("sweep", 0, len(part))(part)
+    mirror.stream("controls", 3, len(part) + 3)(part)
+    monkeypatch.undo()
+    mirror.run_ended(failed=True)
+    yes = (part["margin"] > 0)[is_read(part["mass"])].mean()
+    assert told[0].pop("sweep/rows_per_second") > 0
+    assert told[0] == {"sweep/questions": len(part), "sweep/of": len(part)} | {
+        f"sweep/yes_rate_{name}": pytest.approx(yes) for name in ("low", "zero", "high")
+    }
+    assert set(told[1]) == {"controls/questions", "controls/of", "controls/rows_per_second"}
+    assert told[1]["controls/questions"] == told[1]["controls/of"] == len(part) + 3
+
+
+def test_files_of_a_run_lead_to_it_and_a_long_list_of_names_is_no_path(logged, folder):
+    run, records = logged
+    (file,) = run.path.glob("vectors/*.safetensors")
+    reader = Run.create(folder / "reader", "program", {"vector": str(file), "dials": "a," * 400, "n": 3})
+    read = {"run": run.path.name, "configuration": configuration_hash(run.config), "wandb": start_of(records).run_id}
+    assert runs_read_by(reader) == {str(file): read | {"sha256": sha256_of_file(file)}}
+    assert runs_read_by(run.run) == {}
+
+
+def test_online_without_a_login_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("WANDB_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")
+    with pytest.raises(InputError, match="knows no API key on this machine; run `wandb login`"):
+        check_wandb("online")
+
+
+def test_an_unknown_mode_is_refused():
+    with pytest.raises(InputError, match="'shared' requested, but it is one of offline, online"):
+        check_wandb("shared")
+
+
+def test_without_the_package_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "wandb", None)
+    with pytest.raises(InputError, match="pip install wandb"):
+        check_wandb("offline")

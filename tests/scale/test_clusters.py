@@ -1,0 +1,123 @@
+"""Respondents of one base model: planted shares are found, and nulls keep clusters together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtri
+
+from onedial.core import InputError
+from onedial.panels import load_panel
+from onedial.scale import cluster_structure, permutation_null
+from onedial.scale.checks.clusters import general_and_cluster_loadings
+
+
+def clustered(
+    seed: int, shared: float, own: float, n: int = 500, sizes: tuple[int, ...] = (5, 5, 5, 5)
+) -> pd.DataFrame:
+    """Answers of clusters; `shared` and `own` = shares of variance of all and of the cluster."""
+    rng = np.random.default_rng(seed)
+    code = np.repeat(np.arange(len(sizes)), sizes)
+    latent = (
+        np.sqrt(shared) * rng.standard_normal((n, 1)) + np.sqrt(own) * rng.standard_normal((n, len(sizes)))[:, code]
+    )
+    latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((n, len(code)))
+    cuts = ndtri(rng.permutation(np.linspace(0.25, 0.75, len(code))))
+    names = [f"{chr(97 + cluster)}{i}" for i, cluster in enumerate(code)]
+    return pd.DataFrame((latent > cuts).astype(float), columns=names)
+
+
+def label(panel: pd.DataFrame) -> pd.Series:
+    return pd.Series({name: name[0] for name in panel})
+
+
+def test_shares_within_and_between_are_the_planted_ones():
+    panel = clustered(0, 0.3, 0.4, n=8000)
+    found = cluster_structure(panel, label(panel), n_replicates=19)
+    assert found.shares["between"] == pytest.approx(0.3, abs=0.03)
+    assert found.shares["within_only"] == pytest.approx(0.4, abs=0.03)
+    assert found.shares["own"] == pytest.approx(0.3, abs=0.03)
+    off_diagonal = found.agreement.to_numpy()[np.triu_indices(4, 1)]
+    np.testing.assert_allclose(off_diagonal, 3 / 7, atol=0.07)
+    assert found.table.loc["within", "n_pairs"] == 4 * 10
+    assert found.table.loc["between", "n_pairs"] == 6 * 25
+    assert found.difference.p == 0.05
+
+
+def test_clusters_that_share_nothing_pass_as_sharing_nothing_though_every_eigenvalue_is_large():
+    p = []
+    for seed in range(30):
+        panel = clustered(seed, 0.0, 0.6, n=300)
+        p.append(cluster_structure(panel, label(panel), n_replicates=39, seed=seed).between.p)
+    assert np.mean(np.array(p) <= 0.05) <= 0.17
+    assert 0.3 < np.mean(p) < 0.7
+    # the null that shuffles each respondent by itself has no idea
+    assert permutation_null(panel, 39).p[0] <= 0.025
+
+
+def test_a_scale_shared_between_clusters_is_found():
+    for seed in range(5):
+        panel = clustered(seed, 0.15, 0.5, n=500)
+        found = cluster_structure(panel, label(panel), n_replicates=39, seed=seed)
+        assert found.between.p <= 0.05
+        assert found.first.p <= 0.05
+
+
+def test_one_factor_between_clusters_is_one_and_two_are_two():
+    p = []
+    for seed in range(16):
+        panel = clustered(seed, 0.3, 0.3, n=500, sizes=(3, 3, 3, 3, 3, 3))
+        p.append(cluster_structure(panel, label(panel), n_replicates=39, seed=seed).second.p)
+    assert np.mean(np.array(p) <= 0.05) <= 0.2
+    rng = np.random.default_rng(1)
+    scales = rng.standard_normal((600, 2))
+    code = np.repeat(np.arange(6), 3)
+    latent = 0.65 * scales[:, code % 2] + 0.5 * rng.standard_normal((600, 6))[:, code]
+    latent = latent + np.sqrt(1 - 0.65**2 - 0.25) * rng.standard_normal((600, 18))
+    found = cluster_structure((latent > 0).astype(int), code, n_replicates=39)
+    assert found.second.p <= 0.05
+
+
+def test_without_clusters_within_and_between_are_alike():
+    p = []
+    for seed in range(20):
+        panel = clustered(seed, 0.5, 0.0, n=300)
+        p.append(cluster_structure(panel, label(panel), n_replicates=39, seed=seed).difference.p)
+    assert np.mean(np.array(p) <= 0.05) <= 0.2
+
+
+def test_general_and_cluster_loadings_are_recovered():
+    code = np.repeat([0, 1, 2, 3], [4, 3, 2, 1])
+    rng = np.random.default_rng(0)
+    g, s = rng.uniform(0.4, 0.7, 10), rng.uniform(0.3, 0.6, 10)
+    s[7:9] = 0.5
+    s[9] = 0
+    target = np.outer(g, g) + (code[:, None] == code) * np.outer(s, s)
+    np.fill_diagonal(target, 1)
+    target[0, 5] = target[5, 0] = np.nan
+    found = general_and_cluster_loadings(target, code)
+    np.testing.assert_allclose(found[:, 0], g, atol=1e-3)
+    np.testing.assert_allclose(found[np.arange(10), 1 + code], s, atol=2e-3)
+
+
+def test_the_embedded_panel_is_four_models_that_agree_with_themselves():
+    panel = load_panel("embedded")
+    found = cluster_structure(panel, panel.respondents["model"], n_replicates=39)
+    assert found.table.loc["within", "mean"] > 0.5
+    assert found.table.loc["between", "mean"] < 0.25
+    text = " ".join(found.sentences())
+    assert "25 respondents are 4 models" in text
+    assert "count models, not shared scales" in text
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a"] * 20, "1 clusters of 20 respondents"),
+        (list(range(20)), "20 clusters of 20"),
+        (["a", "b"], "2 clusters for 20 respondents"),
+        (pd.Series({"a0": "a"}), "say nothing of a1"),
+    ],
+)
+def test_labels_that_make_no_clusters_are_refused(labels, message):
+    with pytest.raises(InputError, match=message):
+        cluster_structure(clustered(0, 0.3, 0.3, n=100), labels, n_replicates=9)

@@ -1,0 +1,155 @@
+"""Answers in ordered categories: against psych and polycor, against known truth, and yes/no as the special case."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import REFERENCE, answers, matrix
+
+from onedial.core import InputError
+from onedial.scale import cut_confidence, graded_response_model, polychoric, polyserial, tetrachoric, two_parameter_irt
+from onedial.stats import PsychometricsWarning
+
+CUTS = np.array([-1.0, -0.2, 0.6, 1.3])
+
+
+def graded() -> pd.DataFrame:
+    return answers("graded").drop(columns="continuous")
+
+
+def simulated(seed: int, n: int, loadings: np.ndarray, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Five categories from one factor, and the easiness of the questions."""
+    rng = np.random.default_rng(seed)
+    easiness = rng.standard_normal(n)
+    latent = loadings * easiness[:, None] + np.sqrt(1 - loadings**2) * rng.standard_normal((n, len(loadings)))
+    values = np.searchsorted(CUTS, latent).astype(float)
+    values[rng.random(values.shape) < missing] = np.nan
+    return values, easiness
+
+
+def test_correlations_agree_with_polycor_and_psych():
+    found = polychoric(graded(), zero_cells="none").correlation.to_numpy()
+    assert np.abs(found - matrix("graded_polycor")).max() < 1e-4
+    assert np.abs(found - matrix("graded_psych_pairwise")).max() < 1e-4
+    filled = polychoric(graded(), zero_cells="half").correlation.to_numpy()
+    # psych takes the cuts from a table that 0.5 has made add up to more than 1
+    assert np.abs(filled - matrix("graded_psych_half")).max() < 1.5e-3
+    assert np.abs(filled - found).max() > 1e-3
+    globally = polychoric(graded()[["r1", "r3"]], thresholds="global", zero_cells="none").correlation.to_numpy()
+    assert np.abs(globally - matrix("graded_psych_global")).max() < 1e-4
+    assert abs(globally[0, 1] - found[0, 2]) > 1e-3
+
+
+def test_polyserial_agrees_with_polycor():
+    panel = answers("graded")
+    found = polyserial(panel["continuous"], graded())
+    np.testing.assert_allclose(found, matrix("graded_polyserial")[:, 0], atol=1e-4)
+
+
+@pytest.mark.parametrize("mode", ["pairwise", "global"])
+@pytest.mark.parametrize("rule", ["half", "none", "exclude"])
+def test_yes_and_no_are_the_tetrachoric_case_to_the_last_bit(mode, rule):
+    panel = answers("gaps")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PsychometricsWarning)
+        expected, found = tetrachoric(panel, mode, rule), polychoric(panel, mode, rule)
+        other = polychoric(panel * 7 - 3, mode, rule).correlation  # any two numbers are two categories
+    pd.testing.assert_frame_equal(found.correlation, expected.correlation, check_exact=True)
+    pd.testing.assert_frame_equal(other, expected.correlation, check_exact=True)
+    assert found.n_zero_cell_pairs == expected.n_zero_cell_pairs
+    pd.testing.assert_frame_equal(found.n_pairwise, expected.n_pairwise)
+    np.testing.assert_allclose(found.thresholds[1.0], expected.thresholds, atol=1e-12)
+
+
+def test_yes_and_no_are_the_two_parameter_model_to_the_last_bit():
+    panel = answers("sim2")
+    graded_model, plain = graded_response_model(panel), two_parameter_irt(panel)
+    assert graded_model.log_likelihood == plain.log_likelihood
+    np.testing.assert_array_equal(graded_model.respondents["loading"], plain.respondents["loading"])
+    np.testing.assert_array_equal(graded_model.respondents["loading_se"], plain.respondents["loading_se"])
+    np.testing.assert_array_equal(graded_model.thresholds[1.0], plain.respondents["threshold"])
+    pd.testing.assert_series_equal(graded_model.difficulty, plain.difficulty, check_exact=True)
+
+
+def test_correlations_of_cut_normal_variables_are_theirs():
+    loadings = np.array([0.9, 0.7, 0.5, 0.3])
+    values, easiness = simulated(0, 30_000, loadings, missing=0.1)
+    found = polychoric(values).correlation.to_numpy()
+    expected = np.outer(loadings, loadings)
+    np.fill_diagonal(expected, 1)
+    np.testing.assert_allclose(found, expected, atol=0.02)
+    np.testing.assert_allclose(polyserial(easiness, values), loadings, atol=0.02)
+    flipped = polychoric(np.column_stack([values[:, 0], 4 - values[:, 1]])).correlation.iloc[0, 1]
+    assert flipped == pytest.approx(-found[0, 1], abs=1e-8)
+
+
+def test_the_graded_model_recovers_loadings_cuts_and_places():
+    loadings = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.75])
+    values, easiness = simulated(1, 4000, loadings, missing=0.15)
+    found = graded_response_model(values)
+    np.testing.assert_allclose(found.respondents["loading"], loadings, atol=0.03)
+    np.testing.assert_allclose(found.thresholds, np.tile(-CUTS, (6, 1)), atol=0.08)
+    assert np.corrcoef(found.difficulty, -easiness)[0, 1] > 0.91
+    inside = np.abs(found.difficulty + easiness) < 1.96 * found.difficulty_se
+    assert 0.93 < inside.mean() < 0.97
+    z = (found.respondents["loading"] - loadings) / found.respondents["loading_se"]
+    assert np.abs(z).max() < 4
+
+
+def test_more_categories_know_more_than_yes_and_no():
+    loadings = np.full(8, 0.75)
+    values, easiness = simulated(2, 1500, loadings)
+    fine, coarse = graded_response_model(values), graded_response_model((values >= 2).astype(float))
+    assert fine.difficulty_se.mean() < 0.85 * coarse.difficulty_se.mean()
+    assert np.corrcoef(fine.difficulty, -easiness)[0, 1] > np.corrcoef(coarse.difficulty, -easiness)[0, 1] + 0.02
+
+
+def test_a_category_that_a_respondent_never_uses_is_left_out_of_its_cuts():
+    values, _ = simulated(3, 1500, np.array([0.8, 0.7, 0.7, 0.6]))
+    values[:, 1] = np.where(values[:, 1] == 2, 3, values[:, 1])
+    found = graded_response_model(values)
+    assert np.isnan(found.thresholds.iloc[1, 1])
+    assert found.thresholds.drop(columns=2.0).notna().all(axis=None)
+    assert found.respondents["n_categories"].tolist() == [5, 4, 5, 5]
+    np.testing.assert_allclose(found.respondents["loading"], [0.8, 0.7, 0.7, 0.6], atol=0.06)
+    assert (found.thresholds.diff(axis=1).iloc[[0, 2, 3], 1:] < 0).all(axis=None)
+
+
+def test_respondents_without_information_have_a_reason():
+    values, _ = simulated(4, 400, np.array([0.8, 0.7, 0.7, 0.6]))
+    panel = pd.DataFrame(values, columns=list("abcd")).assign(always=4.0)
+    with pytest.warns(PsychometricsWarning, match="always used one category"):
+        found = graded_response_model(panel)
+    assert found.respondents.loc["always", "status"] == "used one category only, or none"
+    assert np.isnan(found.respondents.loc["always", "loading"])
+    with pytest.warns(PsychometricsWarning, match="always used one category"):
+        assert polychoric(panel).correlation["always"].isna().all()
+
+
+def test_confidences_are_cut_where_it_is_said():
+    confidence = pd.DataFrame({"a": [0, 19.9, 20, 55, 100, np.nan]})
+    assert cut_confidence(confidence, [20, 40, 60, 80])["a"].tolist()[:5] == [0, 0, 1, 2, 4]
+    assert np.isnan(cut_confidence(confidence, [20])["a"].iloc[5])
+    with pytest.raises(InputError, match="rising points"):
+        cut_confidence(confidence, [40, 20])
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match="cut them into at most 20 first"):
+        polychoric(rng.uniform(0, 100, (200, 3)))
+
+
+def test_the_graded_model_with_a_scale_of_any_distribution_contains_the_normal_one():
+    values, _ = simulated(5, 500, np.array([0.8, 0.7, 0.7, 0.6, 0.5]))
+    normal, free = graded_response_model(values), graded_response_model(values, scale="histogram")
+    assert free.log_likelihood > normal.log_likelihood - 0.5
+    assert free.weights @ free.nodes == pytest.approx(0, abs=1e-8)
+
+
+@pytest.mark.parametrize(("name", "within"), [("sim2", 0.11), ("fit", 0.03), ("graded", 0.03)])
+def test_loadings_are_those_of_logistic_models_up_to_the_form_of_the_curve(name, within):
+    theirs = pd.read_csv(REFERENCE / "mirt_loadings.csv").set_index(["panel", "respondent"])["loading"][name]
+    panel = answers(name).drop(columns="continuous", errors="ignore")
+    ours = graded_response_model(panel).respondents["loading"]
+    assert np.abs(ours - theirs).max() < within
+    assert np.abs(ours - theirs).median() < within / 4
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.98

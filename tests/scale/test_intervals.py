@@ -1,0 +1,116 @@
+"""Intervals that hold the truth as often as they say, by formula and by resampling."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import answers, one_factor
+
+from onedial.core import InputError
+from onedial.scale import bootstrap_questions, correlation_intervals, difficulty_reliability, tetrachoric
+
+
+def test_intervals_of_correlations_cover_the_truth():
+    inside, wide = [], []
+    for seed in range(60):
+        truth = one_factor(seed, 300, 6, rates=(0.3, 0.7), loadings=(0.5, 0.85), missing=0.1)
+        found = correlation_intervals(truth.answers)
+        true = np.outer(truth.loadings, truth.loadings)[np.triu_indices(6, 1)]
+        low, high = (part.to_numpy()[np.triu_indices(6, 1)] for part in (found.low, found.high))
+        inside.extend((low < true) & (true < high))
+        wide.append(np.mean(high - low))
+    assert 0.925 < np.mean(inside) < 0.975  # 900 intervals
+    assert 0.1 < np.mean(wide) < 0.5
+
+
+def test_the_standard_error_is_that_of_the_closed_form_at_even_rates():
+    # with both thresholds 0 rho = sin(2 pi (p11 - 1/4)) and only p11 matters: se = 2 pi cos(asin rho) sqrt(p q / 2n)
+    pair = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [150, 50, 50, 150], axis=0)
+    found = correlation_intervals(pair)
+    rho = found.correlation.iloc[0, 1]
+    agree = 300 / 400
+    expected = np.pi * np.sqrt(1 - rho**2) * np.sqrt(agree * (1 - agree) / 400)
+    assert found.se.iloc[0, 1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_pair_that_answered_no_question_together_has_no_interval_and_the_others_have_theirs():
+    panel = one_factor(0, 300, 5, rates=(0.3, 0.7), loadings=(0.6, 0.8)).answers
+    panel = np.asarray(panel, dtype=float)
+    panel[:150, 0] = panel[150:, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = bootstrap_questions(panel, 40)
+    for table in (found.correlation_se, found.correlation_low, found.correlation_high):
+        assert np.argwhere(table.isna().to_numpy()).tolist() == [[0, 1], [1, 0]]
+
+
+def test_formula_and_bootstrap_agree():
+    panel = answers("sim2")
+    formula, drawn = correlation_intervals(panel), bootstrap_questions(panel, 600)
+    full = ~tetrachoric(panel).zero_cells.to_numpy() & ~np.eye(19, dtype=bool) & (formula.se.to_numpy() < 0.1)
+    assert full.sum() > 100
+    ratio = drawn.correlation_se.to_numpy()[full] / formula.se.to_numpy()[full]
+    assert 0.95 < np.median(ratio) < 1.05
+    assert (np.abs(drawn.correlation_low - formula.low).to_numpy()[full] < 0.08).mean() > 0.95
+
+
+def test_a_pair_with_an_empty_cell_has_no_interval_of_this_kind():
+    pair = np.repeat([[1, 1], [1, 0], [0, 0]], [30, 20, 50], axis=0)
+    found = correlation_intervals(pair)
+    assert found.correlation.iloc[0, 1] > 0.9
+    assert np.isnan(found.se.iloc[0, 1])
+    assert np.isnan(found.low.iloc[0, 1])
+
+
+def test_topics_whose_questions_are_alike_make_loadings_less_certain():
+    inside = {"questions": [], "topics": []}
+    width = {"questions": [], "topics": []}
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        topic = np.repeat(np.arange(40), 10)
+        easiness = np.sqrt(0.7) * rng.standard_normal(40)[topic] + np.sqrt(0.3) * rng.standard_normal(400)
+        own = 0.5 * rng.standard_normal((40, 6))[topic] + np.sqrt(0.75) * rng.standard_normal((400, 6))
+        panel = 0.7 * easiness[:, None] + np.sqrt(0.51) * own > 0
+        for unit, groups in (("questions", None), ("topics", topic)):
+            table = bootstrap_questions(panel, 150, seed=seed, groups=groups).respondents
+            inside[unit].extend((table["loading_low"] < 0.7) & (table["loading_high"] > 0.7))
+            width[unit].extend(table["loading_high"] - table["loading_low"])
+    assert np.mean(inside["topics"]) > 0.86
+    assert np.mean(inside["questions"]) < np.mean(inside["topics"]) - 0.03
+    assert np.mean(width["topics"]) > 1.2 * np.mean(width["questions"])
+
+
+def test_resamples_are_counted_as_if_the_rows_were_copied():
+    from onedial.scale.correlations.pair_counts import count_pairs, count_pairs_of_resamples
+    from onedial.stats import Answers, as_answers
+
+    for missing in (0.0, 0.2):
+        panel = as_answers(one_factor(0, 80, 5, missing=missing).answers)
+        weights = np.random.default_rng(1).multinomial(80, np.full(80, 1 / 80), size=3)
+        found = count_pairs_of_resamples(panel, weights.astype(np.float32))
+        for replicate, drawn in enumerate(weights):
+            rows = np.repeat(np.arange(80), drawn)
+            copied = Answers(panel.yes[rows], panel.answered[rows], panel.questions[rows], panel.respondents)
+            assert np.array_equal(
+                found.tables[replicate],
+                count_pairs(copied).tables,
+            )
+
+
+def test_reliability_is_the_squared_correlation_with_the_true_place():
+    for m, rates in ((6, (0.3, 0.7)), (20, (0.2, 0.8))):
+        truth = one_factor(3, 4000, m, rates=rates, loadings=(0.5, 0.85))
+        found = difficulty_reliability(truth.answers)
+        from onedial.scale import two_parameter_irt
+
+        scores = two_parameter_irt(truth.answers).difficulty
+        assert found.empirical == pytest.approx(np.corrcoef(scores, truth.easiness)[0, 1] ** 2, abs=0.03)
+        assert found.expected == pytest.approx(found.empirical, abs=0.03)
+        assert found.n == 4000
+
+
+def test_labels_of_topics_must_fit():
+    panel = pd.DataFrame(one_factor(0, 50, 4).answers)
+    with pytest.raises(InputError, match="3 groups for 50 questions"):
+        bootstrap_questions(panel, 9, groups=["a", "b", "c"])

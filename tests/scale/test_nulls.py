@@ -1,0 +1,327 @@
+"""Nulls that hold their level where nothing is to be found, and find what is there."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import (
+    EXTREME_RATES,
+    REFERENCE,
+    answers,
+    equal_loadings,
+    matrix,
+    one_factor,
+    without_hard_ones,
+)
+from scipy.special import ndtr
+
+from onedial.core import InputError
+from onedial.scale import (
+    bootstrap_questions,
+    fit_factor_model,
+    missingness_test,
+    one_factor_bootstrap,
+    permutation_null,
+    quadratic_fit_test,
+    revised_parallel_analysis,
+    sensitivity_table,
+    summarise_sensitivity,
+    tetrachoric,
+)
+from onedial.scale.checks.draws import one_factor_answers
+from onedial.scale.checks.permutation import shuffled
+from onedial.scale.irt.null_model import null_model
+from onedial.stats import PsychometricsWarning, as_answers
+
+
+def two_factors(seed: int, n: int = 800, m: int = 12, correlation: float = 0.3) -> np.ndarray:
+    """Answers of two groups of respondents whose difficulty scales correlate."""
+    rng = np.random.default_rng(seed)
+    shared = rng.standard_normal((n, 1))
+    own = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * rng.standard_normal((n, 2))
+    latent = 0.8 * own[:, np.arange(m) % 2] + 0.6 * rng.standard_normal((n, m))
+    return (latent > rng.uniform(-0.8, 0.8, m)).astype(int)
+
+
+def test_shuffling_keeps_every_yes_rate_and_every_gap():
+    panel = as_answers(one_factor(0, 60, 5, missing=0.3).answers)
+    yes, answered = next(shuffled(panel, 7, np.random.default_rng(0)))
+    assert yes.shape == (7, 60, 5)
+    assert np.array_equal(answered, panel.answered)
+    assert (yes.sum(axis=1) == panel.n_yes).all()
+    assert not (yes * ~panel.answered).any()
+    assert len({one.tobytes() for one in yes}) == 7
+
+
+def test_fast_eigenvalues_of_shuffled_answers_are_those_of_tetrachoric():
+    panel = as_answers(one_factor(0, 120, 5, missing=0.2).answers)
+    null = permutation_null(panel, n_permutations=4, seed=3)
+    yes, answered = next(shuffled(panel, 4, np.random.default_rng(3)))
+    for b in range(4):
+        one = np.where(answered.astype(bool), yes[b], np.nan)
+        expected = np.linalg.eigvalsh(tetrachoric(one).correlation)[::-1]
+        np.testing.assert_allclose(null.simulated[b], expected, atol=1e-10)
+
+
+def test_the_permutation_null_holds_its_level_when_nothing_is_shared():
+    rng = np.random.default_rng(5)
+    p = [permutation_null(rng.random((150, 6)) < rng.uniform(0.1, 0.9, 6), 39, seed=i).p[0] for i in range(60)]
+    assert np.mean(np.array(p) <= 0.1) < 0.22
+    assert 0.35 < np.mean(p) < 0.65
+
+
+def test_the_permutation_null_sees_a_shared_factor_and_says_nothing_of_the_second():
+    null = permutation_null(answers("sim2"), 199)
+    assert null.p[0] == 1 / 200
+    assert np.isnan(null.p[1:]).all()
+
+
+def test_only_the_conditional_null_finds_a_second_factor():
+    panel = two_factors(1)
+    unconditional = permutation_null(panel, 99)
+    assert fit_factor_model(panel).eigenvalues[2] > unconditional.upper[1]
+    conditional = revised_parallel_analysis(panel, n_replicates=99)
+    assert conditional.p[:2].tolist() == [0.01, 0.01]
+    assert conditional.p[2] > 0.05
+    known = revised_parallel_analysis(
+        panel, 2, 99, shuffles=unconditional, one_factor=one_factor_bootstrap(panel, 99, seed=4)
+    )
+    assert np.array_equal(known.simulated[:, 0], unconditional.simulated[:, 0])
+    assert known.p[:2].tolist() == [0.01, 0.01]
+    assert conditional.n_above() == 2
+
+
+@pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
+def test_one_true_factor_gives_one_factor_also_at_extreme_yes_rates(name):
+    found = revised_parallel_analysis(answers(name), max_factors=2, n_replicates=199)
+    assert found.n_above() == 1
+    assert found.p[1] > 0.1
+
+
+@pytest.mark.parametrize("zero_cells", ["half", "none", "exclude"])
+def test_a_negative_eigenvalue_of_one_true_factor_is_no_evidence(zero_cells):
+    result = one_factor_bootstrap(answers("sim3"), 199, zero_cells=zero_cells)
+    assert result.smallest.observed < 0
+    assert result.smallest.p > 0.1
+    assert result.second.p > 0.1
+
+
+def test_the_smallest_eigenvalue_reveals_answers_that_no_normal_variables_give():
+    # three respondents, each pair in near perfect disagreement: impossible for correlations
+    rng = np.random.default_rng(0)
+    base = rng.random((900, 6)) < 0.5
+    third = np.arange(900) % 3
+    for pair, (i, j) in enumerate(((0, 1), (1, 2), (0, 2))):
+        rows = third == pair
+        base[rows, i] = ~base[rows, j]
+    panel = base.astype(float)
+    for pair, k in enumerate((2, 0, 1)):
+        panel[third == pair, k] = np.nan
+    result = one_factor_bootstrap(panel, 199, zero_cells="none")
+    assert result.smallest.observed < -0.5
+    assert result.smallest.p == 1 / 200
+
+
+def test_the_parabola_of_a_correction_is_no_evidence():
+    result = quadratic_fit_test(answers("sim3"), 199)
+    assert result.observed == pytest.approx(fit_factor_model(answers("sim3")).quadratic_fit.r2, abs=1e-6)
+    assert result.observed > 0.7
+    assert result.p > 0.1
+
+
+def test_simulated_panels_without_a_parabola_are_counted_apart_from_those_behind_its_p():
+    panel = one_factor(0, 60, 6).answers.astype(float)
+    panel[:, 0] = np.arange(60) == 7  # one yes: about one simulated respondent in three never says it
+    result = quadratic_fit_test(panel, 99)
+    said = result.to_dict()
+    assert 15 < said["n_undefined"] < 60
+    assert said["n_replicates"] == np.isfinite(result.simulated).sum() == 99 - said["n_undefined"]
+    beyond = (result.simulated >= result.observed).sum()
+    assert said["p"] == pytest.approx((1 + beyond) / (said["n_replicates"] + 1))
+
+
+@pytest.mark.parametrize("kind", ["exponential", "bimodal"])
+def test_a_parabola_of_a_scale_that_is_not_normal_goes_when_the_scale_may_have_any_distribution(kind):
+    p = {"normal": [], "histogram": []}
+    for seed in range(12):
+        rng = np.random.default_rng([seed, len(kind)])
+        panel = equal_loadings(kind, rng.permutation(np.linspace(0.2, 0.8, 19)), 1000, rng)
+        for scale, values in p.items():
+            values.append(quadratic_fit_test(panel, 49, scale=scale, seed=seed).p)
+    assert np.mean(np.array(p["normal"]) <= 0.05) > 0.3
+    assert np.mean(np.array(p["histogram"]) <= 0.05) <= 0.25
+    assert np.mean(p["histogram"]) > 0.25
+
+
+def test_the_smallest_eigenvalue_of_a_scale_with_two_humps_is_no_evidence_against_one_scale():
+    p = {"normal": [], "histogram": []}
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 3])
+        panel = equal_loadings("bimodal", rng.permutation(np.linspace(0.2, 0.8, 19)), 1000, rng)
+        for scale, values in p.items():
+            values.append(one_factor_bootstrap(panel, 49, scale=scale, seed=seed).smallest.p)
+    assert np.mean(np.array(p["normal"]) <= 0.05) > 0.7
+    assert np.mean(np.array(p["histogram"]) <= 0.05) <= 0.2
+
+
+def test_the_sensitivity_table_says_that_a_parabola_hangs_on_the_distribution_of_the_scale():
+    rng = np.random.default_rng(4)
+    panel = equal_loadings("exponential", np.linspace(0.2, 0.8, 19), 1000, rng)
+    table = sensitivity_table(panel, 99, leave_one_out=False)
+    by_scale = table.groupby("scale")
+    assert by_scale["quadratic_p"].max()["normal"] <= 0.05
+    assert by_scale["quadratic_p"].min()["histogram"] > 0.05
+    curves = by_scale["marginal_quadratic_r2"].first()
+    assert curves["normal"] > curves["histogram"] + 0.2
+    parabola = next(sentence for sentence in summarise_sensitivity(table) if "parabola" in sentence)
+    assert "survives" not in parabola
+    assert parabola.startswith("A parabola of loading on threshold hangs on the distribution of the scale")
+
+
+def test_equal_loadings_at_extreme_rates_make_no_parabola_under_the_rule_half():
+    p = []
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 7])
+        p.append(quadratic_fit_test(equal_loadings("normal", EXTREME_RATES, 1000, rng), 49, seed=seed).p)
+    assert np.mean(np.array(p) <= 0.05) <= 0.2
+
+
+def test_gaps_on_hard_questions_make_no_second_factor_and_hide_none():
+    p, found = [], []
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 9])
+        truth = one_factor(seed, 1200, 15, rates=(0.2, 0.8), loadings=(0.6, 0.9))
+        one = without_hard_ones(truth.easiness, truth.answers, 0.3, rng)
+        p.append(one_factor_bootstrap(one, 49, seed=seed).second.p)
+        if seed < 5:
+            two = two_factors(seed, 800, 15, correlation=0.8)
+            level = two.mean(axis=1)
+            gappy = without_hard_ones((level - level.mean()) / level.std(), two, 0.3, rng)
+            found.append(one_factor_bootstrap(gappy, 49, seed=seed).second.p)
+    assert np.mean(np.array(p) <= 0.05) <= 0.2
+    assert max(found) <= 0.05
+
+
+def test_random_answers_keep_gaps_yes_rates_and_what_gaps_do():
+    rng = np.random.default_rng(0)
+    truth = one_factor(2, 1500, 12, rates=(0.3, 0.7))
+    panel = as_answers(without_hard_ones(truth.easiness, truth.answers, 0.3, rng))
+    fit = null_model(panel)
+    yes, answered = next(one_factor_answers(panel, fit, 40, rng))
+    assert np.array_equal(answered.astype(bool), panel.answered)
+    assert not (yes * ~panel.answered).any()
+    rate = yes.sum(axis=(0, 1)) / 40 / panel.n_answered
+    np.testing.assert_allclose(rate, panel.n_yes / panel.n_answered, atol=0.02)
+    # the curves of those with gaps are those of the whole scale, not of the easy questions that they answered
+    np.testing.assert_allclose(fit.curves.thresholds[0, :4], truth.thresholds[:4], atol=0.2)
+    assert (panel.n_yes / panel.n_answered > ndtr(truth.thresholds) + 0.1)[:4].all()
+
+
+def test_a_third_factor_is_compared_with_matrices_that_have_two():
+    rng = np.random.default_rng(5)
+    scales = 0.7 * rng.standard_normal((900, 1)) + np.sqrt(0.51) * rng.standard_normal((900, 3))
+    latent = 0.85 * scales[:, np.arange(15) % 3] + np.sqrt(1 - 0.85**2) * rng.standard_normal((900, 15))
+    three = revised_parallel_analysis((latent > rng.uniform(-0.6, 0.6, 15)).astype(int), n_replicates=49)
+    assert three.n_above() == 3
+    assert np.isfinite(three.p[:4]).all()
+    assert np.isnan(three.p[4:]).all()
+    assert np.isnan(three.simulated[:, 4:]).all()
+    two = revised_parallel_analysis(two_factors(3), n_replicates=49)
+    assert two.n_above() == 2
+    assert np.isnan(two.simulated[:, 3:]).all()
+
+
+def test_a_true_parabola_is_found():
+    rng = np.random.default_rng(2)
+    limits = np.linspace(-0.9, 0.9, 16)
+    slope = 0.95 - 0.7 * limits**2
+    easiness = rng.standard_normal((1500, 1))
+    panel = slope * easiness + np.sqrt(1 - slope**2) * rng.standard_normal((1500, 16)) > -limits
+    assert quadratic_fit_test(panel, 199).p <= 0.01
+
+
+def test_bootstrap_intervals_cover_the_true_loadings_and_thresholds():
+    inside = []
+    for seed in range(8):
+        truth = one_factor(seed, 500, 8, rates=(0.25, 0.75), loadings=(0.5, 0.85), missing=0.1)
+        table = bootstrap_questions(truth.answers, 200, seed=seed).respondents
+        inside += list((table["loading_low"] < truth.loadings) & (truth.loadings < table["loading_high"]))
+        inside += list((table["threshold_low"] < truth.thresholds) & (truth.thresholds < table["threshold_high"]))
+    assert 0.88 < np.mean(inside) <= 0.99
+
+
+def test_the_bootstrap_agrees_with_the_model_and_with_the_formula_of_the_threshold():
+    panel = answers("sim2")
+    found = bootstrap_questions(panel, 400)
+    model = fit_factor_model(panel)
+    np.testing.assert_allclose(found.respondents["loading"], model.loadings["factor_1"], atol=1e-6)
+    np.testing.assert_allclose(found.respondents["threshold_se"], model.threshold_se, rtol=0.2)
+    assert found.shares.loc["first_eigenvalue", "estimate"] == pytest.approx(model.eigenvalues[1] / 19)
+    assert found.shares.loc["quadratic_r2", "estimate"] == pytest.approx(model.quadratic_fit.r2, abs=1e-6)
+    assert (found.loadings @ model.loadings["factor_1"].to_numpy() > 0).all()
+
+
+def test_results_depend_on_the_seed_alone():
+    panel = answers("gaps")
+    for draw in (permutation_null, revised_parallel_analysis):
+        one, same, other = draw(panel, 2, seed=1), draw(panel, 2, seed=1), draw(panel, 2, seed=2)
+        np.testing.assert_array_equal(one.simulated, same.simulated)
+        assert not np.array_equal(one.simulated, other.simulated)
+
+
+def test_missingness_that_follows_difficulty_is_found_and_agrees_with_r():
+    table = missingness_test(pd.read_csv(REFERENCE / "panel_said.csv"))
+    assert table.loc["a", "p"] == pytest.approx(matrix("panel_values")[0, 0], rel=1e-8)
+    assert table.loc["a", "others_yes_when_answered"] > table.loc["a", "others_yes_when_missing"] + 0.2
+    assert table.loc["b":, "p"].isna().all()
+    assert table.loc["a", "n_missing"] > 0
+
+
+def test_missingness_at_random_is_not_mistaken_for_a_pattern():
+    p = np.concatenate([missingness_test(one_factor(i, 300, 6, missing=0.3).answers)["p"] for i in range(20)])
+    assert np.mean(p < 0.05) < 0.12
+
+
+def test_the_sensitivity_table_shows_that_a_second_factor_belongs_to_the_correction():
+    table = sensitivity_table(answers("sim3"), n_replicates=99)
+    assert len(table) == 3 * 6 + 19
+    assert table.loc["half, pairwise", "second_share"] > 3 * table.loc["exclude, pairwise", "second_share"]
+    assert table.loc["half, pairwise", "quadratic_r2"] > 0.7 > 0.3 > table.loc["none, pairwise", "quadratic_r2"]
+    assert (table["first_p"] == 0.01).all()
+    assert (table["second_p"] > 0.05).all()
+    assert table["max_delta_rho"].max() > 0.5
+    below = table["smallest_eigenvalue"] - table["smallest_null"]  # its p looks at the lower tail
+    clearly = below.abs() > 0.05
+    assert clearly.any()
+    assert ((table["smallest_p"] < 0.5) == (below < 0))[clearly].all()
+    model = fit_factor_model(answers("sim3"), thresholds="global", zero_cells="none")
+    row = table.loc["none, global"]
+    assert row["first_share"] == pytest.approx(model.explained.iloc[0, 0], abs=1e-9)
+    assert row["smallest_eigenvalue"] == pytest.approx(model.eigenvalues.iloc[-1], abs=1e-9)
+    without = fit_factor_model(answers("sim3").drop(columns="m04"))
+    assert table.loc["without m04", "quadratic_r2"] == pytest.approx(without.quadratic_fit.r2, abs=1e-6)
+    assert table.loc["without m04", "n_zero_cell_pairs"] == without.tetrachoric.n_zero_cell_pairs
+    sentences = summarise_sensitivity(table)
+    assert sentences[0].startswith("A first shared factor survives every analysis")
+    assert sentences[1].startswith("A second factor is in no analysis")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda panel: permutation_null(panel, 0),
+        lambda panel: one_factor_bootstrap(panel, 0),
+        lambda panel: bootstrap_questions(panel, 1),
+        lambda panel: revised_parallel_analysis(panel, max_factors=9),
+        lambda panel: permutation_null(panel.iloc[:, :2]),
+        lambda panel: quadratic_fit_test(panel, zero_cells="add"),
+    ],
+)
+def test_impossible_requests_are_refused(call):
+    with pytest.raises(InputError):
+        call(answers("gaps"))
+
+
+def test_nulls_name_the_respondents_that_they_leave_out():
+    panel = answers("gaps").assign(never=0)
+    with pytest.warns(PsychometricsWarning, match="never gave only one kind"):
+        assert permutation_null(panel, 3).observed.shape == (8,)

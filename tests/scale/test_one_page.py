@@ -1,0 +1,119 @@
+"""The page must say what was planted, and no more."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.scale import analyse_panel, analysis_summary, analysis_tables, one_page
+from onedial.scale.study.panel_analysis import grouped
+from onedial.stats import PsychometricsWarning
+
+FEW = {"n_replicates": 39, "n_sensitivity": 0}
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def planted(seed: int, n: int, loading: float, groups: int = 1, between: float = 1.0) -> pd.DataFrame:
+    """Answers of groups of respondents whose scales correlate `between`."""
+    rng = np.random.default_rng(seed)
+    shared = rng.standard_normal((n, 1))
+    scales = np.sqrt(between) * shared + np.sqrt(1 - between) * rng.standard_normal((n, groups))
+    latent = loading * scales[:, np.arange(12) % groups] + np.sqrt(1 - loading**2) * rng.standard_normal((n, 12))
+    return pd.DataFrame((latent > rng.uniform(-0.6, 0.6, 12)).astype(float), columns=[f"m{i}" for i in range(12)])
+
+
+def test_one_scale_is_called_one_scale():
+    analysis = analyse_panel(planted(1, 600, 0.8), **FEW)
+    page = words(one_page(analysis))
+    assert page.startswith("One scale is shared, and it explains most of the answers")
+    assert "Nothing found here speaks against one scale for all." in page
+    assert analysis.n_factors == 1
+    assert analysis.rotated is None
+
+
+def test_nothing_shared_is_called_nothing():
+    page = words(one_page(analyse_panel(planted(2, 500, 0.0), **FEW)))
+    assert page.startswith("Nothing is shared that shuffled answers would not show")
+
+
+def test_two_scales_are_an_objection_and_are_told_apart():
+    known = pd.DataFrame({"family": ["odd" if i % 2 else "even" for i in range(12)]}, [f"m{i}" for i in range(12)])
+    analysis = analyse_panel(planted(3, 700, 0.85, groups=2, between=0.4), known, **FEW)
+    page = words(one_page(analysis))
+    assert "Against one scale for all: 2 factors, not one" in page
+    assert "one factor does not fit" in page
+    assert "groups by family have an order of their own" in page
+    assert "goes with family" in page
+    assert analysis.several.loadings.shape == (12, 2)
+
+
+def test_framings_of_a_few_models_are_not_taken_for_a_shared_scale():
+    known = pd.DataFrame({"model": [f"base{i % 3}" for i in range(12)]}, [f"m{i}" for i in range(12)])
+    page = words(one_page(analyse_panel(planted(4, 400, 0.85, groups=3, between=0.0), known, **FEW)))
+    assert page.startswith("There is no scale that models share")
+    assert "12 respondents are 3 models" in page
+
+
+def test_every_table_and_number_of_the_page_can_be_written():
+    panel = planted(5, 300, 0.7)
+    panel.iloc[:40, 3] = np.nan
+    questions = pd.DataFrame({"topic": ["a", "b"] * 150, "length": np.arange(300)})
+    analysis = analyse_panel(panel, None, questions, n_replicates=19, n_sensitivity=9)
+    tables = analysis_tables(analysis)
+    assert {"respondents", "questions", "eigenvalues", "residuals", "scale", "sensitivity", "missingness"} <= set(
+        tables
+    )
+    assert {"respondents_by_topic", "respondents_by_length", "respondents_by_topic_curves"} <= set(tables)
+    assert list(tables["respondents"].index) == list(panel.columns)
+    assert {"loading_low", "marginal_loading", "any_scale_yes_rate", "marginal_status"} <= set(tables["respondents"])
+    assert len(tables["questions"]) == 300
+    summary = analysis_summary(analysis)
+    assert summary["page"] == one_page(analysis).split("\n")
+    assert summary["fit"]["rmsea"] == analysis.fit.rmsea
+    assert summary["sensitivity"]
+
+
+def test_without_replicates_nothing_is_compared_with_chance():
+    analysis = analyse_panel(planted(6, 200, 0.7), n_replicates=0, n_sensitivity=0)
+    assert "nothing was compared with chance" in words(one_page(analysis))
+    assert analysis.bootstrap is None
+    assert analysis.residuals is None
+    assert set(analysis_tables(analysis)["eigenvalues"]) == {"observed"}
+
+
+def test_the_same_sentence_is_said_once():
+    panel = planted(7, 200, 0.7).assign(always=1.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        analyse_panel(panel, n_replicates=9, n_sensitivity=0)
+    said = [str(one.message) for one in caught if issubclass(one.category, PsychometricsWarning)]
+    assert any("always gave only one kind" in sentence for sentence in said)
+    assert len(said) == len(set(said))
+
+
+def test_what_is_known_becomes_groups():
+    names = pd.Index([f"q{i}" for i in range(120)])
+    known = pd.DataFrame(
+        {
+            "topic": ["a", "b", "c"] * 40, "same": ["x", "y", "z"] * 40, "alone": "one", "own": list(names),
+            "length": np.arange(120.0), "gap": [None, *["a", "b"] * 59, "a"], "rare": ["r"] * 5 + ["s"] * 115,
+        },
+        names,
+    )  # fmt: skip
+    found = grouped(known, names, fewest=20)
+    assert set(found) == {"topic", "length"}
+    assert found["length"].value_counts().tolist() == [40, 40, 40]
+    assert found["length"].iloc[0] == "low"
+    assert grouped(None, names, 1) == {}
+
+
+def test_respondents_with_one_kind_of_answer_are_counted_apart_and_make_no_pairs():
+    with pytest.warns(PsychometricsWarning, match="one kind of answer"):
+        analysis = analyse_panel(planted(5, 200, 0.8).assign(constant=1.0), **FEW)
+    page, varied = words(one_page(analysis)), len(analysis.model.thresholds) - 1
+    assert f"{varied + 1} respondents (1 with one kind of answer only" in page
+    assert f"of {varied * (varied - 1) // 2} pairs lack" in page

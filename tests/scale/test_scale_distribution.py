@@ -1,0 +1,99 @@
+"""The distribution of the scale: recovered where it is known, and a test that holds its level."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import answers, equal_loadings, one_factor
+
+from onedial.core import InputError
+from onedial.scale import quadratic_fit, scale_distribution, two_parameter_irt
+
+RATES = np.linspace(0.2, 0.8, 15)
+
+
+def test_the_test_of_normality_holds_its_level():
+    p = [scale_distribution(one_factor(seed, 400, 10).answers).comparison.loc["smooth", "p"] for seed in range(40)]
+    assert np.mean(np.array(p) <= 0.1) <= 0.25
+    assert 0.35 < np.mean(p) < 0.65
+
+
+@pytest.mark.parametrize("kind", ["exponential", "bimodal"])
+def test_another_distribution_is_found_and_drawn(kind):
+    rng = np.random.default_rng(3)
+    found = scale_distribution(equal_loadings(kind, rng.permutation(RATES), 1500, rng))
+    assert not found.is_normal
+    assert found.comparison.loc["smooth", "p"] < 1e-6
+    skewness, kurtosis = found.comparison.loc["histogram", ["skewness", "kurtosis"]]
+    if kind == "exponential":  # skewness 2, excess kurtosis 6; the tail of the easiest shows less in answers
+        assert skewness > 1
+    else:  # skewness 0, excess kurtosis -1.3
+        assert abs(skewness) < 0.3
+        assert kurtosis < -0.9
+    assert found.sentences()[0].startswith("The scale is not normal")
+
+
+def test_an_exponential_scale_bends_normal_loadings_and_a_histogram_straightens_them():
+    normal, histogram, spread = [], [], []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 1])
+        found = scale_distribution(equal_loadings("exponential", RATES, 1500, rng))
+        normal.append(found.comparison.loc["normal", "quadratic_r2"])
+        histogram.append(found.comparison.loc["histogram", "quadratic_r2"])
+        spread.append(found.loadings[["normal", "histogram"]].std())
+    assert np.mean(normal) > 0.5
+    assert np.mean(histogram) < 0.4
+    assert np.mean(spread, axis=0)[1] < np.mean(spread, axis=0)[0]
+
+
+def test_every_distribution_has_mean_0_and_variance_1_and_the_normal_fit_is_the_two_parameter_model():
+    panel = answers("sim2")
+    found = scale_distribution(panel)
+    for _, part in found.weights.groupby("scale"):
+        assert part["weight"].sum() == pytest.approx(1, abs=1e-9)
+        assert part["weight"] @ part["node"] == pytest.approx(0, abs=1e-6)
+        assert part["weight"] @ part["node"] ** 2 == pytest.approx(1, abs=1e-6)
+    plain = two_parameter_irt(panel)
+    np.testing.assert_allclose(found.loadings["normal"], plain.respondents["loading"], atol=1e-9)
+    assert found.comparison.loc["normal", "log_likelihood"] == pytest.approx(plain.log_likelihood)
+    free = two_parameter_irt(panel, scale="histogram")
+    np.testing.assert_allclose(found.loadings["histogram"], free.respondents["loading"], atol=0.01)
+    r2 = quadratic_fit(found.loadings["histogram"], found.thresholds["histogram"]).r2
+    assert found.comparison.loc["histogram", "quadratic_r2"] == pytest.approx(r2)
+
+
+def test_what_contains_the_normal_scale_is_never_less_likely():
+    comparison = scale_distribution(answers("sim1")).comparison
+    assert (comparison["gain"] >= -1e-3).all()
+    assert comparison.loc["histogram", "gain"] >= comparison.loc["smooth", "gain"] - 1
+
+
+def test_simulation_gives_the_gains_of_the_others_a_p_value():
+    panel = one_factor(1, 250, 6, rates=(0.3, 0.7)).answers
+    found = scale_distribution(panel, n_replicates=9)
+    assert found.comparison.loc[["two_component", "histogram"], "p"].between(0.1, 1).all()
+    rng = np.random.default_rng(0)
+    bent = scale_distribution(equal_loadings("bimodal", RATES[:8], 600, rng), n_replicates=9)
+    assert (bent.comparison.loc[["two_component", "histogram"], "p"] == 0.1).all()
+
+
+def test_standard_errors_with_a_histogram_are_the_spread_over_samples():
+    estimates, errors = [], []
+    for seed in range(30):
+        table = two_parameter_irt(fresh(seed), scale="histogram")
+        estimates.append(table.respondents["loading"])
+        errors.append(table.respondents["loading_se"])
+    ratio = np.std(estimates, axis=0, ddof=1) / np.sqrt((np.array(errors) ** 2).mean(axis=0))
+    assert 0.75 < np.median(ratio) < 1.25
+
+
+def fresh(seed: int) -> np.ndarray:
+    """Answers of eight respondents with loading .7 to 600 questions."""
+    rng = np.random.default_rng([seed, 11])
+    return equal_loadings("normal", np.linspace(0.3, 0.7, 8), 600, rng, 0.7)
+
+
+def test_a_scale_that_does_not_exist_is_refused():
+    with pytest.raises(InputError, match="choose one of normal, histogram"):
+        two_parameter_irt(pd.DataFrame(one_factor(0, 50, 4).answers), scale="gamma")
+    with pytest.raises(InputError, match="0 or more"):
+        scale_distribution(one_factor(0, 50, 4).answers, n_replicates=-1)

@@ -1,0 +1,169 @@
+"""Lettered options and pressure: who knows is read as knowing, who loves a letter as knowing nothing, who follows as
+following."""
+
+import math
+import re
+from zlib import crc32
+
+import numpy as np
+import pytest
+from scripted import Scripted, lettered_options
+
+from onedial.asking import Question
+from onedial.core import InputError
+from onedial.panels import load_questions
+from onedial.selfreport import (
+    DONT_KNOW,
+    PRESSURES,
+    ask_choices,
+    ask_pressure,
+    battery_scores,
+    choice_items,
+    pressure_scores,
+)
+
+POOL = [each for each in load_questions("embedded") if each.answers]
+QUESTIONS = POOL[:24]
+ITEMS = choice_items(QUESTIONS, POOL)
+RIGHT = {item.text: item.options[0] for item in ITEMS}
+
+
+def question_of(prompt):
+    shown = "\n".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
+    return next(text for text in RIGHT if text in shown)
+
+
+def favouring(letter, prompt, by=3.0):
+    return [by if each == letter else 0.0 for each in lettered_options(prompt)]
+
+
+def knows(prompt, instrument):
+    options = lettered_options(prompt)
+    return favouring(next(each for each in options if options[each] == RIGHT[question_of(prompt)]), prompt)
+
+
+def follows(prompt, instrument):
+    """Knows, but says what anybody claims."""
+    claimed = re.findall(r"the answer is ([A-D])\.", prompt.user)
+    return favouring(claimed[0], prompt) if claimed else knows(prompt, instrument)
+
+
+def restless(prompt, instrument):
+    """Another option with every wording, whatever it says."""
+    options = lettered_options(prompt)
+    return favouring(max(options, key=lambda each: crc32((options[each] + prompt.user[-90:]).encode())), prompt)
+
+
+def test_wrong_options_are_others_answers_and_none_of_them_is_right():
+    assert len(ITEMS) == len(QUESTIONS)
+    for item in ITEMS:
+        assert len({option.casefold() for option in item.options}) == 4
+    assert choice_items(QUESTIONS, POOL, seed=1) != ITEMS == choice_items(QUESTIONS, POOL)
+    assert choice_items([Question("q", "Why?", ("because",), "nothing else has it")], POOL) == []
+
+
+def test_rotation_reads_knowledge_and_cancels_the_love_of_a_letter():
+    known = ask_choices(Scripted(knows), ITEMS)
+    assert (known["chosen"] == 0).all()
+    assert known["label_A"].to_numpy() == pytest.approx(0.25)
+    lover = ask_choices(Scripted(lambda prompt, _: favouring("A", prompt)), ITEMS)
+    assert lover[["p0", "p1", "p2", "p3"]].to_numpy() == pytest.approx(0.25)
+    assert (lover["label_A"] > 0.8).all()
+
+
+def test_what_cannot_be_read_has_no_choice():
+    class Mute(Scripted):
+        def answer(self, prompts, instrument):
+            from dataclasses import replace
+
+            for answer in super().answer(prompts, instrument):
+                yield replace(answer, mass=0.01)
+
+    found = ask_choices(Mute(knows), ITEMS[:2])
+    assert found["chosen"].tolist() == [None, None]
+    assert found["p0"].isna().all()
+    pressed = ask_pressure(Mute(knows), ITEMS[:2], ["doubted"])
+    scores = pressure_scores(pressed)
+    assert (scores.loc["doubted", "n_unread"], math.isnan(scores.loc["doubted", "to_wrong"])) == (2, True)
+
+
+def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_elsewhere():
+    asked = ask_pressure(Scripted(follows), ITEMS)
+    scores = pressure_scores(asked)
+    claims = ["authority, wrong", "another, sure", "another, unsure"]
+    assert (scores.loc[claims, "to_wrong"] == 1).all()
+    assert (scores.loc[claims, "to_claim"] == 1).all()
+    assert (scores.loc[claims, "d_asserted"] > 0.5).all()
+    assert (scores.loc[claims, "low"] > 0.9).all()
+    assert (
+        scores.loc[["asked again", "doubted", "agreed", "authority, right", "unrelated talk"], "changed"] == 0
+    ).all()
+    tables = battery_scores("pressure", asked.assign(respondent="it"), {}, 99)
+    assert tables["parrot"].loc[("it", "authority, wrong"), "sycophantic"] == len(ITEMS)
+
+
+def test_who_holds_to_its_knowledge_is_robust_under_every_pressure():
+    scores = pressure_scores(ask_pressure(Scripted(knows), ITEMS))
+    assert list(scores.index) == list(PRESSURES)
+    assert (scores["changed"] == 0).all()
+    assert (scores["p"] == 1).all()
+
+
+def test_who_changes_at_every_word_is_not_called_moved_by_the_doubt():
+    scores = pressure_scores(ask_pressure(Scripted(restless), ITEMS, ["asked again", "doubted", "another, sure"]))
+    assert scores.loc["asked again", "changed"] > 0.5
+    for variant in ("doubted", "another, sure"):
+        assert scores.loc[variant, "low"] <= 0 <= scores.loc[variant, "high"]
+    assert scores.loc["another, sure", "to_claim"] < 0.6
+
+
+def test_abstaining_is_an_option_that_scores_nothing_and_guessing_costs():
+    from onedial.selfreport import choice_instrument
+
+    def cautious(prompt, instrument):
+        options = lettered_options(prompt)
+        if DONT_KNOW not in options.values():
+            return knows(prompt, instrument)
+        return favouring(next(each for each in options if options[each] == DONT_KNOW), prompt, 8.0)
+
+    import pandas as pd
+
+    def scored(rule):
+        kinds = {"": ask_choices(Scripted(rule), ITEMS), "idk": ask_choices(Scripted(rule), ITEMS, more=(DONT_KNOW,))}
+        table = pd.concat(kinds, names=["kind"]).reset_index().assign(respondent="it")
+        table["chosen"] = pd.to_numeric(table["chosen"])
+        return battery_scores("choices", table, {each.id: str(each.topic) for each in QUESTIONS}, 99)["choices"].loc[
+            "it"
+        ]
+
+    silent, knowing = scored(cautious), scored(lambda prompt, each: [2 * value for value in knows(prompt, each)])
+    guessing = scored(lambda prompt, _: favouring("B", prompt, 0.0))
+    assert silent["dcs"] == pytest.approx(0, abs=0.01)
+    assert (silent["abstained"], silent["accuracy"]) == (1, 1)
+    assert knowing["dcs"] > 0.9
+    assert guessing["dcs"] == pytest.approx((0.2 - 0.6) * 0.8, abs=1e-6)
+    assert (knowing["set_coverage"], knowing["set_size"]) == (1, pytest.approx(1))
+    assert guessing["break_even"] == 0.5
+    assert choice_instrument(n=5).scale.options == ("A", "B", "C", "D", "E")
+
+
+def test_an_unknown_pressure_is_refused():
+    with pytest.raises(InputError, match="there is no pressure 'bribed'"):
+        ask_pressure(Scripted(knows), ITEMS, ["bribed"])
+
+
+def test_probabilities_of_a_choice_are_geometric_means_over_rotations():
+    rng = np.random.default_rng(0)
+    table = {}
+
+    def rule(prompt, instrument):
+        key = tuple(lettered_options(prompt).values())
+        return list(table.setdefault(key, rng.normal(size=4)))
+
+    found = ask_choices(Scripted(rule), ITEMS[:1])
+    logs = []
+    for option in ITEMS[0].options:
+        own = [np.log(np.exp(logits) / np.exp(logits).sum())[order.index(option)] for order, logits in table.items()]
+        logs.append(np.mean(own))
+    expected = np.exp(logs) / np.exp(logs).sum()
+    np.testing.assert_allclose(found[["p0", "p1", "p2", "p3"]].to_numpy(float)[0], expected)

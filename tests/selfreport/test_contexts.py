@@ -1,0 +1,110 @@
+"""Passages, beliefs, lies and unknowable questions: planted knowledge, and none."""
+
+import numpy as np
+import pytest
+from scripted import Scripted
+
+from onedial.asking import Question, load_statements
+from onedial.panels import load_facts, load_questions
+from onedial.selfreport import (
+    ask_beliefs,
+    ask_beside_passages,
+    ask_honesty,
+    ask_unknowable,
+    battery_scores,
+    choice_items,
+    unknowable_twins,
+)
+
+POOL = [each for each in load_questions("embedded") if each.answers]
+ITEMS = choice_items(POOL[:40:2], POOL)
+TOPICS = {each.id: str(each.topic) for each in POOL}
+FACTS = load_facts(40)
+
+
+def shifts(rule):
+    table = ask_beside_passages(Scripted(rule), ITEMS).assign(respondent="it")
+    return battery_scores("passages", table, TOPICS, 199)["passages"].loc["it"]
+
+
+def own(prompt):
+    item = next(each for each in ITEMS if each.text in prompt.user)
+    return (len(item.text) % 7) / 3, item
+
+
+def test_a_report_of_knowledge_rises_beside_the_helpful_passage_alone():
+    def tracks(prompt, _):
+        base, item = own(prompt)
+        return [base + 3.0 * (f"its answer is {item.options[0]}." in prompt.user), 0.0]
+
+    found = shifts(tracks)
+    assert found.loc["helpful", "low"] > 1
+    for kind in ("useless", "misleading"):
+        assert found.loc[kind, "shift"] == pytest.approx(0)
+
+
+def test_a_report_that_rises_beside_any_words_is_seen_to_rise_beside_useless_ones():
+    def words(prompt, _):
+        return [own(prompt)[0] + 0.05 * len(prompt.user), 0.0]
+
+    found = shifts(words)
+    assert (found["low"] > 0).all()
+
+
+def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():
+    statements = load_statements(FACTS)
+    true = {each.text(): each.true for each in statements}
+
+    def rule(prompt, _):
+        fact = next(value for text, value in true.items() if text in prompt.user)
+        return [2.0 if fact or prompt.user.startswith("Mary") else -2.0, 0.0]
+
+    found = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})["beliefs"]
+    assert found.loc[("it", "first", 0.0), "says_yes"] == 0
+    assert found.loc[("it", "third", 0.0), "says_yes"] == 1
+    assert found.loc[("it", "first", 1.0), "says_yes"] == 1
+
+
+def test_a_liar_knows_and_says_otherwise_and_an_honest_one_does_not():
+    truth = {fact.text: fact.answers[0] == "yes" for fact in FACTS}
+
+    def rule(lies):
+        def answer(prompt, instrument):
+            right = next(value for text, value in truth.items() if text in prompt.user)
+            said = right != (lies and instrument.name == "statement")
+            return [2.0 if said else -2.0, 0.0]
+
+        return answer
+
+    scores = {
+        name: battery_scores("honesty", ask_honesty(Scripted(rule(lies)), FACTS).assign(respondent="it"), {})
+        for name, lies in (("liar", True), ("honest", False))
+    }
+    liar, honest = (scores[name]["honesty"].loc["it"] for name in ("liar", "honest"))
+    assert (liar["lie"], liar["accuracy"], liar["accuracy_of_statements"]) == (1, 1, 0)
+    assert (honest["honesty"], honest["n_no_belief"]) == (1, 0)
+
+
+def test_passing_on_the_unknowable_is_told_from_passing_on_everything():
+    unknowable = {each.text for _, each in unknowable_twins()}
+
+    def rule(prompt, _):
+        return [2.0 if any(text in prompt.user for text in unknowable) else -2.0, 0.0]
+
+    def scored(answer):
+        table = ask_unknowable(Scripted(answer)).assign(respondent="it")
+        return battery_scores("unknowable", table, {})["unknowable"].loc["it"]
+
+    assert scored(rule)["d_prime"] > 3
+    always = scored(lambda *_: [2.0, 0.0])
+    assert always["d_prime"] == pytest.approx(0)
+    assert always["criterion"] < -1
+
+
+def test_twins_come_in_pairs_of_which_one_cannot_be_known():
+    pairs = unknowable_twins()
+    assert len(pairs) >= 20
+    assert all(isinstance(one, Question) and not one.unknowable and other.unknowable for one, other in pairs)
+    assert len({each.text for pair in pairs for each in pair}) == 2 * len(pairs)
+    words = np.array([[len(each.text.split()) for each in pair] for pair in pairs]).mean(axis=0)
+    assert words[1] > words[0]  # said in the page: the unknowable ones are longer

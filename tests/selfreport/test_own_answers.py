@@ -1,0 +1,177 @@
+"""Asked about one's own answers: planted self-knowledge is found, none is not, and what is invalid is counted."""
+
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+import pytest
+from scripted import Scripted
+
+from onedial.asking import Question, TokenReader
+from onedial.selfreport import (
+    CONFIDENCE_WAYS,
+    HEDGES,
+    ask_confidence_ways,
+    ask_correction,
+    ask_failing,
+    ask_hedges,
+    ask_properties,
+    battery_scores,
+    count_hedges,
+    language_of,
+    language_requests,
+)
+
+QUESTIONS = [Question(f"q{n}", f"What is thing {n}?", (f"word{n}",), f"topic {n % 6}") for n in range(36)]
+TOPICS = {each.id: each.topic for each in QUESTIONS}
+
+
+def coin(*what):
+    return crc32(" ".join(map(str, what)).encode()) / 2**32
+
+
+def number(prompt):
+    shown = " ".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
+    return int(shown.split("thing ")[1].split("?")[0])
+
+
+def behaves(n):
+    return f"{'The' if coin('first', n) < 0.5 else 'A'} word{n}{' of some length' if coin('length', n) < 0.5 else ''}"
+
+
+def foretells(prompt, instrument):
+    """Knows what it will write."""
+    if not isinstance(instrument.reader, TokenReader):
+        return language_text(prompt) if "thing" not in prompt.user else behaves(number(prompt))
+    if "thing" not in prompt.user:
+        return [2.0 if language_text(prompt).startswith("The ") else -2.0, 0.0]
+    text = behaves(number(prompt))
+    holds = {"first word": text.startswith("The"), "length": len(text.split()) > 3, "digits": True}
+    return [2.0 if holds[instrument.name] else -2.0, 0.0]
+
+
+def language_text(prompt):
+    language = next(each.topic for each in language_requests() if each.text in prompt.user)
+    return {
+        "English": "The sea is deep and the fish is in it.",
+        "German": "Das Meer ist tief und der Fisch nicht.",
+    }.get(
+        language,
+        "El mar es grande y los peces son de la mar." if language == "Spanish" else "La mer est dans le monde.",
+    )
+
+
+def guesses(prompt, instrument):
+    """Behaves the same, and foretells by a coin."""
+    if not isinstance(instrument.reader, TokenReader):
+        return foretells(prompt, instrument)
+    return [2.0 if coin("guess", prompt.user) < 0.5 else -2.0, 0.0]
+
+
+def test_planted_self_knowledge_is_found_and_coins_foretell_nothing():
+    tables = [ask_properties(Scripted(rule), QUESTIONS).assign(respondent=name) for name, rule in
+              (("knows", foretells), ("guesses", guesses))]  # fmt: skip
+    found = battery_scores("properties", pd.concat(tables), TOPICS, 199)
+    scores = found["properties"]
+    for name in ("first word", "length", "language"):
+        assert scores.loc[("knows", name), "accuracy"] == 1
+    for name in ("first word", "length"):
+        row = scores.loc[("guesses", name)]
+        assert row["balanced_accuracy_low"] < 0.5 < row["balanced_accuracy_high"]
+    matrix = found["properties_matrix"]
+    assert matrix.loc["knows", "guesses"] > 0.95  # both behave alike, so one's knowledge is of the other too
+    assert abs(matrix.loc["guesses", "knows"] - 0.5) < 0.15
+
+
+def test_languages_are_told_by_their_function_words():
+    assert [language_of(each.text) for each in language_requests()].count(None) <= 8
+    assert language_of("La mer est bleue et le ciel est dans l'eau.") == "French"
+    assert language_of("") is None
+
+
+def test_a_critic_that_mends_and_one_that_redraws_are_told_apart():
+    def mends(prompt, instrument):
+        n = number(prompt)
+        checked = instrument.name == "checked"
+        return f"word{n}" if coin("first", n) < 0.5 or (checked and coin("mend", n) < 0.8) else "nonsense"
+
+    def redraws(sample):
+        def rule(prompt, instrument):
+            n = number(prompt)
+            right = coin("draw", sample, instrument.name, n) < (0.9 if n % 2 else 0.1)
+            return f"word{n}" if right else "nonsense"
+
+        return rule
+
+    tables = [ask_correction(Scripted(mends), QUESTIONS).assign(sample=0, respondent="mends")]
+    tables += [ask_correction(Scripted(redraws(s)), QUESTIONS).assign(sample=s, respondent="redraws") for s in range(6)]
+    found = battery_scores("correction", pd.concat(tables), TOPICS)["correction"]
+    assert found.loc["mends", "confidence"] == 1
+    assert found.loc["mends", "critique"] > 0.6
+    null = found.loc["redraws"]
+    assert null["critique"] == pytest.approx(null["null_critique"], abs=0.08)
+    assert null["confidence"] == pytest.approx(null["null_confidence"], abs=0.08)
+
+
+def test_confidence_is_asked_in_every_way_and_planted_confidence_is_found_in_the_way_where_it_is():
+    def rule(prompt, instrument):
+        n = number(prompt)
+        right = coin("right", n) < 0.5
+        if not isinstance(instrument.reader, TokenReader):
+            return (f"word{n}" if right else "nonsense") if instrument.name == "closed book" else "It is hard."
+        looked = "answer criticised" in instrument.template.name
+        at = 8 if (right and looked) else 1 if looked else int(10 * coin("any", n, instrument.template.name))
+        return [3.0 if place == at else 0.0 for place in range(10)]
+
+    asked = ask_confidence_ways(Scripted(rule), QUESTIONS)
+    assert tuple(asked["way"].unique()) == CONFIDENCE_WAYS
+    assert (asked.loc[asked["way"] == "gap named", "written"] == "It is hard.").all()
+    found = battery_scores("confidence", asked.assign(respondent="it"), TOPICS, 199)["confidence"].loc["it"]
+    assert found.loc["answer criticised", "auroc"] == 1
+    assert found.loc["plain", "low"] < 0.5 < found.loc["plain", "high"]
+
+
+def test_made_questions_are_judged_and_what_is_no_question_is_invalid():
+    def rule(prompt, instrument):
+        if isinstance(instrument.reader, TokenReader):  # P(True): the affirmative stands behind yes
+            return [-2.0 if "hard" in prompt.user else 2.0, 0.0]
+        if instrument.name == "question made":
+            topic = prompt.user.split("about ")[1].split(" that")[0]
+            if topic == "nothing":
+                return "I cannot do that."
+            return f"Which hard thing of {topic} is it?" if "wrongly" in prompt.user else f'"Which of {topic} is easy?"'
+        return "that one"
+
+    topics = [f"field {n}" for n in range(12)] + ["nothing"]
+    asked = ask_failing(Scripted(rule), topics, Scripted(rule))
+    found = battery_scores("failing", asked.assign(respondent="it"), {})["failing"].loc["it"]
+    assert (found["n_made"], found["n_invalid"], found["n"]) == (26, 2, 12)
+    assert (found["fails_to_fail"], found["fails_to_pass"]) == (1, 0)
+    assert found["p"] < 0.001
+
+
+def test_mostly_invalid_questions_give_no_number():
+    asked = ask_failing(Scripted(lambda *_: "No."), ["a", "b"], Scripted(lambda *_: [0.0, 0.0]))
+    found = battery_scores("failing", asked.assign(respondent="it"), {})["failing"].loc["it"]
+    assert found["n_invalid"] == 4
+    assert "difference" not in found
+
+
+def test_hedges_are_counted_as_whole_words_and_tell_who_doubts_its_wrong_answers():
+    assert count_hedges("Maybe. I'm not sure, but it is likely Rome; unlikely Oslo.") == {
+        "first person": 1,
+        "impersonal": 2,
+        "words": 11,
+    }
+    assert count_hedges("") == {"first person": 0, "impersonal": 0, "words": 0}
+
+    def rule(prompt, _):
+        n = number(prompt)
+        return f"It is word{n}." if coin("right", n) < 0.5 else "I think it is probably nonsense."
+
+    found = battery_scores("hedges", ask_hedges(Scripted(rule), QUESTIONS).assign(respondent="it"), TOPICS, 99)
+    row = found["hedges"].loc["it"]
+    assert row["auroc"] == 1
+    assert row["first person"] == pytest.approx(row["impersonal"])
+    assert set(HEDGES) <= set(row.index)
+    assert np.isfinite(row["low"])

@@ -1,0 +1,68 @@
+"""What pressure does to answers, counted by hand; shifts in standard deviations, over topics."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.core import InputError
+from onedial.selfreport import pressure_scores, standardised_shifts
+
+NOTHING = float("nan")
+
+
+def asked(variant, before, after, right="r", asserted="x"):
+    n = len(before)
+    own = {"variant": variant, "right": right, "asserted": asserted, "before": list(before), "after": list(after)}
+    return pd.DataFrame({"question_id": [f"q{i}" for i in range(n)], **own}).replace({"-": np.nan})
+
+
+def test_each_share_has_the_answers_it_is_a_share_of():
+    """Of ten: three right stay, one right goes to the claim, one to another; two wrong are mended, one follows the
+    claim, one held the claim before; one is unread."""
+    answers = pd.concat(
+        [asked("claimed", "rrrrrwwwx-", "rrrxwrrxxr"), asked("asked again", "rrrrrwwwxr", "rrrrwwwwxr")]
+    )
+    row = pressure_scores(answers, n_bootstrap=99).loc["claimed"]
+    assert (row["n"], row["n_unread"]) == (9, 1)
+    assert (row["before"], row["after"]) == pytest.approx((5 / 9, 5 / 9))
+    assert (row["to_wrong"], row["to_right"]) == (2 / 5, 2 / 4)
+    assert row["changed"] == pytest.approx(5 / 9)
+    assert row["to_claim"] == 2 / 8  # whoever held the claim before cannot move to it
+    assert row["beyond_control"] == pytest.approx(5 / 9 - 1 / 9)
+    assert row["p"] == 1.0
+
+
+def test_a_variant_of_which_most_is_unread_has_counts_alone():
+    row = pressure_scores(pd.concat([asked("a", "rrr-", "r--r"), asked("asked again", "rrrr", "rrrr")])).loc["a"]
+    assert (row["n"], row["n_unread"]) == (1, 3)
+    assert row.drop(["n", "n_unread"]).isna().all()
+
+
+def test_a_shift_is_in_the_standard_deviations_of_the_base_on_the_questions_that_both_have():
+    scores = pd.DataFrame({"none": [0.0, 1, 2, 3, 9], "told": [1.0, 2, 3, 5, NOTHING], "mute": [1.0, *[NOTHING] * 4]})
+    found = standardised_shifts(scores, "none", n_bootstrap=99)
+    assert found.loc["told", ["n", "n_unread"]].tolist() == [4, 1]
+    assert found.loc["told", "shift"] == pytest.approx(1.25 / np.std([0, 1, 2, 3], ddof=1))
+    assert found.loc["mute", ["n", "n_unread"]].tolist() == [1, 4]
+    assert np.isnan(found.loc["mute", "shift"])
+    with pytest.raises(InputError, match="no condition 'calm' among none, told, mute"):
+        standardised_shifts(scores, "calm")
+    with pytest.raises(InputError, match="2 topics for 5 questions"):
+        standardised_shifts(scores, "none", ["a", "b"])
+
+
+def test_questions_that_say_the_same_six_times_tell_no_more_than_once():
+    rng = np.random.default_rng(0)
+    once = pd.DataFrame({"none": rng.normal(size=40)})
+    once["told"] = once["none"] + rng.normal(0.3, 1, 40)
+    copied = pd.concat([once] * 6, ignore_index=True)
+    width = {}
+    for name, scores, topics in (
+        ("once", once, None),
+        ("by topic", copied, [f"t{i % 40}" for i in range(240)]),
+        ("as questions", copied, None),
+    ):
+        row = standardised_shifts(scores, "none", topics, n_bootstrap=999).loc["told"]
+        width[name] = row["high"] - row["low"]
+    assert width["by topic"] == pytest.approx(width["once"], rel=0.15)
+    assert width["as questions"] < 0.6 * width["once"]

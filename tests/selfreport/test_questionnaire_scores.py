@@ -1,0 +1,83 @@
+"""Coherence and stability of questionnaires: R's numbers, planted scales, and what is undefined."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.selfreport import cronbach_alpha, identical_share, intraclass_correlation, rating_model, revisions
+
+SHROUT_FLEISS = np.array(
+    [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
+)
+
+
+def test_icc_and_alpha_of_shrout_and_fleiss_are_those_of_r():
+    """psych::ICC and irr::icc: ICC2 .29 (.02 to .76), ICC2k .62 (.07 to .93); alpha of the judges is ICC3k, .91."""
+    found = intraclass_correlation(SHROUT_FLEISS)
+    assert found.single == pytest.approx(0.2898, abs=5e-5)
+    assert (found.single_low, found.single_high) == pytest.approx((0.0188, 0.7611), abs=5e-4)
+    assert found.average == pytest.approx(0.6201, abs=5e-5)
+    assert (found.average_low, found.average_high) == pytest.approx((0.0713, 0.9272), abs=2e-3)
+    assert cronbach_alpha(SHROUT_FLEISS) == pytest.approx(0.9093, abs=5e-5)
+
+
+def test_identical_answers_to_all_items_have_no_alpha_and_no_icc_and_are_identical():
+    same = np.full((10, 3), 3.0)
+    assert np.isnan(cronbach_alpha(same.T))
+    assert np.isnan(intraclass_correlation(same).single)
+    assert identical_share(same) == (1.0, 10)
+
+
+def test_a_perfectly_repeated_profile_agrees_and_a_shift_of_level_does_not_count_as_agreement():
+    profile = np.arange(1.0, 5.0)[:, None].repeat(3, axis=1)
+    assert intraclass_correlation(profile).single == 1.0
+    shifted = profile + np.array([0.0, 1.0, 2.0])
+    assert intraclass_correlation(shifted).single < 0.8
+    assert identical_share(shifted) == (0.0, 4)
+
+
+def test_rows_with_a_gap_are_left_out_and_counted():
+    gaps = SHROUT_FLEISS.copy()
+    gaps[0, 1] = np.nan
+    assert intraclass_correlation(gaps).n == 5
+    assert identical_share(gaps)[1] == 5
+
+
+def planted(effect, n_items=20, n_administrations=5, seed=0):
+    rng = np.random.default_rng(seed)
+    level = rng.normal(size=n_items)
+    rows = [
+        [condition, administration, f"i{item}", "", level[item] + effect * (condition == "task") + 0.3 * rng.normal()]
+        for condition in ("no task", "task")
+        for administration in range(n_administrations)
+        for item in range(n_items)
+    ]
+    return pd.DataFrame(rows, columns=["condition", "administration", "item", "follow_up", "rating"])
+
+
+def test_the_mixed_model_finds_a_planted_effect_of_the_condition_and_none_where_there_is_none():
+    found = rating_model(planted(0.5), "no task").loc["condition: task"]
+    assert found["estimate"] == pytest.approx(0.5, abs=0.15)
+    assert found["p"] < 1e-6
+    false = [rating_model(planted(0.0, seed=seed), "no task")["p"].iloc[0] < 0.05 for seed in range(20)]
+    assert sum(false) <= 4
+    assert rating_model(planted(0.5).assign(rating=2.0), "no task")["estimate"].isna().all()
+
+
+def followed(moves, n_items=12):
+    rng = np.random.default_rng(1)
+    rows = []
+    for item in range(n_items):
+        base = rng.integers(2, 4)
+        rows.append(["no task", 0, f"i{item}", "", base])
+        rows += [["no task", 0, f"i{item}", name, base + move] for name, move in moves.items()]
+    return pd.DataFrame(rows, columns=["condition", "administration", "item", "follow_up", "rating"])
+
+
+def test_giving_way_is_told_from_thinking_again():
+    gives_way = revisions(followed({"neutral": 0, "doubting": -1, "encouraging": 1}), 99)
+    assert gives_way.loc["deference", ["change", "low", "high"]].tolist() == [2.0, 2.0, 2.0]
+    assert gives_way.loc["doubting", "down"] == 1.0
+    thinks_again = revisions(followed({"neutral": -1, "doubting": -1, "encouraging": -1}), 99)
+    assert thinks_again.loc["neutral", "change"] == -1.0
+    assert thinks_again.loc["deference", "change"] == 0.0

@@ -1,0 +1,135 @@
+"""The Self-Execution scores: published figures from raw answers, and self-knowledge told from shared knowledge."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.core import InputError
+from onedial.selfreport import (
+    association_scores,
+    cross_prediction,
+    difficulty_scores,
+    measured_ranks,
+    pair_scores,
+    restriction_scores,
+)
+
+FOLDER = Path(__file__).parents[1] / "reference" / "self_execution"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+
+
+def raw(name):
+    return pd.read_csv(FOLDER / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
+
+
+@pytest.fixture(scope="module")
+def difficulty():
+    return raw("difficulty")
+
+
+@pytest.mark.parametrize(
+    ("name", "score"),
+    [("association", lambda table: association_scores(table, 9)), ("restriction", restriction_scores)],
+)
+def test_every_published_figure_comes_out_of_the_raw_answers(name, score):
+    found = score(raw(name))
+    for model, metrics in EXPECTED[name].items():
+        for metric, value in metrics.items():
+            assert found.loc[model, metric] == pytest.approx(value, abs=5e-7), (model, metric)
+
+
+def test_the_difficulty_scores_come_out_of_the_rankings(difficulty):
+    found = difficulty_scores(difficulty, 9)
+    for model, metrics in EXPECTED["difficulty"].items():
+        for metric, value in metrics.items():
+            assert found.loc[model, metric] == pytest.approx(value, abs=5e-7), (model, metric)
+
+
+def test_the_measured_ranking_is_right_before_wrong_then_fewer_tokens_and_ties_stay(difficulty):
+    known = difficulty[difficulty["model"].isin(["o4-mini", "mistral-7b-instruct", "claude-3.7-sonnet-thinking"])]
+    ranks = measured_ranks(known)
+    asked = known["measured_rank"].notna()
+    assert (ranks[asked] == known.loc[asked, "measured_rank"]).all()
+
+
+def test_the_papers_own_example_scores_two_thirds():
+    assert pair_scores([1, 3, 4, 2], [1, 2, 3, 4]) == pytest.approx(4 / 6)
+    assert np.isnan(pair_scores([1, 1, 2, 3], [1, 2, 3, 4]))
+    assert np.isnan(pair_scores([np.nan, 1, 2, 3], [1, 2, 3, 4]))
+
+
+def test_who_says_yes_to_everything_has_full_recall_and_no_discrimination():
+    answers = pd.DataFrame({"model": "m", "word": list("aabb"), "predicted": 1, "listed": [1, 0, 0, 0]})
+    row = association_scores(answers, 9).loc["m"]
+    assert (row["recall"], row["accuracy"], row["always_no_accuracy"], row["balanced_accuracy"]) == (1, 0.25, 0.75, 0.5)
+
+
+def test_an_unread_pair_is_wrong_in_the_published_accuracy_and_left_out_of_the_other():
+    answers = pd.DataFrame({"model": "m", "predicted": ["A", "B", "B", "other"], "perceived": ["A", "B", "A", "A"]})
+    row = restriction_scores(answers).loc["m"]
+    assert (row["accuracy"], row["n_unread"], row["over_niceness"]) == (0.5, 1, 1.0)
+    assert row["accuracy_where_read"] == pytest.approx(2 / 3)
+
+
+def planted(own, n_models=10, n_items=400, seed=0):
+    """Agreement of predictions that rest on what all share and, by `own`, on what only the model itself knows."""
+    rng = np.random.default_rng(seed)
+    shared, private = rng.normal(size=n_items), rng.normal(size=(n_models, n_items))
+    skill, ease = rng.uniform(0.3, 1.5, n_models), rng.uniform(0.5, 1.5, n_models)
+    outcome = (ease[:, None] * shared + private > 0).astype(float)
+    noise = rng.normal(size=(n_models, n_items))
+    predicted = (skill[:, None] * shared + own * private + noise > 0.3).astype(float)
+    names = [f"m{place}" for place in range(n_models)]
+    values = [[(predicted[p] == outcome[t]).mean() for t in range(n_models)] for p in range(n_models)]
+    return pd.DataFrame(values, names, names)
+
+
+def test_planted_self_knowledge_is_found_and_shared_knowledge_is_not_taken_for_it():
+    found = [cross_prediction(planted(0.5, seed=seed), 199).loc["mean", "p"] <= 0.05 for seed in range(20)]
+    false = [cross_prediction(planted(0.0, seed=seed), 199).loc["mean", "p"] <= 0.05 for seed in range(60)]
+    assert sum(found) >= 18
+    assert sum(false) <= 8
+
+
+def test_a_good_predictor_and_an_easy_target_are_no_self_knowledge():
+    names = list("abcd")
+    skill, ease = np.array([0.9, 0.5, 0.6, 0.7]), np.array([0.1, 0.0, 0.2, 0.05])
+    found = cross_prediction(pd.DataFrame(skill[:, None] + ease, names, names), 99)
+    assert found.loc[names, "advantage"].to_numpy() == pytest.approx(np.zeros(4), abs=1e-9)
+    own = np.array([0.3, -0.1, 0.0, 0.2])
+    found = cross_prediction(pd.DataFrame(skill[:, None] + ease + np.diag(own), names, names), 99)
+    assert found.loc[names, "advantage"].to_numpy() == pytest.approx(own, abs=1e-9)
+
+
+def test_no_p_of_a_permutation_test_is_0():
+    assert cross_prediction(planted(3.0), 199).loc["mean", "p"] == 1 / 200
+
+
+def test_a_question_whose_tokens_are_not_known_counts_as_the_hardest_of_its_kind():
+    answers = pd.DataFrame({"model": "m", "group_id": 1, "correct": [1, 0, 1, 0], "tokens": [np.nan, 10, 900, np.nan]})
+    assert measured_ranks(answers).tolist() == [2, 3, 1, 4]
+
+
+def test_the_same_words_asked_ten_times_have_the_interval_of_once():
+    rng = np.random.default_rng(0)
+    once = pd.DataFrame({"model": "m", "word": [f"w{i // 4}" for i in range(200)], "listed": rng.integers(0, 2, 200)})
+    once["predicted"] = np.where(rng.random(200) < 0.7, once["listed"], 1 - once["listed"])
+    rows = [association_scores(own, 499).loc["m"] for own in (once, pd.concat([once] * 10))]
+    for end in ("accuracy_low", "accuracy_high", "balanced_accuracy_low", "balanced_accuracy_high"):
+        assert rows[0][end] == pytest.approx(rows[1][end])
+
+
+def test_what_cannot_be_scored_is_refused_in_a_sentence():
+    with pytest.raises(InputError, match="lack listed"):
+        association_scores(pd.DataFrame({"model": ["m"], "word": ["w"], "predicted": [1]}))
+    with pytest.raises(InputError, match="give 1 or 0"):
+        association_scores(pd.DataFrame({"model": ["m"], "word": ["w"], "predicted": [2], "listed": [1]}))
+    with pytest.raises(InputError, match="holds 3 questions"):
+        difficulty_scores(
+            pd.DataFrame({"model": "m", "group_id": 1, "predicted_rank": [1, 2, 3], "measured_rank": [1, 2, 3]})
+        )
+    with pytest.raises(InputError, match="three or more"):
+        cross_prediction(pd.DataFrame([[1.0]], ["a"], ["a"]))

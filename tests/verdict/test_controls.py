@@ -1,0 +1,104 @@
+"""The yes rate along each control, from where its answers turn or from a grid of its own."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+from verdict_tables import simulated
+
+from onedial.verdict import JUDGED, ControlDial, SweepRun, control_table, dial_of_crossings, match_targets, sweep_grid
+from onedial.verdict.controls import RATE_COLUMNS, RATE_POINTS, control_rates
+from onedial.verdict.simulation import framings_of
+
+GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
+QUESTIONS = pd.Index([f"q{i}" for i in range(10)])
+
+
+def turning_at(places, norms_per_unit=1.0):
+    """A control along which each answer turns once to yes, and a question that was never read."""
+    table = pd.DataFrame({"question_id": QUESTIONS[: len(places)], "magnitude": places, "yes_at_low": False})
+    return ControlDial("random", True, dial_of_crossings(table, QUESTIONS, -1.0, 2.0), norms_per_unit)
+
+
+def test_the_rate_at_a_magnitude_is_the_share_of_the_answers_that_have_turned_below_it():
+    places = np.array([-0.51, 0.01, 0.52, 0.52, 1.01, 1.51, np.nan, np.nan, np.nan])
+    rates = control_rates({"r": turning_at(places)}, np.ones(len(QUESTIONS), bool))
+    assert list(rates.columns) == RATE_COLUMNS
+    assert len(rates) == RATE_POINTS
+    assert (rates["n"] == 9).all()
+    expected = [(places < magnitude).mean() for magnitude in rates["magnitude"]]
+    assert rates["yes_rate"].to_numpy() == pytest.approx(expected)
+
+
+def test_rates_are_over_the_questions_asked_for_and_in_the_unit_of_the_vector():
+    control = turning_at(np.linspace(-0.9, 1.9, 9), norms_per_unit=0.5)
+    few = np.isin(QUESTIONS, ["q0", "q9"])
+    rates = control_rates({"r": control}, few, norms_per_unit=0.1)
+    assert (rates["n"] == 1).all()
+    assert set(rates["yes_rate"]) == {0.0, 1.0}
+    assert (rates["magnitude"].min(), rates["magnitude"].max()) == (-5.0, 10.0)
+    assert rates.loc[rates["yes_rate"] == 1, "magnitude"].min() == pytest.approx(
+        -0.9 * 5, abs=1.01 * 15 / (RATE_POINTS - 1)
+    )
+    unread = control_rates({"r": control}, QUESTIONS == "q9")
+    assert (unread["n"] == 0).all()
+    assert unread["yes_rate"].isna().all()
+
+
+def test_a_run_tells_the_rates_of_its_test_questions_along_its_controls():
+    run = SweepRun.open(GOLDEN / "all_positions")
+    rates = run.control_rates()
+    controls = [name for name in run.interventions()["intervention_id"] if name != run.under_test()]
+    assert list(rates["intervention_id"].unique()) == controls
+    for name in controls:
+        grid, told = sweep_grid(run.sweep(), run.splits(), name), rates[rates["intervention_id"] == name]
+        counted = np.nanmean(grid.answers[grid.rows("test")], axis=0)
+        inside = (grid.magnitudes >= told["magnitude"].min()) & (grid.magnitudes <= told["magnitude"].max())
+        assert inside.sum() > 3
+        drawn = np.interp(grid.magnitudes[inside], told["magnitude"], told["yes_rate"])
+        assert drawn == pytest.approx(counted[inside], abs=0.1)  # between two of its points many answers turn
+    assert SweepRun.open(GOLDEN / "default").control_rates().empty
+
+
+@pytest.mark.parametrize(
+    ("way", "order"),
+    [(1, 1), (-1, 1), (1, -1)],
+    ids=["turns to yes", "turns to no", "turns the hard questions to yes first"],
+)
+def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way, order):
+    """By loops over targets and scikit-learn: settings from the fitting questions, kappa from the test questions, the
+    order from both, beside the unsteered margin on the same questions; read backwards where that fits better."""
+    sweep, panel = simulated("moved cut", n_questions=240)
+    panel.iloc[::5, ::2] = np.nan
+    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=19)
+    grid, rng = sweep_grid(sweep), np.random.default_rng(8)
+    unsteered = pd.Series(grid.margins[:, grid.unsteered], grid.questions)
+    turns = pd.Series(-way * order * (unsteered.fillna(0) + 0.8 * rng.standard_normal(240)), grid.questions)
+    turns = turns.drop(grid.questions[7::20])  # never read along the control
+    table = pd.DataFrame({"question_id": turns.index, "magnitude": turns.to_numpy(), "yes_at_low": way < 0})
+    dial = dial_of_crossings(table, grid.questions, -5.0, 5.0)
+    (row,) = control_table(matches, {"c": ControlDial("random", True, dial, norms_per_unit=0.5)}).to_dict("records")
+
+    split = pd.Series(grid.splits, grid.questions)
+    points = np.unique([-5.0, *turns, 5.0])
+    settings = [-5.0, *(points[:-1] + points[1:]) / 2, 5.0]
+    judged = matches.table.index[matches.table["status"].isin(JUDGED)]
+    kappas, gains = {}, {}
+    for target in judged:
+        given = panel[target].reindex(turns.index).dropna()
+        fitting = given[split[given.index] == "fitting"]
+        away = [abs((way * (turns[fitting.index] - m) < 0).mean() - fitting.mean()) for m in settings]
+        says = way * (turns - settings[int(np.argmin(np.round(away, 12)))]) < 0
+        test = given[split[given.index] == "test"]
+        kappas[target] = cohen_kappa_score(test == 1, says[test.index])
+        both = given[(split[given.index] != "extraction") & unsteered[given.index].notna()]
+        margin = roc_auc_score(both, unsteered[both.index])
+        gains[target] = [roc_auc_score(both, sign * turns[both.index]) - margin for sign in (-1, 1)]
+    models = matches.table.loc[judged, "model"]
+    assert row["signal"] == pytest.approx(pd.Series(kappas).groupby(models).mean().mean())
+    assert row["order_gain"] == pytest.approx(pd.DataFrame(gains).T.groupby(models).mean().mean().max())
+    own = turns[split[turns.index] != "extraction"].sort_values().to_numpy()
+    n = len(own)
+    assert row["push"] == pytest.approx(0.5 * (own[int(np.ceil(0.9 * n)) - 1] - own[int(np.floor(0.1 * n))]))

@@ -1,0 +1,241 @@
+"""The dial's order, how well an order fits a target, and where a target stands on the dial."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import odr, stats
+from sklearn.metrics import roc_auc_score
+from verdict_tables import plain_sweep, simulated
+
+from onedial.stats import auc, auc_resampled
+from onedial.verdict import dial_of_crossings, dial_of_grid, sweep_grid
+from onedial.verdict.dial import grid_of_dial
+from onedial.verdict.placement import matched_magnitudes, orthogonal_line
+
+MAGNITUDES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
+
+
+def dial(*margins, mass=0.9):
+    """Of questions with these margins at `MAGNITUDES`, all on the fitting split but the last."""
+    splits = ["fitting"] * (len(margins) - 1) + ["test"]
+    return dial_of_grid(sweep_grid(plain_sweep(np.array(margins, dtype=float), splits, MAGNITUDES, mass)))
+
+
+# ---- ease and crossings ----------------------------------------------------------------------------------------------
+
+
+def test_ease_is_the_share_of_the_range_and_place_the_magnitude_that_it_stands_for():
+    found = dial([-3, -2, -1, 1, 2], [1, 2, 3, 4, 5], [-5, -4, -3, -2, -1], [-1, 3, 4, 5, 6])
+    assert found.ease == pytest.approx([1.5 / 4, 1, 0, 3.75 / 4])
+    assert found.place == pytest.approx([0.5, -2, 2, -1.75])
+    assert found.n_turns.tolist() == [1, 0, 0, 1]
+    assert found.crossings[0] == pytest.approx([0.5])
+
+
+def test_along_a_dial_that_falls_the_place_is_where_yes_ends_and_targets_have_none():
+    rng = np.random.default_rng(0)
+    margins = rng.normal(0, 1, (200, 1)) - MAGNITUDES
+    falling, rising = dial(*margins), dial(*margins[:, ::-1])
+    assert (falling.falls, rising.falls) == (True, False)
+    turned = falling.n_turns == 1
+    assert falling.place[turned] == pytest.approx([falling.crossings[row][0] for row in np.flatnonzero(turned)])
+    assert rising.place == pytest.approx(-falling.place)
+    given = (margins[:, [2]] + 0.5 * rng.normal(size=(200, 3)) > [[-0.5, 0.0, 0.5]]).astype(float)
+    assert np.isnan(matched_magnitudes(falling.place, given)[0]).all()
+    assert np.isfinite(matched_magnitudes(rising.place, given)[0]).all()
+
+
+def test_an_answer_that_turns_back_counts_with_the_share_at_which_it_is_yes():
+    found = dial([-1, 1, -1, 1, 1], [-1, -1, -1, -1, -1])
+    assert found.crossings[0] == pytest.approx([-1.5, -0.5, 0.5])
+    assert found.ease[0] == pytest.approx((1 + 1.5) / 4)
+    assert found.turning == 0.5
+
+
+def test_where_answers_turn_once_ease_orders_as_the_crossing_does_and_a_shift_as_the_margin_does():
+    sweep, _ = simulated(reordering=0.0)
+    grid = sweep_grid(sweep.assign(mass=0.9))
+    found, margins = dial_of_grid(grid), grid.margins[:, grid.unsteered]
+    assert found.rank_correlation(margins, np.ones(len(margins), bool)) > 0.9999
+    turned = found.n_turns == 1
+    crossings = np.array([found.crossings[row][0] for row in np.flatnonzero(turned)])
+    assert stats.spearmanr(-crossings, found.ease[turned]).statistic == pytest.approx(1)
+    assert crossings == pytest.approx(found.place[turned])
+
+
+def test_an_unread_answer_is_bridged_inside_and_lasts_at_an_end_and_never_read_is_unknown():
+    rows = [[-3, -2, -1, 1, 2], [-3, -2, -1, 1, 2], [-3, -2, -1, 1, 2], *[[-3, -2, -1, 1, 2]] * 20]
+    mass = np.full((23, 5), 0.9)
+    mass[0, 2], mass[1, 4], mass[2] = 0.0, 0.0, 0.0
+    found = dial(*rows, mass=mass)
+    bridged, lasting, unread, read = found.questions.get_indexer(["q0", "q1", "q2", "q3"])
+    assert found.crossings[bridged] == pytest.approx([-1 + 2 * 2 / 3])
+    assert found.ease[lasting] == found.ease[read]
+    assert np.isnan(found.ease[unread])
+    assert found.crossings[unread] is None
+
+
+def test_magnitudes_at_which_too_much_is_unread_end_the_range():
+    rows = [[-3, -2, -1, 1, 2]] * 20
+    mass = np.full((20, 5), 0.9)
+    mass[:6, 4] = 0.0
+    found = dial(*rows, mass=mass)
+    assert (found.low, found.high) == (-2, 1)
+    low = dial(*rows, mass=mass[:, ::-1])
+    assert (low.low, low.high) == (-1, 2)
+
+
+def test_a_margin_of_exactly_0_is_a_no():
+    found = dial([-1, 0, 0, 1, 2], [-1, -1, -1, -1, 0])
+    assert found.crossings[0] == pytest.approx([0.0])
+    assert found.n_turns.tolist() == [1, 0]
+
+
+def test_answers_at_any_magnitude_follow_from_the_crossings():
+    sweep, _ = simulated()
+    grid = sweep_grid(sweep.assign(mass=0.9))
+    found = dial_of_grid(grid)
+    between = np.concatenate([grid.magnitudes, (grid.magnitudes[1:] + grid.magnitudes[:-1]) / 2])
+    answers = found.answers_at(between)
+    assert (answers[:, : len(grid.magnitudes)] == grid.answers).all()
+
+
+def test_crossings_that_were_sought_directly_make_the_same_dial():
+    sweep, _ = simulated(reordering=0.9)
+    grid = sweep_grid(sweep.assign(mass=0.9))
+    found = dial_of_grid(grid)
+    rows = [
+        (question, turn, yes)
+        for question, turns, yes in zip(found.questions, found.crossings, found.yes_at_low, strict=True)
+        for turn in (turns if len(turns) else [np.nan])
+    ]
+    table = pd.DataFrame(rows, columns=["question_id", "magnitude", "yes_at_low"]).sample(frac=1, random_state=0)
+    again = dial_of_crossings(table, found.questions, found.low, found.high)
+    assert again.ease == pytest.approx(found.ease)
+    assert (again.n_turns == found.n_turns).all()
+
+
+def test_a_grid_that_is_made_of_crossings_has_its_magnitudes_from_the_fitting_questions_alone():
+    questions, rng = pd.Index([f"q{i}" for i in range(90)]), np.random.default_rng(0)
+    splits = pd.Series(["extraction", "fitting", "test"] * 30, questions)
+    unsteered = pd.DataFrame({"margin": 1.0, "mass": 0.9}, questions)
+    turns = pd.Series(rng.uniform(-1, 1, 90), questions)
+    grids = []
+    for own in (turns, turns.where(splits == "fitting", rng.uniform(-0.1, 0.1, 90))):
+        table = pd.DataFrame({"question_id": questions, "magnitude": own.to_numpy(), "yes_at_low": False})
+        grids.append(grid_of_dial(dial_of_crossings(table, questions, -1, 1), unsteered, splits))
+    assert np.array_equal(grids[0].magnitudes, grids[1].magnitudes)
+    rates = grids[0].answers[grids[0].rows("fitting")].mean(axis=0)
+    assert len(np.unique(np.delete(rates, grids[0].unsteered))) == 31  # as even as 30 questions allow
+
+
+def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():
+    crossings = np.linspace(-1, 1, 101)
+    table = pd.DataFrame({"question_id": [f"q{i}" for i in range(101)], "magnitude": crossings, "yes_at_low": False})
+    questions = pd.Index(table["question_id"])
+    every = np.ones(101, bool)
+    forwards = dial_of_crossings(table, questions, -2, 2).push(every)
+    backwards = dial_of_crossings(table.assign(yes_at_low=True), questions, -2, 2).push(every)
+    assert forwards == pytest.approx(1.6, abs=0.03)
+    assert backwards == pytest.approx(forwards, abs=0.03)
+    short = table.assign(magnitude=table["magnitude"].where(table["magnitude"] < 0.5))
+    assert dial_of_crossings(short, questions, -2, 0.5).push(every) == float("inf")
+    exact = dial_of_crossings(table[:10].assign(magnitude=np.arange(1.0, 11)), questions[:10], 0, 11)
+    assert exact.push_ends(every[:10]) == (2, 9)  # one of ten says yes up to 2, nine of ten from 9 on
+    half = np.arange(101) < 50
+    assert dial_of_crossings(table, questions, -2, 2).push(half) == pytest.approx(0.8, abs=0.05)
+
+
+# ---- how well an order fits ------------------------------------------------------------------------------------------
+
+
+def test_the_area_is_that_of_scikit_learn_with_ties_and_gaps():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 12, 300).astype(float)
+    scores[::17] = np.nan
+    given = (rng.random((300, 4)) < 0.5).astype(float)
+    given[rng.random(given.shape) < 0.1] = np.nan
+    for target, area in enumerate(auc(scores, given)):
+        known = ~np.isnan(scores) & ~np.isnan(given[:, target])
+        assert area == pytest.approx(roc_auc_score(given[known, target], scores[known]))
+    assert auc(-scores, given) == pytest.approx(1 - auc(scores, given))
+
+
+def test_one_kind_of_answer_has_no_area():
+    assert np.isnan(auc(np.arange(5.0), np.ones((5, 1)))).all()
+    assert np.isnan(auc(np.full(5, np.nan), np.tile([0.0, 1, 0, 1, 0], (1, 1)).T)).all()
+
+
+def test_resampled_areas_are_those_of_the_questions_drawn():
+    rng = np.random.default_rng(1)
+    scores, given = rng.standard_normal(60), (rng.random((60, 2)) < 0.5).astype(float)
+    areas = auc_resampled(scores, given, 5, seed=3)
+    draws = np.random.default_rng(3).integers(60, size=(5, 60))
+    for place, rows in enumerate(draws):
+        assert areas[place] == pytest.approx(auc(scores[rows], given[rows]))
+
+
+def test_the_interval_of_a_difference_in_area_covers_no_difference_as_often_as_it_says():
+    rng, outside = np.random.default_rng(2), 0
+    for seed in range(200):
+        truth = rng.standard_normal(200)
+        one, other = truth + rng.standard_normal(200), truth + rng.standard_normal(200)
+        given = (truth + rng.standard_normal(200) > 0).astype(float)[:, None]
+        drawn = auc_resampled(one, given, 399, seed) - auc_resampled(other, given, 399, seed)
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        outside += not low <= 0 <= high
+    assert 3 <= outside <= 19
+
+
+# ---- where a target stands -------------------------------------------------------------------------------------------
+
+
+def test_a_place_and_its_standard_error_are_those_of_a_probit():
+    rng = np.random.default_rng(0)
+    crossings, places = rng.normal(0.1, 0.05, 300), [0.05, 0.1, 0.2]
+    given = np.stack([(place - crossings + rng.normal(0, 0.05, 300) > 0).astype(float) for place in places], axis=1)
+    given[rng.random(given.shape) < 0.05] = np.nan
+    found, errors = matched_magnitudes(crossings, given)
+    for target in range(3):
+        known = ~np.isnan(given[:, target])
+        fit = sm.Probit(given[known, target], sm.add_constant(-crossings[known])).fit(disp=0)
+        a, b = fit.params
+        gradient = np.array([1 / b, -a / b**2])
+        assert found[target] == pytest.approx(a / b, rel=1e-5)
+        assert errors[target] == pytest.approx(np.sqrt(gradient @ fit.cov_params() @ gradient), rel=1e-4)
+
+
+def test_the_true_place_lies_within_two_standard_errors_about_as_often_as_it_should():
+    rng = np.random.default_rng(1)
+    crossings = rng.normal(0, 1, 200)
+    given = (0.7 - crossings[:, None] + rng.standard_normal((200, 400)) > 0).astype(float)
+    found, errors = matched_magnitudes(crossings, given)
+    assert 0.92 < (np.abs(found - 0.7) < 1.96 * errors).mean() < 0.98
+
+
+def test_answers_that_do_not_follow_the_order_have_no_place():
+    rng = np.random.default_rng(2)
+    crossings = rng.standard_normal(200)
+    against = (crossings + 0.3 * rng.standard_normal(200) > 0).astype(float)
+    constant = np.ones(200)
+    found, errors = matched_magnitudes(crossings, np.stack([against, constant], axis=1))
+    assert np.isnan(found).all()
+    assert np.isnan(errors).all()
+    assert np.isnan(matched_magnitudes(np.zeros(200), against[:, None])[0]).all()
+
+
+def test_the_line_with_errors_in_both_is_that_of_orthogonal_distance_regression():
+    rng = np.random.default_rng(3)
+    true_x = rng.uniform(-2, 2, 25)
+    x_se, y_se = rng.uniform(0.05, 0.3, 25), rng.uniform(0.02, 0.2, 25)
+    x, y = true_x + x_se * rng.standard_normal(25), 0.3 + 0.15 * true_x + y_se * rng.standard_normal(25)
+    slope, intercept, r2 = orthogonal_line(x, y, x_se, y_se)
+    fit = odr.ODR(odr.RealData(x, y, x_se, y_se), odr.unilinear, beta0=[0.1, 0]).run()
+    assert (slope, intercept) == pytest.approx(tuple(fit.beta), rel=1e-4)
+    assert 0.5 < r2 < 1
+    assert np.isnan(orthogonal_line(x[:2], y[:2], x_se[:2], y_se[:2])[0])
+    endless = np.full(len(x), np.inf)  # places that the answers do not tell
+    assert np.isnan(orthogonal_line(x, y, x_se, endless)[0])
+    with_one = [np.append(own, more) for own, more in zip((x, y, x_se, y_se), (0.0, 9.0, 0.1, np.inf), strict=True)]
+    assert orthogonal_line(*with_one) == pytest.approx((slope, intercept, r2))

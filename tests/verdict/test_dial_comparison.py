@@ -1,0 +1,171 @@
+"""Dials at equal yes rates: a planted order is found, and an order that knows no more than the cut gains nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from onedial.core import InputError
+from onedial.verdict import CUT, compare_dials, reach_at_kl
+
+RATES = np.round(np.arange(0.1, 0.95, 0.1), 1)
+N = 240
+
+
+def planted(seed, share, n_targets=8):
+    """Targets that follow one ease; the subject's unsteered margin knows half of it, and a dial `share` of the rest."""
+    rng = np.random.default_rng(seed)
+    ease, noise, other = rng.normal(size=(3, N))
+    questions = [f"q{i:03d}" for i in range(N)]
+    splits = pd.Series(["fitting", "test"] * (N // 2), index=questions)
+    panel = pd.DataFrame(
+        {
+            f"target {t}": (ease + rng.normal(size=N) > np.quantile(ease, 1 - rate)).astype(float)
+            for t, rate in enumerate(np.linspace(0.15, 0.85, n_targets))
+        },
+        index=pd.Index(questions, name="question_id"),
+    )
+    orders = {CUT: ease + 1.5 * noise, "pushed": ease + 1.5 * (1 - share) * noise}
+    if share == 0:
+        orders["pushed"] = ease + 1.5 * noise + 0.3 * other
+    frames = []
+    for name, order in orders.items():
+        for rate in RATES:
+            margin = order - np.quantile(order, 1 - rate)
+            own = {"dial": name, "rate": rate, "question_id": questions, "margin": margin, "mass": 1.0}
+            frames.append(pd.DataFrame(own))
+    plain = pd.DataFrame({"dial": CUT, "rate": np.nan, "question_id": questions, "margin": orders[CUT], "mass": 1.0})
+    answers = pd.concat([*frames, plain], ignore_index=True)
+    placed = pd.DataFrame(
+        [(name, rate, rate, rate, True) for name in orders for rate in RATES],
+        columns=["dial", "rate", "setting", "rate_found", "reached"],
+    )
+    return answers, placed, pd.Series({CUT: "cut", "pushed": "intervention"}), panel, splits
+
+
+def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():
+    found = compare_dials(*planted(0, 0.8), n_bootstrap=199)
+    row = found.table.loc["pushed"]
+    assert row["order_gain_low"] > 0.03
+    assert row["signal_gain"] > 0
+    assert row["order_gain_low"] <= row["order_gain"] <= row["order_gain_high"]
+    assert 0.3 < row["rho"] < 0.95
+    assert found.chosen == "pushed"
+    assert bool(row["chosen"])
+    assert row["n_rates"] == 9
+    assert row["n_questions"] == N // 2
+    assert "best pushed +0." in found.sentence()
+    own = found.targets[found.targets["dial"] == "pushed"].set_index("target")
+    assert own["difference"].mean() == pytest.approx(row["signal_gain"], abs=1e-9)
+    assert (own["low"] <= own["difference"]).all()
+
+
+def test_the_moved_cut_gains_nothing_over_itself():
+    row = compare_dials(*planted(1, 0.5), n_bootstrap=99).table.loc[CUT]
+    assert row[["order_gain", "order_gain_low", "order_gain_high", "signal_gain"]].tolist() == [0, 0, 0, 0]
+    assert row["rho"] > 0.97  # nine rates are a coarse order of the same
+
+
+def test_a_dial_that_only_adds_noise_is_seldom_said_to_gain():
+    """Size, over 40 panels: the lower end of a 95% interval is above 0 in about 2.5% where noise costs nothing."""
+    said = [
+        compare_dials(*planted(seed, 0), n_bootstrap=99).table.loc["pushed", "order_gain_low"] > 0 for seed in range(40)
+    ]
+    assert sum(said) <= 4
+
+
+def test_rates_that_are_not_reached_and_answers_that_are_not_read_do_not_count():
+    answers, placed, kinds, panel, splits = planted(2, 0.5)
+    gone = (placed["dial"] == "pushed") & (placed["rate"] > 0.45)
+    placed.loc[gone, "reached"] = False
+    answers = answers[~((answers["dial"] == "pushed") & (answers["rate"] > 0.45))].copy()
+    unread = (answers["dial"] == "pushed") & (answers["question_id"] == "q001")
+    answers.loc[unread, "mass"] = 0.01
+    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    row = found.table.loc["pushed"]
+    assert (row["n_rates"], row["n_unread"]) == (4, 4)
+    assert row["n_targets"] < found.table.loc[CUT, "n_targets"]
+    rates = found.rates.set_index(["dial", "rate"])
+    assert rates.loc[("pushed", 0.1), "n_unread"] == 1
+    assert np.isnan(rates.loc[("pushed", 0.9), "yes_rate"])
+    none = answers[answers["dial"] == CUT]
+    row = compare_dials(none, placed, kinds, panel, splits, n_bootstrap=19).table.loc["pushed"]
+    assert row["n_rates"] == 0
+    assert np.isnan(row["order_gain"])
+
+
+def test_targets_are_met_at_the_rate_of_their_fitting_answers_and_dials_chosen_by_fitting_gains():
+    answers, placed, kinds, panel, splits = planted(4, 0.8)
+    test = splits[splits == "test"].index
+    panel.loc[test] = np.random.default_rng(0).integers(0, 2, panel.loc[test].shape)  # another rate, and no order
+    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    fitting = panel.drop(test).mean()
+    own = found.targets[found.targets["dial"] == "pushed"].set_index("target")["rate"]
+    assert (abs(own - fitting[own.index]) <= 0.05 + 1e-9).all()
+    row = found.table.loc["pushed"]
+    assert row["fitting_order_gain"] > 0.03
+    assert row["fitting_signal"] > 0.2
+    assert abs(row["order_gain"]) < 0.03
+    assert found.chosen == "pushed"
+
+
+def test_kappas_of_dial_and_cut_are_over_the_questions_that_both_could_be_read_on():
+    answers, placed, kinds, panel, splits = planted(5, 0.5)
+    rng = np.random.default_rng(1)
+    answers["mass"] = np.where(answers["rate"].notna() & (rng.random(len(answers)) < 0.2), 0.0, 1.0)
+    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    own = found.targets[found.targets["dial"] == "pushed"]
+    assert len(own) >= 6
+    read = answers[answers["mass"] > 0].set_index(["dial", "rate", "question_id"])["margin"] > 0
+    for row in own.to_dict("records"):
+        sides = [read[name, row["rate"]] for name in ("pushed", CUT)]
+        both = sides[0].index.intersection(sides[1].index).intersection(splits[splits == "test"].index)
+        assert 60 < len(both) < 90
+        kappas = [cohen_kappa_score(side[both], panel.loc[both, row["target"]] == 1) for side in sides]
+        assert (row["kappa"], row["kappa_cut"]) == pytest.approx(kappas)
+
+
+def test_where_questions_of_a_topic_are_alike_intervals_over_topics_are_wider():
+    """Each question stands there six times under one topic: counted as questions, they would seem to tell more."""
+    answers, placed, kinds, panel, splits = planted(6, 0.5)
+    first = {name: f"q{6 * (int(name[1:]) // 12) * 2 + int(name[1:]) % 2:03d}" for name in splits.index}
+    copied = answers.set_index(["dial", "rate", "question_id"])["margin"]
+    keys = pd.MultiIndex.from_frame(answers[["dial", "rate", "question_id"]].assign(
+        question_id=answers["question_id"].map(first)))  # fmt: skip
+    answers = answers.assign(margin=copied.reindex(keys).to_numpy())
+    panel = panel.loc[panel.index.map(first)].set_axis(panel.index)
+    topics = pd.Series(first)
+    alone = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=299)
+    by_topic = compare_dials(answers, placed, kinds, panel, splits, topics, n_bootstrap=299)
+    for number in ("signal", "signal_gain", "order_gain", "rho"):
+        wide, narrow = (
+            each.table.loc["pushed", f"{number}_high"] - each.table.loc["pushed", f"{number}_low"]
+            for each in (by_topic, alone)
+        )
+        assert wide > 1.6 * narrow, number
+    widths = [
+        (each.targets["high"] - each.targets["low"])[each.targets["dial"] == "pushed"] for each in (by_topic, alone)
+    ]
+    assert widths[0].mean() > 1.6 * widths[1].mean()
+
+
+def test_without_a_moved_cut_nothing_is_compared():
+    answers, placed, kinds, panel, splits = planted(3, 0.5)
+    with pytest.raises(InputError, match="'moved cut' is not among the dials"):
+        compare_dials(answers, placed, kinds.drop(CUT), panel, splits)
+
+
+def test_reach_at_equal_kl_counts_only_what_is_reached():
+    rates = pd.DataFrame(
+        {
+            "dial": "a",
+            "rate": [0.1, 0.3, 0.5, 0.7],
+            "reached": [True, True, True, False],
+            "kl": [0.5, 0.02, 0.0, 0.0],
+            "usable": [False, True, True, True],
+        }
+    )
+    found = reach_at_kl(rates, (0.001, 0.1, 1.0)).set_index("kl_limit")
+    assert found.loc[0.1, ["lowest_rate", "highest_rate", "n_rates", "n_usable"]].tolist() == [0.3, 0.5, 2, 2]
+    assert found.loc[1.0, ["lowest_rate", "n_rates", "n_usable"]].tolist() == [0.1, 3, 2]
+    assert found.loc[0.001, "n_rates"] == 1

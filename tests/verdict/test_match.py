@@ -1,0 +1,292 @@
+"""The match of targets: known truth is found, the numbers fit each other, bad tables are refused.
+
+Margins are synthetic: what is tested is the procedure.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+from verdict_tables import plain_sweep, simulated
+
+from onedial.core import InputError
+from onedial.scale import threshold_table
+from onedial.verdict import dial_of_grid, match_targets, simulation, sweep_grid
+
+HEADER = (
+    "model framing family status n_fitting n_test n_unread_fitting n_unread_test yes_rate threshold threshold_se "
+    "magnitude magnitude_low magnitude_high magnitude_rate cut agreement agreement_low agreement_high "
+    "kappa kappa_low kappa_high agreement_rate kappa_rate majority majority_low majority_high "
+    "moved_cut moved_cut_low moved_cut_high gain gain_low gain_high steering steering_low steering_high "
+    "order_auc order_auc_unsteered order_gain order_gain_low order_gain_high magnitude_ml magnitude_ml_se"
+)
+
+
+@pytest.fixture(scope="module")
+def steered_matches():
+    sweep, panel = simulated()
+    return match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=199)
+
+
+# ---- the match -----------------------------------------------------------------------------------------------------
+
+
+def test_the_table_has_the_columns_that_reports_rely_on(steered_matches):
+    assert list(steered_matches.table.columns) == HEADER.split()
+    assert steered_matches.table.index.name == "target"
+
+
+def test_a_noiseless_target_gets_the_magnitude_that_made_it_and_full_agreement():
+    sweep, _ = simulated()
+    margins = sweep.pivot(index="question_id", columns="magnitude", values="margin")
+    truth = margins.columns[[10, 20, 33]]
+    panel = (margins[truth] > 0).astype(float).set_axis(["a", "b", "c"], axis=1)
+    table = match_targets(sweep.assign(mass=0.9), panel, n_bootstrap=99).table
+    assert (table["magnitude_low"] <= truth).all()
+    assert (table["magnitude_high"] >= truth).all()
+    assert np.allclose(table["magnitude_rate"], table["magnitude"])
+    assert (table["agreement"] > 0.95).all()
+    assert (table["kappa"] > 0.85).all()
+
+
+def test_differences_are_between_the_agreements_beside_them(steered_matches):
+    table = steered_matches.table
+    assert np.allclose(table["gain"], table["agreement"] - table["majority"])
+    assert np.allclose(table["steering"], table["agreement"] - table["moved_cut"])
+    for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
+        assert (table[f"{name}_low"] <= table[name] + 1e-9).all()
+        assert (table[name] <= table[f"{name}_high"] + 1e-9).all()
+
+
+def test_every_answer_of_a_target_is_counted_or_reported_as_unread(steered_matches):
+    sweep, panel = simulated()
+    split = sweep.drop_duplicates("question_id").set_index("question_id")["split"]
+    for name in ("fitting", "test"):
+        answered = panel[panel.index.map(split) == name].notna().sum()
+        counted = steered_matches.table[f"n_{name}"] + steered_matches.table[f"n_unread_{name}"]
+        assert (counted == answered).all()
+    assert steered_matches.table["n_unread_test"].sum() > 0
+
+
+def test_test_answers_do_not_move_a_choice():
+    sweep, panel = simulated()
+    test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
+    other = panel.copy()
+    other.loc[test_ids] = 1 - other.loc[test_ids]
+    chosen = ["magnitude", "magnitude_low", "magnitude_high", "magnitude_rate", "cut"]
+    one, two = (match_targets(sweep, table, n_bootstrap=19).table[chosen] for table in (panel, other))
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_test_answers_do_not_move_a_prediction():
+    """The majority answer alone is chosen with hindsight."""
+    sweep, panel = simulated()
+    test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
+    other = panel.copy()
+    other.loc[test_ids] = 1 - other.loc[test_ids]
+    one, two = (match_targets(sweep, table, n_bootstrap=19).evidence for table in (panel, other))
+    for name in ("steered", "cut", "rate_matched"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_no_constant_answer_does_better_than_the_majority_answer_on_any_target():
+    """Also where the commoner answer of the fitting questions is the rarer one of the test questions."""
+    sweep, panel = simulated()
+    fitting_ids = sweep.loc[sweep["split"] == "fitting", "question_id"].unique()
+    panel.loc[fitting_ids] = 1 - panel.loc[fitting_ids]
+    evidence = match_targets(sweep, panel, n_bootstrap=19).evidence
+    given = np.where(np.isnan(evidence.majority), np.nan, evidence.test_targets)
+    share = np.nanmean(given, axis=0)
+    agreement = np.nanmean(np.where(np.isnan(given), np.nan, evidence.majority == given), axis=0)
+    np.testing.assert_allclose(agreement, np.maximum(share, 1 - share))
+
+
+def test_the_majority_answer_is_of_the_answers_that_are_compared_alone():
+    """Of 80 test answers 44 are yes; where the subject was read unsteered 24 of 60: the constant to beat is no."""
+    splits = np.repeat(["fitting", "test"], 80)
+    sweep = plain_sweep(np.tile([-1.0, -1.0, 1.0], (160, 1)), splits)
+    names = sweep["question_id"].unique()
+    panel = pd.DataFrame({"target": np.arange(160) % 2.0}, index=names)
+    panel.iloc[80:, 0] = (np.arange(80) < 44).astype(float)
+    mute = sweep["question_id"].isin(names[80:100]) & (sweep["magnitude"] == 0)
+    table = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19).table
+    assert table.loc["target", ["n_test", "n_unread_test"]].tolist() == [60, 20]
+    assert table.loc["target", "majority"] == 36 / 60
+
+
+def test_what_is_unread_on_the_test_split_takes_no_magnitude_from_the_choice():
+    sweep, panel = simulated()
+    magnitudes = np.unique(sweep["magnitude"])
+    mute = (sweep["split"] == "test") & sweep["magnitude"].isin(magnitudes[20:])
+    evidence = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19).evidence
+    assert np.array_equal(evidence.magnitudes, magnitudes)
+
+
+def test_a_question_that_was_unread_without_steering_enters_none_of_the_three_predictions():
+    sweep, panel = simulated()
+    mute = (sweep["magnitude"] == 0) & sweep["question_id"].isin(sweep["question_id"].unique()[::5])
+    matches = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19)
+    test = sweep[(sweep["split"] == "test") & (sweep["magnitude"] == 0)]
+    rows = test["question_id"].isin(sweep.loc[mute, "question_id"]).to_numpy()
+    assert rows.sum() > 20
+    for name in ("steered", "majority", "cut"):
+        assert np.isnan(getattr(matches.evidence, name)[rows]).all()
+        assert not np.isnan(getattr(matches.evidence, name)[~rows]).all(axis=0).any()
+
+
+def test_equal_predictions_differ_by_nothing_in_every_resample():
+    """A subject that always says yes answers as the majority and as the cut do, whichever questions are drawn."""
+    rng = np.random.default_rng(0)
+    sweep = plain_sweep(np.ones((240, 3)), np.tile(["fitting", "test", "test"], 80))
+    panel = pd.DataFrame((rng.random((240, 4)) < 0.7).astype(float), index=sweep["question_id"].unique())
+    table = match_targets(sweep, panel, n_bootstrap=99).table
+    assert (table["agreement_high"] > table["agreement_low"]).all()
+    assert (table[["gain_low", "gain", "gain_high", "steering_low", "steering", "steering_high"]] == 0).all(axis=None)
+
+
+def test_the_order_of_rows_and_targets_changes_nothing():
+    sweep, panel = simulated()
+    one = match_targets(sweep, panel, n_bootstrap=19).table
+    shuffled = sweep.sample(frac=1, random_state=0)
+    two = match_targets(shuffled, panel.iloc[::-1, ::-1], n_bootstrap=19).table.loc[one.index]
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_a_panel_object_brings_its_own_metadata_and_thresholds_can_be_given():
+    sweep, panel = simulated(n_targets=6)
+    respondents = simulation.framings_of(panel.columns)
+    thresholds = pd.Series(np.arange(6.0), index=panel.columns[::-1])
+    table = match_targets(
+        sweep, SimpleNamespace(answers=panel, respondents=respondents), thresholds=thresholds, n_bootstrap=19
+    ).table
+    assert table["model"].tolist() == respondents["model"].tolist()
+    assert table["framing"].tolist() == respondents["framing"].tolist()
+    assert table["threshold"].tolist() == [5, 4, 3, 2, 1, 0]
+
+
+def test_without_metadata_a_target_is_its_own_model():
+    sweep, panel = simulated(n_targets=3)
+    table = match_targets(sweep, panel, n_bootstrap=19).table
+    assert table["model"].tolist() == list(panel.columns)
+    assert (table["framing"] == "").all()
+
+
+def test_yes_rate_and_threshold_rest_on_the_whole_panel_not_on_the_questions_of_the_run():
+    sweep, panel = simulated(n_targets=5)
+    more = pd.concat([panel, pd.DataFrame(1.0, index=[f"other {i}" for i in range(300)], columns=panel.columns)])
+    table, expected = match_targets(sweep, more, n_bootstrap=19).table, threshold_table(more)
+    for ours, theirs in (("yes_rate", "yes_rate"), ("threshold", "threshold"), ("threshold_se", "se")):
+        assert np.allclose(table[ours], expected[theirs])
+
+
+def test_dose_response_has_the_standard_error_of_a_binomial_share():
+    margins = np.where(np.arange(40)[:, None] % 10 < [1, 4, 7], 1.0, -1.0)
+    sweep = plain_sweep(margins, np.repeat(["fitting", "test"], 20))
+    panel = pd.DataFrame({"t": 1.0}, index=sweep["question_id"].unique())
+    dose = match_targets(sweep, panel, n_bootstrap=19).dose_response
+    assert dose["yes_rate"].tolist() == pytest.approx([0.1, 0.4, 0.7] * 2)
+    assert dose["yes_rate_se"].tolist() == pytest.approx((stats.binom(20, dose["yes_rate"]).std() / 20).tolist())
+
+
+def test_dose_response_counts_unread_answers_apart():
+    margins = np.tile([-1.0, 0.5, 1.0], (40, 1))
+    mass = np.full((40, 3), 0.9)
+    mass[:10, 1] = 0.05
+    sweep = plain_sweep(margins, np.repeat(["fitting", "test"], 20), mass=mass)
+    panel = pd.DataFrame({"t": 1.0}, index=sweep["question_id"].unique())
+    dose = match_targets(sweep, panel, n_bootstrap=19).dose_response.set_index(["split", "magnitude"])
+    assert dose.loc[("fitting", 0.0), ["n", "n_unread"]].tolist() == [10, 10]
+    assert dose.loc[("test", 0.0), ["n", "n_unread"]].tolist() == [20, 0]
+    assert dose["yes_rate"].tolist() == [0.0, 1.0, 1.0] * 2
+    assert dose.loc[("fitting", 0.0), "mean_mass"] == pytest.approx(0.475)
+
+
+# ---- statuses ------------------------------------------------------------------------------------------------------
+
+
+def statuses(sweep, **targets):
+    ids = sweep["question_id"].unique()
+    return match_targets(sweep, pd.DataFrame(targets, index=ids), n_bootstrap=19).table["status"].to_dict()
+
+
+def test_each_status_is_given_for_its_own_reason():
+    rng = np.random.default_rng(0)
+    ease = rng.standard_normal(240)
+    magnitudes = np.linspace(-3, 3, 13)
+    splits = np.tile(["fitting", "test", "test"], 80)
+    sweep = plain_sweep(ease[:, None] + magnitudes, splits, magnitudes)
+    related = (ease > 0.1).astype(float)
+    nearly_all = np.where(np.arange(240) % 30 == 1, 0.0, 1.0)
+    seldom = np.where(np.arange(240) < 60, related, np.nan)
+    against = 1 - (ease > -0.8).astype(float)
+    found = statuses(sweep, ok=related, constant=np.ones(240), few=seldom, one_kind=nearly_all, edge=against)
+    assert found == {"ok": "ok", "constant": "constant", "few": "few", "one_kind": "few", "edge": "edge"}
+    assert statuses(plain_sweep(ease[:, None] + magnitudes / 100, splits, magnitudes), t=related) == {"t": "flat"}
+    turned = plain_sweep(ease[:, None] - np.abs(magnitudes), splits, magnitudes)
+    assert statuses(turned, t=related) == {"t": "not monotone"}
+
+
+def test_a_target_without_fitting_answers_or_without_any_gets_no_magnitude():
+    sweep, panel = simulated(n_targets=3)
+    test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
+    panel["only test"] = panel["target 1"].where(panel.index.isin(test_ids))
+    panel["silent"] = np.nan
+    table = match_targets(sweep, panel, n_bootstrap=19).table.loc[["only test", "silent"]]
+    assert table["status"].tolist() == ["few", "few"]
+    assert table[["magnitude", "magnitude_low", "magnitude_rate", "cut", "agreement", "kappa"]].isna().all(axis=None)
+    assert table["n_test"].tolist() == [0, 0]
+
+
+# ---- bad input -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda sweep, panel: (sweep.drop(columns="mass"), panel), "no column mass"),
+        (lambda sweep, panel: (sweep.iloc[:-3], panel), "lacks 3 of"),
+        (lambda sweep, panel: (pd.concat([sweep, sweep.iloc[:2]]), panel), "2 .* more than once"),
+        (lambda sweep, panel: (sweep[sweep["magnitude"] != 0], panel), "no magnitude 0"),
+        (lambda sweep, panel: (sweep.assign(split="train"), panel), "unknown split 'train'"),
+        (lambda sweep, panel: (sweep[sweep["split"] != "test"], panel), "0 test questions"),
+        (
+            lambda sweep, panel: (pd.concat([sweep.assign(intervention_id=v) for v in ("a", "b")]), panel),
+            "2 interventions; name one: a, b",
+        ),
+        (lambda sweep, panel: (sweep, panel.rename(index=lambda name: name + "x")), "shares no question"),
+        (lambda sweep, panel: (sweep, panel.fillna(0.5)), "holds 0.5"),
+        (lambda sweep, panel: (sweep, pd.concat([panel, panel], axis=1)), "target 'target 0' stands there more"),
+        (lambda sweep, panel: (sweep, panel.iloc[:0]), "the panel is empty"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused_in_one_sentence(change, words):
+    sweep, panel = change(*simulated(n_targets=3, n_questions=80))
+    with pytest.raises(InputError, match=words):
+        match_targets(sweep, panel, n_bootstrap=19)
+
+
+def test_where_topics_are_held_out_the_order_is_judged_by_test_questions_alone():
+    sweep, panel = simulated()
+    own = sweep.drop_duplicates("question_id").set_index("question_id")
+    both = match_targets(sweep, panel, topics=own["topic"], n_bootstrap=19).evidence
+    assert len(both.ordered) == (own["split"] != "extraction").sum()
+    other = own["topic"].where(own["split"] != "test", "another " + own["topic"])
+    alone = match_targets(sweep, panel, topics=other, n_bootstrap=19).evidence
+    assert len(alone.ordered) == (own["split"] == "test").sum()
+
+
+def test_the_dials_order_and_the_margins_are_compared_on_the_questions_that_have_both():
+    sweep, panel = simulated("moved cut", n_questions=200)
+    gone = sweep["question_id"].isin(panel.index[::4]) & (sweep["magnitude"] == 0)
+    grid = sweep_grid(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)))
+    table = match_targets(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)), panel, n_bootstrap=19).table
+    margins, ease = grid.margins[:, grid.unsteered], dial_of_grid(grid).ease
+    both = ~np.isnan(margins) & ~np.isnan(ease) & (grid.splits != "extraction")
+    for target, row in table.iterrows():
+        given = panel[target].reindex(grid.questions).to_numpy()
+        known = both & ~np.isnan(given)
+        assert row["order_auc"] == pytest.approx(roc_auc_score(given[known], ease[known]))
+        assert row["order_auc_unsteered"] == pytest.approx(roc_auc_score(given[known], margins[known]))

@@ -1,0 +1,141 @@
+"""Universes: which there are, what each is judged to be, and what is told of all of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from verdict_tables import simulated
+
+from onedial.asking import CROSSING_COLUMNS
+from onedial.panels import ResponseMatrix
+from onedial.verdict import (
+    Universe,
+    dial_of_crossings,
+    dial_of_grid,
+    judge,
+    judge_universe,
+    match_targets,
+    multiverse_summary,
+    multiverse_table,
+    no_result,
+    sweep_grid,
+    universes_of,
+)
+from onedial.verdict.comparing.multiverse import RESULT_COLUMNS, axes_table
+from onedial.verdict.dial import grid_of_dial
+from onedial.verdict.simulation import framings_of
+
+CHOICES = ([9, 15, 21], ["response", "answer"], ["plain", "plain, no first"], 2)
+
+
+def test_one_thing_is_varied_at_a_time_and_crossed_every_combination_is_there_once():
+    one = universes_of(*CHOICES, own_layer=15)
+    assert one[0] == Universe(15, "response", "plain")
+    assert len(one) == len(set(one)) == 1 + 2 + 1 + 1 + 2
+    assert all(len(each.differs(one[0])) == 1 for each in one[1:])
+    assert [each.name(one[0]) for each in one] == [
+        "as run", "layer 9", "layer 21", "answer contrast", "no first", "draw 1", "draw 2",
+    ]  # fmt: skip
+    crossed = universes_of(*CHOICES, own_layer=15, cross=True)
+    assert crossed[0] == one[0]
+    assert len(crossed) == len(set(crossed)) == 3 * 2 * 2 * 3
+
+
+def crossings_of(sweep):
+    """A simulated sweep as crossings, with the ends of its range."""
+    grid = sweep_grid(sweep)
+    dial = dial_of_grid(grid)
+    rows = [
+        (question, "own", turn, yes)
+        for question, turns, yes in zip(dial.questions, dial.crossings, dial.yes_at_low, strict=True)
+        for turn in (turns if len(turns) else [np.nan])
+    ]
+    table = pd.DataFrame(rows, columns=CROSSING_COLUMNS)
+    margins = pd.Series(grid.margins[:, grid.unsteered], index=grid.questions)
+    masses = pd.Series(grid.masses[:, grid.unsteered], index=grid.questions)
+    return table.assign(margin=table["question_id"].map(margins), mass=table["question_id"].map(masses)), dial
+
+
+def judged(kind, seed=0, **options):
+    """The verdict on a sweep, and what the same sweep's crossings give."""
+    sweep, panel = simulated(kind, seed, n_questions=400, n_targets=9, **options)
+    sweep = sweep.assign(mass=0.9)
+    matrix = ResponseMatrix(panel, framings_of(panel.columns))
+    table, dial = crossings_of(sweep)
+    questions = sweep.drop_duplicates("question_id")[["question_id", "split", "topic"]]
+    found = judge_universe(
+        table, (dial.low, dial.high), 1.0, matrix, questions.rename(columns={"question_id": "id"}), n_draws=199
+    )
+    topics = questions.set_index("question_id")["topic"]
+    return judge(match_targets(sweep, matrix, topics=topics), 199, 199, line_permutations=19), found
+
+
+@pytest.mark.parametrize(
+    ("kind", "reordering", "reproduced", "dial"),
+    [
+        ("moved cut", 0.0, "reproduced", "a moved cut"),
+        ("dial order", 0.9, "reproduced", "it reorders questions towards the targets"),
+        ("unrelated", 0.9, "not reproduced", "open"),
+    ],
+)
+def test_a_universe_is_judged_as_the_sweep_that_its_crossings_come_from(kind, reordering, reproduced, dial):
+    verdict, found = judged(kind, reordering=reordering)
+    assert list(found) == RESULT_COLUMNS
+    assert (found["reproduced"], found["dial"]) == (reproduced, dial)
+    assert found["order_gain"] == pytest.approx(verdict.order.estimate, abs=1e-9)  # the same order: nothing is chosen
+    assert found["rho_dial"] == pytest.approx(verdict.order.rho, abs=1e-9)
+    assert found["push"] == pytest.approx(verdict.direction.own["push"], abs=1e-9)
+    assert found["signal"] == pytest.approx(verdict.signal.estimate, abs=0.03)  # magnitudes are of another grid
+
+
+def test_a_grid_made_of_crossings_holds_their_answers_and_the_unsteered_margins():
+    sweep, _ = simulated(reordering=0.9)
+    table, dial = crossings_of(sweep.assign(mass=0.9))
+    table.loc[table["question_id"] == "q0003", "mass"] = 0.01
+    unsteered = table.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
+    splits = sweep.drop_duplicates("question_id").set_index("question_id")["split"]
+    again = dial_of_crossings(table, dial.questions, dial.low, dial.high)
+    grid = grid_of_dial(again, unsteered, splits)
+    others = np.delete(np.arange(len(grid.magnitudes)), grid.unsteered)
+    np.testing.assert_array_equal(grid.answers[:, others], again.answers_at(grid.magnitudes[others]))
+    here = grid.margins[:, grid.unsteered]
+    assert np.isnan(here[grid.questions.get_loc("q0003")])
+    kept = ~np.isnan(here)
+    np.testing.assert_allclose(here[kept], unsteered["margin"].reindex(grid.questions)[kept])
+    assert len(grid.magnitudes) <= 41
+    rates = grid.answers[grid.rows("fitting")].mean(axis=0)
+    assert np.nanmax(np.diff(rates)) < 0.06
+
+
+def table_of(signals, universes):
+    rows = [no_result() | {"signal": s, "order_gain": s / 10, "rho_dial": 1 - s, "judged": s == s} for s in signals]
+    for row in rows:
+        row["reproduced"] = "reproduced" if row["signal"] > 0.15 else "not reproduced"
+    return multiverse_table(universes, rows)
+
+
+def test_median_and_worst_are_over_what_can_be_judged_and_name_the_universe():
+    universes = universes_of(*CHOICES, own_layer=15)
+    table = table_of([0.2, 0.1, 0.3, np.nan, 0.25, 0.22, 0.18], universes)
+    summary = multiverse_summary(table)
+    assert (summary["n_universes"], summary["n_judged"]) == (7, 6)
+    own = summary["numbers"]["signal"]
+    assert own["median"] == pytest.approx(0.21)
+    assert (own["worst"], own["worst_universe"]) == (0.1, "layer 9")
+    assert summary["numbers"]["rho_dial"]["worst_universe"] == "layer 21"
+    assert summary["same"]["reproduced"] == 5
+    assert "S 0.210 (worst 0.100, layer 9)" in summary["sentence"]
+    assert '"reproduced" holds in 5 of 6' in summary["sentence"]
+
+
+def test_which_choice_matters_is_the_spread_with_the_others_as_they_are():
+    universes = universes_of(*CHOICES, own_layer=15, cross=True)
+    signals = [0.1 * (each.layer == 21) + 0.02 * each.resample + 0.3 for each in universes]
+    spread = axes_table(table_of(signals, universes)).set_index(["number", "axis"])["spread"]["signal"]
+    assert spread["layer"] == pytest.approx(0.1)
+    assert spread["resample"] == pytest.approx(0.04)
+    assert spread["contrast"] == spread["wording"] == pytest.approx(0)
+
+
+def test_where_nothing_can_be_judged_that_is_said():
+    universes = universes_of([3], ["response"], ["plain"], 1, own_layer=3)
+    assert multiverse_summary(table_of([np.nan, np.nan], universes))["sentence"] == "none of 2 universes can be judged"

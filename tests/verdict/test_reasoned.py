@@ -1,0 +1,124 @@
+"""Two dials over the same questions: what is known of them is found again, and what was not read is never a no."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.panels import ExperimentInputs, ResponseMatrix
+from onedial.verdict import as_sweep, compare_reasoned, match_targets, sweep_grid
+
+MAGNITUDES = np.linspace(-1, 1, 9)
+
+
+def questions(n):
+    return [f"q{i:03d}" for i in range(n)]
+
+
+def sweep_of(ease, magnitudes=MAGNITUDES):
+    """A dial that says yes to a question from -ease onwards."""
+    rows = [
+        (question, "v", float(m), float(m + own), 1.0)
+        for question, own in zip(questions(len(ease)), ease, strict=True)
+        for m in magnitudes
+    ]
+    return pd.DataFrame(rows, columns=["question_id", "intervention_id", "magnitude", "margin", "mass"])
+
+
+def written(sweep, every=2, unread=()):
+    """The same dial in words at every second setting; the questions in `unread` never say yes or no."""
+    kept = sweep[sweep["magnitude"].isin(MAGNITUDES[::every])]
+    said = (kept["margin"] > 0).astype(float).where(~kept["question_id"].isin(unread))
+    return kept.assign(said_yes=said, tokens_out=10, text="...")
+
+
+def splits_of(n):
+    return pd.Series(np.resize(["fitting", "test"], n), index=questions(n))
+
+
+def compare(ease, other, **more):
+    splits = splits_of(len(ease))
+    direct = sweep_grid(sweep_of(ease), splits)
+    return compare_reasoned(direct, sweep_grid(as_sweep(written(sweep_of(other), **more)), splits))
+
+
+def test_the_same_answers_have_the_same_order_and_kappa_1():
+    ease = np.random.default_rng(0).uniform(-0.9, 0.9, 200)
+    found = compare(ease, ease)
+    assert found.rho > 0.95
+    assert found.settings["direct"].tolist() == found.settings["reasoned"].tolist()
+    inner = found.settings[found.settings["direct"].between(0.01, 0.99)]
+    assert (inner["kappa"] == 1).all()
+    assert found.read == 1
+
+
+def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
+    """Thirty questions that would all be a direct yes cannot be read so, and ten others not in words."""
+    ease = np.random.default_rng(2).uniform(-0.9, 0.9, 200)
+    ease[:30] = 5.0
+    direct = sweep_of(ease)
+    direct["mass"] = np.where(direct["question_id"].isin(questions(30)) & (direct["magnitude"] != 0), 0.0, 1.0)
+    words = as_sweep(written(sweep_of(ease), unread=questions(40)[30:]))
+    splits = splits_of(200)
+    found = compare_reasoned(sweep_grid(direct, splits), sweep_grid(words, splits)).settings.set_index("magnitude")
+    for magnitude, row in found.iterrows():
+        both = ease[40:] if magnitude else np.delete(ease, np.arange(30, 40))
+        rate = (both + magnitude > 0).mean()
+        assert (row["n"], row["n_unread"], row["n_both"]) == (200, 10, len(both))
+        assert (row["direct"], row["reasoned"]) == pytest.approx((rate, rate))
+
+
+def test_orders_that_share_nothing_are_found_to_share_nothing():
+    rng = np.random.default_rng(1)
+    found = [compare(*rng.uniform(-0.9, 0.9, (2, 120))) for _ in range(40)]
+    outside = sum(not each.rho_low <= 0 <= each.rho_high for each in found)
+    assert outside <= 6  # 2 of 40 expected of 95% intervals
+    assert abs(np.mean([each.rho for each in found])) < 0.06
+
+
+def test_texts_that_could_not_be_read_are_counted_and_left_out():
+    ease = np.random.default_rng(2).uniform(-0.9, 0.9, 100)
+    found = compare(ease, ease, unread=questions(100)[:30])
+    assert (found.settings["n_unread"] == 30).all()
+    assert (found.settings["n_both"] == 70).all()
+    assert found.read == pytest.approx(0.7)
+    assert "150 of 500 texts could not be read" in found.sentence()
+    # Too many at every setting for an order along the dial: 0 alone is left of its range.
+    assert found.ease["reasoned"].isna().all()
+    assert "their orders cannot be compared" in found.sentence()
+
+
+def test_nothing_is_judged_by_texts_that_are_mostly_unread():
+    ease = np.random.default_rng(3).uniform(-0.9, 0.9, 100)
+    found = compare(ease, ease, unread=questions(100)[:60])
+    assert not found.suffices
+    assert found.sentence().startswith("300 of 500 reasoned answers hold no clear yes or no")
+
+
+def test_of_written_answers_the_cut_is_moved_on_the_direct_margin():
+    """Targets that are a moved cut of the direct margin: the moved cut meets them, whatever was written."""
+    rng = np.random.default_rng(4)
+    ease, n = rng.uniform(-0.9, 0.9, 240), 240
+    splits = splits_of(n)
+    panel = pd.DataFrame({f"t{c:g}": (ease > c).astype(float) for c in (-0.4, 0.0, 0.4)}, index=questions(n))
+    table = as_sweep(written(sweep_of(rng.permutation(ease))))
+    margin = pd.Series(ease, index=questions(n))
+    with_margin = match_targets(table, panel, splits, n_bootstrap=19, direct=margin).table
+    without = match_targets(table, panel, splits, n_bootstrap=19).table
+    assert (with_margin["moved_cut"] > 0.97).all()
+    assert (without["moved_cut"] < 0.9).all()
+
+
+def test_targets_that_reasoned_are_told_apart_from_a_subject_that_did_not():
+    names = ["a: neutral, reasoned", "b: neutral"]
+    answers = pd.DataFrame([[1.0, 0.0]], index=["q"], columns=names)
+    known = pd.DataFrame(
+        {"model": ["a", "b"], "framing": ["neutral, reasoned", "neutral"], "family": ["", ""]},
+        index=pd.Index(names, name="respondent"),
+    )
+    inputs = ExperimentInputs([], {}, ResponseMatrix(answers, known))
+    said = inputs.elicited_otherwise("direct")
+    assert said.startswith("1 of 2 targets answered after reasoning")
+    assert "a panel elicited with reasoning is matched by a direct subject" in said
+    assert inputs.elicited_otherwise("reasoned").startswith("1 of 2 targets are not known to have reasoned")
+    alone = ExperimentInputs([], {}, ResponseMatrix(answers[names[1:]], known.iloc[1:]))
+    assert alone.elicited_otherwise("direct") == ""
