@@ -42,12 +42,12 @@ $(VENV)/installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/installed-dev: requirements-dev.txt requirements-providers.txt requirements-adapters.txt $(VENV)/installed
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+$(VENV)/installed-dev: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet -r requirements.txt -e ".[dev]"
 	touch $@
 
-$(VENV)/installed-docs: requirements-docs.txt $(VENV)/installed
-	$(BIN)/python -m pip install --quiet -r requirements-docs.txt
+$(VENV)/installed-docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet -r requirements.txt -e ".[docs]"
 	touch $@
 
 clean:

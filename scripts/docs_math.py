@@ -1,7 +1,7 @@
 """Formulas of the documentation as MathML, which browsers draw by themselves: nothing is fetched, and no script runs.
 
 A hook of MkDocs (`hooks` in mkdocs.yml). `pymdownx.arithmatex` finds `$...$` and `$$...$$` outside of code; here each
-becomes one `<math>` element. Without latex2mathml (requirements-docs.txt) formulas stay as they were written.
+becomes one `<math>` element. Without latex2mathml (onedial[docs]) formulas stay as they were written.
 """
 
 import html

@@ -376,7 +376,7 @@ RUNS: dict[str, Stored] = {
         (File(f"{REFERENCE}/dials/lora.csv", ("dials-lora/dials.csv", "dials-lora/rates.csv"), dial_table),),
         minutes=16,
         rests_on=BOTH,
-        text="Needs peft (requirements-adapters.txt).",
+        text="Needs peft (onedial[adapters]).",
     ),
     "dials-seeds": Stored(
         tuple(

@@ -1,4 +1,4 @@
-"""The folders import downwards only, by public names, and come from this repository."""
+"""The rooms import downwards only, by public names, and are small enough to enter."""
 
 import ast
 import importlib
@@ -11,24 +11,48 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ORDER = [
-    "common",
-    "run_store",
-    "psychometrics",
-    "elicitation",
-    "open_models",
+    "onedial.core",
+    "onedial.stats",
+    "onedial.show",
+    "onedial.asking",
+    "onedial.panels",
+    "onedial.scale",
+    "onedial.confidence",
+    "onedial.selfreport",
+    "onedial.models",
     "probes",
     "steering",
-    "matching",
-    "reporting",
-    "studies",
+    "onedial.verdict",
+    "onedial.report",
+    "onedial.studies",
     "experiments",
 ]
-PACKAGES = ORDER[:-1]
+ROOMS = ORDER[:-1]
+OURS = {"onedial", "probes", "steering", "experiments"}
+STUDIES = [f"onedial.studies.{folder.parent.name}" for folder in (ROOT / "onedial" / "studies").glob("*/__init__.py")]
+"""Each is a room of its own, so that a program waits only for the one that it needs."""
+WITHOUT_TORCH = [room for room in ROOMS[: ROOMS.index("onedial.models")] if room != "onedial.show"] + [
+    "onedial.verdict"
+]
+WITHOUT_MODELS = ["onedial.verdict", "onedial.report"]
+"""What judges and what shows knows tables, and no model."""
+MOST_FILES = 17
+"""In a folder, `__init__` left out; a room with more gets sub-rooms."""
 LONGEST_PROGRAM = 370
 """Lines; most of the longest ones are options."""
-STUDIES = [f"studies.{file.stem}" for file in (ROOT / "studies").iterdir() if (file / "__init__.py").exists()]
-"""Each is a room of its own, so that a program waits only for the one that it needs."""
-WITHOUT_TORCH = ["common", "run_store", "psychometrics", "elicitation", "matching"]
+
+
+def folder_of(room: str) -> Path:
+    return ROOT.joinpath(*room.split("."))
+
+
+def files_of(room: str) -> list[Path]:
+    return sorted(folder_of(room).rglob("*.py"))
+
+
+def room_of(module: str) -> str | None:
+    """The room that a module lies in: `onedial.scale.irt.em` lies in `onedial.scale`."""
+    return next((room for room in ORDER if module == room or module.startswith(f"{room}.")), None)
 
 
 def imports_of(source: str) -> list[tuple[str, list[str]]]:
@@ -42,24 +66,28 @@ def imports_of(source: str) -> list[tuple[str, list[str]]]:
     return found
 
 
-def imported_packages(file: Path) -> set[str]:
-    return {module.split(".")[0] for module, _ in imports_of(file.read_text(encoding="utf-8"))}
+def modules_imported(file: Path) -> list[str]:
+    """Every module of ours that a file imports; `from onedial import stats` is `onedial.stats`."""
+    found = []
+    for module, names in imports_of(file.read_text(encoding="utf-8")):
+        found += [f"onedial.{name}" for name in names] if module == "onedial" else [module]
+    return [module for module in found if module.split(".")[0] in OURS]
 
 
-@pytest.mark.parametrize("package", ORDER)
-def test_a_package_imports_only_those_before_it(package):
-    above = set(ORDER[ORDER.index(package) + 1 :])
-    for file in (ROOT / package).rglob("*.py"):
-        assert not imported_packages(file) & above, f"{file} imports a package that depends on it"
+@pytest.mark.parametrize("room", ORDER)
+def test_a_room_imports_only_those_before_it(room):
+    above = set(ORDER[ORDER.index(room) + 1 :])
+    for file in files_of(room):
+        assert not {room_of(module) for module in modules_imported(file)} & above, f"{file} imports a room after it"
 
 
-@pytest.mark.parametrize("package", ORDER)
-def test_another_package_is_used_by_its_public_names_alone(package):
-    for file in (ROOT / package).rglob("*.py"):
-        for module, _ in imports_of(file.read_text(encoding="utf-8")):
-            first, *deeper = module.split(".")
-            public = not deeper or module in STUDIES
-            assert first not in PACKAGES or first == package or public, f"{file} reaches into {module}"
+@pytest.mark.parametrize("room", ORDER)
+def test_another_room_is_used_by_its_public_names_alone(room):
+    """A whole file may be taken from a room or sub-room, by the folder's name; names in it only through the room."""
+    for file in files_of(room):
+        for module in modules_imported(file):
+            if room_of(module) not in (None, room) and module not in STUDIES:
+                assert folder_of(module).is_dir(), f"{file} reaches into {module}"
 
 
 def code_for_users() -> dict[str, str]:
@@ -79,50 +107,69 @@ def code_for_users() -> dict[str, str]:
 @pytest.mark.parametrize(("name", "code"), code_for_users().items(), ids=lambda value: str(value)[:40])
 def test_what_users_are_shown_imports_public_names_that_are_there(name, code):
     for module, names in imports_of(code):
-        first, *deeper = module.split(".")
-        if first in PACKAGES:
-            assert not deeper, f"{name} reaches into {module}"
-            package = importlib.import_module(first)
-            assert set(names) <= set(package.__all__), f"{name} imports what {first} does not export"
+        if module.split(".")[0] in OURS:
+            assert module in (*ROOMS, *STUDIES, "onedial"), f"{name} reaches into {module}"
+            missing = set(names) - set(importlib.import_module(module).__all__)
+            assert not missing, f"{name} imports {missing}, which {module} does not export"
 
 
-@pytest.mark.parametrize("package", [*PACKAGES, *STUDIES])
-def test_what_a_package_exports_is_there_and_said_once(package):
-    module = importlib.import_module(package)
+@pytest.mark.parametrize("room", [*ROOMS, *STUDIES])
+def test_what_a_room_exports_is_there_and_said_once(room):
+    module = importlib.import_module(room)
     assert len(set(module.__all__)) == len(module.__all__)
     for name in module.__all__:
-        assert hasattr(module, name), f"{package} does not hold {name}"
+        exported = getattr(module, name)
+        assert type(exported) is not type(ast), f"{room}.{name} is the module of that name, not what it holds"
 
 
-def test_matching_reads_saved_tables_and_knows_no_model():
-    for file in (ROOT / "matching").rglob("*.py"):
-        assert not imported_packages(file) & {"open_models", "probes", "steering"}, file
+def test_what_judges_and_what_shows_reads_saved_tables_and_knows_no_model():
+    for room in WITHOUT_MODELS:
+        for file in files_of(room):
+            assert not {room_of(module) for module in modules_imported(file)} & {"onedial.models", "probes"}, file
+    for file in files_of("onedial.verdict"):
+        assert "steering" not in {room_of(module) for module in modules_imported(file)}, file
 
 
-@pytest.mark.parametrize("package", WITHOUT_TORCH)
-def test_statistics_and_tables_work_without_torch(package):
-    for file in (ROOT / package).rglob("*.py"):
-        assert not imported_packages(file) & {"torch", "transformers"}, file
+@pytest.mark.parametrize("room", WITHOUT_TORCH)
+def test_statistics_and_tables_work_without_torch(room):
+    for file in files_of(room):
+        imported = {module.split(".")[0] for module, _ in imports_of(file.read_text(encoding="utf-8"))}
+        assert not imported & {"torch", "transformers"}, file
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_each_package_comes_from_this_repository(package):
-    assert Path(importlib.import_module(package).__file__).is_relative_to(ROOT)
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_room_comes_from_this_repository(room):
+    assert Path(importlib.import_module(room).__file__).is_relative_to(ROOT)
+
+
+def test_no_folder_has_outgrown_whoever_enters():
+    crowded = {}
+    for package in ("onedial", "probes", "steering"):
+        for folder in {file.parent for file in (ROOT / package).rglob("*.py")}:
+            files = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
+            if len(files) > MOST_FILES:
+                crowded[str(folder.relative_to(ROOT))] = len(files)
+    assert not crowded
 
 
 def test_tests_stand_where_their_code_stands():
     rooms = {folder.name for folder in (ROOT / "tests").iterdir() if folder.is_dir() and any(folder.glob("test_*.py"))}
-    assert rooms <= {*ORDER, "scripts", "end_to_end"}
+    assert rooms <= {*(room.split(".")[-1] for room in ORDER), "scripts", "end_to_end"}
 
 
 def test_every_package_is_installed():
     """A checkout finds its packages by their place; what is installed holds those that pyproject.toml names."""
-    named = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
-    there = {file.parent.relative_to(ROOT) for package in PACKAGES for file in (ROOT / package).rglob("__init__.py")}
-    assert sorted(named) == sorted(".".join(folder.parts) for folder in there)
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    there = {
+        ".".join(file.parent.relative_to(ROOT).parts)
+        for package in ("onedial", "probes", "steering")
+        for file in (ROOT / package).rglob("__init__.py")
+    }
+    assert sorted(found["packages"]) == sorted({*there, "onedial.experiments"})
+    assert found["package-dir"] == {"onedial.experiments": "experiments"}
 
 
 def test_a_program_is_a_table_of_contents():
-    """What takes longer to tell stands in `studies`."""
+    """What takes longer to tell stands in `onedial.studies`."""
     for program in (ROOT / "experiments").glob("*.py"):
         assert len(program.read_text(encoding="utf-8").splitlines()) <= LONGEST_PROGRAM, program

@@ -11,9 +11,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import NoReturn
+from itertools import pairwise
+from typing import Any, NoReturn
 
 from onedial.core.errors import InputError
+from onedial.core.plugins import load_installed_plugins, load_plugin
 from onedial.core.processes import is_first_process
 
 _REMEDIES = {
@@ -93,11 +95,28 @@ def program_parser(description: str | None, prog: str | None = None) -> argparse
         prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"onedial {_version()}")
+    parser.add_argument(
+        "--plugin",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="a Python file of one's own that adds directions, operators, instruments; several with commas between",
+    )
     return parser
 
 
 class _Parser(argparse.ArgumentParser):
-    """Refuses in one sentence, as every other bad input is refused, and names the nearest option."""
+    """Refuses in one sentence, as every other bad input is refused, and names the nearest option.
+
+    Plugins are imported before anything else is read, since what they add may be chosen by other options.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        given = list(sys.argv[1:] if args is None else args)
+        if not {"-h", "--help", "--version"} & set(given):
+            load_installed_plugins()
+        for path in _plugins_named(given):
+            load_plugin(path)
+        return super().parse_known_args(given, namespace)
 
     def error(self, message: str) -> NoReturn:
         if message.startswith("unrecognized arguments: "):
@@ -106,6 +125,13 @@ class _Parser(argparse.ArgumentParser):
             near = difflib.get_close_matches(wrong.split("=")[0], known, n=1)
             message = f"{wrong} is no option" + (f"; did you mean {near[0]}?" if near else "")
         self.exit(2, f"error: {message}{'' if message.endswith('?') else ';'} --help lists what can be given\n")
+
+
+def _plugins_named(given: list[str]) -> list[str]:
+    """The files behind every `--plugin FILE` and `--plugin=FILE`; argparse refuses a last `--plugin` without one."""
+    named = [value for word, value in pairwise(given) if word == "--plugin"]
+    named += [word.split("=", 1)[1] for word in given if word.startswith("--plugin=")]
+    return [path for text in named for path in text.split(",") if path]
 
 
 def _version() -> str:

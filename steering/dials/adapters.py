@@ -14,7 +14,7 @@ standard deviation of the unsteered margins over `SHARPNESS`, each step lowers o
 and after each pass the yes rate is counted over all training questions; training ends within `CLOSE` of the wanted one,
 or after `passes`, and then the factor of 0 to 1.5 with the nearest yes rate is multiplied in.
 
-Needs peft (`requirements-adapters.txt`), and saves what peft reads: adapter_config.json, adapter_model.safetensors.
+Needs peft (`onedial[adapters]`), and saves what peft reads: adapter_config.json, adapter_model.safetensors.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ from onedial.models import ModelIdentity, OpenModel, PromptSet, batches_by_lengt
 from steering.dials.dials import DIAL_COLUMNS, read_unsteered
 from steering.effects.side_effects import effects_on_text
 
-INSTALL = "python -m pip install -r requirements-adapters.txt"
+INSTALL = "python -m pip install -e '.[adapters]'"
 ADAPTED = ("q_proj", "v_proj", "qkv_proj", "query_key_value")
 """Linear maps of the attention that are adapted where a layer has them."""
 SHARPNESS = 4.0

@@ -25,7 +25,7 @@ from onedial.core import InputError
 CANARY = "sk-canary-4f1c2b7e9d"
 needs_inspect = pytest.mark.skipif(
     importlib.util.find_spec("inspect_ai") is None,
-    reason="inspect_ai is an optional extra (requirements-providers.txt)",
+    reason="inspect_ai is an optional extra (onedial[providers])",
 )
 LOGS = {"Yes": math.log(0.6), "No": math.log(0.3), "I": math.log(0.05)}
 
@@ -104,7 +104,7 @@ def test_a_key_is_named_and_never_written(monkeypatch):
 
 def test_without_inspect_one_is_told_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install -r requirements-providers.txt"):
+    with pytest.raises(InputError, match=r"pip install -e '\.\[providers\]'"):
         ProviderRespondent(ProviderModel("tiny", server="http://127.0.0.1:1/v1"))
 
 

@@ -25,7 +25,7 @@ COLLECT = ROOT / "experiments" / "collect_panel.py"
 CANARY = "sk-canary-5d2a9e71c3"
 needs_inspect = pytest.mark.skipif(
     importlib.util.find_spec("inspect_ai") is None,
-    reason="inspect_ai is an optional extra (requirements-providers.txt)",
+    reason="inspect_ai is an optional extra (onedial[providers])",
 )
 
 

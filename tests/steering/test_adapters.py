@@ -10,7 +10,7 @@ from onedial.asking import METACOGNITIVE, Question
 from onedial.core import InputError
 from steering import Adapter, Dial, LoraDial, adapted, place_settings, train_adapter
 
-pytest.importorskip("peft", reason="peft is an optional extra (requirements-adapters.txt)")
+pytest.importorskip("peft", reason="peft is an optional extra (onedial[adapters])")
 
 QUESTIONS = [Question(f"q{i:02d}", f"Which river was the ode of king {i}?") for i in range(32)]
 

@@ -1,7 +1,7 @@
 """Models behind a provider or a server as respondents, by inspect_ai's model interface.
 
 Retries, rate limits, connections, caching and logs are inspect_ai's own: `inspect view --log-dir` opens what was asked.
-It is an optional extra (requirements-providers.txt), imported only where such a model is asked. Requests run at once,
+It is an optional extra (onedial[providers]), imported only where such a model is asked. Requests run at once,
 in a thread of their own; responses come as they arrive.
 
 What a provider is asked is a conversation: earlier turns, then the user's. The beginning of the assistant's turn
@@ -29,7 +29,7 @@ from onedial.core import InputError, sha256_of_text
 
 N_SHOWN = 20
 """Likeliest tokens that are asked for; no provider shows more."""
-_INSTALL = "python -m pip install -r requirements-providers.txt"
+_INSTALL = "python -m pip install -e '.[providers]'"
 _AT_ONCE = 64
 _WAIT = 0.05
 _NO_USE = 10

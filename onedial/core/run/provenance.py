@@ -60,6 +60,8 @@ def git_state(root: Path = REPOSITORY) -> dict[str, Any]:
 
 def command_line() -> str:
     """The command as it can be typed again, with the program's path relative to the repository where it lies there."""
+    if sys.argv[0].startswith("onedial "):
+        return f"{sys.argv[0]} {shlex.join(sys.argv[1:])}".rstrip()
     program = Path(sys.argv[0]).resolve()
     shown = str(program.relative_to(REPOSITORY)) if program.is_relative_to(REPOSITORY) else sys.argv[0]
     return shlex.join(["python", shown, *sys.argv[1:]])

@@ -1,0 +1,99 @@
+"""The command `onedial`: the programs of experiments/ by short names, with the same options.
+
+onedial sweep --model my/model --panel panel.csv        # = python experiments/steer_sweep.py ...
+onedial                                                 # lists what there is
+"""
+
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+"""Of the repository, where this runs from one; what is installed has the programs as `onedial.experiments`."""
+
+COMMANDS = {
+    "sweep": (
+        "steer_sweep",
+        "one vector, its magnitude swept, against a panel's yes and no: the verdict and its report",
+    ),
+    "judge": ("judge_run", "a finished run judged again, with its own panel or another; needs no model"),
+    "multiverse": ("multiverse", "the verdict under other layers, contrasts, wordings and draws"),
+    "dials": ("compare_dials", "directions, operators, adapters and instructions at equal yes rates"),
+    "profile": ("dial_profile", "what else moves when a run's dial is turned"),
+    "gate": ("gate", "yes or no to new questions at a chosen attitude to risk"),
+    "probe": ("train_probes", "what the residual stream knows about knowing, and whether it is used"),
+    "factor": ("fit_factor", "is a panel one shared scale?"),
+    "confidence": ("score_confidence", "what a panel's confidence is worth"),
+    "panel collect": ("collect_panel", "ask local models, providers and servers"),
+    "panel import": ("import_panel", "Inspect, lm-eval, HELM and other logs as a panel"),
+    "panel export": ("export_panel", "a panel in other people's formats"),
+    "ask battery": ("ask_battery", "models about themselves in every way: choices, pressure, second looks, ..."),
+    "ask questionnaire": ("ask_questionnaire", "self-efficacy and other scales"),
+    "ask self-prediction": ("ask_self_prediction", "what would you answer, and what do you answer?"),
+    "ask written": ("score_written", "what tells right answers from wrong ones: tokens, samples, or being asked"),
+    "score self-prediction": ("score_self_prediction", "the Self-Execution study's scores of such answers"),
+    "compare": ("compare_runs", "several runs on one page"),
+    "doctor": ("doctor", "is everything here that the experiments need?"),
+}
+"""Words after `onedial` -> (program in experiments/, what it is for)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program that the first words name; the rest are its own options.
+
+    Returns:
+        the program's exit code; 2 where the words name none, after one sentence on stderr.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(overview())
+        return 0
+    if given[0] == "--version":
+        from onedial.core import program_parser
+
+        program_parser(None, prog="onedial").parse_args(["--version"])
+    for n_words in (2, 1):
+        words = " ".join(given[:n_words])
+        if words in COMMANDS and len(given) >= n_words:
+            return run_program(words, given[n_words:])
+    from onedial.core import did_you_mean
+
+    longer = [name for name in COMMANDS if name.startswith(f"{given[0]} ")]
+    if longer:
+        wanted = ", ".join(name.split(" ", 1)[1] for name in longer)
+        print(f"error: onedial {given[0]} needs one more word: {wanted}", file=sys.stderr)
+    else:
+        near = did_you_mean(" ".join(given[:2]) if len(given) > 1 else given[0], list(COMMANDS))
+        print(f"error: onedial knows no {given[0]!r}{near}; onedial --help lists what there is", file=sys.stderr)
+    return 2
+
+
+def run_program(words: str, options: Sequence[str]) -> int:
+    """Run one of `COMMANDS` as if its file had been started; its own `--help` and errors then bear the short name."""
+    name, before = COMMANDS[words][0], sys.argv
+    sys.argv = [f"onedial {words}", *options]
+    try:
+        if (CHECKOUT / "pyproject.toml").is_file():
+            runpy.run_path(str(CHECKOUT / "experiments" / f"{name}.py"), run_name="__main__")
+        else:
+            runpy.run_module(f"onedial.experiments.{name}", run_name="__main__")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.argv = before
+    return 0
+
+
+def overview() -> str:
+    """The list of commands, a line each."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {words:<{width}}  {what}" for words, (_, what) in COMMANDS.items()]
+    return "\n".join(
+        ["onedial: does one steering vector reproduce any model's yes and no about itself?", "", *lines, "",
+         "Each has a --help of its own. In a clone the same programs are files: python experiments/steer_sweep.py"]
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())
