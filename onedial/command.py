@@ -6,6 +6,7 @@ onedial                                                 # lists what there is
 
 import runpy
 import sys
+import types
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,10 +75,11 @@ def run_program(words: str, options: Sequence[str]) -> int:
     name, before = COMMANDS[words][0], sys.argv
     sys.argv = [f"onedial {words}", *options]
     try:
-        if (CHECKOUT / "pyproject.toml").is_file():
-            runpy.run_path(str(CHECKOUT / "experiments" / f"{name}.py"), run_name="__main__")
-        else:
-            runpy.run_module(f"onedial.experiments.{name}", run_name="__main__")
+        if (CHECKOUT / "pyproject.toml").is_file():  # also one that is not installed, or is installed from elsewhere
+            package = types.ModuleType("onedial.experiments")
+            package.__path__ = [str(CHECKOUT / "experiments")]
+            sys.modules[package.__name__] = package
+        runpy.run_module(f"onedial.experiments.{name}", run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:

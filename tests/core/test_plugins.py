@@ -108,3 +108,10 @@ def test_a_command_is_the_program_with_its_own_options_and_exit_code(tmp_path):
     assert done.returncode == 2
     assert str(tmp_path) in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_command_helps_under_its_own_name():
+    done = subprocess.run(
+        [sys.executable, "-m", "onedial", "panel", "export", "--help"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("usage: onedial panel export ")
