@@ -118,8 +118,8 @@ def _load(
     else:
         panel = _read_wide(with_question(table), known, answer, () if elicitation is None else elicitation.about)
     panel = replace(panel, elicitation=elicitation)
-    if elicitation is not None and onedial.asking.questions:
-        panel = _with_questions(panel, [file_beside(file) for file in onedial.asking.questions])
+    if elicitation is not None and elicitation.questions:
+        panel = _with_questions(panel, [file_beside(file) for file in elicitation.questions])
     if respondents is not None and known is not None and not set(known.index) & set(panel.answers.columns):
         raise InputError(
             f"{respondents} describes {listed(known.index)}, none of which is in {path}, "

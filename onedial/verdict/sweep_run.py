@@ -159,7 +159,7 @@ class SweepRun:
         return rendered.removesuffix("\n"), first.removeprefix("sha256 ")
 
     def asked(self) -> dict[str, Any]:
-        """How the panel was asked, and in what the subject otherwise (`onedial.asking.how_asked`); empty in older runs."""
+        """How the panel was asked, and in what the subject otherwise (`asking.how_asked`)."""
         return dict(self.run.manifest.facts.get("asked") or {})
 
     # ---- what was done ----------------------------------------------------------------------------------------------

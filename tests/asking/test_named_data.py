@@ -72,7 +72,7 @@ def test_every_named_file_is_there_and_travels_with_the_package():
     patterns = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["tool"]["setuptools"]
     for name in named:
         assert DATA.joinpath(*name.split("/")).is_file(), name
-        assert any(Path("data", name).match(pattern) for pattern in patterns["package-data"]["elicitation"]), name
+        assert any(Path("data", name).match(pattern) for pattern in patterns["package-data"]["onedial.panels"]), name
     assert NOTES.keys() <= {*NAMED_PANELS, *NAMED_QUESTIONS}
 
 
