@@ -464,7 +464,7 @@ KEPT = {
     "--layer 10,20 --n-questions 160`. They hold their own questions and panel, so that nothing in onedial/panels/data "
     "changes them. matches.csv, verdict.json and factor.json alone are renewed, where a number is meant to change: "
     "`python experiments/judge_run.py COPY`, of a copy of the folder.",
-    "imports": "Logs of inspect_ai, lm_eval, every_eval_ever and HELM, as tests/elicitation/test_importing.py says.",
+    "imports": "Logs of inspect_ai, lm_eval, every_eval_ever and HELM, as tests/panels/test_importing.py says.",
     "self_execution": "Raw answers of another study; README.md in the folder says which.",
 }
 """Folders of tests/reference that no command here makes again, and why."""

@@ -126,7 +126,7 @@ class Intervention:
         return lowest.residual_norm / lowest.length(self.unit)
 
     def edits(self) -> Edits:
-        """What is done at each layer, for `open_models`."""
+        """What is done at each layer, for `onedial.models`."""
         operator = OPERATORS[self.operator]
         return {
             vector.layer: partial(_apply, operator, vector.direction, vector.length(self.unit))

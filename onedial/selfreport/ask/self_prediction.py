@@ -5,7 +5,7 @@
     difficulty   order four questions from easiest to hardest    then each of them
 
 Every part is a request of its own, so that nothing said in one is seen in another. The tables are those that
-`psychometrics` scores (`association_scores` and so on). The words are our own, for the study's came under the GPL;
+`onedial.selfreport` scores (`association_scores` and so on). The words are our own, for the study's came under the GPL;
 each has four options, the last of which hardly anybody would list.
 """
 
