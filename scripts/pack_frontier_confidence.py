@@ -10,13 +10,13 @@ domain, text, question, A-D, answer) and respondents.csv. Two things are changed
     a letter that it could not read ("X", counted as wrong) is blank, and so is whether it is right: 13
 """
 
-import argparse
 import gzip
 import shutil
 from pathlib import Path
 
 import pandas as pd
 
+from onedial.core import program_parser
 from onedial.panels.grading.choice_grading import with_options
 
 DATA = Path(__file__).resolve().parents[1] / "elicitation" / "data" / "frontier_confidence"
@@ -31,7 +31,7 @@ IMPUTED = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = program_parser(__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     folder = parser.parse_args().folder
     answers, questions = pd.read_csv(folder / "answers.csv.gz"), pd.read_csv(folder / "questions.csv")

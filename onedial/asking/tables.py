@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from onedial.core import InputError, notice
+from onedial.core import InputError, notice, one_line
 
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
 
@@ -38,6 +38,8 @@ class Table:
     frame: pd.DataFrame
     places: list[int]
     unit: str
+
+    __repr__ = one_line
 
     def where(self, row: int, column: str | None = None) -> str:
         """Say where row number `row` (from 0) stands, for an error message."""

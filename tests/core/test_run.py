@@ -299,7 +299,7 @@ def hold(path, process=0):
     """A process that writes the run until it is killed."""
     program = (
         "import sys, time; sys.path[:0] = [sys.argv[2], sys.argv[3]]\n"
-        "from run_store import Run\n"
+        "from onedial.core import Run\n"
         "from test_run import resume\n"
         "path, process = sys.argv[1], int(sys.argv[4])\n"
         "run = Run.join(path, process) if process else resume(path)\n"

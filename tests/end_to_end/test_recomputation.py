@@ -1,6 +1,6 @@
 """The verdict's numbers again, from a run's tables by plain code that was written from docs/method.md alone.
 
-Nothing of `onedial.verdict` computes here: it only finds the files. Two old runs are recomputed (three base models under
+Nothing of `verdict` computes here: it only finds the files. Two old runs are recomputed (three base models under
 framings, topics, unread answers), and a tiny new one (twelve base models).
 """
 

@@ -289,8 +289,8 @@ TWO = """
 import sys
 import torch
 from accelerate import PartialState
-from open_models import PromptSet, load_model, start_processes, store_activations
-from elicitation import Question, PromptTemplate
+from onedial.models import PromptSet, load_model, start_processes, store_activations
+from onedial.asking import Question, PromptTemplate
 
 start_processes()
 model = load_model(sys.argv[1], device="cpu")

@@ -13,9 +13,9 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import torch
 from tiny_models import tiny_model
-from common import InputError
-from elicitation import METACOGNITIVE, Prompt
-from open_models import PromptSet
+from onedial.core import InputError
+from onedial.asking import METACOGNITIVE, Prompt
+from onedial.models import PromptSet
 from steering import generate_steered, steered
 
 model = tiny_model("llama")

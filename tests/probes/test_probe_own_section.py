@@ -1,12 +1,13 @@
 """The report claims knowledge of its own only where the test that allows for bad measurement finds it."""
 
 from html import unescape
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
 
 from probes import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
+from probes.show.probe_contents import ProbeContents
 from probes.show.probe_own_section import own_or_shared
 
 ROW = {
@@ -16,7 +17,7 @@ ROW = {
 
 
 def shown(**row):
-    contents = SimpleNamespace(table=lambda name: pd.DataFrame([ROW | row]), figures=lambda *names: [])
+    contents = Mock(ProbeContents, table=lambda name: pd.DataFrame([ROW | row]), figures=lambda *names: [])
     return unescape("".join(str(block) for block in own_or_shared(contents).blocks))
 
 
@@ -36,7 +37,7 @@ def test_each_verdict_has_its_sentence_and_only_one_claims_something(verdict, sa
 
 def test_a_run_from_before_the_test_has_its_table_and_no_sentence():
     old = {name: value for name, value in ROW.items() if "beyond" not in name}
-    contents = SimpleNamespace(table=lambda name: pd.DataFrame([old]), figures=lambda *names: [])
+    contents = Mock(ProbeContents, table=lambda name: pd.DataFrame([old]), figures=lambda *names: [])
     page = unescape("".join(str(block) for block in own_or_shared(contents).blocks))
     assert "0.05" in page.replace("+", "")
     assert "At layer 3" not in page

@@ -14,8 +14,8 @@ from onedial.panels import load_questions
 main = main_of(ROOT / "scripts" / "describe_panel.py")
 describe = sys.modules[main.__module__].describe
 
-DATA = Path(__file__).resolve().parents[2] / "elicitation" / "data"
-STORED = DATA.parents[1] / "tests" / "reference" / "data"
+DATA = Path(__file__).resolve().parents[2] / "onedial" / "panels" / "data"
+STORED = DATA.parents[2] / "tests" / "reference" / "data"
 
 
 def test_the_stored_tables_are_those_of_the_panel_in_the_box(tmp_path):

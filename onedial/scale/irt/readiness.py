@@ -21,10 +21,18 @@ _RIDGE = 1e-3
 
 
 def factor_readiness(answers: Answers, n_factors: int) -> Floats:
-    """(question, respondent) logits of yes given the question's factors.
+    """How ready each respondent is to say yes to each question, given the question's factors.
+
+    Formula: logit P(yes_qi) = b_0i + b_i . f_q, fitted respondent by respondent; f_q is estimated from all answers.
 
     Args:
-        answers: of respondents that vary. n_factors: of the model, with minres loadings.
+        answers: of respondents that vary.
+        n_factors: of the model, with minres loadings.
+
+    Returns:
+        (question, respondent) logits.
+
+    Sign: higher = readier to say yes.
     """
     correlation = observed_correlation(answers, "pairwise", "half")
     slopes, cuts = slopes_and_cuts(answers, np.nan_to_num(minres(correlation, n_factors)))

@@ -1,4 +1,4 @@
-"""Scores of every test of the battery, from the tables that its askings leave (`selfreport.ask`): one line per respondent.
+"""Scores of every test of the battery, from the tables that asking leaves (`selfreport.ask`): one line per respondent.
 
 Each test has a function from its table (with a column `respondent`) to tables of scores; `BATTERY` names them. What
 more than half of the answers could not be read to has counts and no numbers.
