@@ -1,11 +1,14 @@
-# Two commands: `make sweep` and `make test`. Both make the virtual environment if need be.
-# `make test` runs everything on all cores; `make test-fast` what needs no whole program and no embedded model.
+# `make study`, `make sweep` and `make test`. Each makes the virtual environment if need be.
+# `make test` runs everything on all cores; `make check` what answers for the files that were changed, within a minute.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: sweep test test-fast lint notebooks docs clean
+.PHONY: study sweep test check lint notebooks docs clean
+
+study: $(VENV)/installed
+	$(BIN)/python experiments/study_panel.py $(ARGS)
 
 sweep: $(VENV)/installed
 	$(BIN)/python experiments/steer_sweep.py $(ARGS)
@@ -13,14 +16,17 @@ sweep: $(VENV)/installed
 # One thread per worker: two workers with two threads each would wait for each other. Compiled tests are kept, whatever
 # the shell says: without them every worker spends ten seconds on compiling. A worker that has nothing to do takes tests
 # of one that has.
-test test-fast: export OMP_NUM_THREADS ?= 1
-test test-fast: export PYTHONDONTWRITEBYTECODE =
+test check: export OMP_NUM_THREADS ?= 1
+test check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
 
-test-fast: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow and not embedded_model" --ignore tests/end_to_end $(ARGS)
+check: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@tests="$$($(BIN)/python scripts/tests_for.py)" && if test -z "$$tests"; then echo "nothing was changed"; else \
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow" $$tests $(ARGS); fi
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -2,10 +2,24 @@
 
 import gc
 
+import jaxtyping
 import pytest
-from jaxtyping import install_import_hook
 
-install_import_hook(["onedial.models", "probes", "steering"], "beartype.beartype")
+decorate = jaxtyping.jaxtyped
+
+
+def check_shapes(*, typechecker):
+    """Only where there is a shape, and once: a function inside another would be compiled anew at each call of that."""
+
+    def checked(made):
+        shaped = "jaxtyping" in str(getattr(made, "__annotations__", ""))
+        return decorate(made, typechecker=typechecker) if shaped and "<locals>" not in made.__qualname__ else made
+
+    return checked
+
+
+jaxtyping.jaxtyped = check_shapes
+jaxtyping.install_import_hook(["onedial.models", "probes", "steering"], "beartype.beartype")
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +37,14 @@ def prompts(model, request):
     from onedial.models import PromptSet
 
     return PromptSet.build(model, request.module.QUESTIONS, METACOGNITIVE)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are blank, for a test that does not look at them."""
+    from blank import draw_nothing
+
+    draw_nothing(monkeypatch.setattr)
 
 
 def pytest_collection_modifyitems(items):

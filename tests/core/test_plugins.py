@@ -22,8 +22,7 @@ def parser():
 
 
 @pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or sys)
+def plugin(tmp_path):
     file = tmp_path / "mine.py"
     yield file
     sys.modules.pop("onedial_plugin_mine", None)

@@ -1,4 +1,4 @@
-"""Two torchrun agents, as on two machines, meet over loopback; one is killed, and the same command goes on."""
+"""Two torchrun agents, as on two machines, meet over loopback; one is killed, and Slurm's script goes on."""
 
 import contextlib
 import os
@@ -11,19 +11,14 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from tiny_experiment import ROOT, STEER_SWEEP, alone, as_arguments, finished_run, write_experiment
+from shared_runs import shared_run
+from tiny_experiment import ROOT, STEER_SWEEP, alone, as_arguments
 
 from onedial.verdict import SweepRun
 
 TORCHRUN = Path(sys.executable).parent / "torchrun"
 PATIENCE = 300
 pytestmark = pytest.mark.slow  # each agent loads torch, and so does each of its workers
-
-
-@pytest.fixture(scope="module")
-def options(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inputs")
-    return write_experiment(folder, n=160) | {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "facts": 12}
 
 
 def free_port():
@@ -60,7 +55,18 @@ def end_node(agent):
     agent.wait(timeout=PATIENCE)
 
 
-def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_had_been(options, tmp_path):
+def slurm_script(out, options):
+    """One command for beginning and going on; without Slurm it is torchrun on this machine alone."""
+    environment = alone(PATH=os.pathsep.join([str(TORCHRUN.parent), os.environ["PATH"]]))
+    environment |= {"PROCESSES_PER_NODE": "2", "RENDEZVOUS_PORT": str(free_port())}
+    command = ["bash", ROOT / "scripts" / "slurm_sweep.sh", out, *as_arguments(options)]
+    return subprocess.run(
+        list(map(str, command)), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+
+
+def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_had_been(tmp_path):
+    options, one = shared_run(layer="2", magnitudes="-1,-0.5,0.5,1", facts=12)
     out, log = tmp_path / "run", tmp_path / "log.txt"
     given = options | {"out": out, "resume": True}
     running = agents(given, log)
@@ -77,27 +83,12 @@ def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_
             end_node(each)
     assert not (out / "verdict.json").exists(), "the run had ended before a node was lost"
 
-    again = agents(given, tmp_path / "again.txt")
-    codes = [each.wait(timeout=PATIENCE) for each in again]
-    assert codes == [0, 0], (tmp_path / "again.txt").read_text()
-    two, one = SweepRun.open(out), finished_run(options, tmp_path / "alone")
+    done = slurm_script(out, options)
+    assert done.returncode == 0, done.stderr
+    two = SweepRun.open(out)
     assert two.run.manifest.facts["processes"] == 2
     assert len(two.run.manifest.resumed) == 1
     names = {file.name[:7] for file in (out / "sweep").glob("part-*.parquet")}
     assert names == {"part-p1", "part-00"}
     np.testing.assert_allclose(two.sweep()["margin"], one.sweep()["margin"], rtol=0, atol=1e-5)
     assert two.verdict()["sentence"] == one.verdict()["sentence"]
-
-
-def test_the_slurm_script_is_one_command_for_beginning_and_going_on(options, tmp_path):
-    """Without Slurm it is torchrun on this machine alone."""
-    given = as_arguments(options | {"n_questions": 100})
-    environment = alone(PATH=os.pathsep.join([str(TORCHRUN.parent), os.environ["PATH"]]))
-    environment |= {"PROCESSES_PER_NODE": "1", "RENDEZVOUS_PORT": str(free_port())}
-    command = ["bash", str(ROOT / "scripts" / "slurm_sweep.sh"), str(tmp_path / "run"), *given]
-    for _ in range(2):
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
-        )
-        assert done.returncode == 0, done.stderr
-    assert len(SweepRun.open(tmp_path / "run").run.manifest.resumed) == 1

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata, t
-from tiny_experiment import finished_run, write_experiment
+from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import norm, rankdata, t
+from shared_runs import shared_run
 
 from onedial.panels import panel_from_long
 from onedial.verdict import SweepRun
@@ -179,15 +181,9 @@ def check(found, estimate, drawn, by_topic, tables, parts):
 
 
 @pytest.fixture(scope="module", params=["default", "all_positions", pytest.param("tiny", marks=pytest.mark.slow)])
-def case(request, tmp_path_factory):
+def case(request):
     """Tables and stored verdict of a run."""
-    if request.param == "tiny":
-        folder = tmp_path_factory.mktemp("tiny")
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("onedial.report.write_report", lambda run: run.path / "report.html")
-            run = finished_run(write_experiment(folder), folder / "run")
-    else:
-        run = SweepRun.open(GOLDEN / request.param)
+    run = shared_run(drawn=True).run if request.param == "tiny" else SweepRun.open(GOLDEN / request.param)
     return Tables(run), json.loads((run.path / "verdict.json").read_text())
 
 
@@ -293,9 +289,91 @@ def test_the_order_and_its_intervals_follow_from_the_page(case):
         assert found[name] == pytest.approx(np.tanh(np.arctanh(rho) + sign * reach), abs=1e-6)
 
 
+def logistic(z, given, mean, variance):
+    """Mode of threshold and slope under a normal prior, and the inverse of its curvature."""
+    x = np.stack([np.ones(len(z)), z], axis=1)
+
+    def loss(theta):
+        line = x @ theta
+        return (np.logaddexp(0, line) - given * line).sum() + ((theta - mean) ** 2 / variance).sum() / 2
+
+    def slope(theta):
+        return x.T @ (expit(x @ theta) - given) + (theta - mean) / variance
+
+    theta = minimize(loss, np.asarray(mean, float), jac=slope, method="BFGS", options={"gtol": 1e-9}).x
+    p = expit(x @ theta)
+    return theta, np.linalg.inv((x.T * (p * (1 - p))) @ x + np.diag(1 / np.asarray(variance)))
+
+
+def prior_of(z, tables, model):
+    """Means and variances of threshold and slope over the judged targets of other base models."""
+    sides, weights = [], []
+    others = [target for target in tables.judged if tables.models[target] != model]
+    for target in others:
+        known = (tables.split == "fitting") & ~np.isnan(tables.x[:, target])
+        theta, covariance = logistic(z[known], tables.x[known, target], [0, 0], [6.25, 6.25])
+        precision = np.linalg.inv(covariance)
+        sides.append((precision - np.eye(2) / 6.25, precision @ theta))
+        weights.append(1 / sum(tables.models[other] == tables.models[target] for other in others))
+    mean, variance = np.zeros(2), np.ones(2)
+    for _ in range(100):
+        inverses = [np.linalg.inv(information + np.diag(1 / variance)) for information, _ in sides]
+        own = [c @ (side + mean / variance) for c, (_, side) in zip(inverses, sides, strict=True)]
+        mean = np.average(own, axis=0, weights=weights)
+        spread = [(each - mean) ** 2 + np.diag(c) for each, c in zip(own, inverses, strict=True)]
+        variance = np.maximum(np.average(spread, axis=0, weights=weights), 0.05)
+    return np.array([mean[0], max(mean[1], 0)]), variance
+
+
+def losses(scores, tables):
+    """Bits of each test answer of the judged targets; question x target."""
+    used, z = tables.split != "extraction", np.zeros(len(scores))
+    known = used & ~np.isnan(scores)
+    if known.any():
+        z[known] = norm.ppf((rankdata(scores[known]) - 0.5) / known.sum())
+    priors = {model: prior_of(z, tables, model) for model in set(tables.models[tables.judged])}
+    columns = []
+    for target in tables.judged:
+        given, own = tables.x[:, target], z
+        fitted = (tables.split == "fitting") & ~np.isnan(given)
+        theta, covariance = logistic(own[fitted], given[fitted], *priors[tables.models[target]])
+        if theta[1] < 0:
+            own = np.zeros(len(z))
+            theta, covariance = logistic(own[fitted], given[fitted], *priors[tables.models[target]])
+        x = np.stack([np.ones(len(own)), own], axis=1)[tables.split == "test"]
+        p = expit(x @ theta / np.sqrt(1 + np.pi * ((x @ covariance) * x).sum(axis=1) / 8))
+        said = given[tables.split == "test"]
+        columns.append(np.where(np.isnan(said), np.nan, -np.log2(np.where(said == 1, p, 1 - p))))
+    return np.stack(columns, axis=-1)
+
+
+def test_the_bits_that_the_dial_predicts_follow_from_the_page(case):
+    tables, verdict = case
+    alone = losses(np.full(len(tables.ids), np.nan), tables)
+    apart = alone - losses(ease(tables), tables)
+    found, strata = verdict["prediction"], tables.strata(np.flatnonzero(tables.split == "test"))
+
+    def bits(weights):
+        return weights @ np.nan_to_num(apart) / (weights @ ~np.isnan(apart))
+
+    assert found["yes_rate"] == pytest.approx(tables.mean(np.nanmean(alone, axis=0)), abs=1e-5)
+    values = np.nanmean(apart, axis=0)
+    assert found["bits"]["estimate"] == pytest.approx(tables.mean(values), abs=1e-5)
+    by_topic = tables.mean(bits(resampled_topics(strata))) if len(set(strata)) >= 10 else None
+    drawn = bits(resamples(len(strata)))
+    assert found["bits"]["low"] == pytest.approx(np.quantile(tables.mean(drawn), 0.025), abs=1e-4)
+    deciding = bits(resampled_topics(strata)) if by_topic is not None else drawn
+    for number, model in enumerate(sorted(set(tables.models[tables.judged]))):
+        own = found["models"][str(model)]
+        assert own["bits"] == pytest.approx(tables.by_model(values)[number], abs=1e-5)
+        members = tables.models[tables.judged] == model
+        error = deciding[:, members].mean(axis=1).std(ddof=1)
+        assert own["p"] == pytest.approx(norm.sf(own["bits"] / error), abs=1e-3)
+
+
 def test_the_three_answers_follow_from_the_numbers_by_the_tables_of_the_page(case):
     tables, verdict = case
-    signal, gain, order = (verdict[name] for name in ("signal", "gain", "order"))
+    signal, order = (verdict[name] for name in ("signal", "order"))
     fitting = tables.split == "fitting"
     rates = np.nanmean(tables.answer[fitting][:, tables.allowed], axis=0)
     own = np.nanmean(tables.x[fitting], axis=0)
@@ -307,7 +385,10 @@ def test_the_three_answers_follow_from_the_numbers_by_the_tables_of_the_page(cas
     elif signal["p"] > 0.05:
         reproduced = "not reproduced"
     else:
-        reproduced = "reproduced" if gain["low"] > 0 else "a shared signal, no better than the majority answer"
+        part, low = verdict["prediction"], "low_topics" if verdict["prediction"]["by"] == "topics" else "low"
+        enough = 2 * part["n_predicted"] > part["n_models"] and (part["share"]["low"] or 0) >= 0.1
+        enough &= part["bits"]["estimate"] >= 0.05 * part["yes_rate"] and part["beyond"][low] > 0
+        reproduced = "reproduced" if enough else "a shared signal, not enough to reproduce"
     assert verdict["reproduced"] == reproduced
     same = order["low_90"] > -0.02 and order["high_90"] < 0.02
     if order["rho"] >= 0.99 or (signal["p"] <= 0.05 and same):

@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from forks import start_program
+from shared_runs import shared_run
 from tiny_experiment import (
     STEER_SWEEP,
     alone,
     as_arguments,
     call,
     files_of,
-    finished_run,
     vector_content,
-    write_experiment,
 )
 
 from onedial.core import configuration_hash
@@ -29,17 +28,23 @@ __all__ = ["call"]
 KILLS = int(os.environ.get("ONEDIAL_KILLS", "5"))
 """How often the run is killed; set the variable to try more."""
 PATIENCE = 300
+N = 112
 
 
 @pytest.fixture(scope="module")
-def options(tmp_path_factory):
-    """A run of 15 batches: two layers are scanned, the magnitudes are chosen, a control is swept."""
-    return write_experiment(tmp_path_factory.mktemp("inputs"), n=240) | {"layer": "1,3", "controls": 1}
+def shared():
+    """A run of 7 batches: two layers are scanned, the magnitudes are chosen, a control is swept."""
+    return shared_run(n=N, layer="1,3", controls=1, facts=20)
 
 
-@pytest.fixture(scope="module")
-def unbroken(options, tmp_path_factory):
-    return finished_run(options, tmp_path_factory.mktemp("unbroken") / "run")
+@pytest.fixture
+def options(shared):
+    return shared.options
+
+
+@pytest.fixture
+def unbroken(shared):
+    return shared.run
 
 
 def assert_same_tables(run, other):
@@ -91,7 +96,7 @@ def test_a_run_killed_again_and_again_ends_with_the_same_tables(options, unbroke
 
 def test_a_run_that_lost_its_last_parts_asks_only_those_questions_again(options, unbroken, tmp_path, call):
     folder = shutil.copytree(unbroken.path, tmp_path / "run")
-    lost = sorted((folder / "sweep").glob("part-*.parquet"))[6:]
+    lost = sorted((folder / "sweep").glob("part-*.parquet"))[3:]
     for late in (*lost, folder / "verdict.json", folder / "matches.csv", folder / "report.html"):
         late.unlink()
     kept = files_of(folder / "sweep")
@@ -105,7 +110,7 @@ def test_a_run_that_lost_its_last_parts_asks_only_those_questions_again(options,
 def test_the_last_batch_alone_gives_the_same_bits_as_among_others(options, tmp_path, call):
     """Its questions begin alike: a prefix of their own would be longer than that of all, and round otherwise."""
     questions = pd.read_csv(options["questions"])
-    short = questions.index % 15 == 0
+    short = questions.index % (N // 16) == 0
     questions["question"] = questions["question"].where(short, questions["question"] + " Think of more than one.")
     questions.loc[short, "question"] = "Who was " + questions["id"][short] + "?"
     questions.to_csv(tmp_path / "questions.csv", index=False)
@@ -113,13 +118,15 @@ def test_the_last_batch_alone_gives_the_same_bits_as_among_others(options, tmp_p
         "questions": tmp_path / "questions.csv",
         "layer": "2",
         "magnitudes": "-1,1",
+        "controls": 0,
+        "facts": 0,
         "out": tmp_path / "run",
     }
     assert call(STEER_SWEEP, *as_arguments(given)).code == 0
     run = SweepRun.open(tmp_path / "run")
     whole = run.sweep()
     sorted((run.path / "sweep").iterdir())[-1].unlink()
-    assert run.sweep()["question_id"].nunique() == 224
+    assert run.sweep()["question_id"].nunique() == N - 16
     assert call(STEER_SWEEP, *as_arguments(given | {"resume": True})).code == 0
     assert run.sweep().equals(whole)
 
@@ -151,7 +158,7 @@ def test_an_interrupted_run_says_that_what_was_finished_is_saved(options, tmp_pa
         assert process.wait() == code
     assert (tmp_path / "log.txt").read_text().strip().endswith("with --resume goes on from there")
     run = SweepRun.open(tmp_path / "run")
-    assert 0 < run.sweep()["question_id"].nunique() < 240
+    assert 0 < run.sweep()["question_id"].nunique() < N
     assert not list(run.path.rglob(".*.part*"))
     assert run.run.manifest.stages[-1] | {"seconds": 0, "started": ""} == {
         "stage": "sweep",

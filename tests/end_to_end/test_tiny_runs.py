@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from shared_runs import shared_run
 from tiny_experiment import (
     JUDGE_RUN,
     STEER_SWEEP,
     as_arguments,
     call,
     panel_frame,
-    run_here,
     vector_content,
     write_experiment,
 )
@@ -36,13 +36,10 @@ WRITTEN = (
 )
 
 
-@pytest.fixture(scope="module", params=["llama", "qwen2", "gemma3"])
-def run(request, tmp_path_factory):
+@pytest.fixture(scope="module", params=["llama", "gemma3"])
+def run(request):
     """A run with default options, but for the subject, the questions and the panel."""
-    folder = tmp_path_factory.mktemp(request.param)
-    options = write_experiment(folder, architecture=request.param)
-    assert run_here(STEER_SWEEP, *as_arguments(options | {"out": folder / "run"}), drawn=True) == 0
-    return SweepRun.open(folder / "run")
+    return shared_run(architecture=request.param, drawn=True).run
 
 
 @pytest.fixture(scope="module")

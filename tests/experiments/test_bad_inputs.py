@@ -13,7 +13,16 @@ import pytest
 from forks import run_program
 from safetensors import safe_open
 from safetensors.torch import save_file
-from tiny_experiment import JUDGE_RUN, STEER_SWEEP, alone, as_arguments, call, files_of, write_experiment
+from tiny_experiment import (
+    JUDGE_RUN,
+    STEER_SWEEP,
+    alone,
+    as_arguments,
+    call,
+    files_of,
+    finished_run,
+    write_experiment,
+)
 from tiny_models import byte_tokenizer, save_outspoken, save_tiny, tiny_hf
 
 from onedial.core import Run
@@ -502,10 +511,8 @@ def test_no_space_at_any_write_is_told_in_one_sentence_and_the_run_can_go_on(ste
 @pytest.fixture(scope="module")
 def finished(inputs, tmp_path_factory):
     """A small run, once."""
-    folder = tmp_path_factory.mktemp("finished") / "run"
-    options = good_options(inputs) | {"layer": 2, "magnitudes": "-1,-0.5,0.5,1", "out": folder}
-    run_program(STEER_SWEEP, *as_arguments(options), env=alone()).check_returncode()
-    return folder
+    options = good_options(inputs) | {"layer": 2, "magnitudes": "-1,-0.5,0.5,1"}
+    return finished_run(options, tmp_path_factory.mktemp("finished") / "run").path
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from forks import run_program, start_program
+from forks import start_program
 from tiny_models import outspoken_model, save_tiny, tiny_model
 
 from experiments import collect_panel
@@ -214,7 +214,7 @@ def test_a_collection_that_was_killed_goes_on(panel, folder, tmp_path):
         time.sleep(0.02)
     running.kill()
     running.wait()
-    assert run_program(*program, "--resume").returncode == 0
+    assert collect(folder, tmp_path / "out", "--resume") == 0
     again, whole = (pd.read_csv(path / "panel.csv") for path in (tmp_path / "out", panel))
     np.testing.assert_allclose(again["margin"], whole["margin"], atol=1e-5)
 

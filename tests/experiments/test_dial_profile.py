@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from programs import help_without_libraries
-from tiny_experiment import call, files_of, finished_run, write_experiment
+from shared_runs import shared_run
+from tiny_experiment import call, files_of
 
 __all__ = ["call"]
 
@@ -15,10 +16,8 @@ QUICK = ("--items", "6", "--controls", "2", "--replicates", "99", "--yes-rates",
 
 
 @pytest.fixture(scope="module")
-def swept(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tiny")
-    options = write_experiment(folder, n=160, n_targets=3)
-    return finished_run(options | {"layer": "2", "facts": "0", "magnitudes": "-0.4,-0.2,0.2,0.4"}, folder / "sweep")
+def swept():
+    return shared_run(n_targets=3, layer="2", facts=0, magnitudes="-0.4,-0.2,0.2,0.4").run
 
 
 @pytest.fixture(scope="module")

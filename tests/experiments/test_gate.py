@@ -2,21 +2,20 @@
 
 import io
 import json
+import os
 import re
 import signal
-import subprocess
-import sys
+import time
 
 import pytest
+from forks import start_program
+from shared_runs import shared_run
 from tiny_experiment import (  # noqa: F401
     ROOT,
     alone,
     as_arguments,
     call,
-    finished_run,
-    hears_ctrl_c,
     run_here,
-    write_experiment,
 )
 
 from onedial.asking.instruments import first_line
@@ -27,10 +26,8 @@ GATE = ROOT / "experiments" / "gate.py"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("gated")
-    options = write_experiment(folder) | {"layer": 2, "magnitudes": "-1,-0.5,0.5,1", "facts": 0}
-    return finished_run(options, folder / "run").path
+def run():
+    return shared_run(layer="2", magnitudes="-1,-0.5,0.5,1", facts=12).run.path
 
 
 def test_a_gate_is_chosen_saved_and_asked(call, run, tmp_path, monkeypatch):  # noqa: F811
@@ -98,24 +95,19 @@ def test_a_chat_without_any_input_ends(call, eager, monkeypatch):  # noqa: F811
         assert call(GATE, eager, "--chat").code == 0
 
 
-def test_ctrl_c_ends_a_chat_without_a_traceback(eager):
-    chat = subprocess.Popen(
-        [sys.executable, GATE, eager, "--chat"],
-        env=alone(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=hears_ctrl_c,
-    )
-    chat.stdin.write(QUESTIONS[0] + "\n")
-    chat.stdin.flush()
-    assert chat.stdout.readline().split()[0] in ("yes", "no", "unread")
-    chat.send_signal(signal.SIGINT)
-    _, said = chat.communicate(timeout=60)
-    assert chat.returncode == 130
-    assert said.endswith("interrupted\n")
-    assert "Traceback" not in said
+def test_ctrl_c_ends_a_chat_without_a_traceback(eager, tmp_path):
+    said = tmp_path / "said.txt"
+    read, written = os.pipe()
+    with open(said, "w") as log, open(read) as stdin, open(written, "w") as asked:
+        chat = start_program(GATE, eager, "--chat", log=log, stdin=stdin, env=alone())
+        print(QUESTIONS[0], file=asked, flush=True)
+        while not re.search("^(yes|no|unread)", said.read_text(), re.MULTILINE):
+            assert chat.poll() is None, said.read_text()
+            time.sleep(0.02)
+        chat.send_signal(signal.SIGINT)
+        assert chat.wait(60) == 130
+    assert said.read_text().endswith("interrupted\n")
+    assert "Traceback" not in said.read_text()
 
 
 @pytest.mark.parametrize(

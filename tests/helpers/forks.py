@@ -1,11 +1,12 @@
 """Python programs in processes of their own that need not import the libraries anew.
 
 A server imports what programs import, and forks for each that it is asked to run: a process with its own arguments,
-environment, files and signals, which ends as the interpreter ends, some seconds earlier. The server is started for the
-first program and ends with the tests.
+environment, files and signals, which ends as the interpreter ends, some seconds earlier. The server is
+started for the first program and ends with the tests.
 
     done = run_program(PROGRAM, "--out", folder)       # as subprocess.run with capture_output and text
     running = start_program(PROGRAM, log=file)         # as subprocess.Popen
+    codes = run_together(PROGRAM, log=file)            # as torchrun --nproc_per_node 2
 """
 
 import array
@@ -20,6 +21,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from pathlib import Path
 from typing import IO, Any
@@ -28,6 +30,13 @@ ROOT = Path(__file__).resolve().parents[2]
 LENGTH = 8
 """Bytes that say how long a message is."""
 NOT_IMPORTED = {"WORLD_SIZE", "RANK", "LOCAL_RANK"}
+IMPORTED_LATE = (
+    "accelerate",
+    "sklearn.feature_extraction.text",
+    "sklearn.linear_model",
+    "transformers.models.llama.modeling_llama",
+)
+"""What programs import when they first need it, which takes seconds."""
 
 
 class Started:
@@ -71,12 +80,31 @@ class Started:
 
 
 def start_program(
-    program: Path | str, *arguments: object, log: IO[Any] | None = None, env: dict[str, str] | None = None
+    program: Path | str,
+    *arguments: object,
+    log: IO[Any] | None = None,
+    stdin: IO[Any] | None = None,
+    env: dict[str, str] | None = None,
 ) -> Started:
     """Run `python program arguments` and return while it runs; both outputs go to `log`, if anywhere."""
-    with open(os.devnull, "wb") as nothing:
+    with open(os.devnull, "r+b") as nothing:
         file = (log or nothing).fileno()
-        return _started([str(program), *map(str, arguments)], file, file, env)
+        return _started([str(program), *map(str, arguments)], (stdin or nothing).fileno(), file, file, env)
+
+
+def run_together(program: Path | str, *arguments: object, log: IO[Any], env: dict[str, str], n: int = 2) -> list[int]:
+    """Run n processes that know of each other by what torchrun tells them; if one fails, all end. Their exit codes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "WORLD_SIZE": str(n)}
+    ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(n)} for rank in range(n)]
+    running = [start_program(program, *arguments, log=log, env=env | told | rank) for rank in ranks]
+    while any(each.poll() is None for each in running):
+        if any(each.poll() for each in running):
+            for each in running:
+                each.kill()
+        time.sleep(0.02)
+    return [each.wait() for each in running]
 
 
 def run_program(
@@ -85,15 +113,17 @@ def run_program(
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
     root: Path = ROOT,
+    drawn: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run `python program arguments` to its end; `-m` and a module may stand for the program.
 
     Args:
         root: the project whose packages it imports: this one, or a copy of it.
+        drawn: whether its figures are laid out and drawn; otherwise they are blank.
     """
     command = [str(program), *map(str, arguments)]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        code = _started(command, out.fileno(), err.fileno(), env, cwd, root).wait(600)
+    with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        code = _started(command, nothing.fileno(), out.fileno(), err.fileno(), env, cwd, root, drawn).wait(600)
         said = []
         for file in (out, err):
             file.seek(0)
@@ -103,16 +133,19 @@ def run_program(
 
 def _started(
     command: list[str],
+    given: int,
     out: int,
     err: int,
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
     root: Path = ROOT,
+    drawn: bool = False,
 ) -> Started:
     request = {"command": command, "cwd": str(cwd or Path.cwd()), "env": dict(os.environ if env is None else env)}
+    request["drawn"] = drawn
     mine, theirs = socket.socketpair()
-    with theirs, open(os.devnull, "rb") as nothing:
-        _send(_server(root), request, [nothing.fileno(), out, err, theirs.fileno()])
+    with theirs:
+        _send(_server(root), request, [given, out, err, theirs.fileno()])
     return Started(mine)
 
 
@@ -144,6 +177,9 @@ def _import_packages() -> None:
             for file in sorted(ROOT.joinpath(*package.split(".")).glob("*.py")):
                 if file.stem != "__main__":
                     importlib.import_module(package if file.stem == "__init__" else f"{package}.{file.stem}")
+    for name in IMPORTED_LATE:
+        importlib.import_module(name)
+    importlib.import_module("blank")
     gc.collect()
     gc.freeze()
 
@@ -180,6 +216,8 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
+    if not request["drawn"]:
+        importlib.import_module("blank").draw_nothing()
     return request["command"]
 
 

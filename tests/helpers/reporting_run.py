@@ -20,6 +20,8 @@ MODELS = {
     "claude-sonnet": "Claude",
 }
 VECTOR_ID = "L10-response-mean_difference"
+JUDGED: dict[tuple[Any, ...], Any] = {}
+"""By what was simulated: a judgement that several tests ask for is made once."""
 FRAMINGS = ("neutral", "cautious", "eager", "expert in another field", "high stakes", "hurried", "humble")
 
 
@@ -97,7 +99,10 @@ def make_run(
         run.keep_inputs(questions, panel.merge(respondents.reset_index(), on="respondent"), prompt)
         run.write_interventions([intervention(VECTOR_ID, sweep)])
         run.parts.append(sweep)
-    judgement = run.judge(ResponseMatrix(answers, respondents), seed)
+    asked = (n_targets, n_questions, seed, tuple(texts), answered)
+    if asked not in JUDGED:
+        JUDGED[asked] = run.judge(ResponseMatrix(answers, respondents), seed)
+    judgement = JUDGED[asked]
     run.write_judgement(judgement)
     run.run.write_json("verdict.json", judgement.verdict.to_dict() | replaced)
     run.write_layer_scan(simulated_scan(rng))

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from PIL import Image
+from blank import draw_nothing
 from safetensors import safe_open
 from tiny_models import save_outspoken
 
@@ -50,26 +47,16 @@ def run_here(program, *arguments, drawn=False):
     """Run a program in this process, which has imported what it needs, and return its exit code.
 
     Args:
-        drawn: whether figures are laid out and drawn, which takes longer than the rest of a small run. Otherwise they
-            are made, captioned and written, as blank ones.
+        drawn: whether figures are laid out and drawn; otherwise they are blank.
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", [str(program), *map(str, arguments)])
         if not drawn:
-            patched.setattr(ConstrainedLayoutEngine, "execute", lambda engine, figure: None)
-            patched.setattr(Figure, "savefig", save_blank)
+            draw_nothing(patched.setattr)
         try:
             return run_command(main_of(program))
         except SystemExit as ended:  # argparse
             return ended.code
-
-
-def save_blank(figure, file, *, format, **options):
-    """As `savefig`: a file of the format without anything on it."""
-    if format == "png":
-        Image.new("RGB", (8, 8)).save(file, "png")
-    else:
-        Path(file).write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"></svg>', encoding="utf-8")
 
 
 def main_of(program):
@@ -85,11 +72,6 @@ def alone(**more):
     """An environment for a subprocess: one thread, one process, no hub."""
     kept = {key: value for key, value in os.environ.items() if key not in ALONE}
     return kept | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "COLUMNS": "100"} | more
-
-
-def hears_ctrl_c():
-    """For `preexec_fn`: a shell has Ctrl-C ignored in what it runs in the background, and children inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def questions_frame(n, seed=0):
@@ -120,6 +102,7 @@ def write_experiment(folder, n=160, n_targets=12, architecture="llama", seed=1):
 
     The prompt is the tests' own: what a random model says to it must not change with the wording of the project's.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     save_outspoken(folder / "model", architecture, seed)
     questions = questions_frame(n)
     questions.to_csv(folder / "questions.csv", index=False)

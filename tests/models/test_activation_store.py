@@ -1,12 +1,10 @@
 """What lies in a store is what the model holds, to the bit; nothing is read twice, and no other is taken for it."""
 
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
+from forks import run_together
 from safetensors import safe_open
 from tiny_experiment import alone
 from tiny_models import save_tiny, tiny_model
@@ -16,7 +14,6 @@ from onedial.core import InputError
 from onedial.models import ActivationStore, PromptSet, Site, load_model, pad_batch, read_activations, store_activations
 from onedial.models.forward.sites import module_at
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXTS = ["Who?", "Why is the sky blue, of all things?", "When did the river Rhine freeze?", "Where?", "Who is it?"]
 QUESTIONS = [Question(f"q{place}", f"{TEXTS[place % 5]} {'And then? ' * (place % 3)}".strip()) for place in range(20)]
 AT_THE_END = PromptTemplate("Can you answer this? {question}", "Answer:", "at the end")
@@ -301,16 +298,13 @@ assert len(store.done()) == 40
 """
 
 
-@pytest.mark.slow
 def test_two_processes_fill_one_store_with_the_bits_of_one(tmp_path):
-    """Two processes are started and load torch each, which alone takes most of the time."""
     save_tiny(tmp_path / "model", "llama")
     (tmp_path / "two.py").write_text(TWO)
-    environment = alone(PYTHONPATH=str(ROOT))
-    one = [sys.executable, str(tmp_path / "two.py"), str(tmp_path / "model"), str(tmp_path / "one")]
-    launched = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", *one[1:3], tmp_path / "2"]
-    for command in (one, [sys.executable, *map(str, launched)]):
-        subprocess.run(command, check=True, env=environment, capture_output=True, timeout=200)
+    with open(tmp_path / "log.txt", "w") as log:
+        for out, n in (("one", 1), ("2", 2)):
+            given = [tmp_path / "two.py", tmp_path / "model", tmp_path / out]
+            assert run_together(*given, log=log, env=alone(), n=n) == [0] * n, (tmp_path / "log.txt").read_text()
     alone_store, shared = ActivationStore.open(tmp_path / "one"), ActivationStore.open(tmp_path / "2")
     assert torch.equal(alone_store.activations().residuals, shared.activations().residuals)
 

@@ -3,9 +3,9 @@
 In a process of its own: here, annotations are checked before the code that a user meets.
 """
 
-import subprocess
-import sys
 from pathlib import Path
+
+from forks import run_program
 
 HELPERS = Path(__file__).resolve().parents[1] / "helpers"
 MISTAKES = """
@@ -31,9 +31,9 @@ for mistake in (
 """
 
 
-def test_texts_for_prompts_or_questions_and_a_tensor_for_a_vector_are_refused_in_a_sentence():
-    """Ten seconds, since the process loads the libraries anew."""
-    done = subprocess.run([sys.executable, "-c", MISTAKES, HELPERS], capture_output=True, text=True, check=False)
+def test_texts_for_prompts_or_questions_and_a_tensor_for_a_vector_are_refused_in_a_sentence(tmp_path):
+    (tmp_path / "mistakes.py").write_text(MISTAKES)
+    done = run_program(tmp_path / "mistakes.py", HELPERS)
     assert done.returncode == 0, done.stderr
     prompt, question, tensor = done.stdout.splitlines()
     assert prompt.startswith("a prompt was given as str: 'Why?'; make it a Prompt")

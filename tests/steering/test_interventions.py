@@ -29,7 +29,7 @@ QUESTIONS = [
     Question(f"q{i}", text)
     for i, text in enumerate(["Who?", "What is the capital of France, and why?", "How many legs has a spider?"])
 ]
-MAGNITUDES = [-0.7, 0.0, 0.4, 1.0]
+MAGNITUDES = [-0.7, 0.0, 1.0]
 
 
 def bare_margin(model, question, tokens, intervention, magnitude):
@@ -61,17 +61,21 @@ def model(request):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("positions", [name for name in POSITIONS if name not in ("generated", "uncertain")])
-@pytest.mark.parametrize("layers", [(2,), (0, 2, 3)])
-def test_a_sweep_of_any_intervention_equals_bare_hooks(model, operator, positions, layers):
+def test_a_sweep_of_any_intervention_equals_bare_hooks(model, operator, positions):
+    """At one layer and at several, in one sweep."""
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-    intervention = Intervention.of(*vectors_at(model, list(layers)), operator=operator, positions=positions)
-    margins = sweep(model, prompts, [intervention], MAGNITUDES).table.pivot(
-        index="question_id", columns="magnitude", values="margin"
-    )
-    for question in QUESTIONS:
-        for magnitude in MAGNITUDES:
-            expected = bare_margin(model, question, prompts.tokens, intervention, magnitude)
-            assert margins.loc[question.id, magnitude] == pytest.approx(expected, abs=2e-4)
+    asked = [
+        Intervention.of(*vectors_at(model, layers), operator=operator, positions=positions)
+        for layers in ([2], [0, 2, 3])
+    ]
+    table = sweep(model, prompts, asked, MAGNITUDES).table
+    margins = table.set_index(["intervention_id", "question_id", "magnitude"])["margin"]
+    for intervention in asked:
+        for question in QUESTIONS:
+            for magnitude in MAGNITUDES:
+                expected = bare_margin(model, question, prompts.tokens, intervention, magnitude)
+                found = margins[intervention.intervention_id, question.id, magnitude]
+                assert found == pytest.approx(expected, abs=2e-4)
 
 
 @pytest.mark.parametrize("positions", ["generated", "uncertain"])

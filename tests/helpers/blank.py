@@ -1,0 +1,21 @@
+"""Figures are laid out and drawn only where a test looks at them: that takes longer than the rest of a small run."""
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from PIL import Image
+
+
+def draw_nothing(patch=setattr):
+    """Figures are made, captioned and written, as blank ones; `patch` is `setattr` or pytest's, which can be undone."""
+    patch(ConstrainedLayoutEngine, "execute", lambda engine, figure: None)
+    patch(Figure, "savefig", save_blank)
+
+
+def save_blank(figure, file, *, format, **options):
+    """As `savefig`: a file of the format without anything on it."""
+    if format == "png":
+        Image.new("RGB", (8, 8)).save(file, "png")
+    else:
+        Path(file).write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"></svg>', encoding="utf-8")

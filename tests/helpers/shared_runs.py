@@ -1,0 +1,59 @@
+"""Runs of tiny models that several tests read: made by whoever asks first, and kept until something changes in them.
+
+What a run is comes from the project's sources and data, the tests' helpers, the libraries and its options: the key is
+made of all of these. `.pytest_cache/runs` may be deleted at any time.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from filelock import FileLock
+from tiny_experiment import ROOT, finished_run, write_experiment
+
+from onedial.verdict import SweepRun
+
+KEPT = ROOT / ".pytest_cache" / "runs"
+FOLDERS = ("onedial", "probes", "steering", "experiments", "tests/helpers")
+
+
+class SharedRun(NamedTuple):
+    """To be read: a test that writes into the run takes a copy."""
+
+    options: dict[str, Any]
+    run: SweepRun
+
+
+def shared_run(n=160, n_targets=12, architecture="llama", drawn=False, **options) -> SharedRun:
+    """The main command with these options on inputs of `write_experiment`, and the options that name them all."""
+    asked = repr((n, n_targets, architecture, drawn, sorted(options.items())))
+    folder = _current() / hashlib.sha256(asked.encode()).hexdigest()[:16]
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "options.json").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            given = write_experiment(folder, n, n_targets, architecture) | options
+            finished_run(given, folder / "run", drawn=drawn)
+            (folder / "options.json").write_text(json.dumps(given, default=str), encoding="utf-8")
+    given = json.loads((folder / "options.json").read_text(encoding="utf-8"))
+    return SharedRun(given, SweepRun.open(folder / "run"))
+
+
+@functools.cache
+def _current() -> Path:
+    """The folder of what is made of these sources; others are deleted after a day, since tests may still be running."""
+    libraries = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
+    digest = hashlib.sha256("\n".join(libraries).encode())
+    for file in sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
+    current = KEPT / digest.hexdigest()[:16]
+    current.mkdir(parents=True, exist_ok=True)
+    for other in KEPT.iterdir():
+        if other != current and time.time() - other.stat().st_mtime > 86400:
+            shutil.rmtree(other, ignore_errors=True)
+    return current
