@@ -7,10 +7,11 @@
     python experiments/fit_factor.py PANEL --replicates 0       # no nulls and no intervals: seconds
 
 Writes report.html, factor.json (onedial.scale.FactorModel), summary.json (every number on it), figures/, and as tables
-respondents, questions, eigenvalues, correlations with intervals, missingness, scale, residuals, sensitivity; with base
-models in the table of respondents clusters; with known groups respondents_by_* and questions_by_*; with several factors
-factors and factor_names. What the respondents' confidence is worth, where the panel
-says what they then got right, is told by experiments/score_confidence.py. Needs no model and no GPU.
+respondents, questions, eigenvalues, correlations with intervals, missingness, scale, accounts (what else would make the
+parabola or a second factor), residuals, sensitivity; with base models in the table of respondents clusters; with known
+groups respondents_by_* and questions_by_*; with several factors factors and factor_names. What the respondents'
+confidence is worth, where the panel says what they then got right, is told by experiments/score_confidence.py. Needs
+no model and no GPU.
 """
 
 import argparse

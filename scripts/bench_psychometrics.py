@@ -53,7 +53,7 @@ def simulate(n_respondents: int, n_questions: int, missing: float, seed: int) ->
 
 def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
     """(name, what to time) in the order in which an analysis needs them."""
-    from onedial.confidence import metacognition_table, pairwise_calibration
+    from onedial.confidence import metacognition_table
     from onedial.scale import (
         analyse_panel,
         bootstrap_questions,
@@ -124,7 +124,6 @@ def pieces(answers: np.ndarray) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "schmid_leiman, 3 factors", lambda: schmid_leiman(correlation, 3)
     yield "polychoric, 4 categories", lambda: polychoric(graded)
     yield "graded_response_model, 4 categories", lambda: graded_response_model(graded)
-    yield "pairwise_calibration, 999", lambda: pairwise_calibration(panel, right, n_factors=1)
     yield "metacognition_table, 200", lambda: metacognition_table(pd.DataFrame(confidence), pd.DataFrame(right))
     yield "analyse_panel, 999", lambda: analyse_panel(panel)
 

@@ -7,7 +7,7 @@
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
 says so, and its standard error over panels. Invariance takes a third of the sets for each kind, planted parabolas and
 second scales a quarter, at least ten. Studies: scale, extremes, gaps, invariance, orders, clusters, fit, residuals,
-selfknowledge, rasch, intervals.
+rasch, intervals.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import pandas as pd
 from growing_table import GrowingTable
 from scipy.special import ndtri
 
-from onedial.confidence import metacognition_table, pairwise_calibration
+from onedial.confidence import metacognition_table
 from onedial.core import positive, program_parser, run_command
 from onedial.scale import (
     bootstrap_questions,
@@ -257,21 +257,6 @@ def residuals(sets: int) -> Kinds:
         yield f"two share {own:g} beside the scale, 600 x 10", sets, lambda rng, seed, own=own: one(own, rng, seed)
 
 
-def selfknowledge(sets: int) -> Kinds:
-    def one(own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
-        scales = np.sqrt(0.3) * rng.standard_normal((600, 1)) + np.sqrt(0.7) * rng.standard_normal((600, 2))
-        easiness, noise = scales[:, np.arange(12) % 2], rng.standard_normal((600, 12))
-        said = (0.8 * easiness + 0.6 * noise > rng.normal(size=12) * 0.6).astype(float)
-        luck = own * noise + np.sqrt(1 - own**2) * rng.standard_normal((600, 12))
-        right = (0.7 * easiness + np.sqrt(0.51) * luck > rng.normal(size=12) * 0.5).astype(int)
-        p = [pairwise_calibration(said, right, n_permutations=B, seed=seed, n_factors=k).pooled["p"].iloc[0]
-             for k in (None, 1)]  # fmt: skip
-        return {"self-knowledge": p[0] <= 0.05, "self-knowledge, one scale held": p[1] <= 0.05}
-
-    for own in (0.0, 0.2):
-        yield f"two groups, own knowledge {own:g}, 600 x 12", sets, lambda rng, seed, own=own: one(own, rng, seed)
-
-
 def rasch(sets: int) -> Kinds:
     def one(spread: float, rng: np.random.Generator) -> dict[str, float]:
         answers, _ = panel("normal", 450, MIDDLE[2:12], rng.uniform(0.7 - spread, 0.7 + spread, 10), rng)
@@ -344,7 +329,6 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "clusters": (clusters, 150),
     "fit": (fit, 100),
     "residuals": (residuals, 100),
-    "selfknowledge": (selfknowledge, 100),
     "rasch": (rasch, 100),
     "intervals": (intervals, 200),
 }

@@ -1,3 +1,4 @@
+from .checks.accounts import RivalAccounts, rival_accounts
 from .checks.clusters import ClusterStructure, cluster_structure
 from .checks.eigenvalue_null import EigenvalueNull
 from .checks.missingness import missingness_test
@@ -21,6 +22,7 @@ from .factor.factor_model import FactorModel, fit_factor_model
 from .factor.factor_names import name_factors
 from .factor.factor_places import factor_places
 from .factor.hierarchy import Hierarchy, schmid_leiman
+from .factor.minres import minres_one_factor
 from .factor.rotation import RotatedLoadings, rotate
 from .factor.scores import factor_scores
 from .irt.external import PlacedRespondents, QuestionScale
@@ -30,6 +32,9 @@ from .irt.irt import IrtModel, two_parameter_irt
 from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
 from .irt.readiness import factor_readiness
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
+from .place.evaluation import evaluate_placing, placing_summary
+from .place.placement import Placement
+from .place.question_bank import QuestionBank, kin_of
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
 from .study.kinship import kinship_of
@@ -50,8 +55,10 @@ __all__ = [
     "OneFactorBootstrap",
     "PanelAnalysis",
     "PlacedRespondents",
+    "Placement",
     "PolychoricResult",
     "QuadraticFit",
+    "QuestionBank",
     "QuestionBootstrap",
     "QuestionInvariance",
     "QuestionScale",
@@ -60,6 +67,7 @@ __all__ = [
     "Reliability",
     "ResidualCorrelations",
     "RespondentInvariance",
+    "RivalAccounts",
     "RotatedLoadings",
     "ScaleDistribution",
     "Simulated",
@@ -73,18 +81,22 @@ __all__ = [
     "correlation_intervals",
     "cut_confidence",
     "difficulty_reliability",
+    "evaluate_placing",
     "factor_fit",
     "factor_places",
     "factor_readiness",
     "factor_scores",
     "fit_factor_model",
     "graded_response_model",
+    "kin_of",
     "kinship_of",
+    "minres_one_factor",
     "missingness_test",
     "name_factors",
     "one_factor_bootstrap",
     "one_page",
     "permutation_null",
+    "placing_summary",
     "polychoric",
     "polyserial",
     "quadratic_fit",
@@ -95,6 +107,7 @@ __all__ = [
     "residual_correlations",
     "respondent_invariance",
     "revised_parallel_analysis",
+    "rival_accounts",
     "rotate",
     "scale_distribution",
     "schmid_leiman",

@@ -13,21 +13,34 @@ from .arrays import Booleans, Floats, Integers, number, unmasked
 from .groups import labels_of
 from .level import LEVEL, QUANTILES_95, Z_95, interval_95, p_value
 from .multiple_tests import adjusted, chi_squared_tail, p_text
-from .numbers import FEWEST_TOPICS, Number, average_within_models, number_of, without_each_model
+from .numbers import (
+    FEWEST_MODELS,
+    FEWEST_TOPICS,
+    Number,
+    average_within_models,
+    model_means,
+    number_of,
+    without_each_model,
+)
+from .power import POWER, least_noncentrality, least_z
 from .ranking import auc, auc_resampled
 from .resampling import N_RESAMPLES, chunks, permuted_rows, resampled_weights, strata_of
 from .roc import roc_area, roc_area_interval
 from .shares import wilson_interval
+from .texts import ALPHAS, ridge_scores, surface_features, text_features
 
 __all__ = [
+    "ALPHAS",
     "Answers",
     "Booleans",
+    "FEWEST_MODELS",
     "FEWEST_TOPICS",
     "Floats",
     "Integers",
     "LEVEL",
     "N_RESAMPLES",
     "Number",
+    "POWER",
     "PsychometricsWarning",
     "QUANTILES_95",
     "Z_95",
@@ -45,6 +58,9 @@ __all__ = [
     "interval",
     "interval_95",
     "labels_of",
+    "least_noncentrality",
+    "least_z",
+    "model_means",
     "names",
     "number",
     "number_of",
@@ -54,9 +70,12 @@ __all__ = [
     "p_value",
     "permuted_rows",
     "resampled_weights",
+    "ridge_scores",
     "roc_area",
     "roc_area_interval",
     "strata_of",
+    "surface_features",
+    "text_features",
     "unmasked",
     "warn",
     "wilson_interval",

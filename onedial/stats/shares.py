@@ -22,4 +22,5 @@ def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.
     n = n.astype(float).where(n > 0)
     p = n_positive / n
     centre, spread = p + Z_95**2 / (2 * n), Z_95 * np.sqrt(p * (1 - p) / n + Z_95**2 / (4 * n**2))
-    return (centre - spread) / (1 + Z_95**2 / n), (centre + spread) / (1 + Z_95**2 / n)
+    low, high = ((centre + side * spread) / (1 + Z_95**2 / n) for side in (-1, 1))
+    return low.clip(0, 1), high.clip(0, 1)  # rounding can lead just beyond

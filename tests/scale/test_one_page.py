@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from onedial.core import InputError
 from onedial.scale import analyse_panel, analysis_summary, analysis_tables, one_page
 from onedial.scale.study.panel_analysis import grouped
 from onedial.stats import PsychometricsWarning
@@ -27,12 +28,43 @@ def planted(seed: int, n: int, loading: float, groups: int = 1, between: float =
 
 
 def test_one_scale_is_called_one_scale():
-    analysis = analyse_panel(planted(1, 600, 0.8), **FEW)
+    panel = planted(2, 1500, 0.8)
+    families = pd.DataFrame({"family": ["a", "b"] * 6}, panel.columns)
+    topics = pd.DataFrame({"topic": ["x", "y"] * 750}, panel.index)
+    analysis = analyse_panel(panel, families, topics, **FEW)
     page = words(one_page(analysis))
     assert page.startswith("One scale is shared, and it explains most of the answers")
     assert "Nothing found here speaks against one scale for all." in page
     assert analysis.n_factors == 1
     assert analysis.rotated is None
+
+
+def test_what_could_not_have_been_found_is_not_said_to_be_absent():
+    page = words(one_page(analyse_panel(planted(1, 120, 0.8), **FEW)))
+    assert "Nothing found here speaks against" not in page
+    assert "it could not have been: a second scale that correlates 0.8" in page
+
+
+def test_framings_of_one_model_are_never_called_shared_between_models():
+    known = pd.DataFrame({"model": "base"}, [f"m{i}" for i in range(12)])
+    page = words(one_page(analyse_panel(planted(1, 300, 0.8), known, **FEW)))
+    assert page.startswith("All respondents are one model, base")
+    assert "scale is shared" not in page
+
+
+def test_two_halves_that_share_no_question_are_refused():
+    panel = planted(1, 300, 0.8)
+    panel.iloc[:150, :6] = np.nan
+    panel.iloc[150:, 6:] = np.nan
+    with pytest.raises(InputError, match=r"2 parts .*m0, m1.*\| m6, m7"):
+        analyse_panel(panel, **FEW)
+
+
+def test_topics_too_many_to_be_tested_are_named():
+    topics = pd.DataFrame({"topic": [f"t{i % 14}" for i in range(300)]})
+    analysis = analyse_panel(planted(1, 300, 0.8), None, topics, **FEW)
+    assert analysis.left_out == {"topic": "14 groups, more than 12"}
+    assert "Not tested by topic: 14 groups" in words(one_page(analysis))
 
 
 def test_nothing_shared_is_called_nothing():

@@ -23,6 +23,7 @@ from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.minres import minres
 from onedial.scale.factor.usable import observed_correlation, observed_eigenvalues
+from onedial.scale.irt.asymptotes import AsymptoteKind
 from onedial.scale.irt.null_model import null_model
 from onedial.scale.irt.scales import ScaleKind
 from onedial.stats import LEVEL, Answers, Floats, p_value
@@ -56,6 +57,7 @@ def one_factor_bootstrap(
     zero_cells: ZeroCellRule = "half",
     seed: int = 0,
     scale: ScaleKind = "histogram",
+    asymptotes: AsymptoteKind = "none",
 ) -> OneFactorBootstrap:
     """Smallest and second eigenvalue against a parametric bootstrap of the one-factor model.
 
@@ -66,7 +68,8 @@ def one_factor_bootstrap(
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
         n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
-        scale: distribution of the questions under the null, as in `two_parameter_irt`.
+        scale, asymptotes: distribution of the questions and answers at random under the null, as in
+            `two_parameter_irt`.
 
     Returns:
         OneFactorBootstrap. Sign: `smallest` looks at the lower tail, `second` at the upper.
@@ -77,7 +80,7 @@ def one_factor_bootstrap(
     R: simulate with `psych::sim.irt(mod = "normal")`, then `eigen(psych::tetrachoric(x, smooth = FALSE)$rho)`.
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
-    fit = null_model(answers, scale)
+    fit = null_model(answers, scale, asymptotes=asymptotes)
     draws = one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed))
     simulated = correlate(draws, thresholds, zero_cells).eigenvalues()
     observed = observed_eigenvalues(answers, thresholds, zero_cells)

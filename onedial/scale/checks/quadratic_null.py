@@ -15,8 +15,9 @@ from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCel
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import observed_correlation
+from onedial.scale.irt.asymptotes import AsymptoteKind
 from onedial.scale.irt.category_curves import slope_of
-from onedial.scale.irt.irt import loading_errors
+from onedial.scale.irt.irt import asymptote_errors, loading_errors
 from onedial.scale.irt.marginal_fit import MarginalFit
 from onedial.scale.irt.null_model import null_model
 from onedial.scale.irt.scales import ScaleKind
@@ -24,6 +25,7 @@ from onedial.stats import Answers, Floats, Integers, p_value
 
 _ROOT = np.sqrt(2 * np.pi)
 _FURTHEST_CUT = 200.0
+_LARGEST_PART = 0.9  # of the answers of one kind that can be at random
 
 
 def quadratic_fit_test(
@@ -33,6 +35,7 @@ def quadratic_fit_test(
     zero_cells: ZeroCellRule = "half",
     seed: int = 0,
     scale: ScaleKind = "histogram",
+    asymptotes: AsymptoteKind = "none",
 ) -> Simulated:
     """R^2 of the parabola of loading on threshold when the two have nothing to do with each other.
 
@@ -49,8 +52,9 @@ def quadratic_fit_test(
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least four respondents that vary.
-        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation. scale: distribution of
-            the questions under the null, as in `two_parameter_irt`.
+        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation. scale, asymptotes:
+            distribution of the questions and answers at random under the null, as in `two_parameter_irt`; how often
+            each respondent answers at random stays its own.
 
     Returns:
         Simulated, with the observed R^2, the null's and p. Sign: p looks at the upper tail.
@@ -61,7 +65,7 @@ def quadratic_fit_test(
     R: none; the observed R^2 is `summary(lm(loading ~ threshold + I(threshold^2)))$r.squared`.
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
-    fit = null_model(answers, scale)
+    fit = null_model(answers, scale, asymptotes=asymptotes)
     draws = unrelated_answers(answers, fit, n_replicates, np.random.default_rng(seed))
     found = correlate(draws, thresholds, zero_cells)
     null = parabola_r2(found.loadings(), found.thresholds)
@@ -78,8 +82,9 @@ def unrelated_answers(
     m = len(slopes)
     weight = node_weights(answers, fit)
     wanted = np.einsum("iq,iq->i", weight, np.exp(fit.log_p[1]))
+    no, yes = shrunken_asymptotes(fit, wanted)
     # the cut that keeps the yes rate of respondent i when it gets the slope of respondent j, for every i and j
-    tables = np.stack([as_probabilities(_with_rates(slope, wanted, weight, fit)) for slope in slopes])
+    tables = np.stack([as_probabilities(_with_rates(slope, wanted, weight, fit, no, yes)) for slope in slopes])
     dealt = rng.permuted(np.tile(np.arange(m), (n_replicates, 1)), axis=1)
     return answers_from_tables(answers, fit, _DealtTables(tables, dealt), rng)
 
@@ -100,12 +105,24 @@ class _DealtTables(Sequence[Probabilities]):
 
 def shrunken_loadings(fit: MarginalFit) -> Floats:
     """(respondent,) loadings drawn towards their mean, so that they differ by no more than true ones must."""
-    loadings = fit.curves.loading
-    freedom = len(loadings) - 1
-    error = np.nanmean(loading_errors(fit) ** 2) * chdtri(freedom, 0.05) / freedom
-    variance = loadings.var(ddof=1)
+    return _drawn_together(fit.curves.loading, loading_errors(fit))
+
+
+def shrunken_asymptotes(fit: MarginalFit, rates: Floats) -> tuple[Floats, Floats]:
+    """(respondent,), (respondent,): rates of no and of yes whatever the question, drawn towards their means in the same
+    way, and below the rates (respondent,) of either."""
+    m = len(fit.curves.slope)
+    floors, errors = (np.zeros((2, m)) if fit.curves.floors is None else fit.curves.floors), asymptote_errors(fit)
+    no, yes = (_drawn_together(*pair) if np.ptp(pair[0]) > 0 else pair[0] for pair in zip(floors, errors, strict=True))
+    return np.clip(no, 0, _LARGEST_PART * (1 - rates)), np.clip(yes, 0, _LARGEST_PART * rates)
+
+
+def _drawn_together(estimates: Floats, errors: Floats) -> Floats:
+    freedom = len(estimates) - 1
+    error = np.nanmean(errors**2) * chdtri(freedom, 0.05) / freedom if np.isfinite(errors).any() else np.nan
+    variance = estimates.var(ddof=1)
     share = np.sqrt(max(0.0, 1 - error / variance)) if variance > 0 and np.isfinite(error) else 1.0
-    return loadings.mean() + share * (loadings - loadings.mean())
+    return np.asarray(estimates.mean() + share * (estimates - estimates.mean()))
 
 
 def node_weights(answers: Answers, fit: MarginalFit) -> Floats:
@@ -114,13 +131,15 @@ def node_weights(answers: Answers, fit: MarginalFit) -> Floats:
     return (answered.T @ fit.posterior) / answered.sum(axis=0)[:, None]
 
 
-def _with_rates(slope: float, wanted: Floats, weight: Floats, fit: MarginalFit) -> Floats:
+def _with_rates(slope: float, wanted: Floats, weight: Floats, fit: MarginalFit, no: Floats, yes: Floats) -> Floats:
     """(node, respondent) probabilities of yes with this slope, and cuts at which each respondent's yes rate is kept."""
 
     def excess(cut: Floats, of: Integers) -> tuple[Floats, Floats]:
         at = slope * fit.nodes + cut[:, None]
-        return (weight[of] * ndtr(at)).sum(axis=1) - wanted[of], (weight[of] * np.exp(-(at**2) / 2)).sum(axis=1) / _ROOT
+        rate = yes[of] + attentive[of] * (weight[of] * ndtr(at)).sum(axis=1)
+        return rate - wanted[of], attentive[of] * (weight[of] * np.exp(-(at**2) / 2)).sum(axis=1) / _ROOT
 
+    attentive = 1 - no - yes
     edge = np.full(len(wanted), _FURTHEST_CUT)
     cuts = solve_increasing(excess, -edge, edge, fit.curves.cuts[0], tolerance=1e-6)
-    return ndtr(slope * fit.nodes + cuts[:, None]).T
+    return yes + attentive * ndtr(slope * fit.nodes + cuts[:, None]).T

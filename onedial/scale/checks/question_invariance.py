@@ -24,8 +24,9 @@ from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.nodes import quadrature
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Answers, Floats, adjusted, as_answers, labels_of, names, warn
+from onedial.stats import LEVEL, Answers, Floats, adjusted, as_answers, labels_of, least_z, names, warn
 
+SHIFT_OF_INTEREST = 1.0  # spreads of the scale, of a single question
 HIGH_AGREEMENT = 0.9  # above which an order of one's own is hardly another order
 _NODES = 121  # .1 apart
 _FURTHEST = 40  # steps of .1 that a question's place may differ by
@@ -39,7 +40,9 @@ class QuestionInvariance:
 
     Attributes:
         groups: index group; `n_respondents, tau` (standard deviation of the questions' shifts for this group, in units
-            of the scale's spread), `agreement`, `ratio` (likelihood ratio against tau = 0), `p` and `q` (adjusted).
+            of the scale's spread), `agreement`, `ratio` (likelihood ratio against tau = 0), `p` and `q` (adjusted);
+            `least_agreement` and `least_shift`: the highest agreement, and the smallest shift of a single question (in
+            the middle of all), that would be found with a power of 80%, approximately.
         questions: index (question, group); `n` answers of the group, `yes` among them, `expected` given all others,
             `shift` (posterior mean of delta, > 0 = easier for this group), `p`, `q` (adjusted over all rows).
     """
@@ -61,9 +64,20 @@ class QuestionInvariance:
             return f"Whether {what} order the questions alike could not be tested."
         odd = tested[tested["q"] <= LEVEL].sort_values("agreement")
         n = int(self.questions["q"].le(LEVEL).groupby(level="question").any().sum())
-        single = f"{n} questions lie elsewhere for some of them"
+        least = tested["least_shift"].median()
+        single = f"{n} questions lie elsewhere for some of them (a shift of {least:.1f} spreads is found in 80%)"
+        if not n and not least <= SHIFT_OF_INTEREST:
+            single = (
+                f"single questions are found with a power of 80% only where they are {least:.1f} spreads off or more"
+            )
         if not len(odd):
-            low = tested["agreement"].min()
+            low, blunt = tested["agreement"].min(), tested.index[tested["least_agreement"] < HIGH_AGREEMENT]
+            if len(blunt):
+                return (
+                    f"No order of its own was found in {len(tested)} {what} (agreement at least {low:.2f}), but in "
+                    f"{len(blunt)} of them an agreement of {HIGH_AGREEMENT:g} would be missed more often than in 20% "
+                    f"(found in 80%: {tested['least_agreement'].min():.2f}); {single}."
+                )
             return f"All {len(tested)} {what} order the questions alike (agreement at least {low:.2f}); {single}."
         each = ", ".join(f"{name} {agreement:.2f}" for name, agreement in odd["agreement"].iloc[:4].items())
         if odd["agreement"].min() >= HIGH_AGREEMENT:
@@ -103,11 +117,12 @@ def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram"
         raise InputError(f"{len(labels)} group of respondents; comparing groups needs at least two")
     codes = codes_of(answers)
     fit = fit_marginal(codes, scale)
-    rows, tables = {}, {}
+    rows, tables, known = {}, {}, {}
     for number, label in enumerate(labels):
-        rows[label], tables[label] = _one_group(codes, fit, code == number, answers)
+        rows[label], tables[label], known[label] = _one_group(codes, fit, code == number, answers)
     of_groups = pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
     of_groups["q"] = adjusted(of_groups["p"].to_numpy())
+    of_groups = of_groups.join(_least(known))
     questions = pd.concat(tables, names=["group"]).swaplevel().sort_index(level=0, sort_remaining=False)
     questions["q"] = adjusted(questions["p"].to_numpy())
     return QuestionInvariance(of_groups.astype({"n_respondents": int}), questions)
@@ -115,9 +130,10 @@ def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram"
 
 def _one_group(
     codes: Codes, fit: MarginalFit, members: np.ndarray, answers: Answers
-) -> tuple[dict[str, float], pd.DataFrame]:
+) -> tuple[dict[str, float], pd.DataFrame, Floats]:
+    """The group's row, its questions, and (question,) variances of a shift, of those that it answered."""
     nodes, _ = quadrature(_NODES)
-    log_p, _ = log_categories(fit.curves, nodes)
+    log_p, log_density = log_categories(fit.curves, nodes)
     log_weight = _on_nodes(fit, nodes)
     others = _log_likelihood(np.where(members, MISSING, codes), log_p) + log_weight
     prior = np.exp(others - others.max(axis=1, keepdims=True))
@@ -140,7 +156,29 @@ def _one_group(
         "ratio": ratio,
         "p": _half_chi_squared_tail(ratio),
     }
-    return row, table
+    rise = np.exp(2 * (log_density[0] + np.log(np.abs(fit.curves.slope))[:, None]) - log_p.sum(axis=0))[members]
+    told = (((own_codes != MISSING) @ rise) * prior).sum(axis=1)[n > 0]
+    place = prior[n > 0] @ nodes**2 - (prior[n > 0] @ nodes) ** 2
+    return row, table, place + 1 / told
+
+
+def _least(variances: dict[Any, Floats]) -> pd.DataFrame:
+    """What would be found in 80%, by group, given (question,) variances of a shift with the scale's curves known.
+
+    Formula: a spread of shifts is judged by squares of shifts, whose standard error at tau = 0 is
+    sqrt(2 / sum of 1 / v^2); a single question by its shift, with standard error sqrt(v).
+    """
+    n_rows = sum(len(v) for v in variances.values())
+    spread = least_z(len(variances), two_sided=False)
+    rows = {
+        label: {
+            "least_agreement": 1 / np.sqrt(1 + spread * np.sqrt(2 / (1 / v**2).sum())),
+            "least_shift": least_z(n_rows) * np.sqrt(np.median(v)),
+        }
+        for label, v in variances.items()
+        if len(v)
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["least_agreement", "least_shift"])
 
 
 def _on_nodes(fit: MarginalFit, nodes: Floats) -> Floats:

@@ -16,11 +16,14 @@ from scipy.special import ndtr
 from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
+from onedial.scale.irt.asymptotes import AsymptoteKind
 from onedial.scale.irt.expectation import MISSING, Codes, codes_of, posterior_of
 from onedial.scale.irt.marginal_fit import MarginalFit
 from onedial.scale.irt.null_model import null_model
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Answers, Booleans, Floats, adjusted, p_text, p_value
+from onedial.stats import LEVEL, Answers, Booleans, Floats, adjusted, least_z, p_text, p_value
+
+RESIDUAL_OF_INTEREST = 0.2  # where the literature begins to speak of local dependence
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,23 @@ class ResidualCorrelations:
         """Pairs with something in common, or something opposed, beyond the scale."""
         return self.pairs[self.pairs["q"] <= alpha]
 
+    @property
+    def least(self) -> float:
+        """The residual correlation of a pair, in the middle of all, that would be found with a power of 80%."""
+        return float(least_z(len(self.pairs)) * self.pairs["null_sd"].median())
+
     def sentence(self) -> str:
         """What the residuals say."""
         found = self.violations()
+        if not len(found) and not self.least <= RESIDUAL_OF_INTEREST:
+            return (
+                f"No pair of respondents was found to share something beyond the scale, but {RESIDUAL_OF_INTEREST:g} "
+                f"would be missed more often than in 20% (found in 80%: {self.least:.2f})."
+            )
         if not len(found):
             return (
                 "No pair of respondents has anything in common beyond the scale (largest |z| "
-                f"{self.largest.observed:.1f}, {p_text(self.largest.p)})."
+                f"{self.largest.observed:.1f}, {p_text(self.largest.p)}; {self.least:.2f} would be found in 80%)."
             )
         first = found.iloc[0]
         return (
@@ -64,7 +77,11 @@ class ResidualCorrelations:
 
 
 def residual_correlations(
-    matrix: Any, n_replicates: int = 199, seed: int = 0, scale: ScaleKind = "histogram"
+    matrix: Any,
+    n_replicates: int = 199,
+    seed: int = 0,
+    scale: ScaleKind = "histogram",
+    asymptotes: AsymptoteKind = "none",
 ) -> ResidualCorrelations:
     """Q3 of every pair of respondents, with its null.
 
@@ -75,7 +92,8 @@ def residual_correlations(
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. n_replicates: B. seed: of the
-            simulation. scale: distribution of the questions, as in `two_parameter_irt`.
+            simulation. scale, asymptotes: distribution of the questions and answers at random, as in
+            `two_parameter_irt`.
 
     Returns:
         ResidualCorrelations. Sign: positive = the two say yes to the same questions beyond what the scale makes them.
@@ -86,7 +104,7 @@ def residual_correlations(
     R: `mirt::residuals(fit, type = "Q3")` for the values.
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
-    fit = null_model(answers, scale)
+    fit = null_model(answers, scale, asymptotes=asymptotes)
     codes = codes_of(answers)
     observed = q3_of(codes, fit)
     draws = one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed))
@@ -124,6 +142,8 @@ def q3_of(codes: Codes, fit: MarginalFit) -> Floats:
     posterior, _ = posterior_of(codes, fit.log_p, fit.log_weight)
     place = posterior @ fit.nodes
     expected = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[0])
+    if fit.curves.floors is not None:
+        expected = fit.curves.floors[1] + fit.curves.attentive * expected
     answered = codes != MISSING
     return _pairwise_correlation(np.where(answered, codes - expected, 0.0), answered)
 

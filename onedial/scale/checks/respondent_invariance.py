@@ -18,7 +18,8 @@ from scipy.special import ndtr
 
 from onedial.core import InputError, one_line
 from onedial.scale.factor.usable import linked_respondents, usable_answers
-from onedial.scale.irt.expectation import Codes, codes_of
+from onedial.scale.irt.category_curves import Curves, log_categories
+from onedial.scale.irt.expectation import MISSING, Codes, codes_of
 from onedial.scale.irt.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal
 from onedial.stats import (
     LEVEL,
@@ -30,6 +31,7 @@ from onedial.stats import (
     as_answers,
     chi_squared_tail,
     labels_of,
+    least_noncentrality,
     names,
     p_text,
     warn,
@@ -39,6 +41,7 @@ _LEAST_KINDS = 8  # answers of either kind in a group, for a curve of its own
 _STEPS = 4
 _STEPS_OF_BASE = 10
 _SUSPECT = 0.2  # p below which a respondent is tested again when another has been set free
+SHIFT_OF_INTEREST = 0.3  # of a threshold: about ten percentage points of the yes rate
 NO_ANSWERS = "too few yes or no in some group"
 TESTED = "tested"
 
@@ -51,7 +54,8 @@ class RespondentInvariance:
         tests: index respondent; `uniform, uniform_df, uniform_p, uniform_q` (likelihood ratio, degrees of freedom, p,
             and p adjusted for the number of tests), the same for `nonuniform`, `shift` (largest difference of a
             threshold between two groups), `loading_difference` (the same of loadings), `yes_rate_difference` (largest
-            difference of the yes rate between two groups for the same questions), `status`.
+            difference of the yes rate between two groups for the same questions), `status`, and `least_shift`, the
+            shift of a threshold in the smallest group that would be found with a power of 80%, approximately.
         curves: index (respondent, group); `threshold, loading, yes_rate` with a curve of its own in every group,
             `yes_rate` over the questions of all groups.
         groups: index group; `n_questions, mean, spread` of its questions on the shared scale, mean of all 0, spread 1.
@@ -79,8 +83,15 @@ class RespondentInvariance:
         if not tested:
             return f"Whether curves are the same over {what} could not be tested: {NO_ANSWERS}."
         if not len(broken):
+            least = self.tests["least_shift"].median()
+            if not least <= SHIFT_OF_INTEREST:
+                return (
+                    f"No respondent was found to use the scale differently over {what}, but a threshold shifted by "
+                    f"{SHIFT_OF_INTEREST:g} would be missed more often than in 20% (found in 80%: {least:.2f})."
+                )
             return (
-                f"All {tested} respondents tested use the scale alike over {what} (all together {p_text(self.p_all)})."
+                f"All {tested} respondents tested use the scale alike over {what} (all together {p_text(self.p_all)}; "
+                f"a threshold shifted by {least:.2f} in one of them would be found in 80%)."
             )
         worst = broken.index[0]
         return (
@@ -121,6 +132,7 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
     table = _test_table(tests, answers, testable)
     curves, places = _curves(base, tests, answers, labels)
     table[["shift", "loading_difference", "yes_rate_difference"]] = _effects(curves, answers)
+    table["least_shift"] = _least_shifts(base, testable)
     p = table[["uniform_p", "nonuniform_p"]].to_numpy()
     return RespondentInvariance(
         tests=table,
@@ -243,6 +255,26 @@ def _curves(
             }
             rows.append({"respondent": name, "group": label, **row})
     return pd.DataFrame(rows).set_index(["respondent", "group"]), places
+
+
+def _least_shifts(base: MultigroupModel, testable: Booleans) -> Floats:
+    """(respondent,) shift of the threshold in the group that tells least of it, found in 80%, the scale taken as known.
+
+    Formula: shift^2 / (1 / I_g + 1 / sum of the other I) = noncentrality of chi-squared with G - 1 degrees of freedom,
+    I_g = sum over the group's answers of phi^2 / (Phi (1 - Phi)).
+    """
+    _, posteriors, curves = base.evidence()
+    told = []
+    for group, (codes, posterior, log_p) in enumerate(zip(base.codes, posteriors, curves, strict=True)):
+        _, log_density = log_categories(Curves(base.slope[group], base.cut[group][None]), base.nodes)
+        told.append(((codes != MISSING) * (posterior @ np.exp(2 * log_density[0] - log_p.sum(axis=0)).T)).sum(axis=0))
+    information = np.stack(told)
+    least = information.min(axis=0)
+    needed = least_noncentrality(len(told) - 1, 2 * int(testable.sum()))
+    root = np.sqrt(1 + base.slope.mean(axis=0) ** 2)
+    with np.errstate(divide="ignore"):
+        shifts = np.sqrt(needed * (1 / least + 1 / (information.sum(axis=0) - least))) / root
+    return np.where(testable, shifts, np.nan)
 
 
 def _yes_rates(model: MultigroupModel, i: int, everywhere: Floats) -> Floats:

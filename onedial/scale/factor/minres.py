@@ -32,7 +32,7 @@ def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
         correlation: (..., respondent, respondent); nan = weight 0. tolerance: on the largest change of a sweep.
 
     Returns:
-        (..., respondent) loadings with positive sum; nan for a respondent without any correlation.
+        (..., respondent) loadings; nan for a respondent without any correlation. Sign: their sum is positive.
 
     R: `psych::fa(r, 1, fm = "minres")$loadings`.
     """

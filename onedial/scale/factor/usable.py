@@ -63,6 +63,24 @@ def linked_respondents(answers: Answers) -> Booleans:
     return linked
 
 
+def require_one_part(answers: Answers) -> None:
+    """Nothing, where the respondents hang together by shared questions.
+
+    Raises:
+        InputError: two parts of three or more share too few questions for anything to compare them.
+    """
+    answered = answers.answered[:, answers.varies].astype(np.float32)
+    _, part = connected_components(answered.T @ answered >= MIN_SHARED, directed=False)
+    large = np.flatnonzero(np.bincount(part) >= MIN_RESPONDENTS)
+    if len(large) > 1:
+        parts = " | ".join(names(answers.respondents[answers.varies][part == number], 3) for number in large)
+        raise InputError(
+            f"the panel falls into {len(large)} parts that share fewer than {MIN_SHARED} questions ({parts}): whether "
+            "they share a scale cannot be known; analyse each by itself, or add respondents that answered questions of "
+            "several"
+        )
+
+
 def in_threes(linked: Booleans) -> Booleans:
     """(respondent,) True for members of a connected part of at least three, given (respondent, respondent) links."""
     _, part = connected_components(linked, directed=False)

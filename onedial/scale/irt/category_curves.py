@@ -3,7 +3,8 @@
     P(x >= k | z) = Phi(a z + d_k),   k = 1 .. K - 1,   d_1 > d_2 > ...,     P_k = P(x >= k) - P(x >= k + 1)
 
 (Samejima, 1969, Psychometric Monograph 17). A yes/no answer is K = 2 with one cut, Phi(a z + d): every formula here
-is then that of the two-parameter model, computed by the same operations.
+is then that of the two-parameter model, computed by the same operations. Some answers may be given whatever the
+question (`onedial.scale.irt.asymptotes`): f_k + (1 - sum of f) P_k.
 """
 
 from dataclasses import dataclass
@@ -27,10 +28,12 @@ class Curves:
 
     Attributes:
         slope: (respondent,). cuts: (cut, respondent), falling along the first axis; UNUSED where there is none.
+        floors: (category, respondent) how likely each category is whatever the question; None = not at all.
     """
 
     slope: Floats
     cuts: Floats
+    floors: Floats | None = None
 
     @property
     def loading(self) -> Floats:
@@ -45,11 +48,17 @@ class Curves:
     def moved(self, mean: float, spread: float) -> "Curves":
         """The same curves on the scale (z - mean) / spread."""
         cuts = np.where(self.cuts == UNUSED, UNUSED, self.cuts + self.slope * mean)
-        return Curves(self.slope * spread, cuts)
+        return Curves(self.slope * spread, cuts, self.floors)
+
+    @property
+    def attentive(self) -> Floats | float:
+        """(respondent,) how likely an answer follows the curve."""
+        return 1.0 if self.floors is None else 1 - self.floors.sum(axis=0)
 
     def take(self, respondents: Floats) -> "Curves":
         """The curves of some respondents (a mask or positions)."""
-        return Curves(self.slope[respondents], self.cuts[:, respondents])
+        floors = None if self.floors is None else self.floors[:, respondents]
+        return Curves(self.slope[respondents], self.cuts[:, respondents], floors)
 
 
 def slope_of(loading: Floats) -> Floats:
@@ -58,7 +67,28 @@ def slope_of(loading: Floats) -> Floats:
 
 
 def log_categories(curves: Curves, nodes: Floats) -> tuple[Floats, Floats]:
-    """log P_k (category, respondent, node), and the log normal densities at the cuts (cut, respondent, node)."""
+    """log P_k (category, respondent, node), and the logs of how fast P(x >= k) rises with each cut (cut, respondent,
+    node): of normal densities, times how likely an answer follows the curve."""
+    log_p, log_density = _log_ogive(curves, nodes)
+    if curves.floors is None:
+        return log_p, log_density
+    follows = np.log(curves.attentive)[:, None]
+    with np.errstate(divide="ignore"):
+        return np.logaddexp(np.log(curves.floors)[..., None], log_p + follows), log_density + follows
+
+
+def random_answers(curves: Curves, nodes: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Expected answers that follow the curves (category, respondent, node), and the number of the others (category,
+    respondent), of expected answers (category, respondent, node)."""
+    if curves.floors is None:
+        return counts, np.zeros(counts.shape[:2])
+    with np.errstate(divide="ignore"):
+        log_floors = np.log(curves.floors)[..., None]
+    random = counts * np.exp(np.minimum(log_floors - log_categories(curves, nodes)[0], 0))
+    return counts - random, random.sum(axis=-1)
+
+
+def _log_ogive(curves: Curves, nodes: Floats) -> tuple[Floats, Floats]:
     at = curves.slope[:, None] * nodes + curves.cuts[..., None]
     below, above = log_ndtr(-at), log_ndtr(at)
     log_p = [below[0]]
@@ -79,9 +109,10 @@ def scoring_step(curves: Curves, nodes: Floats, counts: Floats, equal_slopes: bo
     with N = counts summed over categories, theta = (a, d_1, .., d_K-1) of a respondent.
 
     Args:
-        counts: (category, respondent, node), what the E step expects. equal_slopes: one slope for all.
+        counts: (category, respondent, node), what the E step expects of answers that follow the curves.
+        equal_slopes: one slope for all.
     """
-    log_p, log_density = log_categories(curves, nodes)
+    log_p, log_density = _log_ogive(curves, nodes)
     used = curves.cuts != UNUSED
     n = counts.sum(axis=0)
     upper, lower = np.exp(log_density - log_p[1:]), np.exp(log_density - log_p[:-1])
@@ -118,4 +149,4 @@ def scoring_step(curves: Curves, nodes: Floats, counts: Floats, equal_slopes: bo
     if n_cuts > 1:  # neighbouring cuts keep a tenth of their distance, so that they stay in order
         distance, closing = -np.diff(curves.cuts, axis=0), np.maximum(np.diff(shift, axis=0), 1e-12)
         shift *= np.minimum(1, np.where(used[1:], 0.9 * distance / closing, 1.0).min(axis=0))
-    return Curves(slope, np.where(used, curves.cuts + shift, UNUSED))
+    return Curves(slope, np.where(used, curves.cuts + shift, UNUSED), curves.floors)

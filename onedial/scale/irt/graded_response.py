@@ -14,6 +14,7 @@ import pandas as pd
 
 from onedial.core import one_line
 from onedial.scale.factor.usable import linked_respondents, require_usable
+from onedial.scale.irt.asymptotes import AsymptoteKind, check_asymptotes
 from onedial.scale.irt.graded_answers import GradedAnswers, as_graded, used_only
 from onedial.scale.irt.irt import AT_BOUND, ESTIMATED, UNLINKED, at_bound, loading_errors
 from onedial.scale.irt.marginal_fit import fit_marginal
@@ -28,7 +29,8 @@ class GradedModel:
     """A fitted graded response model.
 
     Attributes:
-        respondents: index respondent; `slope, loading, loading_se, n_categories, status` (why a number is nan).
+        respondents: index respondent; `slope, loading, loading_se, random_answers` (share of answers whatever the
+            question), `n_categories, status` (why a number is nan).
         thresholds: (respondent, category above the lowest); nan for categories that the respondent never used.
         difficulty, difficulty_se: (question,) -EAP and posterior standard deviation; nan where nobody answered.
         log_likelihood: at the maximum. converged: whether it was reached.
@@ -48,14 +50,16 @@ class GradedModel:
     __repr__ = one_line
 
 
-def graded_response_model(matrix: Any, n_nodes: int | None = None, scale: ScaleKind = "normal") -> GradedModel:
+def graded_response_model(
+    matrix: Any, n_nodes: int | None = None, scale: ScaleKind = "normal", asymptotes: AsymptoteKind = "none"
+) -> GradedModel:
     """Fit slopes and cuts by marginal maximum likelihood.
 
     Formula: as `two_parameter_irt`, with P_k = P(x >= k) - P(x >= k + 1) for category k.
 
     Args:
         matrix: question x respondent, ordered numbers (at most twenty different ones), nan = missing.
-        n_nodes, scale: as in `two_parameter_irt`.
+        n_nodes, scale, asymptotes: as in `two_parameter_irt`.
 
     Returns:
         GradedModel. Sign: the slopes' sum is positive; threshold higher = more often at or above that category;
@@ -67,6 +71,7 @@ def graded_response_model(matrix: Any, n_nodes: int | None = None, scale: ScaleK
     R: `mirt::mirt(x, 1, itemtype = "graded")` with a1 / 1.702.
     """
     family_of(scale)
+    check_asymptotes(asymptotes)
     graded = as_graded(matrix)
     varies = graded.varies
     # whether respondents vary and hang together does not depend on what the categories are
@@ -83,7 +88,7 @@ def graded_response_model(matrix: Any, n_nodes: int | None = None, scale: ScaleK
         )
     used = usable.select(linked)
     codes, categories = used_only(used)
-    fit = fit_marginal(codes, scale, n_nodes)
+    fit = fit_marginal(codes, scale, n_nodes, asymptotes=asymptotes)
     if not fit.converged:
         warn("the graded response model did not converge; its numbers are those of the last step")
     mean, error = fit.scores()
@@ -93,6 +98,7 @@ def graded_response_model(matrix: Any, n_nodes: int | None = None, scale: ScaleK
             "slope": fit.curves.slope,
             "loading": fit.curves.loading,
             "loading_se": loading_errors(fit),
+            "random_answers": 1 - fit.curves.attentive,
             "n_categories": used.n_used,
             "status": np.where(at_bound(fit), AT_BOUND, ESTIMATED),
         },

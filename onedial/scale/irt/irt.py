@@ -1,6 +1,7 @@
 """The one-factor model once more, by marginal maximum likelihood: a cross-check that uses no pairwise correlations.
 
-Normal-ogive two-parameter model: respondent i says yes to a question of easiness z with probability Phi(a_i z + d_i).
+Normal-ogive two-parameter model: respondent i says yes to a question of easiness z with probability Phi(a_i z + d_i),
+or, where some answers have nothing to do with the question, lower_i + (upper_i - lower_i) Phi(a_i z + d_i).
 With z ~ N(0, 1) it is the one-factor model in other words:
 
     loading = a / sqrt(1 + a^2),   a = loading / sqrt(1 - loading^2),   threshold = d / sqrt(1 + a^2).
@@ -9,7 +10,7 @@ No scaling constant is needed; a logistic slope is 1.702 times the normal-ogive 
 z need not be normal (`scale`); its mean is 0 and its variance 1 in any case, so that loadings compare.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ import pandas as pd
 from onedial.core import InputError, one_line
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.irt.asymptotes import AsymptoteKind, check_asymptotes
 from onedial.scale.irt.category_curves import STEEPEST, UNUSED, log_categories
 from onedial.scale.irt.expectation import blocks, codes_of
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
@@ -32,6 +34,7 @@ ESTIMATED = "estimated"
 AT_BOUND = "at the bound of the loading (Heywood case)"
 UNLINKED = "no two others share its questions"
 _LEAST_WEIGHT = 1e-3
+_LEAST_FLOOR = 1e-4  # below which an asymptote is at its bound, and takes no information from the others
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,11 @@ class IrtModel:
     Attributes:
         respondents: index respondent; `slope, intercept, loading, threshold` and their standard errors `*_se` (from the
             cross-products of the questions' scores, those by the scale's parameters included; the delta method for
-            loading and threshold), `yes_rate`, what the model expects over all questions, those in the respondent's
-            gaps included, and `status`, why a number is nan.
+            loading and threshold), `lower, upper` asymptotes (0 and 1 where none are estimated), `yes_rate`, what the
+            model expects over all questions, those in the respondent's gaps included, and `status`, why a number is
+            nan. Loading and threshold are of the answers that look at the question.
         difficulty, difficulty_se: (question,) -EAP and posterior standard deviation; nan where nobody answered.
-        log_likelihood: at the maximum.
+        log_likelihood: at the maximum. asymptotes: which were estimated.
         converged: whether the maximum was reached.
         scale: kind of the distribution of the questions' easiness. nodes, weights: (node,) that distribution, of mean 0
             and variance 1.
@@ -58,14 +62,19 @@ class IrtModel:
     scale: ScaleKind
     nodes: Floats
     weights: Floats
+    asymptotes: AsymptoteKind = "none"
 
     __repr__ = one_line
 
 
 def two_parameter_irt(
-    matrix: Any, n_nodes: int | None = None, scale: ScaleKind = "normal", gaps: Gaps = "ignorable"
+    matrix: Any,
+    n_nodes: int | None = None,
+    scale: ScaleKind = "normal",
+    gaps: Gaps = "ignorable",
+    asymptotes: AsymptoteKind = "none",
 ) -> IrtModel:
-    """Fit slopes and intercepts by marginal maximum likelihood.
+    """Fit slopes and intercepts by marginal maximum likelihood, and how often answers are given at random.
 
     Formula: maximise the sum over questions of log sum_q w_q prod_i Phi(s (a_i z_q + d_i)), s = 1 for yes and -1 for
     no, over the answered cells (Bock and Lieberman, 1970, Psychometrika 35, 179-197; Bock and Aitkin, 1981,
@@ -78,7 +87,9 @@ def two_parameter_irt(
         n_nodes: of the quadrature from -6 to 6; default: at least 241, and as many as the sharpest posterior needs (81
             for a histogram). scale: distribution of the questions: `normal`, `histogram` (any), `two_component` (two
             normal ones), `smooth` (normal, bent by two parameters). gaps: `ignorable` or `informative`; the log
-            likelihood of the latter includes the gaps' own, and n_nodes has no part.
+            likelihood of the latter includes the gaps' own, and n_nodes has no part. asymptotes: `none`, `common` (one
+            lower and one upper asymptote for all) or `own` (each respondent's, drawn towards the common ones as 20
+            answers of known origin would draw them; `onedial.scale.irt.asymptotes`).
 
     Returns:
         IrtModel. Sign: the slopes' sum is positive; threshold higher = more often yes; difficulty higher = harder.
@@ -88,14 +99,23 @@ def two_parameter_irt(
     Raises:
         InputError: fewer than three respondents vary or share questions, or the kind of scale or gaps does not exist.
 
-    R: `mirt::mirt(x, 1, itemtype = "2PL", quadpts = 241)` with a1 / 1.702, `dentype = "EHW"` for the histogram;
-    `psych::irt.fa` for the same conversion.
+    R: `mirt::mirt(x, 1, itemtype = "2PL", quadpts = 241)` with a1 / 1.702, `dentype = "EHW"` for the histogram,
+    `itemtype = "4PL"` for asymptotes; `psych::irt.fa` for the same conversion.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = 0.8 * rng.standard_normal((2000, 1)) + 0.6 * rng.standard_normal((2000, 8))
+    >>> answers = np.where(rng.random(hidden.shape) < 0.1, 1, hidden > 0)  # a tenth of the answers are a yes by rote
+    >>> model = two_parameter_irt(answers, asymptotes="common")
+    >>> model.respondents["lower"].round(1).unique()
+    array([0.1])
     """
     family_of(scale)
+    check_asymptotes(asymptotes)
     if gaps not in get_args(Gaps):
         raise InputError(f"gaps={gaps!r}; choose ignorable or informative")
     answers = usable_answers(as_answers(matrix))
-    fit, linked = marginal_model(answers, scale, n_nodes, gaps)
+    fit, linked = marginal_model(answers, scale, n_nodes, gaps, asymptotes)
     if not fit.converged:
         warn("the two-parameter model did not converge; its numbers are those of the last step")
     table = _table(fit, linked, answers)
@@ -110,11 +130,16 @@ def two_parameter_irt(
         scale=scale,
         nodes=fit.nodes,
         weights=np.exp(fit.log_weight),
+        asymptotes=asymptotes,
     )
 
 
 def marginal_model(
-    answers: Answers, scale: ScaleKind = "normal", n_nodes: int | None = None, gaps: Gaps = "ignorable"
+    answers: Answers,
+    scale: ScaleKind = "normal",
+    n_nodes: int | None = None,
+    gaps: Gaps = "ignorable",
+    asymptotes: AsymptoteKind = "none",
 ) -> tuple[MarginalFit, Booleans]:
     """The fitted model of the respondents that hang together, and (respondent,) which those are; the rest is named."""
     linked = linked_respondents(answers)
@@ -125,29 +150,53 @@ def marginal_model(
         )
         answers = answers.select(linked)
     if gaps == "informative":
-        return null_model(answers, scale), linked
-    return fit_marginal(codes_of(answers), scale, n_nodes), linked
+        return null_model(answers, scale, asymptotes=asymptotes), linked
+    return fit_marginal(codes_of(answers), scale, n_nodes, asymptotes=asymptotes), linked
 
 
 def loading_errors(fit: MarginalFit) -> Floats:
     """(respondent,) standard errors of the loadings; nan at the bound."""
+    return np.sqrt(np.diag(loading_covariance(fit)))
+
+
+def loading_covariance(fit: MarginalFit) -> Floats:
+    """(respondent, respondent) covariance of the estimated loadings; nan at the bound."""
     m = len(fit.curves.slope)
-    return np.sqrt(np.diag(_covariance(fit))[:m]) / np.sqrt(1 + fit.curves.slope**2) ** 3
+    by_slope = 1 / np.sqrt(1 + fit.curves.slope**2) ** 3
+    return _covariance(fit)[0][:m, :m] * np.outer(by_slope, by_slope)
 
 
-def _covariance(fit: MarginalFit) -> Floats:
-    """(slopes and cuts, slopes and cuts), nan for slopes at their bound."""
-    of_curves, (of_scale, bound) = question_scores(fit), _scale_scores(fit)
-    n_curves = of_curves.shape[1]
-    scores = np.column_stack([of_curves, of_scale])
+def asymptote_errors(fit: MarginalFit) -> Floats:
+    """(category, respondent) standard errors of each respondent's own asymptotes; nan at 0, and where all share one."""
+    return np.sqrt(_covariance(fit)[1])
+
+
+def _covariance(fit: MarginalFit) -> tuple[Floats, Floats]:
+    """(slopes and cuts, slopes and cuts), nan for slopes at their bound, and (category, respondent) variances of own
+    asymptotes, nan for those at 0."""
+    of_curves, (of_scale, bound), (of_floors, prior) = question_scores(fit), _scale_scores(fit), _floor_scores(fit)
+    n_curves, n_scale = of_curves.shape[1], of_scale.shape[1]
+    scores = np.column_stack([of_curves, of_scale, of_floors])
     information = scores.T @ scores
-    information[n_curves:, n_curves:] += bound
+    information[n_curves : n_curves + n_scale, n_curves : n_curves + n_scale] += bound
+    information[n_curves + n_scale :, n_curves + n_scale :] += prior
     free = np.concatenate([~at_bound(fit), (fit.curves.cuts != UNUSED).ravel()])
     known = np.concatenate([free, np.ones(scores.shape[1] - n_curves, dtype=bool)])
+    inverse = np.linalg.pinv(information[np.ix_(known, known)])
     covariance = np.full((n_curves, n_curves), np.nan)
     n_free = free.sum()
-    covariance[np.ix_(free, free)] = np.linalg.pinv(information[np.ix_(known, known)])[:n_free, :n_free]
-    return covariance
+    covariance[np.ix_(free, free)] = inverse[:n_free, :n_free]
+    variances = np.full((len(fit.log_p), len(fit.curves.slope)), np.nan)
+    if fit.asymptotes is not None and fit.asymptotes.centre is not None:
+        variances[_free_floors(fit)] = np.diag(inverse)[n_free + n_scale :]
+    return covariance, variances
+
+
+def _free_floors(fit: MarginalFit) -> Booleans:
+    """(category, respondent) asymptotes away from 0."""
+    if fit.curves.floors is None or fit.asymptotes is None:
+        return np.zeros((len(fit.log_p), len(fit.curves.slope)), dtype=bool)
+    return fit.asymptotes.possible & (fit.curves.floors > _LEAST_FLOOR)
 
 
 def _scale_scores(fit: MarginalFit) -> tuple[Floats, Floats]:
@@ -176,6 +225,26 @@ def _scale_scores(fit: MarginalFit) -> tuple[Floats, Floats]:
     return fit.posterior @ slopes, np.zeros((slopes.shape[1], slopes.shape[1]))
 
 
+def _floor_scores(fit: MarginalFit) -> tuple[Floats, Floats]:
+    """(question, asymptote) derivatives by the asymptotes that are not at 0, and what their prior knows of them."""
+    floors, estimated = fit.curves.floors, fit.asymptotes
+    if floors is None or estimated is None:
+        return np.empty((len(fit.codes), 0)), np.empty((0, 0))
+    ogive = log_categories(replace(fit.curves, floors=None), fit.nodes)[0]
+    scores = np.zeros((len(fit.codes), *floors.shape))
+    for category, log_p in enumerate(fit.log_p):
+        shown = (fit.codes == category).astype(float)
+        scores -= (shown * (fit.posterior @ np.exp(ogive[category] - log_p).T))[:, None, :]
+        rarest = np.log(_LEAST_FLOOR)  # P is never below an asymptote that is away from 0
+        scores[:, category] += shown * (fit.posterior @ np.exp(-np.maximum(log_p, rarest)).T)
+    free = _free_floors(fit)
+    if estimated.centre is None:  # one parameter for all
+        kept = free.any(axis=1)
+        return (scores * free).sum(axis=2)[:, kept], np.zeros((int(kept.sum()),) * 2)
+    scores = scores.reshape(len(scores), -1)[:, free.ravel()]
+    return scores, estimated.prior_precision(floors)[np.ix_(free.ravel(), free.ravel())]
+
+
 def at_bound(fit: MarginalFit) -> Booleans:
     """(respondent,) True where the loading sits at its bound."""
     return np.abs(fit.curves.slope) >= STEEPEST * (1 - 1e-9)
@@ -184,7 +253,7 @@ def at_bound(fit: MarginalFit) -> Booleans:
 def _table(fit: MarginalFit, linked: Booleans, answers: Answers) -> dict[str, Any]:
     slope, intercept = fit.curves.slope, fit.curves.cuts[0]
     m = len(slope)
-    covariance = _covariance(fit)
+    covariance, variance_floors = _covariance(fit)
     variance_slope, variance_intercept = np.diag(covariance)[:m], np.diag(covariance)[m:]
     joint = np.diag(covariance[:m, m:])
     root = np.sqrt(1 + slope**2)
@@ -199,6 +268,10 @@ def _table(fit: MarginalFit, linked: Booleans, answers: Answers) -> dict[str, An
         "intercept_se": np.sqrt(variance_intercept),
         "loading_se": np.sqrt(variance_slope) / root**3,
         "threshold_se": np.sqrt(np.maximum(variance_threshold, 0)),
+        "lower": np.zeros(m) if fit.curves.floors is None else fit.curves.floors[1],
+        "upper": np.ones(m) if fit.curves.floors is None else 1 - fit.curves.floors[0],
+        "lower_se": np.sqrt(variance_floors[1]),
+        "upper_se": np.sqrt(variance_floors[0]),
         "yes_rate": fit.yes_rates()[0],
     }
     table: dict[str, Any] = {}

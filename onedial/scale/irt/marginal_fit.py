@@ -1,21 +1,23 @@
 """The one-factor model fitted to all answers at once, on a scale of any shape: the ground of scores and nulls."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from onedial.scale.correlations.thresholds import normal_quantile
+from onedial.scale.irt.asymptotes import AsymptoteKind, Asymptotes, check_asymptotes
 from onedial.scale.irt.category_curves import UNUSED, Curves, log_categories
 from onedial.scale.irt.em import EmFit, Group, fit_by_em
 from onedial.scale.irt.expectation import MISSING, Codes, mean_and_spread, posterior_of
 from onedial.scale.irt.nodes import nodes_for, quadrature
 from onedial.scale.irt.scales import HISTOGRAM_NODES, ScaleKind, family_of, standard_moments
-from onedial.stats import Floats
+from onedial.stats import Booleans, Floats
 
 _COARSE_NODES = 61
 # The likelihood of a histogram creeps up for ever; what is left at .01 a cycle moves no loading's second digit.
 TOLERANCES = {"normal": 1e-7, "smooth": 1e-4, "two_component": 1e-2, "histogram": 1e-2}
+_TOLERANCE_OF_ASYMPTOTES = 1e-3
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class MarginalFit:
         codes: (question, respondent) the answers. curves: of the respondents. nodes: (node,). log_weight: (node,).
         kind: of the scale's distribution. parameters: of that distribution, as it was fitted.
         log_likelihood: at the maximum. converged: whether it was reached.
-        known_posterior: (question, node) where more than these answers tells it.
+        known_posterior: (question, node) where more than these answers tells it. asymptotes: that were estimated.
     """
 
     codes: Codes
@@ -38,6 +40,7 @@ class MarginalFit:
     log_likelihood: float
     converged: bool
     known_posterior: Floats | None = None
+    asymptotes: Asymptotes | None = None
 
     @cached_property
     def log_p(self) -> Floats:
@@ -71,6 +74,8 @@ def fit_marginal(
     equal_slopes: bool = False,
     start: Curves | None = None,
     tolerance: float | None = None,
+    asymptotes: AsymptoteKind = "none",
+    whose: Booleans | None = None,
 ) -> MarginalFit:
     """Curves and the scale's distribution by marginal maximum likelihood.
 
@@ -78,21 +83,39 @@ def fit_marginal(
         codes: (question, respondent); every respondent must use at least two categories, numbered from 0 without holes.
         kind: of the distribution. n_nodes: default: as many as the sharpest posterior needs, 81 for a histogram.
         equal_slopes: one slope for all respondents. start: curves to begin with. tolerance: of the log likelihood.
+        asymptotes: answers whatever the question: none, equally often by all, or by each respondent as often as it
+            does. whose: (respondent,) who may; default: everyone.
     """
+    check_asymptotes(asymptotes)
     family = family_of(kind)
     if tolerance is None:
         tolerance = TOLERANCES[kind]
     curves = start if start is not None else starting_curves(codes)
-    normal = family_of("normal")
     if start is None:
-        coarse, _ = quadrature(_COARSE_NODES)
-        begun = [Group(codes, normal, normal.start(coarse))]
-        curves = fit_by_em(begun, curves, coarse, equal_slopes, tolerance=1e-2).curves
+        curves = _coarse(codes, curves, equal_slopes)
+    estimated: Asymptotes | None = None
+    if asymptotes != "none":  # found on a normal scale, where no group of questions at one end can stand in for them
+        tolerance = max(tolerance, _TOLERANCE_OF_ASYMPTOTES)
+        estimated = Asymptotes.of(codes, whose)
+        curves = _coarse(codes, replace(curves, floors=estimated.start()), equal_slopes, estimated)
+        if asymptotes == "own":
+            estimated = replace(estimated, centre=np.asarray(curves.floors).max(axis=1))
+            curves = _coarse(codes, curves, equal_slopes, estimated)
     if n_nodes is None:
         n_nodes = HISTOGRAM_NODES if kind == "histogram" else nodes_for(curves.loading)
     nodes, _ = quadrature(n_nodes)
-    found = fit_by_em([Group(codes, family, family.start(nodes))], curves, nodes, equal_slopes, tolerance)
-    return _standardised(codes, found, family.log_weight(found.parameters[0], nodes), nodes, kind)
+    group = Group(codes, family, family.start(nodes))
+    found = fit_by_em([group], curves, nodes, equal_slopes, tolerance, asymptotes=estimated)
+    log_weight = family.log_weight(found.parameters[0], nodes)
+    return replace(_standardised(codes, found, log_weight, nodes, kind), asymptotes=estimated)
+
+
+def _coarse(codes: Codes, curves: Curves, equal_slopes: bool, asymptotes: Asymptotes | None = None) -> Curves:
+    """Curves near those of a normal scale, to begin with."""
+    nodes, _ = quadrature(_COARSE_NODES)
+    normal = family_of("normal")
+    group = Group(codes, normal, normal.start(nodes))
+    return fit_by_em([group], curves, nodes, equal_slopes, tolerance=1e-2, asymptotes=asymptotes).curves
 
 
 def starting_curves(codes: Codes) -> Curves:
@@ -111,7 +134,7 @@ def _standardised(codes: Codes, found: EmFit, log_weight: Floats, nodes: Floats,
         mean, spread = standard_moments(log_weight, nodes)
         curves, nodes = curves.moved(mean, spread), (nodes - mean) / spread
     if curves.slope.sum() < 0:
-        curves, nodes, log_weight = Curves(-curves.slope, curves.cuts), -nodes[::-1], log_weight[::-1]
+        curves, nodes, log_weight = replace(curves, slope=-curves.slope), -nodes[::-1], log_weight[::-1]
     return MarginalFit(
         codes, curves, nodes, log_weight, kind, found.parameters[0], found.log_likelihood, found.converged
     )

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from onedial.scale.irt.asymptotes import AsymptoteKind, Asymptotes
 from onedial.scale.irt.category_curves import Curves
 from onedial.scale.irt.expectation import Codes, codes_of
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
@@ -20,12 +21,17 @@ from onedial.stats import Answers
 _LEAST_SHARE = 0.05  # of the questions, in every category of gaps
 
 
-def null_model(answers: Answers, scale: ScaleKind = "histogram", start: MarginalFit | None = None) -> MarginalFit:
+def null_model(
+    answers: Answers,
+    scale: ScaleKind = "histogram",
+    start: MarginalFit | None = None,
+    asymptotes: AsymptoteKind = "none",
+) -> MarginalFit:
     """The model to draw from.
 
     Args:
         answers: of respondents that vary and hang together. scale: distribution of the questions. start: another fit of
-            the same answers, to begin with.
+            the same answers, to begin with. asymptotes: of the respondents, as in `two_parameter_irt`.
 
     Returns:
         a fit of the respondents' curves, whose posterior knows the gaps.
@@ -34,10 +40,15 @@ def null_model(answers: Answers, scale: ScaleKind = "histogram", start: Marginal
     curves = start.curves if start is not None else None
     gaps = gap_categories(answers)
     if gaps is None:
-        return fit_marginal(codes, scale, start=curves)
-    joint = fit_marginal(np.column_stack([codes, gaps]), scale)
-    own = Curves(joint.curves.slope[:-1], joint.curves.cuts[:1, :-1])
-    return replace(joint, codes=codes, curves=own, known_posterior=joint.posterior)
+        return fit_marginal(codes, scale, start=curves, asymptotes=asymptotes)
+    whose = np.arange(codes.shape[1] + 1) < codes.shape[1]  # the number of gaps is no answer
+    joint = fit_marginal(np.column_stack([codes, gaps]), scale, asymptotes=asymptotes, whose=whose)
+    floors, estimated = joint.curves.floors, joint.asymptotes
+    own = Curves(joint.curves.slope[:-1], joint.curves.cuts[:1, :-1], None if floors is None else floors[:2, :-1])
+    if estimated is not None:
+        centre = None if estimated.centre is None else estimated.centre[:2]
+        estimated = Asymptotes(estimated.possible[:2, :-1], centre)
+    return replace(joint, codes=codes, curves=own, known_posterior=joint.posterior, asymptotes=estimated)
 
 
 def gap_categories(answers: Answers) -> Codes | None:

@@ -35,6 +35,8 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
     if analysis.bootstrap is not None:
         tables["correlations_low"] = analysis.bootstrap.correlation_low
         tables["correlations_high"] = analysis.bootstrap.correlation_high
+    if analysis.accounts is not None:
+        tables["accounts"] = analysis.accounts.table
     if analysis.sensitivity is not None:
         tables["sensitivity"] = analysis.sensitivity
     if analysis.residuals is not None:
@@ -99,6 +101,8 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
     if analysis.one_factor is not None:
         summary["second_eigenvalue"] = analysis.one_factor.second.to_dict()
         summary["smallest_eigenvalue"] = analysis.one_factor.smallest.to_dict()
+    if analysis.accounts is not None:
+        summary["accounts"] = analysis.accounts.table.to_dict(orient="index")
     if analysis.parabola is not None:
         summary["quadratic_r2"] = analysis.parabola.to_dict()
     if analysis.bootstrap is not None:

@@ -28,6 +28,7 @@ from onedial.show import (
     INK,
     PAPER,
     Drawing,
+    family_styles,
     name_points,
     new_figure,
     set_title,
@@ -39,7 +40,8 @@ from onedial.stats import LEVEL, QUANTILES_95
 POINTS, CHANCE, ONE_FACTOR = COLOURS[0], COLOURS[1], COLOURS[2]
 _Z = 1.96
 _MOST_NAMES = 40  # respondents that a map can still name
-_CROWD = 20  # respondents from which on names are smaller
+_CROWD = 20  # respondents up to which a figure names all
+_FURTHEST = 8  # named where there are more
 _MOST_CURVES = 400  # of the bootstrap, for a band
 
 
@@ -50,13 +52,17 @@ def loadings_against_threshold(
     null: Simulated | None = None,
     marginal: IrtModel | None = None,
     missing: pd.DataFrame | None = None,
+    families: "pd.Series | None" = None,
 ) -> Drawing:
-    """One named point per respondent, with 95% intervals where there is a bootstrap, and the parabola with its band.
+    """One point per respondent, with 95% intervals where there is a bootstrap, and the parabola with its band.
+
+    All have names where there are few; of many, those that lie furthest from the parabola.
 
     Args:
         model: fitted. bootstrap: of the same panel. null: of the parabola's R^2 (`quadratic_fit_test`). marginal: a
             two-parameter model, and missing: `missingness_test`; with both, respondents with informative gaps stand
             where their yes rate over all questions would put them, beside a hollow point for the questions answered.
+        families: index respondent; a colour and a marker each.
     """
     loading = model.loadings["factor_1"]
     drawn = loading.notna() & np.isfinite(model.thresholds)
@@ -74,9 +80,17 @@ def loadings_against_threshold(
     else:
         axes, below = figure.subplots(2, 1, height_ratios=[6, 1])
         _null_strip(below, null)
-    axes.errorbar(
-        x, y, xerr=sideways, yerr=upwards, fmt="o", color=POINTS, markersize=4.5, elinewidth=0.8, alpha=0.9, zorder=3
-    )
+    groups = ["" if families is None else str(families.get(label, "")) for label in labels]
+    styles = family_styles(groups)
+    for name, (colour, marker) in styles.items():
+        own = np.array([group == name for group in groups])
+        bars = None if upwards is None else np.asarray(upwards)[:, own]
+        axes.errorbar(
+            x[own], y[own], xerr=sideways[own], yerr=bars, fmt=marker, color=colour, markersize=4.5, elinewidth=0.8,
+            alpha=0.9, zorder=3, label=name or None,
+        )  # fmt: skip
+    if len(styles) > 1:
+        figure.legend(loc="outside lower left", ncols=4)
     moved = np.abs(x - raw) > 0
     for there, here, height in zip(raw[moved], x[moved], y[moved], strict=True):
         axes.plot([there, here], [height, height], color=FAINT, linewidth=0.7, zorder=1)
@@ -94,18 +108,21 @@ def loadings_against_threshold(
     axes.set_ylabel("loading on the shared factor")
     axes.set_ylim(top=max(1.02, axes.get_ylim()[1]))
     remark = f"parabola: R² {fit.r2:.2f}"
-    if null is not None:
+    if null is not None and not moved.any():
+        remark += f", if unrelated {null.mean:.2f} (p = {null.p:.2g})"
+    elif null is not None:
         remark += f"; as answered {null.observed:.2f}, if unrelated {null.mean:.2f} (p = {null.p:.2g})"
     set_title(axes, "Loadings against thresholds", remark)
-    if len(labels) <= _MOST_NAMES:
-        many = len(labels) > _CROWD
-        names = shortened_apart([str(label) for label in labels], 14 if many else 18)
-        name_points(axes, list(x), list(y), names, 5.5 if many else 6.5)
+    told = np.arange(len(labels))
+    if len(labels) > _CROWD and np.isfinite(fit.r2):
+        told = np.argsort(-np.abs(y - fit.predict(x)))[:_FURTHEST]
+    names = shortened_apart([str(label).rpartition("/")[2] for label in labels[told]], 20)
+    name_points(axes, list(x[told]), list(y[told]), names, 6.5)
     low_r2, high_r2 = model.quadratic_fit.r2_range
     caption = (
         "Each point is a respondent: how often it says yes, and how closely it follows the scale that all share. "
-        f"{'Bars and band' if bootstrap is not None else 'Bars'} are 95% intervals over questions. A parabola that "
-        "falls off at both ends looks like a finding, and "
+        f"{'Bars and band' if bootstrap is not None else 'Horizontal bars'} are 95% intervals over questions. "
+        "A parabola that falls off at both ends looks like a finding, and "
         "an empty-cell correction or a scale that is not normal makes one by itself: believe it only if R² lies far "
         "above what loadings that have nothing to do with thresholds give under the same correction, and if no single "
         f"respondent carries it (without one of them R² is {low_r2:.2f} to {high_r2:.2f})."

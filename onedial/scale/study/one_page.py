@@ -10,6 +10,7 @@ import pandas as pd
 from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
 from onedial.scale.factor.factor_fit import ACCEPTABLE
 from onedial.scale.study.panel_analysis import PanelAnalysis
+from onedial.scale.study.power import SECOND_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
 from onedial.stats import LEVEL, names, number, p_text
 
@@ -47,7 +48,7 @@ def page_sections(analysis: PanelAnalysis) -> dict[str, list[str]]:
 
 def verdict(analysis: PanelAnalysis) -> str:
     """The judgement in one or two sentences."""
-    against = objections(analysis)
+    against, missed = objections(analysis), _missed(analysis)
     share = analysis.marginal.respondents["loading"].pow(2).mean()
     clusters = analysis.clusters
     if analysis.shuffled is None:
@@ -56,6 +57,11 @@ def verdict(analysis: PanelAnalysis) -> str:
         return (
             f"Nothing is shared that shuffled answers would not show ({p_text(analysis.shuffled.p[0])}): there is no "
             "scale to speak of."
+        )
+    elif analysis.models is not None and len(analysis.models) == 1:
+        return (
+            f"All respondents are one model, {analysis.models[0]}: that its framings agree ({share:.0%} of the "
+            "variance) says nothing of a scale that models share."
         )
     elif clusters is not None and clusters.between.p > LEVEL and clusters.difference.p <= LEVEL:
         return (
@@ -73,8 +79,12 @@ def verdict(analysis: PanelAnalysis) -> str:
         opening = (
             f"Something is shared ({share:.0%} of the variance), but most of each respondent's answers is its own."
         )
-    if not against:
+    if not against and not missed:
         return f"{opening} Nothing found here speaks against one scale for all."
+    if not against:
+        return (
+            f"{opening} Nothing was found against one scale for all, but it could not have been: {'; '.join(missed)}."
+        )
     return f"{opening} Against one scale for all: {'; '.join(against)}."
 
 
@@ -99,6 +109,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     if alike:
         found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
     return found
+
+
+def _missed(analysis: PanelAnalysis) -> list[str]:
+    return would_be_missed(analysis.second_scale, analysis.residuals, analysis.by_respondents, analysis.by_questions)
 
 
 def factor_shares(analysis: PanelAnalysis) -> list[float]:
@@ -141,6 +155,8 @@ def _shared(analysis: PanelAnalysis) -> Iterable[str]:
 
 
 def _between(analysis: PanelAnalysis) -> Iterable[str]:
+    if analysis.models is None:
+        yield "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
     if analysis.clusters is not None:
         yield from analysis.clusters.sentences()
 
@@ -155,6 +171,11 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
             f"Smallest eigenvalue {one.smallest.observed:.2f}; under one factor {one.smallest.mean:.2f}, "
             f"{p_text(one.smallest.p)}."
         )
+    if analysis.accounts is not None:
+        yield analysis.accounts.sentence("second")
+    if analysis.second_scale is not None:
+        power = f"{analysis.second_scale:.0%}"
+        yield f"A second scale that correlates {SECOND_SCALE:g} with the first would be found in {power}."
     if analysis.fit is not None:
         yield analysis.fit.sentence()
         other = analysis.fit_global
@@ -185,10 +206,18 @@ def _spread(analysis: PanelAnalysis) -> Iterable[str]:
         lost = len(found.simulated) - found.n_defined
         undefined = f"; undefined in {lost} of {len(found.simulated)} simulated panels" if lost else ""
         yield (
-            f"Parabola of loading on threshold: R^2 {found.observed:.2f}; {found.mean:.2f} if the two are unrelated, "
-            f"on a scale of any distribution (p = {found.p:.2g}{undefined}); {low:.2f} to {high:.2f} without one "
-            "respondent."
+            f"Parabola of loading on threshold: R^2 {found.observed:.2f}; {found.mean:.2f} if the two are unrelated "
+            f"(p = {found.p:.2g}{undefined}); {low:.2f} to {high:.2f} without one respondent."
         )
+    if analysis.accounts is not None:
+        yield analysis.accounts.sentence("parabola")
+        yield _refitted(analysis.accounts.table)
+
+
+def _refitted(table: pd.DataFrame) -> str:
+    """The parabola among the loadings of each model of the scale."""
+    each = ", ".join(f"{name} {row['refitted_r2']:.2f} ({p_text(row['bend_p'])})" for name, row in table.iterrows())
+    return f"R^2 of the parabola among the loadings of each model: {each}."
 
 
 def _same(analysis: PanelAnalysis) -> Iterable[str]:
@@ -199,6 +228,8 @@ def _same(analysis: PanelAnalysis) -> Iterable[str]:
         yield orders.sentence(f"groups by {what}")
     for what, curves in analysis.by_questions.items():
         yield curves.sentence(f"questions grouped by {what}")
+    for what, reason in analysis.left_out.items():
+        yield f"Not tested by {what}: {reason}."
     if not (analysis.by_questions or analysis.by_respondents):
         yield "Not tested: nothing is known of questions (topic, level) or respondents (model, family) to group by."
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import one_line
+from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
 from onedial.scale.checks.clusters import ClusterStructure, cluster_structure
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.missingness import missingness_test
@@ -34,9 +35,11 @@ from onedial.scale.factor.factor_names import name_factors
 from onedial.scale.factor.factor_places import factor_places
 from onedial.scale.factor.hierarchy import Hierarchy, schmid_leiman
 from onedial.scale.factor.rotation import RotatedLoadings, rotate
+from onedial.scale.factor.usable import require_one_part
 from onedial.scale.irt.irt import IrtModel, two_parameter_irt
 from onedial.scale.irt.rasch import RaschTest, rasch_test
 from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
+from onedial.scale.study.power import second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
 from onedial.stats import Answers, as_answers
 
@@ -55,9 +58,14 @@ class PanelAnalysis:
         model, marginal, free: factor model of the correlations; two-parameter models on a normal scale and on one of
             any distribution that knows the gaps. missing: of `missingness_test`. threshold_shift: largest change of a
             correlation with the other threshold mode. fit: of one factor, thresholds as chosen, and `fit_global`, over
-            all answers. scale, rasch, reliability, residuals: as named. shuffled, one_factor, parallel, parabola,
-            bootstrap, by_topic, sensitivity: nulls and resamples (of questions; of topics). clusters: of base models.
+            all answers. scale, rasch, reliability, residuals: as named. accounts: of `rival_accounts`; one_factor,
+            parallel and parabola are under the account that comes nearest to explaining a second factor, or a
+            parabola. shuffled, bootstrap, by_topic, sensitivity: null and resamples (of questions; of topics).
+            clusters: of base models.
             by_questions, by_respondents: invariance over every known grouping.
+        models: names of the base models, None where it is not known which respondents are one; second_scale: how
+            often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
+            tested, and why.
         several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
     """
 
@@ -71,6 +79,7 @@ class PanelAnalysis:
     reliability: Reliability
     fit: FactorFit | None
     fit_global: FactorFit | None
+    accounts: RivalAccounts | None = None
     shuffled: EigenvalueNull | None = None
     one_factor: OneFactorBootstrap | None = None
     parallel: EigenvalueNull | None = None
@@ -82,6 +91,9 @@ class PanelAnalysis:
     clusters: ClusterStructure | None = None
     by_questions: dict[str, RespondentInvariance] = field(default_factory=dict)
     by_respondents: dict[str, QuestionInvariance] = field(default_factory=dict)
+    models: list[str] | None = None
+    second_scale: float | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
     several: FactorModel | None = None
     rotated: RotatedLoadings | None = None
     factor_names: pd.DataFrame | None = None
@@ -123,9 +135,10 @@ def analyse_panel(
         PanelAnalysis. Sign: as in the parts.
 
     Raises:
-        InputError: the matrix or an option cannot be used.
+        InputError: the matrix or an option cannot be used, or parts of the panel share no questions.
     """
     answers = as_answers(matrix)
+    require_one_part(answers)
     rules: dict[str, Any] = {"thresholds": thresholds, "zero_cells": zero_cells}
     with each_notice_once():
         model = fit_factor_model(answers, n_factors, extraction, **rules)
@@ -144,12 +157,19 @@ def analyse_panel(
             reliability=difficulty_reliability(marginal),
             fit=factor_fit(answers, **rules) if fits else None,
             fit_global=factor_fit(answers, thresholds="global", zero_cells=zero_cells) if fits else None,
-            residuals=residual_correlations(answers, min(n_replicates, _FEWER), seed) if n_replicates else None,
+            residuals=residual_correlations(answers, min(n_replicates, _FEWER), seed, asymptotes="own")
+            if n_replicates
+            else None,
             sensitivity=sensitivity_table(answers, n_sensitivity, seed=seed, **rules) if n_sensitivity else None,
             clusters=_clusters(answers, respondents, min(n_replicates, _FEWER), rules, seed),
             by_topic=_by_topic(answers, questions, min(n_replicates, _FEWER), rules, seed),
             by_questions=_over_questions(answers, questions),
             by_respondents=_over_respondents(answers, respondents),
+            models=_models(answers, respondents),
+            left_out={
+                **grouped(questions, answers.questions, _FEWEST_QUESTIONS).left_out,
+                **grouped(respondents, answers.respondents[answers.varies], 1).left_out,
+            },
             **drawn,
             **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, questions, seed),
         )
@@ -171,17 +191,28 @@ def each_notice_once() -> Iterator[None]:
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
-def grouped(known: pd.DataFrame | None, names: pd.Index, fewest: int) -> dict[str, pd.Series]:
+class Groupings(dict[str, pd.Series]):
+    """Columns that make groups, by name; `left_out` says why others do not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left_out: dict[str, str] = {}
+
+
+def grouped(known: pd.DataFrame | None, names: pd.Index, fewest: int) -> Groupings:
     """The columns that sort the names into at least two groups, none smaller than `fewest`.
 
     Numbers with more than twelve values are cut into thirds. Left out are text with more than twelve values, columns
     with gaps, and columns that make the same groups as one before them.
     """
-    found: dict[str, pd.Series] = {}
+    found = Groupings()
     codes: list[list[int]] = []
     for column in known.columns if known is not None else ():
         labels = pd.Series(known[column].reindex(names)) if known is not None else pd.Series(dtype=object)
-        if labels.isna().any() or (labels.astype(str).str.strip() == "").any():
+        blank = int((labels.isna() | (labels.astype(str).str.strip() == "")).sum())
+        if blank:
+            if blank < len(labels):
+                found.left_out[str(column)] = f"{blank} of {len(labels)} have none"
             continue
         is_number = pd.api.types.is_numeric_dtype(labels) and not pd.api.types.is_bool_dtype(labels)
         if is_number and labels.nunique() > _MOST_GROUPS:
@@ -192,20 +223,29 @@ def grouped(known: pd.DataFrame | None, names: pd.Index, fewest: int) -> dict[st
         if 2 <= len(sizes) <= _MOST_GROUPS and sizes.min() >= fewest and code not in codes:
             found[str(column)] = labels
             codes.append(code)
+        elif len(sizes) > _MOST_GROUPS and len(sizes) < len(labels):
+            found.left_out[str(column)] = f"{len(sizes)} groups, more than {_MOST_GROUPS}"
+        elif len(sizes) >= 2 and sizes.min() < fewest:
+            found.left_out[str(column)] = f"{sizes.min()} in the smallest of {len(sizes)} groups, fewer than {fewest}"
     return found
 
 
 def _drawn(answers: Answers, n_replicates: int, rules: dict[str, Any], seed: int) -> dict[str, Any]:
     chance = {"seed": seed, **rules}
     shuffled = permutation_null(answers, n_replicates, **chance)
-    one_factor = one_factor_bootstrap(answers, n_replicates, **chance)
+    accounts = rival_accounts(answers, min(n_replicates, _FEWER), **chance)
+    scale, asymptotes = accounts.nearest("second")
+    one_factor = one_factor_bootstrap(answers, n_replicates, scale=scale, asymptotes=asymptotes, **chance)
+    scale, asymptotes = accounts.nearest("parabola")
     return {
+        "accounts": accounts,
+        "second_scale": second_scale_power(answers, one_factor, **chance),
         "shuffled": shuffled,
         "one_factor": one_factor,
         "parallel": revised_parallel_analysis(
             answers, None, n_replicates, shuffles=shuffled, one_factor=one_factor, **chance
         ),
-        "parabola": quadratic_fit_test(answers, n_replicates, **chance),
+        "parabola": quadratic_fit_test(answers, n_replicates, scale=scale, asymptotes=asymptotes, **chance),
         "bootstrap": bootstrap_questions(answers, n_replicates, **chance),
     }
 
@@ -229,6 +269,14 @@ def _clusters(
     if models.isna().any() or len(sizes) < 2 or sizes.max() < 2:
         return None
     return cluster_structure(answers, respondents["model"], n_replicates, seed=seed, **rules)
+
+
+def _models(answers: Answers, respondents: pd.DataFrame | None) -> list[str] | None:
+    """Names of the base models of the respondents that vary."""
+    if respondents is None or "model" not in respondents:
+        return None
+    models = respondents["model"].reindex(answers.respondents[answers.varies])
+    return None if models.isna().any() else [str(name) for name in models.unique()]
 
 
 def _by_topic(

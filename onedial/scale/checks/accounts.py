@@ -1,0 +1,182 @@
+"""What else would make the parabola of loading on threshold, and what a second factor, from one scale alone?
+
+Four things that have nothing to do with how closely a respondent follows the scale bend loadings along thresholds and
+leave a second eigenvalue behind: a scale that is not normal, answers at random (guesses, lapses, a yes or no by rote)
+that all give equally often, or each as often as it does, and both together. Each is a model that the panel is fitted
+with. A parabola is explained by such an account if the account's own panels show one as strong though loadings have
+nothing to do with thresholds, or if no bend is left among the loadings once the account is in the model. A second
+factor is explained if the account's panels of one factor have a second eigenvalue as large. A finding stands if no
+account explains it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import one_line
+from onedial.scale.checks.draws import one_factor_answers
+from onedial.scale.checks.quadratic import bend_among, parabola_r2
+from onedial.scale.checks.quadratic_null import unrelated_answers
+from onedial.scale.checks.replicates import correlate
+from onedial.scale.checks.simulation import checked_for_simulation
+from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
+from onedial.scale.correlations.thresholds import thresholds_of
+from onedial.scale.factor.minres import minres_one_factor
+from onedial.scale.factor.usable import observed_correlation, observed_eigenvalues
+from onedial.scale.irt.asymptotes import AsymptoteKind
+from onedial.scale.irt.irt import loading_covariance
+from onedial.scale.irt.marginal_fit import MarginalFit
+from onedial.scale.irt.null_model import null_model
+from onedial.scale.irt.scales import ScaleKind
+from onedial.stats import LEVEL, Floats, interval_95, p_text, p_value
+
+ACCOUNTS: dict[str, tuple[ScaleKind, AsymptoteKind]] = {
+    "any scale": ("histogram", "none"),
+    "random answers, all alike": ("normal", "common"),
+    "random answers, each its own": ("normal", "own"),
+    "any scale, random answers": ("histogram", "own"),
+}
+PLAIN = "normal scale"
+"""No account but the one that is usually taken for granted."""
+
+
+@dataclass(frozen=True)
+class RivalAccounts:
+    """One panel under the accounts.
+
+    Attributes:
+        table: index account, the usual model (`PLAIN`) first; `random_answers`, mean share of answers at random,
+            `log_likelihood`, `loadings_share`, mean squared loading; `refitted_r2`, the parabola of the account's
+            loadings on its thresholds, and `bend_p`, that they have none; `null_r2, null_low, null_high`, R^2 of the
+            parabola by minres in the account's panels (mean and central 95%), and `r2_p`; `parabola_p`, the larger of
+            the two p; `null_second`, mean second eigenvalue of the account's panels, and `second_p`.
+        r2, second: parabola by minres, and second eigenvalue, of the panel. n_replicates, seed: of the simulation.
+    """
+
+    table: pd.DataFrame
+    r2: float
+    second: float
+    n_replicates: int
+    seed: int
+
+    __repr__ = one_line
+
+    def explaining(self, finding: str, alpha: float = LEVEL) -> pd.DataFrame:
+        """The accounts that explain the `parabola` or the `second` factor, the most likely p first."""
+        p = f"{finding}_p"
+        return self.table[~(self.table[p] <= alpha)].sort_values(p, ascending=False)
+
+    def stands(self, finding: str) -> bool:
+        """Whether no account explains the `parabola`, or the `second` factor."""
+        return not len(self.explaining(finding))
+
+    def p_of(self, finding: str) -> float:
+        """The largest p of all accounts; nan where it is not known."""
+        return float(self.table[f"{finding}_p"].max(skipna=False))
+
+    def nearest(self, finding: str) -> tuple[ScaleKind, AsymptoteKind]:
+        """Scale and asymptotes of the account that comes nearest to explaining the finding."""
+        return ACCOUNTS[str(self.table.loc[list(ACCOUNTS), f"{finding}_p"].fillna(1.0).idxmax())]
+
+    def sentence(self, finding: str) -> str:
+        """Which accounts of the `parabola`, or of the `second` eigenvalue, remain possible."""
+        r2, second = f"The parabola of loading on threshold (R^2 {self.r2:.2f})", self.second
+        opening = r2 if finding == "parabola" else f"The second eigenvalue ({second:.2f})"
+        explaining = self.explaining(finding)
+        if PLAIN in explaining.index:
+            p = p_text(explaining[f"{finding}_p"][PLAIN])
+            return f"{opening} needs no further account: one normal scale alone would make it ({p})."
+        if len(explaining):
+            each = " or ".join(
+                f"{self._phrase(str(name))} ({p_text(row[f'{finding}_p'])})" for name, row in explaining.iterrows()
+            )
+            return f"{opening} is also what {each} would make, from one scale."
+        each = ", ".join(self._phrase(str(name)) for name in ACCOUNTS)
+        return f"{opening} is explained by none of these: {each} (largest {p_text(self.p_of(finding))})."
+
+    def _phrase(self, account: str) -> str:
+        share = f"{self.table['random_answers'][account]:.1%}"
+        return {
+            "any scale": "a scale of another shape",
+            "random answers, all alike": f"random answers ({share}, all alike)",
+            "random answers, each its own": f"random answers ({share}, each respondent its own)",
+            "any scale, random answers": f"both together ({share} random)",
+        }.get(account, account)
+
+
+def rival_accounts(
+    matrix: Any,
+    n_replicates: int = 199,
+    thresholds: ThresholdMode = "pairwise",
+    zero_cells: ZeroCellRule = "half",
+    seed: int = 0,
+) -> RivalAccounts:
+    """Fit every account and ask whether it explains the parabola and the second factor.
+
+    Formula: marginal maximum likelihood on a scale of that shape with those asymptotes (`two_parameter_irt`).
+    `r2_p = (1 + #{null R^2 >= observed}) / (B + 1)` as in `quadratic_fit_test`, `second_p` as in
+    `one_factor_bootstrap`, both with answers of the account. `bend_p`: regression of the account's loadings on 1, t and
+    t^2 of its thresholds, weighted by their covariance and a scatter of their own (F test with the scale factor of
+    Knapp and Hartung, 2003, Statistics in Medicine 22, 2693-2710).
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary, at least six for the parabola.
+        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
+
+    Returns:
+        RivalAccounts. Sign: small p = the account does not explain the finding.
+
+    Raises:
+        InputError: fewer than three respondents vary, or B < 1.
+
+    R: none.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = 0.8 * rng.standard_normal((1000, 1)) + 0.6 * rng.standard_normal((1000, 12))
+    >>> answers = hidden > np.linspace(-1.3, 1.3, 12)
+    >>> guessed = np.where(rng.random(answers.shape) < 0.2, 1, answers)  # a fifth of the answers are a yes by rote
+    >>> found = rival_accounts(guessed, n_replicates=49)
+    >>> bool(found.table["parabola_p"]["normal scale"] <= 0.05), found.stands("parabola")
+    (True, False)
+    """
+    answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
+    loading = np.nan_to_num(minres_one_factor(observed_correlation(answers, thresholds, zero_cells)))
+    r2 = float(parabola_r2(loading[None], thresholds_of(answers)[None])[0])
+    second = float(observed_eigenvalues(answers, thresholds, zero_cells)[1])
+    rows = {}
+    for number, (name, (scale, asymptotes)) in enumerate({PLAIN: ("normal", "none"), **ACCOUNTS}.items()):
+        fit = null_model(answers, scale, asymptotes=asymptotes)
+        rng = np.random.default_rng([seed, number])
+        unrelated = correlate(unrelated_answers(answers, fit, n_replicates, rng), thresholds, zero_cells)
+        one = correlate(one_factor_answers(answers, fit, n_replicates, rng), thresholds, zero_cells)
+        null_r2, null_second = parabola_r2(unrelated.loadings(), unrelated.thresholds), one.eigenvalues()[:, 1]
+        rows[name] = _row(fit) | _beside(r2, null_r2, second, null_second)
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("account")
+    table["parabola_p"] = table[["r2_p", "bend_p"]].max(axis=1, skipna=False)
+    return RivalAccounts(table, r2, second, n_replicates, seed)
+
+
+def _row(fit: MarginalFit) -> dict[str, float]:
+    curves, several = fit.curves, len(fit.curves.slope) > 3
+    return {
+        "random_answers": float(1 - np.mean(curves.attentive)),
+        "log_likelihood": fit.log_likelihood,
+        "loadings_share": float((curves.loading**2).mean()),
+        "refitted_r2": float(parabola_r2(curves.loading[None], curves.thresholds)[0]) if several else float("nan"),
+        "bend_p": bend_among(curves.loading, curves.thresholds[0], loading_covariance(fit)),
+    }
+
+
+def _beside(r2: float, null_r2: Floats, second: float, null_second: Floats) -> dict[str, float]:
+    low, high = interval_95(null_r2)
+    return {
+        "null_r2": float(np.nanmean(null_r2)) if np.isfinite(null_r2).any() else float("nan"),
+        "null_low": low,
+        "null_high": high,
+        "r2_p": p_value(r2, null_r2),
+        "null_second": float(null_second.mean()),
+        "second_p": p_value(second, null_second),
+    }

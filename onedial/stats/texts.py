@@ -1,0 +1,65 @@
+"""What can be read off a question's words: length, digits, its first word, and its words by TF-IDF."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+ALPHAS = np.logspace(-1, 4, 11)
+FOLDS = 5
+_MIN_TO_TRAIN = 10
+
+
+def surface_features(texts: Sequence[str]) -> np.ndarray:
+    """Question x (characters, words, mean length of a word, digits, capitals within, superlatives, "first")."""
+    rows = []
+    for text in texts:
+        words = text.split()
+        lowered = [word.strip("?,.").lower() for word in words]
+        rows.append(
+            [
+                len(text),
+                len(words),
+                len(text) / max(len(words), 1),
+                sum(character.isdigit() for character in text),
+                sum(word[:1].isupper() for word in words[1:]),
+                sum(word.endswith("est") or word == "most" for word in lowered),
+                float("first" in lowered),
+            ]
+        )
+    features = np.array(rows, dtype=float)
+    spread = features.std(axis=0)
+    return (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def text_features(texts: Sequence[str]) -> sparse.csr_matrix:
+    """Question x (surface features and TF-IDF of words and pairs of words that stand in two questions or more)."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    words = TfidfVectorizer(ngram_range=(1, 2), min_df=min(2, len(texts)), sublinear_tf=True).fit_transform(texts)
+    return sparse.hstack([sparse.csr_matrix(surface_features(texts)), words]).tocsr()
+
+
+def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Predicted values for every question; those of the questions trained on come from models that did not see them.
+
+    The penalty is chosen by generalised cross-validation within what is trained on.
+
+    Args:
+        wanted: question, nan where unknown. train: mask of the questions to learn from (those with a value count).
+
+    Returns:
+        question; nan throughout where fewer than ten values are known or all are alike.
+    """
+    from sklearn.linear_model import RidgeCV
+    from sklearn.model_selection import KFold
+
+    known = np.flatnonzero(train & ~np.isnan(wanted))
+    scores = np.full(len(wanted), np.nan)
+    if len(known) < _MIN_TO_TRAIN or np.ptp(wanted[known]) == 0:
+        return scores
+    scores[:] = RidgeCV(ALPHAS).fit(features[known], wanted[known]).predict(features)
+    for seen, left in KFold(FOLDS, shuffle=True, random_state=0).split(known):
+        model = RidgeCV(ALPHAS).fit(features[known[seen]], wanted[known[seen]])
+        scores[known[left]] = model.predict(features[known[left]])
+    return scores
