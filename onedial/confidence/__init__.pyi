@@ -11,10 +11,10 @@ from .confidence_accuracy import ConfidenceAccuracy, Line, confidence_accuracy_r
 from .confidence_report import write_confidence_report
 from .conformal import FEWEST, AnsweringThreshold, OptionSets, answering_threshold, option_sets
 from .f_beta import FBetaCurve, f_beta_curve
-from .knowledge import WhoseKnowledge, whose_knowledge
 from .metacognition import MetaD, meta_d_prime, metacognition_sentences, metacognition_table
-from .pairwise import PairwiseCalibration, pairwise_calibration
+from .predictors import Predictors, compare_predictors, predictors_of_correctness
 from .samples import ZONES, Agreement, certainty_zones, habits, sample_agreement, samples_until_sure
+from .shared_or_own import SharedOrOwn, shared_or_own
 from .signals import signal_table
 from .tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
 
@@ -28,11 +28,11 @@ __all__ = [
     "Line",
     "MetaD",
     "OptionSets",
-    "PairwiseCalibration",
+    "Predictors",
     "SURER",
+    "SharedOrOwn",
     "TokenStatistics",
     "Unknowable",
-    "WhoseKnowledge",
     "ZONES",
     "answering_threshold",
     "auroc",
@@ -41,6 +41,7 @@ __all__ = [
     "brier_skill",
     "calibration_table",
     "certainty_zones",
+    "compare_predictors",
     "confidence_accuracy_regression",
     "coverage_curve",
     "distributional_correctness",
@@ -51,15 +52,15 @@ __all__ = [
     "metacognition_sentences",
     "metacognition_table",
     "option_sets",
-    "pairwise_calibration",
+    "predictors_of_correctness",
     "question_lift",
     "sample_agreement",
     "samples_until_sure",
     "selective_auc",
+    "shared_or_own",
     "shown_lift",
     "signal_table",
     "token_scores",
     "unknowable_discrimination",
-    "whose_knowledge",
     "write_confidence_report",
 ]

@@ -3,9 +3,8 @@
 rates         how often each respondent says yes, and how often it is right
 base_models   do base models that say yes more often get more right?
 reliability   of the answers given with so much confidence, how many were right?
-pairwise      where two disagree, is the one that says yes right more often than chance has it?
 
-Whose yes is best for whom (F-beta) is drawn in `onedial.scale.study.factor_figures`.
+Whose yes is best for whom (F-beta) and whose knowledge it is are drawn in files of their own.
 """
 
 import numpy as np
@@ -13,7 +12,6 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from onedial.confidence.confidence_accuracy import ConfidenceAccuracy
-from onedial.confidence.pairwise import PairwiseCalibration
 from onedial.show import (
     COLOURS,
     FAINT,
@@ -82,47 +80,68 @@ def rates(table: pd.DataFrame) -> Drawing:
 
 
 @styled
-def base_models(means: pd.DataFrame, respondents: pd.DataFrame, result: ConfidenceAccuracy | None) -> Drawing:
+def base_models(
+    means: pd.DataFrame,
+    respondents: pd.DataFrame,
+    result: ConfidenceAccuracy | None,
+    stated: bool = False,
+    families: "pd.Series | None" = None,
+) -> Drawing:
     """Mean confidence against mean accuracy, base models as points, their framings as faint ones.
 
     Args:
         means: `onedial.panels.base_model_means`. respondents: `onedial.panels.rates_of_respondents`.
         result: of `confidence_accuracy_regression` over the base models; None where there are too few for a line.
+        stated: whether the means are of stated confidence, not of yes. families: index base model; a colour each.
     """
     figure = new_figure(4.9)
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1], color=FAINT, linestyle="--", linewidth=1.2, zorder=1)
     known = respondents.dropna(subset=["accuracy", "yes_rate"])
-    axes.plot(known["accuracy"], known["yes_rate"], linestyle="", marker=".", color=FAINT, alpha=0.6, zorder=2)
-    styles = family_styles([str(name) for name in means.index])
-    for name, row in means.iterrows():
-        colour, marker = styles[str(name)]
+    framed = len(known) > len(means)
+    if framed:
+        axes.plot(known["accuracy"], known["yes_rate"], linestyle="", marker=".", color=FAINT, alpha=0.6, zorder=2)
+    if families is None or families.reindex(means.index).fillna("").eq("").any():
+        groups, labels = [str(name) for name in means.index], shortened_apart([str(name) for name in means.index], 26)
+    else:
+        groups = labels = [str(name) for name in families[means.index]]
+    styles = family_styles(groups)
+    for group, (_, row) in zip(groups, means.iterrows(), strict=True):
+        colour, marker = styles[group]
         axes.plot(
             row["accuracy"], row["confidence"], marker, color=colour, markersize=7, markeredgecolor=PAPER, zorder=4
         )
-    labels = shortened_apart([str(name) for name in means.index], 26)
+    said = dict(zip(groups, labels, strict=True))
     handles = [
-        Line2D([], [], color=styles[str(name)][0], marker=styles[str(name)][1], linestyle="", label=label)
-        for name, label in zip(means.index, labels, strict=True)
+        Line2D([], [], color=colour, marker=marker, linestyle="", label=said[group])
+        for group, (colour, marker) in styles.items()
     ][:12]
-    handles.append(Line2D([], [], color=FAINT, marker=".", linestyle="", label="single framings"))
+    if framed:
+        handles.append(Line2D([], [], color=FAINT, marker=".", linestyle="", label="single framings"))
     remark = f"no line: {len(means)} base models, and it takes 3"
     if result is not None and np.isfinite(result.line.slope):
         line = result.line
         ends = np.array([means["accuracy"].min(), means["accuracy"].max()])
         axes.plot(ends, line.intercept + line.slope * ends, color=INK, linewidth=1.6, zorder=3)
         remark = f"slope {line.slope:.2f} ({line.slope_low:.2f} to {line.slope_high:.2f}), {line.n} base models"
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
+    least = min(means["accuracy"].min(), means["confidence"].min()) if stated and len(means) else 0.0
+    low = max(0.0, np.floor(10 * least - 0.5) / 10) - 0.02
+    axes.set_xlim(low, 1.02)
+    axes.set_ylim(low, 1.02)
     axes.set_aspect("equal")
     axes.set_xlabel("share of questions answered correctly")
-    axes.set_ylabel("share of questions with yes")
-    figure.legend(handles=handles, loc="outside lower left", ncols=2)
+    axes.set_ylabel("mean stated confidence" if stated else "share of questions with yes")
+    figure.legend(handles=handles, loc="outside lower left", ncols=2 if groups == list(means.index) else 4)
     set_title(axes, "Confidence against accuracy", remark)
+    framings = (
+        "the framings under which it was asked (faint) are averaged first, since they share what it knows and are no "
+        "further models. "
+    )
+    point = f"large point is a base model: {framings}" if framed else "point is a model. "
+    even = "is as sure as it is right" if stated else "says yes as often as it is right"
     caption = (
-        "Each large point is a base model: the framings under which it was asked (faint) are averaged first, since "
-        "they share what it knows and are no further models. On the dashed line a model says yes as often as it is "
-        "right. With few base models the interval of the slope is wide: read it before the slope."
+        f"Each {point}On the dashed line a model {even}, on average. With few models the interval of the "
+        "slope is wide: read it before the slope."
     )
     return Drawing(figure, "Confidence against accuracy", caption)
 
@@ -177,33 +196,3 @@ def reliability(confidence: pd.DataFrame, correctness: pd.DataFrame, models: pd.
         f"{_FEWEST_IN_A_BIN} answers ({n_left_out} answers in all) are not drawn."
     )
     return Drawing(figure, "Calibration", caption)
-
-
-@styled
-def pairwise(result: PairwiseCalibration) -> Drawing:
-    """The advantage of the one that says yes, pair by pair, against what shared difficulty and rates alone give."""
-    pairs = result.pairs.dropna(subset=["advantage", "null_mean"])
-    figure = new_figure(4.6)
-    axes = figure.add_subplot()
-    sizes = 6 + 40 * pairs["n"] / max(pairs["n"].max(), 1) if len(pairs) else 6
-    axes.scatter(
-        pairs["null_mean"], pairs["advantage"], s=sizes, color=YES, alpha=0.55, edgecolors=PAPER, linewidths=0.4
-    )
-    values = np.r_[pairs["null_mean"], pairs["advantage"], 0.0]
-    low, high = float(values.min()) - 0.05, float(values.max()) + 0.05
-    axes.plot([low, high], [low, high], color=FAINT, linestyle="--", linewidth=1.2, zorder=1)
-    axes.axhline(0, color=FAINT, linewidth=0.8)
-    axes.set_xlim(low, high)
-    axes.set_ylim(low, high)
-    axes.set_aspect("equal")
-    axes.set_xlabel("expected: shared difficulty and rates alone")
-    axes.set_ylabel("advantage of the one that says yes")
-    pooled = result.pooled.iloc[0]
-    remark = f"pooled {pooled['advantage']:+.3f}, expected {pooled['null_mean']:+.3f}, p = {pooled['p']:.2g}"
-    set_title(axes, "Pairwise calibration", remark)
-    caption = (
-        "Each mark is a pair of respondents, over the questions on which exactly one says yes: how much more often "
-        "that one is right. Above the dashed line they know more of themselves than the difficulty that all share, and "
-        "how often each says yes and is right, would give. Larger marks rest on more questions."
-    )
-    return Drawing(figure, "Pairwise calibration", caption)

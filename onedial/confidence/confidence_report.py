@@ -6,14 +6,20 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from onedial.confidence.shared_or_own import NOT_OWN, OWN
 from onedial.core import Run
-from onedial.show import Section, TableRow, captions_of, headline, interval, number, p_value, page
-from onedial.stats import LEVEL
+from onedial.show import Section, TableRow, captions_of, headline, interval, number, page
 
 _RATES = ("yes", "95%", "unread", "right", "95%", "ungraded", "came true", "95%", "of")
 _CALIBRATION = ("answers", "confidence", "right", "error", "95%", "skill", "95%", "AUROC", "95%")
 _ATTITUDES = ("beta", "best", "F", "saying yes to all", "best of another model", "F of that one")
+_PREDICTORS = ("AUROC", "95%", "bits alone", "95%", "bits beside the others", "95%", "models")
 _WORDS = {
+    "predictors": (
+        "Bits: what knowing it saves of the log loss of whether the model is right, per question: alone, beside the "
+        "share right; and where all the other predictors are known. Each question is predicted by fits that did not "
+        "see it."
+    ),
     "rates": (
         "Yes: share of the answers that were read. Right: share of its model's own answers that "
         "could be graded. Came true: share of its yes and no that were. What is blank or ungraded is counted."
@@ -76,32 +82,17 @@ def confidence_in_one_sentence(run: Run) -> str:
             )
         else:
             known = f"confidence tells right from wrong for {(low > 0.5).sum()} of {len(table)} respondents"
-    pooled = run.read_table("pairwise_pooled.csv").iloc[0]
-    p = pooled.get("p")
-    if p is None or pd.isna(p):
-        return f"{known}; whether it is of oneself was not tested (--replicates 0)"
-    more = "more" if p <= LEVEL else "no more"
-    return f"{known}; where two disagree, a yes says {more} than what is hard for all ({_p(p)})"
+    if not run.has("shared_or_own_mean.json"):
+        return f"{known}; whether it is of oneself could not be tested"
+    mean = run.read_json("shared_or_own_mean.json")
+    own = {OWN: "something of it is one's own", NOT_OWN: "nothing of it that counts is one's own"}
+    said = own.get(mean["verdict"], "whether any of it is one's own cannot be told")
+    shared, total = number(mean["shared"], 2), number(mean["total"], 2)
+    return f"{known}; of its correlation with one's own correctness, {total}, all share {shared}, and {said}"
 
 
 def _worth(run: Run, summary: dict[str, Any], drawn: Any) -> list[Section]:
     attitudes = run.read_table("attitudes.csv")
-    pooled, within = (run.read_table(name).iloc[0] for name in ("pairwise_pooled.csv", "within_respondents.csv"))
-    disagree = (
-        f"Where two disagree ({pooled['n']:.0f} times), the one that says yes is right more often by "
-        f"{number(pooled['advantage'], signed=True)}"
-        + (
-            f"; shared difficulty and yes rates alone give {number(pooled['null_mean'], signed=True)}"
-            if "p" in pooled
-            else ""
-        )
-        + "."
-    )
-    alone = (
-        f"One respondent by itself is right more often where it says yes than where it says no by "
-        f"{number(within['gain'], signed=True)} on average ({within['n_respondents']:.0f} respondents, standard error "
-        f"{number(within['gain_se'])})."
-    )
     sections = [
         Section(
             "Whose yes is best, by what an error costs",
@@ -122,13 +113,20 @@ def _worth(run: Run, summary: dict[str, Any], drawn: Any) -> list[Section]:
         calibration += [about, _table("Calibration", _CALIBRATION, _calibration(table))]
         calibration += [page.items(summary["metacognition"])]
     sections.append(Section("Is it calibrated?", calibration))
-    knowing = [disagree, alone, headline(summary["whose_knowledge"])]
-    sections.append(Section("Of oneself, or of what is hard for all?", [page.items(knowing), *drawn("pairwise")]))
+    knowing = [page.text(headline(summary["shared_or_own"])), *drawn("shared_or_own"), *drawn("predictors")]
+    if run.has("predictors.csv"):
+        table = run.read_table("predictors.csv").set_index("predictor")
+        lines = [TableRow(str(name), _predictor(row)) for name, row in table.iterrows()]
+        knowing += [page.text(_WORDS["predictors"]), page.table("Predictors", "predictor", _PREDICTORS, lines)]
+    sections.append(Section("Of oneself, or of what is hard for all?", knowing))
     return sections
 
 
-def _p(value: float) -> str:
-    return f"p = {p_value(value)}".replace("= <", "< ")
+def _predictor(row: "pd.Series[Any]") -> list[str]:
+    cells = []
+    for name, digits in (("auroc", 2), ("bits", 3), ("bits_more", 3)):
+        cells += [number(row[name], digits), interval(row[f"{name}_low"], row[f"{name}_high"], digits)]
+    return [*cells, f"{row['n_models']:.0f}"]
 
 
 def _table(label: str, columns: tuple[str, ...], lines: list[TableRow]) -> Markup:

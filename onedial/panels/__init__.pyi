@@ -15,6 +15,7 @@ from .grading.graders import grade_answer
 from .grading.grading import grade
 from .inputs import ExperimentInputs, load_inputs
 from .joining import drop_own, join_questions_and_panel, same_model
+from .own_answers import load_answers
 from .panel_files import load_panel
 from .panel_scores import Confidence, base_model_means, correctness_of, rates_of_respondents, stated_confidence
 from .panel_summary import summarise_panel
@@ -68,6 +69,7 @@ __all__ = [
     "join_questions_and_panel",
     "judge_answers",
     "key_of",
+    "load_answers",
     "load_facts",
     "load_inputs",
     "load_judge",

@@ -47,7 +47,7 @@ RESPONDENTS_FILE = "respondents.csv"
 _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
 _UNREAD = {"na", "nan"}
 _WANTED_SHARE = "give a probability from 0 to 1, or leave it blank"
-_WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
+WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
 # What a wide file may say of its questions; every other column is a respondent.
 _ABOUT_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
@@ -111,7 +111,7 @@ def _load(
         known = _read_respondents(table_beside)
     else:
         known = None
-    answer = _answer_reader(elicitation)
+    answer = answer_reader(elicitation)
     is_long = {"respondent", "said_yes"} & set(table.frame.columns)
     if is_long:
         panel = _read_long(table, known, answer, elicitation, bool(cuts))
@@ -190,7 +190,7 @@ def _read_wide(
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
     index = pd.Index(ids, name="question_id")
     answers = pd.DataFrame(
-        {name: table.parse(name, answer, _WANTED) for name in names}, index=index, dtype=float
+        {name: table.parse(name, answer, WANTED) for name in names}, index=index, dtype=float
     ).rename_axis(columns="respondent")
     texts = pd.Series(table.parse("question", text_of, "write the question as text"), index=index, dtype=object)
     return ResponseMatrix(
@@ -217,7 +217,7 @@ def _read_long(
     responses = table.frame.copy()
     responses["question_id"] = _question_ids(table)
     responses["respondent"] = table.parse("respondent", name_of, "name the respondent")
-    responses["said_yes"] = table.parse("said_yes", answer, _WANTED)
+    responses["said_yes"] = table.parse("said_yes", answer, WANTED)
     for column in ("margin", "mass"):
         if column in responses.columns:
             responses[column] = table.parse(column, _number, "give a number, or leave it blank")
@@ -227,7 +227,7 @@ def _read_long(
     if "sample" in responses.columns:
         responses["sample"] = table.parse("sample", text_of, "number the samples")
     if "answered_correctly" in responses.columns:
-        responses["answered_correctly"] = table.parse("answered_correctly", _answer, _WANTED)
+        responses["answered_correctly"] = table.parse("answered_correctly", _answer, WANTED)
     if "mass" in responses.columns:
         unread = responses["mass"].notna() & ~is_read(responses["mass"]) & responses["said_yes"].notna()
         responses.loc[unread, "said_yes"] = np.nan
@@ -318,7 +318,7 @@ def _read_respondents(path: Path) -> pd.DataFrame:
     return known.assign(respondent=names).set_index("respondent")
 
 
-def _answer_reader(elicitation: Elicitation | None) -> Callable[[Any], float]:
+def answer_reader(elicitation: Elicitation | None) -> Callable[[Any], float]:
     """What a cell of answers means, with the spellings that the elicitation adds."""
     spelt = dict(_ANSWERS)
     if elicitation is not None:

@@ -16,7 +16,6 @@ from onedial.confidence import (
     confidence_accuracy_regression,
     expected_calibration_error,
     f_beta_curve,
-    pairwise_calibration,
 )
 from onedial.core import InputError
 from onedial.stats import PsychometricsWarning, roc_area, wilson_interval
@@ -193,93 +192,6 @@ def test_a_mean_of_one_is_left_out_of_the_logit_line_and_named():
     with pytest.warns(PsychometricsWarning, match="sure has a mean of exactly 0 or 1"):
         found = confidence_accuracy_regression(confidence, accuracy)
     assert (found.line.n, found.logit_line.n) == (4, 3)
-
-
-def test_pairwise_counts_are_those_of_the_definition():
-    said, right = panel()
-    found = pairwise_calibration(said, right, difficulty=np.arange(len(said)), n_permutations=3)
-    for _, row in found.pairs.iterrows():
-        i, j = row["first"], row["second"]
-        known = said[i].notna() & said[j].notna()
-        differ = known & (said[i] != said[j])
-        yes_right = (differ & (right[i] != right[j]) & (said[i] == right[i])).sum()
-        no_right = (differ & (right[i] != right[j]) & (said[i] != right[i])).sum()
-        assert (row["n"], row["yes_right"], row["no_right"]) == (differ.sum(), yes_right, no_right)
-        assert row["advantage"] == pytest.approx((yes_right - no_right) / differ.sum())
-    pooled = found.pooled.loc["all questions"]
-    assert pooled["n"] == found.pairs["n"].sum()
-    assert pooled["yes_right"] == found.pairs["yes_right"].sum()
-    assert pooled["no_right"] == found.pairs["no_right"].sum()
-    assert found.pooled.loc["contested questions", "n"] < pooled["n"]
-
-
-def test_shared_difficulty_and_yes_rates_alone_pass_for_no_pairwise_calibration():
-    p = [pairwise_calibration(*simulated(i, own=0), n_permutations=39, seed=i).pooled["p"].iloc[0] for i in range(24)]
-    assert np.mean(np.array(p) <= 0.1) <= 0.29
-    assert 0.3 < np.mean(p) < 0.7
-
-
-def test_knowledge_of_ones_own_answer_is_found():
-    found = pairwise_calibration(*simulated(0, own=0.3), n_permutations=99)
-    assert found.pooled.loc["all questions", "p"] == 0.01
-    assert found.pooled.loc["all questions", "advantage"] > found.pooled.loc["all questions", "null_95"] + 0.03
-    within = found.within
-    assert within.loc["contested questions", "gain"] < within.loc["all questions", "gain"]
-
-
-def test_the_null_of_pairwise_calibration_keeps_yes_rates_and_gaps():
-    from onedial.confidence.pairwise import _shuffled, _strata
-
-    rng = np.random.default_rng(0)
-    known = rng.random((90, 4)) < 0.7
-    yes = (rng.random((90, 4)) < 0.4) & known
-    readiness = rng.random((90, 4))
-    readiness[:5] = np.nan
-    with pytest.warns(PsychometricsWarning, match="5 questions have no difficulty score"):
-        strata = _strata(readiness, 9)
-    shuffled = _shuffled(yes, known, strata, rng)
-    assert not (shuffled & ~known).any()
-    assert not np.array_equal(shuffled, yes)
-    assert np.array_equal(shuffled[:5], yes[:5])
-    for i in range(4):
-        for stratum in range(9):
-            rows = strata[:, i] == stratum
-            assert rows.sum() in (9, 10)
-            lower = (strata[:, i] < stratum) & (strata[:, i] >= 0)
-            assert readiness[rows, i].min() >= readiness[lower, i].max(initial=0)
-            assert shuffled[rows, i].sum() == yes[rows, i].sum()
-
-
-def two_groups(seed: int, own: float, n: int = 600, m: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """Two groups of respondents, each with its own scale for confidence and correctness; `own` as in `simulated`."""
-    rng = np.random.default_rng(seed)
-    scales = np.sqrt(0.3) * rng.standard_normal((n, 1)) + np.sqrt(0.7) * rng.standard_normal((n, 2))
-    easiness, noise = scales[:, np.arange(m) % 2], rng.standard_normal((n, m))
-    said = (0.8 * easiness + 0.6 * noise > rng.normal(size=m) * 0.6).astype(float)
-    luck = own * noise + np.sqrt(1 - own**2) * rng.standard_normal((n, m))
-    right = (0.7 * easiness + np.sqrt(0.51) * luck > rng.normal(size=m) * 0.5).astype(int)
-    said[rng.random((n, m)) < 0.1] = np.nan
-    return said, right
-
-
-def test_what_the_models_of_a_group_share_is_not_taken_for_self_knowledge():
-    p, one_scale = [], []
-    for seed in range(20):
-        said, right = two_groups(seed, own=0)
-        found = pairwise_calibration(said, right, n_permutations=39, seed=seed)
-        assert found.n_factors == 2
-        p.append(found.pooled["p"].iloc[0])
-        if seed < 5:
-            held = pairwise_calibration(said, right, n_permutations=39, seed=seed, n_factors=1)
-            one_scale.append(held.pooled["p"].iloc[0])
-    assert np.mean(np.array(p) <= 0.05) <= 0.2
-    assert np.mean(p) > 0.3
-    assert np.mean(one_scale) < 0.1
-
-
-def test_self_knowledge_is_found_also_where_groups_share_a_scale_of_their_own():
-    found = pairwise_calibration(*two_groups(1, own=0.35), n_permutations=99)
-    assert found.pooled.loc["all questions", "p"] == 0.01
 
 
 def test_the_area_under_the_curve_is_scikit_learns_under_ties_gaps_and_weights():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.confidence import confidence_accuracy_regression, pairwise_calibration
+from onedial.confidence import confidence_accuracy_regression
 from onedial.confidence import confidence_figures as draw
 from onedial.panels import base_model_means, correctness_of, load_panel, rates_of_respondents, stated_confidence
 from onedial.show import INK
@@ -67,11 +67,3 @@ def test_reliability_pools_the_framings_of_a_model_and_leaves_small_bins_out(pan
     wanted = expected.loc[expected["size"] >= 10, "mean"].to_numpy()
     assert any(len(own) == len(wanted) and np.allclose(own, wanted) for own in shown)
     assert "are not drawn" in drawing.caption
-
-
-def test_pairs_stand_where_their_advantage_is(panel, right):
-    part = panel.select(respondents=[name for name in panel.answers.columns if "gemma" in name])
-    result = pairwise_calibration(part, right[part.answers.columns], n_permutations=9)
-    offsets = draw.pairwise(result).figure.axes[0].collections[0].get_offsets()
-    known = result.pairs.dropna(subset=["advantage", "null_mean"])
-    np.testing.assert_allclose(offsets, known[["null_mean", "advantage"]])

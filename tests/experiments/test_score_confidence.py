@@ -17,14 +17,13 @@ from onedial.confidence import (
     f_beta_curve,
     metacognition_sentences,
     metacognition_table,
-    pairwise_calibration,
 )
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "score_confidence.py"
 
 
-def run(*arguments):
-    return run_program(PROGRAM, *arguments)
+def run(*arguments, drawn=False):
+    return run_program(PROGRAM, *arguments, drawn=drawn)
 
 
 def long_panel(n=120, n_models=4, n_framings=2, **more):
@@ -59,7 +58,7 @@ def scored(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scored")
     table = long_panel()
     table.to_csv(folder / "panel.csv", index=False)
-    done = run(folder / "panel.csv", "--out", folder / "out", "--replicates", "19", "--seed", "3")
+    done = run(folder / "panel.csv", "--out", folder / "out", "--replicates", "19", "--seed", "3", drawn=True)
     assert done.returncode == 0, done.stderr
     return table, folder / "out", done.stdout
 
@@ -70,9 +69,6 @@ def test_the_tables_hold_what_the_statistics_give(scored):
     said, right = (matrix.reindex(order) for matrix in matrices(table))
     written = pd.read_csv(out / "f_beta.csv", index_col=0)
     np.testing.assert_allclose(written[said.columns], f_beta_curve(said, right).curve, rtol=1e-6)
-    pooled = pd.read_csv(out / "pairwise_pooled.csv", index_col=0)
-    expected = pairwise_calibration(said, right, n_permutations=19, seed=3).pooled
-    np.testing.assert_allclose(pooled["advantage"], expected["advantage"], rtol=1e-6)
     calibration = pd.read_csv(out / "calibration.csv", index_col=0)
     margins = (
         table.dropna(subset=["said_yes"])
@@ -143,8 +139,9 @@ def test_the_report_says_for_how_many_confidence_is_worth_something_and_shows_ev
     calibration = pd.read_csv(out / "calibration.csv", index_col=0)
     told = (calibration["auroc_low"] > 0.5).sum()
     assert f"Confidence tells right from wrong for {told} of {len(calibration)} respondents" in page
-    p = pd.read_csv(out / "pairwise_pooled.csv").loc[0, "p"]
-    assert f"a yes says {'more' if p <= 0.05 else 'no more'} than what is hard for all (p = " in page
+    mean = json.loads((out / "shared_or_own_mean.json").read_text())
+    assert f"{mean['total']:.2f}, all share {mean['shared']:.2f}, and" in page.replace("−", "-")
+    assert summary["shared_or_own"][1:] in page
     assert summary["line_between_models"][1:] in page
     assert all(sentence in page for sentence in summary["metacognition"])
     for name, row in calibration.iterrows():
@@ -157,7 +154,7 @@ def test_the_report_says_for_how_many_confidence_is_worth_something_and_shows_ev
 def test_every_figure_is_drawn_with_a_caption(scored):
     _, out, _ = scored
     captions = json.loads((out / "figures" / "captions.json").read_text())
-    assert set(captions) == {"rates", "f_beta", "base_models", "reliability", "pairwise"}
+    assert set(captions) == {"rates", "f_beta", "base_models", "reliability", "shared_or_own", "predictors"}
     for name in captions:
         assert (out / "figures" / f"{name}.png").stat().st_size > 10_000
 
@@ -175,10 +172,10 @@ def test_without_replicates_no_interval_and_no_test_is_claimed(tmp_path):
     long_panel(60).to_csv(tmp_path / "p.csv", index=False)
     done = run(tmp_path / "p.csv", "--out", tmp_path / "out", "--replicates", "0")
     assert "not tested" in done.stdout
-    assert "p" not in pd.read_csv(tmp_path / "out" / "pairwise_pooled.csv").columns
+    assert not (tmp_path / "out" / "shared_or_own.csv").exists()
     assert "m_ratio_low" not in pd.read_csv(tmp_path / "out" / "metacognition.csv").columns
     assert "brier_low" not in pd.read_csv(tmp_path / "out" / "calibration.csv").columns
-    assert "whether it is of oneself was not tested (--replicates 0)" in page_of(tmp_path / "out")
+    assert "whether it is of oneself could not be tested" in page_of(tmp_path / "out")
 
 
 def test_stated_confidence_goes_before_margins_and_without_either_it_is_said(tmp_path):
