@@ -1,0 +1,83 @@
+"""Does the shared scale hang on where numbers are cut into yes and no? The factor of every reading of one panel."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.panels import ResponseMatrix, stated_confidence
+from onedial.scale import (
+    FactorModel,
+    cut_confidence,
+    factor_fit,
+    fit_factor_model,
+    minres_one_factor,
+    permutation_null,
+    polychoric,
+    quadratic_fit,
+    quadratic_fit_test,
+    revised_parallel_analysis,
+)
+
+CUTS = (80.0, 90.0, 95.0, 100.0)
+"""In hundredths of the panel's top."""
+GRADED_AT = (70.0, 80.0, 90.0, 95.0, 99.0)
+AS_ANSWERED = "as answered"
+
+
+def readings_table(panel: ResponseMatrix, model: FactorModel, n_replicates: int, seed: int) -> pd.DataFrame:
+    """One row for each way to read the panel: as answered, and where numbers were stated at every cut and graded.
+
+    Args:
+        model: of the panel as answered. n_replicates: of the nulls; 0 = none.
+
+    Returns:
+        Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
+        first_shuffled, n_factors (parallel analysis), rmsea, cfi, parabola_r2, parabola_p. Loadings of the graded
+        reading come from polychoric correlations, its thresholds from the panel as answered; what has no null there
+        is nan.
+    """
+    rows = {AS_ANSWERED: _reading(panel.answers, n_replicates, seed)}
+    numbers = stated_confidence(panel)
+    if numbers is None or numbers.source != "stated":
+        return _table(rows)
+    for cut in CUTS:
+        yes = (numbers.values >= cut / 100 - 1e-9).astype(float).where(numbers.values.notna())
+        rows[f"at least {cut:g}"] = _reading(yes, n_replicates, seed)
+    medians = (numbers.values >= numbers.values.median()).astype(float).where(numbers.values.notna())
+    rows["at least its median"] = _reading(medians, n_replicates, seed)
+    rows["graded"] = _graded(numbers.values, model)
+    return _table(rows)
+
+
+def _table(rows: dict[str, dict[str, float]]) -> pd.DataFrame:
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("reading")
+
+
+def _reading(answers: pd.DataFrame, n_replicates: int, seed: int) -> dict[str, float]:
+    varied = answers.loc[:, answers.nunique() > 1]
+    model = fit_factor_model(varied)
+    values = model.eigenvalues.to_numpy()
+    row: dict[str, Any] = {"n_models": len(values), "first": values[0] / len(values), "second": values[1] / len(values)}
+    if n_replicates:
+        shuffled = permutation_null(varied, n_replicates, seed=seed)
+        row["first_shuffled"] = float(np.nanmean(shuffled.simulated[:, 0])) / len(values)
+        row["n_factors"] = revised_parallel_analysis(
+            varied, n_replicates=min(n_replicates, 99), seed=seed, shuffles=shuffled
+        ).n_above()
+    fit = factor_fit(varied)
+    row |= {"rmsea": fit.rmsea, "cfi": fit.cfi, "parabola_r2": model.quadratic_fit.r2}
+    if n_replicates:
+        row["parabola_p"] = quadratic_fit_test(varied, n_replicates, seed=seed).p
+    return row
+
+
+def _graded(numbers: pd.DataFrame, model: FactorModel) -> dict[str, float]:
+    graded = cut_confidence(100 * numbers + 1e-9, GRADED_AT)
+    graded = graded.loc[:, graded.nunique() > 1]
+    correlation = polychoric(graded).correlation
+    values = np.linalg.eigvalsh(np.nan_to_num(correlation.to_numpy()))[::-1]
+    loadings = pd.Series(minres_one_factor(correlation.to_numpy()), correlation.index)
+    parabola = quadratic_fit(loadings, model.thresholds.reindex(loadings.index))
+    n = len(values)
+    return {"n_models": n, "first": values[0] / n, "second": values[1] / n, "parabola_r2": parabola.r2}
