@@ -1,0 +1,240 @@
+"""Where does a new model stand on a panel's scale? From 20 to 30 answers, and which questions to put to it.
+
+    python experiments/place.py frontier-confidence --next 25                  # the first questions to ask: next.csv
+    python experiments/place.py frontier-confidence --answers mine.csv         # question_id,answer: where it stands
+    python experiments/place.py embedded --model HuggingFaceTB/SmolLM2-360M-Instruct  # asks it, one after the other
+    python experiments/place.py frontier-confidence --evaluate                 # how good that is: minutes on a core
+
+next.csv has an empty column answer: filled with 1/0 or yes/no it is what --answers takes; what stays blank tells
+nothing. Threshold = Phi^-1(yes rate over all of the panel's questions), higher = more often yes. Writes, beside
+next.csv, steps.csv (threshold with its 95% interval after each answer), predictions.csv (probability of a yes to every
+question not asked), answers.csv (of --model) and figures/; of --evaluate summary.csv and draws.csv: every respondent of
+the panel left out with its family and placed as if it were new, against random questions.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onedial.core import (
+    InputError,
+    Notes,
+    Run,
+    add_run_options,
+    notice,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+    say,
+)
+from onedial.studies import Start, prompt_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from onedial.models import OpenModel
+    from onedial.panels import ResponseMatrix
+    from onedial.scale import Placement, QuestionBank
+    from onedial.show import Drawing
+
+
+PROGRAM = "place"
+FIRST = 25
+FEWEST_TO_JUDGE = 20
+"""Answers from which on something is said of whether a respondent follows the scale."""
+
+Results = tuple[dict[str, Any], "dict[str, Drawing]"]
+
+
+def main() -> None:
+    options = parse_options()
+    notes = Notes()
+    with notes.collected():
+        place(options, notes)
+
+
+def place(options: argparse.Namespace, notes: Notes) -> None:
+    from onedial.panels import drop_own, load_answers, load_panel
+    from onedial.show import save_results
+
+    panel = load_panel(options.panel, options.respondents)
+    answers = None if options.answers is None else load_answers(options.answers, panel.answers.index, panel.elicitation)
+    start = Start(PROGRAM, options, f"place-{Path(options.panel).stem}")
+    model = None
+    if options.model:
+        panel, own = drop_own(panel, options.model)
+        if own:
+            notice(f"{len(own)} respondents are the model itself and are left out: {', '.join(own)}")
+        model = start.load_subject(options)
+    with start.begin(notes, model) as run, run.withdrawn_if_refused(), run.stage("place"):
+        if options.evaluate:
+            tables, figures = evaluated(panel, options)
+        else:
+            tables, figures = placed(panel, answers, model, options)
+        save_results(run, tables, figures)
+        say_where(run, tables)
+
+
+def evaluated(panel: "ResponseMatrix", options: argparse.Namespace) -> Results:
+    """How good placing is on the panel's own respondents; prints the table."""
+    from onedial.scale import evaluate_placing, kin_of, placing_summary
+    from onedial.scale.place import placing_figures
+    from onedial.show import progress_bar
+
+    with progress_bar(panel.answers.shape[1], "placing") as advance:
+        draws = evaluate_placing(
+            panel, kin_of(panel.respondents), n_draws=options.draws, seed=options.seed, advance=advance
+        )
+    summary = placing_summary(draws, panel.respondents["model"], options.seed)
+    shown = ["rmse", "rmse_low", "rmse_high", "close", "coverage", "width", "bits"]
+    say(summary[shown].round(3).to_string())
+    return {"summary": summary, "draws": draws.set_index("respondent")}, {
+        "quality": placing_figures.quality_by_size(summary)
+    }
+
+
+def placed(
+    panel: "ResponseMatrix", answers: "pd.Series | None", model: "OpenModel | None", options: argparse.Namespace
+) -> Results:
+    """Where the respondent stands, what it will say to the rest, and what to ask it next."""
+    from onedial.scale import QuestionBank, kin_of
+    from onedial.scale.place import placing_figures
+
+    bank = QuestionBank.of(panel, kin_of(panel.respondents))
+    say(
+        f"{len(bank.respondents)} respondents placed {len(bank.questions)} questions; of one like them is expected: "
+        f"threshold {bank.prior.threshold:.2f} (standard deviation {bank.prior.threshold_sd:.2f}), loading "
+        f"{bank.prior.loading:.2f}"
+    )
+    placement, tables = bank.place({}), {}
+    askable = questions_with_texts(panel, bank)
+    if model is not None:
+        placement, tables["answers"] = ask(model, panel, placement, askable, options)
+    elif answers is not None:
+        unread = answers.index[answers.isna()]
+        placement = bank.place(answers[answers.index.isin(bank.questions)])
+        say(f"{len(placement.asked)} answers, {len(unread)} blank")
+    following = placement.next_questions(options.next, options.seed, among=askable)
+    predicted = placement.predicted()
+    tables["next"] = next_questions_table(following, predicted, panel)
+    if not len(placement.asked):
+        return tables, {}
+    tables["steps"] = placement.steps().set_index("n_answers")
+    tables["predictions"] = predicted.to_frame()
+    say_placement(placement)
+    return tables, {"threshold": placing_figures.threshold_by_answers(tables["steps"].reset_index())}
+
+
+def questions_with_texts(panel: "ResponseMatrix", bank: "QuestionBank") -> set[Any]:
+    """The bank's questions that can be put to somebody; all of them where the panel holds no texts at all."""
+    texts = panel.question_texts
+    if texts is None:
+        return set(bank.questions)
+    whole = bank.questions[texts.reindex(bank.questions).notna().to_numpy()]
+    if len(whole) < len(bank.questions):
+        say(f"{len(bank.questions) - len(whole)} questions without a whole text are not asked")
+    return set(whole)
+
+
+def next_questions_table(questions: list[Any], predicted: "pd.Series", panel: "ResponseMatrix") -> "pd.DataFrame":
+    """question_id, with an empty answer to be filled in, the probability of a yes, and the text where it is known."""
+    import pandas as pd
+
+    index = pd.Index(questions, name="question_id")
+    table = pd.DataFrame({"answer": "", "probability": predicted.reindex(index)}, index=index)
+    return table if panel.question_texts is None else table.assign(question=panel.question_texts.reindex(index))
+
+
+def ask(
+    model: "OpenModel", panel: "ResponseMatrix", placement: "Placement", askable: set[Any], options: argparse.Namespace
+) -> "tuple[Placement, pd.DataFrame]":
+    """Ask the model one question after the other, each chosen after the answers before it."""
+    from dataclasses import replace
+
+    import pandas as pd
+
+    from onedial.asking import CAN_YOU_ANSWER, load_prompt, measurement_row
+    from onedial.models import LocalRespondent
+    from onedial.panels import load_questions
+    from onedial.show import progress_bar
+
+    texts = panel.question_texts
+    if texts is None:
+        texts = pd.Series({question.id: question.text for question in load_questions(options.questions or "embedded")})
+        askable = askable & set(texts.index)
+    if not askable:
+        raise InputError("no text is known of the panel's questions; give them with --questions, by the panel's ids")
+    template = load_prompt(prompt_of(options))
+    if panel.elicitation is not None and (said := panel.elicitation.otherwise(template.user)):
+        notice(f"asked otherwise: {'; '.join(said)}")
+    instrument = replace(CAN_YOU_ANSWER, template=template)
+    respondent, rows = LocalRespondent(model), []
+    with progress_bar(options.next, "asking") as advance:
+        for _ in range(options.next):
+            following = placement.next_questions(1, options.seed, among=askable)
+            if not following:
+                break
+            (question,) = following
+            askable = askable - {question}
+            (response,) = respondent.answer([instrument.prompt(texts[question])], instrument)
+            names = (model.identity.name, respondent.identity, instrument.name, template.name)
+            rows.append(measurement_row(*names, question, response))
+            if response.said_yes is not None:
+                placement = placement.after(question, response.said_yes)
+            advance(1)
+    say(f"{len(rows)} questions asked, {len(rows) - len(placement.asked)} answers unread")
+    return placement, pd.DataFrame(rows).set_index("question_id")
+
+
+def say_placement(placement: "Placement") -> None:
+    """Threshold, yes rate and loading; where the answers do not show that it follows the scale, that too."""
+    low, high = placement.interval
+    loading, least, most = placement.loading
+    say(
+        f"threshold {placement.threshold:.2f} (95% interval {low:.2f} to {high:.2f}): expected to say yes to "
+        f"{placement.yes_rate:.1%} of the panel's questions"
+    )
+    say(f"loading {loading:.2f} ({least:.2f} to {most:.2f})")
+    if len(placement.asked) >= FEWEST_TO_JUDGE and not placement.follows:
+        say(
+            "these answers do not show that it follows the panel's scale; if it does not, the interval is too narrow: "
+            "more answers tell"
+        )
+
+
+def say_where(run: Run, tables: dict[str, Any]) -> None:
+    say(f"written: {', '.join(f'{name}.csv' for name in tables)} in {run.path}")
+
+
+def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument(
+        "panel", metavar="PANEL", help="CSV, JSONL or Parquet; or embedded, frontier, frontier-confidence (:90, ...)"
+    )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--answers", type=Path, metavar="FILE", help="table of question_id and answer, as given so far")
+    way.add_argument("--model", help="ask this model here: built-in name, hub id, local folder or GGUF file")
+    way.add_argument("--evaluate", action="store_true", help="place each respondent of the panel as if it were new")
+    parser.add_argument(
+        "--next",
+        type=positive,
+        default=FIRST,
+        metavar="N",
+        help="questions to ask next, or to ask --model (%(default)s)",
+    )
+    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
+    parser.add_argument("--draws", type=positive, default=10, help="of --evaluate, for each respondent (%(default)s)")
+    subject = parser.add_argument_group("with --model")
+    subject.add_argument("--questions", help="the questions' texts, where the panel has none (embedded)")
+    subject.add_argument("--prompt", help="file or framing (default: what the panel was asked)")
+    subject.add_argument("--revision", help="branch, tag or commit of a hub id")
+    subject.add_argument("--dtype", choices=("auto", "float32", "bfloat16", "float16"), default="auto")
+    subject.add_argument("--device-map", help="auto spreads a large model over several GPUs")
+    add_run_options(parser)
+    return parse_run_options(parser, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
