@@ -79,9 +79,9 @@ def one_verdict(sweep: "pd.DataFrame", kind: str, seed: int, options: argparse.N
 
 def missed_marks(reproduced: dict[str, Counter[str]], n_seeds: int) -> list[str]:
     """What the module's docstring promises and these counts do not keep."""
-    from onedial.verdict.verdict import MAJORITY_AS_GOOD, NOT_REPRODUCED, REPRODUCED
+    from onedial.verdict.verdict import NOT_ENOUGH, NOT_REPRODUCED, REPRODUCED
 
-    wrong = reproduced["permuted"][MAJORITY_AS_GOOD] + reproduced["permuted"][REPRODUCED]
+    wrong = reproduced["permuted"][NOT_ENOUGH] + reproduced["permuted"][REPRODUCED]
     blind = reproduced["steered"][NOT_REPRODUCED]
     most_wrong, most_blind = math.ceil(0.11 * n_seeds), math.ceil(0.10 * n_seeds)
     missed = []

@@ -204,6 +204,15 @@ def tests_of_structure(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     return five_digits(runs, sources).query("study != 'scale'")
 
 
+def accounts_of_panels(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """What simulate_accounts.py found, a row for each kind of panel; five digits."""
+    import pandas as pd
+
+    table = pd.read_csv(runs / sources[0])
+    beside = table.pivot(index=["panel", "sets"], columns="what", values="found")[table["what"].unique()]
+    return beside.reindex(table["panel"].unique(), level="panel").reset_index().round(5)
+
+
 def verdicts_on_scenarios(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     """By scenario of calibrate_verdict.py: how often each answer was given, rates, what intervals held; five digits."""
     import pandas as pd
@@ -215,6 +224,15 @@ def verdicts_on_scenarios(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame
     found = (verdicts[["signal_p", "push_p", "push_p_alike"]] <= 0.05).groupby(verdicts["scenario"]).sum()
     parts = [counted, *given, found.add_suffix(" found"), rates_of(verdicts), coverage_of(verdicts)]
     table = pd.concat([part.reindex(counted.index) for part in parts], axis=1).round(5).reset_index()
+    return table.rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))
+
+
+def sentences_of_the_red_team(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """How often each answer and flag was given in each cell of red_team.py, and means of numbers; five digits."""
+    import pandas as pd
+    from red_team import operating_table
+
+    table = operating_table(pd.read_csv(runs / sources[0])).reset_index().round(5)
     return table.rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))
 
 
@@ -267,3 +285,18 @@ def correlations_with_ability(runs: Path, sources: tuple[str, ...]) -> "pd.DataF
     )
     correlation = means.drop(columns="ability").corrwith(means["ability"])
     return correlation.rename("correlation").rename_axis("of").reset_index().assign(n=len(means)).round(5)
+
+
+def placing_by_size(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """summary.csv of each panel at three numbers of answers: every method's error, and how the adaptive one does."""
+    import pandas as pd
+
+    tables = []
+    for source in sources:
+        summary = pd.read_csv(runs / source).set_index(["method", "k"]).loc[:, [10, 25, 50], :]
+        table = summary["rmse"].unstack("method").rename(columns=lambda name: str(name).replace(" ", "_"))
+        kept = ["n", "rmse_low", "rmse_high", "close", "coverage", "coverage_low", "coverage_high"]
+        kept += ["width", "bits", "bits_low", "bits_high"]
+        table = table.join(summary.loc["adaptive", kept])
+        tables.append(table.reset_index().assign(panel=Path(source).parent.name))
+    return pd.concat(tables).set_index("panel").reset_index().round(5)

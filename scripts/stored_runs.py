@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stored_parts import (
+    accounts_of_panels,
     correlations_with_ability,
     counts_of_probes,
     dial_table,
@@ -16,11 +17,13 @@ from stored_parts import (
     joined,
     order_effects,
     peers_side_by_side,
+    placing_by_size,
     positions_over_layers,
     probes_by_layer,
     pushes_of_the_profile,
     rows_named_by,
     said_of_the_battery,
+    sentences_of_the_red_team,
     settings_of_the_profile,
     shares_of_null_orders,
     tests_of_structure,
@@ -115,8 +118,12 @@ RUNS: dict[str, Stored] = {
     "default": Stored(
         (f"{SWEEP} --out {{run}}",),
         (
-            *copies("default", f"{REFERENCE}/default", "path.json", "rivals.csv", "verdict.json"),
-            *copies("default", PICTURES, "figures/magnitude_threshold.png as magnitude_threshold.png"),
+            *copies("default", f"{REFERENCE}/default", "path.json", "prediction.csv", "rivals.csv", "verdict.json"),
+            *copies(
+                "default",
+                PICTURES,
+                "figures/magnitude_threshold.png as magnitude_threshold.png",
+            ),
             *copies(
                 "default",
                 GALLERY,
@@ -252,21 +259,78 @@ RUNS: dict[str, Stored] = {
         minutes=20,
         rests_on=(),
     ),
+    "place": Stored(
+        tuple(
+            f"python experiments/place.py {panel} --evaluate --out {{run}}/{panel}"
+            for panel in ("frontier-confidence", "frontier", "embedded")
+        ),
+        (
+            File(
+                f"{REFERENCE}/place/by_size.csv",
+                tuple(f"place/{panel}/summary.csv" for panel in ("frontier-confidence", "frontier", "embedded")),
+                placing_by_size,
+            ),
+            *copies("place", GALLERY, "frontier-confidence/figures/quality.svg as placing.svg"),
+        ),
+        minutes=8,
+        rests_on=(*BOTH, "frontier", "frontier_confidence"),
+    ),
+    "placing": Stored(
+        ("python scripts/simulate_placing.py --table {run}/placing.csv",),
+        (File(f"{REFERENCE}/simulated/placing.csv", ("placing/placing.csv",), five_digits),),
+        minutes=2,
+        rests_on=(),
+    ),
+    "accounts": Stored(
+        ("python scripts/simulate_accounts.py --table {run}/accounts.csv",),
+        (File(f"{REFERENCE}/simulated/accounts.csv", ("accounts/accounts.csv",), accounts_of_panels),),
+        minutes=20,
+        rests_on=(),
+    ),
     "matching": Stored(
         ("python scripts/simulate_matching.py --table {run}/matching.csv",),
         (File(f"{REFERENCE}/simulated/matching.csv", ("matching/matching.csv",), five_digits),),
         minutes=6,
         rests_on=(),
     ),
-    "whose_knowledge": Stored(
-        ("python scripts/simulate_whose_knowledge.py --table {run}/whose_knowledge.csv",),
-        copies("whose_knowledge", f"{REFERENCE}/simulated", "whose_knowledge.csv"),
-        minutes=2,
+    "shared_or_own": Stored(
+        ("python scripts/simulate_shared_or_own.py --table {run}/shared_or_own.csv",),
+        copies("shared_or_own", f"{REFERENCE}/simulated", "shared_or_own.csv"),
+        minutes=20,
         rests_on=(),
+    ),
+    "study": Stored(
+        ("python experiments/study_panel.py --out {run}",),
+        copies(
+            "study",
+            f"{REFERENCE}/study",
+            "readings.csv",
+            "predictors.csv",
+            "predictors_by_model.csv",
+            "shared_or_own.csv",
+            "shared_or_own_mean.json",
+            "confidence_accuracy.csv",
+            "attitudes.csv",
+            "topics.csv",
+            "summary.json",
+        )
+        + copies(
+            "study",
+            PICTURES,
+            *(f"figures/{name}.png as study_{name}.png" for name in ("loadings", "base_models", "predictors")),
+        ),
+        minutes=1,
+        rests_on=("frontier_confidence",),
     ),
     "verdicts": Stored(
         ("python scripts/calibrate_verdict.py --seeds 200 --table {run}/verdicts.csv",),
         (File(f"{REFERENCE}/simulated/verdicts.csv", ("verdicts/verdicts.csv",), verdicts_on_scenarios),),
+        minutes=12,
+        rests_on=(),
+    ),
+    "red_team": Stored(
+        ("python scripts/red_team.py --seeds 28 --table {run}/red_team.csv",),
+        (File(f"{REFERENCE}/simulated/red_team.csv", ("red_team/red_team.csv",), sentences_of_the_red_team),),
         minutes=12,
         rests_on=(),
     ),
@@ -411,6 +475,15 @@ RUNS: dict[str, Stored] = {
         minutes=7,
         rests_on=BOTH,
         text="By hand: the counts of texts in docs/dials.md.",
+    ),
+    "frontier-dial": Stored(
+        (f"{SWEEP} --panel frontier-confidence --n-questions 400 --layer 21 --out {{run}}",),
+        (
+            *copies("frontier-dial", f"{REFERENCE}/frontier_confidence", "prediction.csv", "verdict.json"),
+            *copies("frontier-dial", PICTURES, "figures/prediction.png as frontier_dial.png"),
+        ),
+        minutes=8,
+        rests_on=("frontier_confidence",),
     ),
     "frontier-all": Stored(
         (f"{SWEEP} --panel frontier --model qwen2.5-coder-1.5b-instruct --out {{run}}",),

@@ -4,6 +4,8 @@ import ast
 import importlib
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -173,3 +175,12 @@ def test_a_program_is_a_table_of_contents():
     """What takes longer to tell stands in `onedial.studies`."""
     for program in (ROOT / "experiments").glob("*.py"):
         assert len(program.read_text(encoding="utf-8").splitlines()) <= LONGEST_PROGRAM, program
+
+
+def test_import_onedial_gives_its_names_and_loads_nothing():
+    code = (
+        "import sys, onedial; assert not {'torch', 'pandas', 'numpy'} & set(sys.modules); "
+        "assert all(getattr(onedial, name) is not None for name in onedial.__all__); print(len(onedial.__all__))"
+    )
+    made = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert 12 <= int(made.stdout) <= 20

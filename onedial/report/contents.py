@@ -42,6 +42,11 @@ class Contents:
         return self.run.rivals()
 
     @cached_property
+    def prediction(self) -> pd.DataFrame | None:
+        """prediction.csv, a row for each source and number of answers."""
+        return self.run.prediction()
+
+    @cached_property
     def controls(self) -> pd.DataFrame | None:
         """controls.csv, index intervention_id; None where none was swept."""
         return self.run.controls()

@@ -19,8 +19,27 @@ def judged_targets(verdict: Mapping[str, Any]) -> str:
 
 
 def findings(verdict: Mapping[str, Any]) -> list[Finding]:
-    """Signal, gain, order and push of a verdict.json, in this order."""
-    return [_signal(verdict["signal"]), _gain(verdict), _order(verdict), _push(verdict)]
+    """What is predicted, signal, gain, order and push of a verdict.json, in this order."""
+    return [_bits(verdict["prediction"]), _signal(verdict["signal"]), _gain(verdict), _order(verdict), _push(verdict)]
+
+
+def _bits(found: Mapping[str, Any]) -> Finding:
+    name = "Bits of held-out answers that the dial predicts"
+    own, possible, share = found["bits"], found["possible"], found["share"]
+    if own["estimate"] is None:
+        return Finding("B", name, None, "not given", "", "It takes targets of two base models that can be judged.")
+    meaning = (
+        f"{found['n_predicted']} of {found['n_models']} base models are predicted better than by their yes rates, "
+        f"which leave {number(found['yes_rate'])} bits a question. Of these the dial tells {number(own['estimate'])}, "
+        f"the other base models' answers ({found['mark']}) tell {number(possible['estimate'])}"
+    )
+    if found["surface"]:
+        meaning += f", {found['surface']} {number(found['bits']['estimate'] - found['beyond']['estimate'])}"
+    detail = scopes(own, signed=True)
+    if share["estimate"] is not None:
+        high = "no bound" if share["high"] is None else f"{share['high']:.0%}"
+        detail += f"; {share['estimate']:.0%} [{share['low']:.0%}, {high}] of what the other models' answers predict"
+    return Finding("B", name, own["estimate"], number(own["estimate"], signed=True), detail, meaning + ".")
 
 
 def _signal(signal: Mapping[str, Any]) -> Finding:

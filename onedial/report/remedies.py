@@ -8,7 +8,7 @@ import pandas as pd
 
 from onedial.panels import FITTING
 from onedial.show import number
-from onedial.verdict import MIN_TARGETS, REACH, SweepGrid, readable_range
+from onedial.verdict import MIN_TARGETS, ONE_MODEL, REACH, SweepGrid, readable_range
 
 _STANDS = 0.02
 """A yes rate that moves by less over the last quarter of a side has come to rest, unless its margins still move."""
@@ -35,6 +35,11 @@ def what_to_try(verdict: Mapping[str, Any], grid: SweepGrid, matches: pd.DataFra
         told.append(
             f"{verdict['n_eligible']} targets can be judged ({statuses}), and it takes {MIN_TARGETS}: "
             f"{', or '.join(cures)}."
+        )
+    if ONE_MODEL in verdict.get("because", ""):
+        told.append(
+            "What holds for framings of one base model may hold for no other: give a panel of two base models or more, "
+            "or a table of respondents whose column model says which they are (--respondents)."
         )
     if verdict["reach"] < REACH:
         told += [_reach(grid, matches), *(_end(grid, side) for side in (-1, 1))]

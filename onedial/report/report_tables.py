@@ -149,6 +149,47 @@ def rival_rows(rivals: pd.DataFrame) -> list[TableRow]:
     return rows
 
 
+PREDICTION_COLUMNS = ("placed by", "bits", "95%", "95%, models like these", "share", "95%", "without a score")
+PREDICTED_COLUMNS = ("bits", "95%", "p, adjusted", "share", "predicted")
+
+
+def prediction_rows(prediction: pd.DataFrame) -> list[TableRow]:
+    """One row per source and number of answers, the best first within each number, the whole fitting split first."""
+    rows = []
+    sizes = {str(size): place for place, size in enumerate(prediction["k"].unique())}
+    order = prediction.assign(place=prediction["k"].astype(str).map(sizes))
+    for _, row in order.sort_values(["place", "bits"], ascending=[False, False], kind="stable").iterrows():
+        cells = [
+            f"{row['k']} of its answers",
+            number(row["bits"], signed=True),
+            interval(row["low"], row["high"], signed=True),
+            interval(row["low_models"], row["high_models"], signed=True),
+            number(row["share"], 2),
+            interval(row["share_low"], row["share_high"], 2),
+            f"{row['n_unscored']:.0f}",
+        ]
+        rows.append(TableRow(str(row["source"]), cells, faint=bool(row["low"] <= 0)))
+    return rows
+
+
+def predicted_rows(models: Mapping[str, Mapping[str, Any]]) -> list[TableRow]:
+    """One row per base model: what the dial predicts of its targets."""
+    return [
+        TableRow(
+            name,
+            [
+                number(own["bits"], signed=True),
+                interval(own["low"], own["high"], signed=True),
+                p_value(own["p_adjusted"]),
+                number(own["share"], 2),
+                "yes" if own["predicted"] else "no",
+            ],
+            faint=not own["predicted"],
+        )
+        for name, own in models.items()
+    ]
+
+
 def model_rows(models: Mapping[str, Mapping[str, Any]]) -> list[TableRow]:
     """One row per base model."""
     rows = []

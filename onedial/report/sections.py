@@ -25,8 +25,14 @@ SCALE_FIGURES = ("loadings", "scree")
 
 
 def numbers(contents: Contents) -> Section:
-    """The verdict's four numbers."""
-    return Section("", [page.findings("The verdict's four numbers", findings(contents.verdict))])
+    """The verdict's numbers."""
+    return Section("", [page.findings("The verdict's numbers", findings(contents.verdict))])
+
+
+def screening(contents: Contents) -> Section | None:
+    """What is wrong with the panel."""
+    found = contents.verdict["screening"]
+    return Section("Before judging", [page.items([each["sentence"] for each in found])]) if found else None
 
 
 def remedies(contents: Contents) -> Section | None:
@@ -97,6 +103,32 @@ def rivals(contents: Contents) -> Section | None:
             )
         )
     return Section("What does as well without steering?", blocks)
+
+
+def prediction(contents: Contents) -> Section | None:
+    """How many bits of the held-out answers each source predicts."""
+    table, found = contents.prediction, contents.verdict["prediction"]
+    if table is None or table.empty:
+        return None
+    words = (
+        "Each target is placed on an order of the questions from some of its fitting answers, and its test answers are "
+        f"predicted as probabilities. Its yes rate alone leaves {number(found['yes_rate'])} bits a question; given are "
+        "the bits by which each source leaves fewer. Share: of what the other base models' answers to the very "
+        f"questions predict ({found['mark']}). A question without a score lies in the middle. Topic means, surface and "
+        "text are trained on all fitting answers of the target; its own base model, asked otherwise, is no rival, but "
+        "near to what asking again would predict."
+    )
+    shown = page.table(
+        "Bits predicted", "source", report_tables.PREDICTION_COLUMNS, report_tables.prediction_rows(table)
+    )
+    by_model = page.table(
+        "Base models predicted",
+        "base model",
+        report_tables.PREDICTED_COLUMNS,
+        report_tables.predicted_rows(found["models"]),
+    )
+    said = f"What the dial predicts of each base model, 95% over {found['by']}:"
+    return Section("How much is predicted?", [page.text(words), shown, page.text(said), by_model])
 
 
 def path(contents: Contents) -> Section | None:
@@ -325,11 +357,13 @@ def stages(contents: Contents) -> Section:
 
 SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "numbers": numbers,
+    "screening": screening,
     "remedies": remedies,
     "asked": asked,
     "notes": notes,
     "vector": vector,
     "explorer": explorer,
+    "prediction": prediction,
     "rivals": rivals,
     "figures": figures,
     "targets": targets,

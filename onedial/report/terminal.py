@@ -1,4 +1,4 @@
-"""What a person at the terminal sees in the end: a table of the targets, the four numbers, and the sentence."""
+"""What a person at the terminal sees in the end: a table of the targets, the numbers, and the sentence."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ NARROWEST_NAME = 10
 
 
 def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Console | None = None) -> None:
-    """Print the table of targets, the four numbers and the sentence to stdout.
+    """Print the table of targets, the numbers and the sentence to stdout.
 
     Args:
         matches: table of matches, index target.
@@ -54,6 +54,8 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
         detail = f"({finding.detail})" if finding.detail else ""
         words = Text.assemble(f"{finding.name}. {finding.meaning} ", (detail, "dim"))
         numbers.add_row(Text(finding.letter, style="bold"), Text(finding.shown, style="bold"), words)
+    for found in verdict["screening"]:
+        numbers.add_row(Text("!", style="bold"), "", Text(found["sentence"]))
     console.print(table)
     console.print(Text(LEGEND, style="dim"))
     console.print()

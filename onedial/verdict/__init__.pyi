@@ -24,9 +24,12 @@ from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
 from .judgement import Judgement, SweepTables, judge_tables
 from .match import TargetMatches, dose_response, match_targets
 from .path import DialPath, dial_path
+from .prediction.prediction import ALONE, FLOOR, Prediction, predict
+from .prediction.sources import DIAL, OWN_FRAMINGS, ground_of
 from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
 from .rivals.replacement import dial_order, replacement_table
+from .screening import CHECKS, Screened, screen
 from .sweep_run import SweepRun
 from .tables import SweepGrid, sweep_grid
 from .verdict import (
@@ -36,6 +39,8 @@ from .verdict import (
     DIALS,
     FLAGS,
     MIN_TARGETS,
+    NOT_REPRODUCED,
+    ONE_MODEL,
     PUSHES,
     REACH,
     RULE,
@@ -45,12 +50,15 @@ from .verdict import (
 )
 
 __all__ = [
+    "ALONE",
     "ANSWERS",
     "ASKED_OTHERWISE",
     "CANNOT_BE_JUDGED",
+    "CHECKS",
     "CUT",
     "Comparison",
     "ControlDial",
+    "DIAL",
     "DIALS",
     "Dial",
     "DialComparison",
@@ -58,6 +66,7 @@ __all__ = [
     "DialProfile",
     "EDGE",
     "FLAGS",
+    "FLOOR",
     "FactsResult",
     "JUDGED",
     "Judgement",
@@ -65,13 +74,18 @@ __all__ = [
     "MIN_OF_A_KIND",
     "MIN_TARGETS",
     "MIN_TEST",
+    "NOT_REPRODUCED",
+    "ONE_MODEL",
+    "OWN_FRAMINGS",
     "PROFILE_COLUMNS",
     "PROFILE_VERDICTS",
     "PUSHES",
+    "Prediction",
     "Prospects",
     "REACH",
     "RULE",
     "ReasonedComparison",
+    "Screened",
     "SweepGrid",
     "SweepRun",
     "SweepTables",
@@ -92,6 +106,7 @@ __all__ = [
     "dial_path",
     "dose_response",
     "facts_result",
+    "ground_of",
     "judge",
     "judge_tables",
     "judge_universe",
@@ -101,11 +116,13 @@ __all__ = [
     "multiverse_table",
     "no_result",
     "paired_difference",
+    "predict",
     "profile_of",
     "prospects_of",
     "reach_at_kl",
     "readable_range",
     "replacement_table",
+    "screen",
     "sureness_by_setting",
     "sweep_grid",
     "universes_of",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from onedial.asking import DRAWN_ROLES, controls_of, under_test
@@ -16,6 +17,8 @@ from onedial.verdict.controls import ControlDial, control_rates, control_table
 from onedial.verdict.dial import Dial, dial_of_crossings, dial_of_grid
 from onedial.verdict.match import TargetMatches, match_targets, ordering_questions
 from onedial.verdict.path import DialPath, dial_path
+from onedial.verdict.prediction.prediction import predict
+from onedial.verdict.prediction.sources import ground_of
 from onedial.verdict.rivals.facts import FactsResult, facts_result
 from onedial.verdict.rivals.knowing import knowing_table
 from onedial.verdict.rivals.rivals import ceiling, material_of, rival_table
@@ -78,7 +81,8 @@ class Judgement:
     Attributes:
         matches: of every target.
         verdict: the sentence and its numbers.
-        rivals: `rivals.rival_table`. controls: `controls.control_table`, None where none was swept.
+        rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
+        controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
         path: the dial's way through it; None likewise.
@@ -89,6 +93,7 @@ class Judgement:
     matches: TargetMatches
     verdict: Verdict
     rivals: pd.DataFrame
+    prediction: pd.DataFrame
     controls: pd.DataFrame | None
     knowing: pd.DataFrame | None
     factor: FactorModel | None
@@ -127,6 +132,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     answers = panel_answers(panel, grid.questions)
     material = material_of(matches, tables.questions, answers, grid.splits, grid.unsteered_margins, tables.instructed)
     rivals = rival_table(matches, material, seed=seed)
+    prediction, predictions = predict(matches, ground_of(matches, material, _levels(tables, grid)), seed=seed)
     dials = _controls_of(tables, grid)
     controls = control_table(matches, dials) if dials else None
     verdict = judge(
@@ -138,6 +144,8 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
         ceiling=lambda signal: ceiling(rivals, signal),
         seed=seed,
         asked_otherwise=tables.asked_otherwise,
+        prediction=prediction,
+        texts=material.texts,
     )
     subject_correct = None
     if "subject_correct" in tables.questions:
@@ -147,7 +155,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     parabola = None
     if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
         parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
-    return Judgement(matches, verdict, rivals, controls, knowing, factor, path, parabola)
+    return Judgement(matches, verdict, rivals, predictions, controls, knowing, factor, path, parabola)
 
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
@@ -193,6 +201,14 @@ def _dial_of(tables: SweepTables, grid: SweepGrid, name: str, entry: Mapping[Any
         magnitudes = entry["magnitudes"]
         return dial_of_crossings(tables.crossings[own], grid.questions, float(magnitudes[0]), float(magnitudes[-1]))
     return dial_of_grid(sweep_grid(tables.sweep, tables.splits, name))
+
+
+def _levels(tables: SweepTables, grid: SweepGrid) -> np.ndarray | None:
+    """The data set's own label of each question's difficulty, where it is a number."""
+    if "level" not in tables.questions:
+        return None
+    known = pd.to_numeric(tables.questions.set_index("id")["level"], errors="coerce")
+    return known.reindex(grid.questions).to_numpy(float)
 
 
 def _norms_per_unit(entry: Mapping[Any, Any]) -> float:

@@ -46,6 +46,8 @@ class Evidence:
         ease, unsteered: their place in the dial's order and unsteered margin; nan for both where either is missing.
         topics: ordered question -> topic.
         dial: the order of all questions.
+        answers, margins, all_topics: of all of the sweep's questions, the targets' answers (question x target), the
+            unsteered margin and the topic as it is named ("" where none).
     """
 
     magnitudes: np.ndarray
@@ -65,6 +67,9 @@ class Evidence:
     unsteered: np.ndarray
     topics: np.ndarray
     dial: Dial
+    answers: np.ndarray
+    margins: np.ndarray
+    all_topics: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -245,6 +250,11 @@ def _evidence(
         unsteered=np.where(known, margins, np.nan),
         topics=strata_of(own_topics[ordered]),
         dial=dial,
+        answers=given,
+        margins=grid.unsteered_margins,
+        all_topics=np.array(
+            ["" if topic is None or topic != topic else str(topic) for topic in own_topics], dtype=object
+        ),
     )
 
 

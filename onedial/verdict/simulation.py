@@ -125,7 +125,7 @@ def dial_order_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
 ) -> pd.DataFrame:
     """Targets that put the questions in the order in which the subject's answers turn, but for noise."""
-    ease = _dial_ease(rng, sweep)
+    ease = dial_ease(rng, sweep)
     cuts = stats.norm.ppf(np.linspace(0.1, 0.9, n_targets))
     return _panel(rng, sweep, ease + noise * rng.standard_normal((len(ease), n_targets)) > cuts)
 
@@ -135,7 +135,7 @@ def differing_targets(
 ) -> pd.DataFrame:
     """Targets of base models that differ: in how far they follow the dial's order rather than the unsteered margin's
     (weight from a normal distribution about 1/2, standard deviation 1/2) and in their noise (log-normal, sigma .4)."""
-    ease, unsteered = _dial_ease(rng, sweep), _margins(sweep)[0.0].to_numpy()[:, None]
+    ease, unsteered = dial_ease(rng, sweep), _margins(sweep)[0.0].to_numpy()[:, None]
     model = np.arange(n_targets) // len(FRAMINGS)
     weight = (0.5 + 0.5 * rng.standard_normal(model.max() + 1))[model]
     own_noise = noise * np.exp(0.4 * rng.standard_normal(model.max() + 1))[model]
@@ -240,7 +240,7 @@ def _clustered(rng: np.random.Generator, own: np.ndarray, topics: np.ndarray, sh
     return np.sqrt(1 - share) * own + np.sqrt(share) * rng.standard_normal(topics.max() + 1)[topics]
 
 
-def _dial_ease(rng: np.random.Generator, sweep: pd.DataFrame) -> np.ndarray:
+def dial_ease(rng: np.random.Generator, sweep: pd.DataFrame) -> np.ndarray:
     """Normal scores of the order in which the subject's answers turn, ties broken by chance: question x 1."""
     margins = _margins(sweep)
     order = stats.rankdata((margins.to_numpy() > 0).mean(axis=1) + 1e-9 * rng.random(len(margins)))

@@ -5,7 +5,7 @@ interventions.json   what was done at which magnitudes, one entry each      vect
 sweep/, crossings/, facts/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
 prompt.txt           one rendered example and its hash
-layer_scan.csv  matches.csv  rivals.csv  controls.csv  knowing.csv  verdict.json  factor.json
+layer_scan.csv  matches.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json  factor.json
 parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
 path.csv  path_targets.csv  path.json   the dial's way through the factor, see onedial.verdict.path
 side_effects.csv  side_effects.json   what each magnitude does besides, and the usable range; where it was asked for
@@ -54,7 +54,8 @@ from onedial.verdict.tables import sweep_grid
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-RIVALS, CONTROLS, KNOWING, TEXTS = "rivals.csv", "controls.csv", "knowing.csv", "texts.csv"
+RIVALS, PREDICTION, CONTROLS = "rivals.csv", "prediction.csv", "controls.csv"
+KNOWING, TEXTS = "knowing.csv", "texts.csv"
 PARABOLA = "parabola.json"
 PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
 EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
@@ -334,9 +335,11 @@ class SweepRun:
         return self.run.read_table(REASONED_EASE).set_index("question_id")
 
     def write_judgement(self, judgement: Judgement) -> None:
-        """Write matches, rivals, controls and factor (where there are any) and verdict; with it the run is finished."""
+        """Write matches, rivals, prediction, controls and factor (where there are any) and verdict, which ends the
+        run."""
         self.run.write_table(MATCHES, judgement.matches.table.rename_axis("target"), index=True)
         self.run.write_table(RIVALS, judgement.rivals, index=True)
+        self.run.write_table(PREDICTION, judgement.prediction)
         for name, table in ((CONTROLS, judgement.controls), (KNOWING, judgement.knowing)):
             if table is not None:
                 self.run.write_table(name, table, index=True)
@@ -368,6 +371,10 @@ class SweepRun:
     def rivals(self) -> pd.DataFrame | None:
         """The table of rivals, index rival; None where none was judged."""
         return self.run.read_table(RIVALS).set_index("rival") if self.run.has(RIVALS) else None
+
+    def prediction(self) -> pd.DataFrame | None:
+        """Bits of each source and number of answers, `prediction.COLUMNS`; None where none was judged."""
+        return self.run.read_table(PREDICTION) if self.run.has(PREDICTION) else None
 
     def knowing(self) -> pd.DataFrame | None:
         """The table of what the order knows, index respondent; None where nobody's correctness is known."""

@@ -2,9 +2,12 @@
 
 *Is it reproduced?* The first that applies:
 
-    cannot be judged                          under 5 judged targets, or the dial does not reach most of their yes rates
+    cannot be judged                          under 5 judged targets, all of one base model, or the dial does not reach
+                                              most of their yes rates
     not reproduced                            p of S above .05
-    a shared signal, no better than the ...   G's lower bound <= 0
+    a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
+                                              or not shown to be 10% of the predictable; or under 5% of what yes rates
+                                              leave; or not shown to be more than length, label or topic predict
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -19,14 +22,15 @@ is a moved cut is what should be found, and no shortfall:
 orthogonal to it comes within 90%; else any push. Where the dial is a moved cut, no order can tell directions apart, so
 what ranks is the push that is needed; else it is C_A.
 
+    bits, share what the dial predicts of held-out answers (`prediction`), alone and of what other models' answers do
     S  signal   mean test kappa at the rate-matched magnitudes, against the panel's rows permuted within topics
     G  gain     mean test agreement minus the majority answer's
     C_A order   mean of A_t(dial's order) - A_t(unsteered margin)
     rho_dial    Spearman's correlation of the dial's order with the unsteered margin
 
-Three flags may follow: *mostly a yes-bias* (`facts`), *unread answers decide* (counted as wrong, they change the first
-answer), *asked otherwise* (the subject than the panel: another question, moment or form). docs/method.md argues each
-choice.
+Flags may follow: *mostly a yes-bias* (`facts`), *unread answers decide* (counted as wrong, they change the first
+answer), *length, label or topic predicts as well*, the names of what `screening` found, *asked otherwise* (the
+subject than the panel: another question, moment or form). docs/method.md argues each choice.
 """
 
 import math
@@ -61,17 +65,21 @@ from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.line import Line, line_of
 from onedial.verdict.match import Evidence, TargetMatches
+from onedial.verdict.prediction.losses import ALL
+from onedial.verdict.prediction.prediction import Prediction, predict
+from onedial.verdict.prediction.sources import ground_of
 from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult
+from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
-RULE = 3
+RULE = 4
 """Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
-answer was chosen on the fitting questions."""
+answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"
-MAJORITY_AS_GOOD = "a shared signal, no better than the majority answer"
+NOT_ENOUGH = "a shared signal, not enough to reproduce"
 REPRODUCED = "reproduced"
-ANSWERS = (CANNOT_BE_JUDGED, NOT_REPRODUCED, MAJORITY_AS_GOOD, REPRODUCED)
+ANSWERS = (CANNOT_BE_JUDGED, NOT_REPRODUCED, NOT_ENOUGH, REPRODUCED)
 
 MOVED_CUT = "a moved cut"
 TOWARDS = "it reorders questions towards the targets"
@@ -86,10 +94,12 @@ PUSHES = (UNTESTED, ANY_PUSH, THIS_DIRECTION)
 
 YES_BIAS = "mostly a yes-bias"
 UNREAD_DECIDE = "unread answers decide"
+SURFACE_AS_GOOD = "length, label or topic predicts as well"
 ASKED_OTHERWISE = "asked otherwise"
-FLAGS = (YES_BIAS, UNREAD_DECIDE, ASKED_OTHERWISE)
+FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, *CHECKS, ASKED_OTHERWISE)
 
-MIN_TARGETS, MIN_CONTROLS = 5, 99
+MIN_TARGETS, MIN_MODELS, MIN_CONTROLS = 5, 2, 99
+ONE_MODEL = "of one base model, by what is said of them"
 SAME = 0.02
 """Two orders are called the same when the 90% interval of C_A lies within +- this."""
 SAME_RHO = 0.99
@@ -162,6 +172,8 @@ class Verdict:
         sentence: the answers and flags as one sentence.
         reproduced, dial, push: the three answers. flags: of `FLAGS`. because: why it cannot be judged; "" otherwise.
         reach: share of the targets whose yes rate the dial reaches.
+        prediction: what the dial predicts of the targets' held-out answers.
+        screening: what is wrong with the panel; each check's name is among the flags.
         ceiling: the best one-dimensional account without steering, its S, and the share of it that S is.
         models: base model -> signal, gain and order of its targets, and of all without it.
         unread_as_wrong: signal, gain and first answer with unread answers counted as wrong.
@@ -179,6 +191,8 @@ class Verdict:
     n_eligible: int
     excluded: dict[str, str]
     reach: float
+    prediction: Prediction
+    screening: list[Screened]
     signal: Signal
     gain: Gain
     order: Order
@@ -203,6 +217,7 @@ class Verdict:
             self.sentence,
             {
                 "is it reproduced?": f"{self.reproduced}: S {shown(self.signal)}, G {shown(self.gain)}",
+                "what is predicted?": f"{shown(self.prediction.bits)} bits per question; {self.prediction.clause()}",
                 "what is the dial?": f"{self.dial}: C {shown(self.order)}",
                 "which push?": f"{self.push}: rank {self.direction.rank} among {self.direction.n_controls} controls",
                 "flags": ", ".join(self.flags) or "none",
@@ -227,6 +242,8 @@ def judge(
     seed: int = 0,
     line_permutations: int | None = None,
     asked_otherwise: bool = False,
+    prediction: Prediction | None = None,
+    texts: Sequence[str] = (),
 ) -> Verdict:
     """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
 
@@ -239,6 +256,9 @@ def judge(
         seed: of permutations and resamples.
         line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
+        prediction: what the dial predicts (`prediction.predict`); None: from the matches alone, without what is known
+            of the questions' texts.
+        texts: of the sweep's questions, for screening.
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.
@@ -252,7 +272,10 @@ def judge(
     gain, means = own.gain()
     order = own.order()
     reach = reached_share(matches)
-    reproduced, because = _reproduced(judged, reach, signal_number, gain)
+    if prediction is None:
+        prediction, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=n_bootstrap, seed=seed)
+    one_model = of_one_name(matches) or prediction.n_models < MIN_MODELS
+    reproduced, because = _reproduced(judged, one_model, reach, signal_number, prediction)
     dial = _dial(order, signal_number)
     direction = _direction(matches, controls, norms_per_unit, kl, dial)
     push = _push(direction)
@@ -260,13 +283,21 @@ def judge(
     flags = []
     if facts is not None and facts.share > MOSTLY_BIAS:
         flags.append(YES_BIAS)
-    if reproduced != CANNOT_BE_JUDGED and worst and _reproduced(judged, reach, *worst)[0] != reproduced:
+    if (
+        reproduced != CANNOT_BE_JUDGED
+        and worst
+        and _reproduced(judged, one_model, reach, worst[0], prediction)[0] != reproduced
+    ):
         flags.append(UNREAD_DECIDE)
+    if reproduced in (NOT_ENOUGH, REPRODUCED) and prediction.surface_suffices:
+        flags.append(SURFACE_AS_GOOD)
+    screened = screen(matches, texts)
+    flags += [each.check for each in screened]
     if asked_otherwise:
         flags.append(ASKED_OTHERWISE)
     return Verdict(
         rule=RULE,
-        sentence=sentence_of(reproduced, because, dial, push, flags),
+        sentence=sentence_of(reproduced, because, dial, push, flags, prediction.clause()),
         reproduced=reproduced,
         dial=dial,
         push=push,
@@ -276,6 +307,8 @@ def judge(
         n_eligible=int(judged.sum()),
         excluded={str(target): str(name) for target, name in table.loc[~judged, "status"].items()},
         reach=reach,
+        prediction=prediction,
+        screening=screened,
         signal=signal_number,
         gain=gain,
         order=order,
@@ -283,7 +316,7 @@ def judge(
         facts=facts,
         ceiling=ceiling(signal_number.estimate) if ceiling is not None else {},
         models=own.by_model(),
-        unread_as_wrong=_told(worst, judged, reach),
+        unread_as_wrong=_told(worst, judged, one_model, reach, prediction),
         line=line_of(matches, n_permutations if line_permutations is None else line_permutations, seed),
         agreement=means["agreement"],
         majority=means["majority"],
@@ -292,13 +325,18 @@ def judge(
     )
 
 
-def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str]) -> str:
-    """The answers as one sentence, in small letters and without a full stop."""
+def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str], predicted: str = "") -> str:
+    """The answers as one sentence, in small letters and without a full stop.
+
+    Args:
+        predicted: `Prediction.clause`; left out where it is empty.
+    """
     if reproduced == CANNOT_BE_JUDGED:
-        told = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag == ASKED_OTHERWISE)]
+        told = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag in (*CHECKS, ASKED_OTHERWISE))]
         return "; ".join(told)
     said = [
         reproduced,
+        *([predicted] if predicted else []),
         {MOVED_CUT: "the dial is a moved cut", OPEN: "whether the dial is more than a moved cut is open"}.get(
             dial, dial.replace("it reorders", "the dial reorders")
         ),
@@ -314,14 +352,18 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
 # ---- the three answers -----------------------------------------------------------------------------------------------
 
 
-def _reproduced(judged: np.ndarray, reach: float, found: Number, gain: Number) -> tuple[str, str]:
+def _reproduced(
+    judged: np.ndarray, one_model: bool, reach: float, found: Signal, prediction: Prediction
+) -> tuple[str, str]:
     if judged.sum() < MIN_TARGETS:
         return CANNOT_BE_JUDGED, f"{judged.sum()} of {len(judged)} targets can be judged, and it takes {MIN_TARGETS}"
+    if one_model:
+        return CANNOT_BE_JUDGED, f"all {judged.sum()} judged targets are {ONE_MODEL}, and it takes {MIN_MODELS}"
     if reach < REACH:
         return CANNOT_BE_JUDGED, f"the dial does not reach, with {reach:.0%} of the targets' yes rates in its range"
-    if not isinstance(found, Signal) or found.p > LEVEL:
+    if found.p > LEVEL:
         return NOT_REPRODUCED, ""
-    return (REPRODUCED if gain.low > 0 else MAJORITY_AS_GOOD), ""
+    return (REPRODUCED if prediction.suffices else NOT_ENOUGH), ""
 
 
 def _dial(order: Order, found: Signal) -> str:
@@ -516,12 +558,14 @@ def _rho_interval(rho: float, n: int) -> tuple[float, float]:
     return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
 
 
-def _told(worst: tuple[Signal, Gain] | None, judged: np.ndarray, reach: float) -> dict[str, Any]:
+def _told(
+    worst: tuple[Signal, Gain] | None, judged: np.ndarray, one_model: bool, reach: float, prediction: Prediction
+) -> dict[str, Any]:
     if worst is None:
         return {}
     found, gain = worst
     return {
-        "reproduced": _reproduced(judged, reach, found, gain)[0],
+        "reproduced": _reproduced(judged, one_model, reach, found, prediction)[0],
         "signal": found.estimate,
         "p": found.p,
         "gain": gain.estimate,

@@ -1,8 +1,7 @@
 """experiments/judge_run.py: the same verdict again, another panel into another folder, refusals in one sentence."""
 
 import json
-import runpy
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pandas as pd
 import pytest
 from programs import MODEL_LIBRARIES, help_without_libraries, run_without
 from reporting_run import VECTOR_ID, intervention, make_run
+from tiny_experiment import call  # noqa: F401
 
 from onedial.core import Run
 from onedial.verdict import SweepRun
@@ -18,16 +18,9 @@ PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "judge_run.py"
 
 
 @pytest.fixture
-def judge_run(monkeypatch, capsys):
+def judge_run(call):  # noqa: F811
     """Runs the program in this process: its exit code and what it wrote to stdout and stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", [str(PROGRAM), *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            runpy.run_path(str(PROGRAM), run_name="__main__")
-        return ended.value.code, *capsys.readouterr()
-
-    return call
+    return partial(call, PROGRAM)
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +54,11 @@ def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp
     assert files_of(run.path) == before
 
 
-def test_judging_with_the_own_panel_twice_gives_the_same_files(run, judge_run):
+@pytest.mark.slow
+def test_judging_with_the_own_panel_gives_the_same_files_again_without_any_model_library(run, judge_run):
     assert judge_run(run.path)[0] == 0
     results = [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
-    assert judge_run(run.path)[0] == 0
+    assert "targets judged" in run_without(MODEL_LIBRARIES, PROGRAM, run.path)
     assert results == [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
     assert json.loads(results[1])["n_targets"] == 12
 
@@ -129,8 +123,3 @@ def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path
 
 def test_help_does_not_wait_for_heavy_imports():
     assert "Needs no model" in help_without_libraries(PROGRAM)
-
-
-@pytest.mark.slow
-def test_no_model_library_is_needed(run):
-    assert "targets judged" in run_without(MODEL_LIBRARIES, PROGRAM, run.path)

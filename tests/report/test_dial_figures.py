@@ -121,7 +121,7 @@ def test_the_report_names_the_vector_its_contrast_reliability_and_length(tmp_pat
     assert "10 of 30 (counted from 0)" in text
 
 
-def test_warnings_of_the_run_stand_in_its_report(tmp_path):
+def test_warnings_of_the_run_stand_in_its_report(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     assert notes(Contents(run, {})) is None
     writable = SweepRun.open(run.path, write=True)
@@ -131,7 +131,7 @@ def test_warnings_of_the_run_stand_in_its_report(tmp_path):
     assert html.index("warning: 12 test questions") < html.index("<h2>Figures</h2>")
 
 
-def test_one_shared_difficulty_is_a_sentence_and_two_figures(run):
+def test_one_shared_difficulty_is_a_sentence_and_two_figures(undrawn, run):
     html = write_report(run).read_text("utf-8")
     section = html[html.index("<h2>One shared difficulty?</h2>") :].split("<h2>")[1]
     assert scale_sentence(run.factor(), run.parabola()) in unescape(section)
@@ -161,7 +161,7 @@ def test_the_sentence_says_whether_the_loadings_bend_more_than_chance_has_it(run
     assert "null" not in scale_sentence(run.factor())
 
 
-def test_a_run_judged_before_its_null_was_drawn_is_reported_without_it(tmp_path):
+def test_a_run_judged_before_its_null_was_drawn_is_reported_without_it(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "parabola.json").unlink()
     html = write_report(SweepRun.open(run.path)).read_text("utf-8")

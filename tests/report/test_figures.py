@@ -18,7 +18,7 @@ from onedial.show.labels import shortened
 
 OWN = ["magnitude_threshold", "dose_response", "agreement", "kappa"]
 OF_QUESTIONS = ["question_map", "margin_histogram", "rates_by_group", "loadings", "scree"]
-BESIDE = ["rivals", "dial_path"]
+BESIDE = ["rivals", "prediction", "dial_path"]
 NAMES = [*OWN, "layer_map", *BESIDE, *OF_QUESTIONS]
 
 
@@ -45,15 +45,15 @@ def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
         assert "{" not in words["caption"]
 
 
-def test_without_a_layer_scan_there_is_no_map_of_layers(tmp_path):
+def test_without_a_layer_scan_there_is_no_map_of_layers(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "layer_scan.csv").unlink()
     assert list(write_figures(run)) == [name for name in NAMES if name != "layer_map"]
 
 
-def test_old_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_their_figures(tmp_path):
+def test_old_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
-    for file in ("rivals.csv", "path.csv", "path_targets.csv", "path.json"):
+    for file in ("rivals.csv", "prediction.csv", "path.csv", "path_targets.csv", "path.json"):
         (run.path / file).unlink()
     assert list(write_figures(run)) == [name for name in NAMES if name not in BESIDE]
 

@@ -44,7 +44,7 @@ def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
     pd.testing.assert_series_equal(direct["cut"], matches["cut"].reindex(direct.index), check_exact=False)
 
 
-def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(tmp_path):
+def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(undrawn, tmp_path):
     run = with_reasons(make_run(tmp_path / "run", n_targets=6), 0.8)
     html, found = (run.path / "report.html").read_text("utf-8"), run.reasoned()
     assert found["verdict"] is None
@@ -54,13 +54,13 @@ def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(tmp_path):
     assert "<b>hm" not in html
 
 
-def test_a_third_of_unread_texts_is_said_and_judged_all_the_same(tmp_path):
+def test_a_third_of_unread_texts_is_said_and_judged_all_the_same(undrawn, tmp_path):
     found = with_reasons(make_run(tmp_path / "run", n_targets=6), 0.35).reasoned()
     assert found["verdict"] is not None
     assert found["read"] == pytest.approx(0.65, abs=0.05)
 
 
-def test_a_run_without_written_answers_says_nothing_of_them(tmp_path):
+def test_a_run_without_written_answers_says_nothing_of_them(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     write_report(run)
     assert run.reasoned() is None

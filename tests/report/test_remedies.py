@@ -60,7 +60,7 @@ def test_too_few_targets_are_counted_by_what_is_wrong_with_them():
 
 
 @pytest.mark.parametrize("reproduced", [CANNOT_BE_JUDGED, "not reproduced"])
-def test_the_report_has_the_section_only_where_nothing_could_be_judged(tmp_path, reproduced):
+def test_the_report_has_the_section_only_where_nothing_could_be_judged(undrawn, tmp_path, reproduced):
     run = make_run(tmp_path / "run")
     run.run.write_json("verdict.json", run.verdict() | {"reproduced": reproduced, "reach": 0.2})
     page = write_report(run).read_text("utf-8")

@@ -21,8 +21,8 @@ from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, DIALS, FLAGS, PUSHES, RUL
 from onedial.verdict.verdict import (
     ANY_PUSH,
     AWAY,
-    MAJORITY_AS_GOOD,
     MOVED_CUT,
+    NOT_ENOUGH,
     OPEN,
     THIS_DIRECTION,
     TOWARDS,
@@ -96,9 +96,11 @@ def test_ids_on_the_page_are_unique_and_every_reference_has_its_target(html):
 def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
     verdict, page = run.verdict(), Page(html)
     assert headline(verdict["sentence"]) in page.text
-    exact = [verdict[name]["estimate"] for name in ("signal", "gain", "order")]
-    assert [float(value) for value in page.values[:3]] == exact
-    assert page.values[3] == ""
+    exact = [
+        found["estimate"] for found in (verdict["prediction"]["bits"], *map(verdict.get, ("signal", "gain", "order")))
+    ]
+    assert [float(value) for value in page.values[:4]] == exact
+    assert page.values[4] == ""
     for name, low, high in (("gain", "low", "high"), ("order", "low", "high"), ("order", "low_90", "high_90")):
         assert interval(verdict[name][low], verdict[name][high], signed=True) in page.text
     for value in (verdict["agreement"], verdict["majority"], verdict["moved_cut"], verdict["gain"]["detectable"]):
@@ -142,7 +144,7 @@ def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
     assert "sweep" in page.text
 
 
-def test_a_finished_run_resumes_to_its_report_alone(run, html, tmp_path):
+def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path):
     copy = tmp_path / "run"
     shutil.copytree(run.path, copy)
     (copy / "report.html").unlink()
@@ -176,13 +178,13 @@ def test_a_loss_on_facts_that_the_subject_only_guesses_is_said_to_say_nothing(lo
     assert ("no better than guessing" in rows["answered rightly, unsteered"]) == guessed
 
 
-def test_a_run_without_factor_model_and_layer_scan_has_a_report(tmp_path):
+def test_a_run_without_factor_model_and_layer_scan_has_a_report(undrawn, tmp_path):
     run = make_run(tmp_path / "run", n_targets=2)
     assert run.factor() is None
     (run.path / "layer_scan.csv").unlink()
     text = Page(write_report(run).read_text(encoding="utf-8")).text
     assert "One shared difficulty?" not in text
-    assert "Cannot be judged: 1 of 2 targets can be judged, and it takes 5." in text
+    assert "Cannot be judged: 1 of 2 targets can be judged, and it takes 5" in text
 
 
 def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_response(tmp_path):
@@ -205,6 +207,7 @@ def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTEST
         return {"estimate": estimate, "low": low, "high": high, "low_90": low, "high_90": high, **scopes}
 
     return {
+        "prediction": {"bits": shown(None, None, None), "possible": {}, "share": {}},
         "signal": shown(0.2, 0.1, 0.3) | {"p": signal_p, "null_mean": 0.0, "null_95": 0.05, "n_permutations": 1999},
         "gain": shown(*gain) | {"detectable": 0.03},
         "order": shown(0.01, 0.0, 0.02) | {"rho": 0.95, "rho_low": 0.9, "rho_high": 0.97, "n_questions": 300},
@@ -212,7 +215,7 @@ def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTEST
         "push": push,
         "flags": list(flags),
         "unread_as_wrong": {
-            **{"reproduced": MAJORITY_AS_GOOD, "signal": 0.19, "p": 0.002},
+            **{"reproduced": NOT_ENOUGH, "signal": 0.19, "p": 0.002},
             **{"gain": 0.004, "gain_low": -0.01, "gain_high": 0.02},
         },
         "direction": {
@@ -228,7 +231,7 @@ def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTEST
 
 
 def test_where_unread_answers_decide_the_gain_says_what_they_would_make_of_it():
-    without, with_them = (findings(outcome(flags=flags))[1].meaning for flags in ((), (UNREAD_DECIDE,)))
+    without, with_them = (findings(outcome(flags=flags))[2].meaning for flags in ((), (UNREAD_DECIDE,)))
     assert with_them.startswith(without)
     assert "G +0.004 [\u22120.010, +0.020], and the first answer is another one: a shared signal" in with_them
 
@@ -236,21 +239,21 @@ def test_where_unread_answers_decide_the_gain_says_what_they_would_make_of_it():
 @pytest.mark.parametrize(
     ("verdict", "place", "words"),
     [
-        (outcome(), 0, "more often than shuffled"),
-        (outcome(signal_p=0.4), 0, "no more often than shuffled"),
-        (outcome(), 1, "about 5.0 more in every 100"),
-        (outcome(gain=(0.0, -0.03, 0.03)), 1, "No better than the majority answer"),
-        (outcome(gain=(-0.05, -0.08, -0.02)), 1, "Worse than the majority answer"),
-        (outcome(gain=(None, None, None)), 1, "nothing can be said"),
-        (outcome(), 2, "what one shared scale with a threshold for each model predicts"),
-        (outcome(dial=TOWARDS), 2, "fits the targets better than the order of the subject's unsteered margin"),
-        (outcome(dial=AWAY), 2, "fits the targets worse"),
-        (outcome(dial=OPEN), 2, "too few to say"),
-        (outcome(push=THIS_DIRECTION, n_controls=99), 3, "it matters which way"),
-        (outcome(push=ANY_PUSH, n_controls=99), 3, "does not matter"),
-        (outcome(push=ANY_PUSH, n_controls=99, as_good=["random-7"]), 3, "within 90% of it: random-7."),
-        (outcome(n_controls=19), 3, "19 drawn controls are too few"),
-        (outcome(), 3, "was not tried"),
+        (outcome(), 1, "more often than shuffled"),
+        (outcome(signal_p=0.4), 1, "no more often than shuffled"),
+        (outcome(), 2, "about 5.0 more in every 100"),
+        (outcome(gain=(0.0, -0.03, 0.03)), 2, "No better than the majority answer"),
+        (outcome(gain=(-0.05, -0.08, -0.02)), 2, "Worse than the majority answer"),
+        (outcome(gain=(None, None, None)), 2, "nothing can be said"),
+        (outcome(), 3, "what one shared scale with a threshold for each model predicts"),
+        (outcome(dial=TOWARDS), 3, "fits the targets better than the order of the subject's unsteered margin"),
+        (outcome(dial=AWAY), 3, "fits the targets worse"),
+        (outcome(dial=OPEN), 3, "too few to say"),
+        (outcome(push=THIS_DIRECTION, n_controls=99), 4, "it matters which way"),
+        (outcome(push=ANY_PUSH, n_controls=99), 4, "does not matter"),
+        (outcome(push=ANY_PUSH, n_controls=99, as_good=["random-7"]), 4, "within 90% of it: random-7."),
+        (outcome(n_controls=19), 4, "19 drawn controls are too few"),
+        (outcome(), 4, "was not tried"),
     ],
 )
 def test_each_outcome_has_its_plain_sentence(verdict, place, words):
@@ -265,14 +268,14 @@ def test_no_p_value_is_shown_as_nothing(p, shown):
 
 
 @pytest.mark.parametrize(
-    ("reproduced", "words"), [(MAJORITY_AS_GOOD, "targets judged"), (CANNOT_BE_JUDGED, "targets could be judged")]
+    ("reproduced", "words"), [(NOT_ENOUGH, "targets judged"), (CANNOT_BE_JUDGED, "targets could be judged")]
 )
 def test_only_a_verdict_that_was_given_calls_its_targets_judged(reproduced, words):
     assert judged_targets({"reproduced": reproduced, "n_eligible": 13, "n_targets": 18}) == f"13 of 18 {words}"
 
 
 def test_a_rank_among_too_few_controls_is_no_headline():
-    judged, untested = (findings(outcome(push=push, n_controls=n))[3] for push, n in ((ANY_PUSH, 99), (UNTESTED, 19)))
+    judged, untested = (findings(outcome(push=push, n_controls=n))[4] for push, n in ((ANY_PUSH, 99), (UNTESTED, 19)))
     assert judged.shown == "rank 1"
     assert untested.shown == "untested"
     assert "rank 1 of 20" in untested.detail
@@ -281,9 +284,9 @@ def test_a_rank_among_too_few_controls_is_no_headline():
 def test_different_outcomes_never_share_a_sentence():
     gains = [(0.05, 0.02, 0.08), (0.0, -0.03, 0.03), (-0.05, -0.08, -0.02), (None, None, None)]
     told = [
-        [findings(outcome(gain=gain))[1].meaning for gain in gains],
-        [findings(outcome(dial=dial))[2].meaning for dial in DIALS],
-        [findings(outcome(push=push, n_controls=99 * (push != UNTESTED)))[3].meaning for push in PUSHES],
+        [findings(outcome(gain=gain))[2].meaning for gain in gains],
+        [findings(outcome(dial=dial))[3].meaning for dial in DIALS],
+        [findings(outcome(push=push, n_controls=99 * (push != UNTESTED)))[4].meaning for push in PUSHES],
     ]
     for meanings in told:
         assert all(one != other for one, other in itertools.combinations(meanings, 2))

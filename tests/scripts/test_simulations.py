@@ -78,16 +78,6 @@ def test_a_plateau_is_not_said_to_fall_and_one_that_falls_is(call, tmp_path):
     assert found["a plateau that falls by .1", "said to fall"] > 0.8
 
 
-def test_planted_self_knowledge_is_found_and_goes_on_from_the_table(call, tmp_path):
-    given = ["--sets", 4, "--table", tmp_path / "t.csv"]
-    first = call(SCRIPTS / "simulate_whose_knowledge.py", *given)
-    found = pd.read_csv(tmp_path / "t.csv", index_col="planted")
-    assert found["itself"].iloc[-1] == 1
-    assert found["single_itself"].is_monotonic_increasing
-    assert (found[["shared", "itself", "open"]].sum(axis=1) == 1).all()
-    assert call(SCRIPTS / "simulate_whose_knowledge.py", *given).out == first.out
-
-
 def test_the_rule_half_makes_a_second_factor_out_of_one(call, tmp_path):
     made = call(
         SCRIPTS / "simulate_empty_cells.py", "--questions", 300, "--repeats", 2, "--table", tmp_path / "cells.csv"

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from verdict_tables import plain_sweep, simulated
 
+from onedial.stats import ridge_scores, text_features
 from onedial.verdict import SweepTables, facts_result, judge_tables, match_targets, simulation, sweep_grid
 from onedial.verdict.rivals.knowing import SUBJECT, knowing_table
 from onedial.verdict.rivals.rivals import RIVALS, Material, ceiling, cut_at_rate, material_of, rival_table
-from onedial.verdict.rivals.text_features import ridge_scores, text_features
 from onedial.verdict.tables import panel_answers
 
 

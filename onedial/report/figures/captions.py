@@ -14,12 +14,19 @@ TITLES = {
     "layer_map": "Where the dial works",
     "dial_path": "The dial's path through the factor",
     "rivals": "What does as well without steering?",
+    "prediction": "How much is predicted?",
     "controls": "Would any push do?",
     "reasoned": "Answers after reasoning",
     "side_effects": "What the dial does besides",
 }
 
 CAPTIONS = {
+    "prediction": (
+        "By how many bits per test question each source predicts the targets better than their yes rates alone, with "
+        "95% intervals over questions; small points, from left to right of size, by 10, 20 and 50 of their answers. "
+        "The dotted line is what the other base models' answers to the very questions predict, the most that one "
+        "shared scale could. Empty: trained on the target's own answers."
+    ),
     "side_effects": (
         "Accuracy on unrelated yes/no facts with its 95% interval, and the share of facts that were right before and "
         "are wrong after; below, what the dial does to neutral text: KL of the next token, and perplexity. Shaded: "

@@ -22,6 +22,7 @@ from onedial.show import (
     set_title,
     styled,
 )
+from onedial.verdict import DIAL, OWN_FRAMINGS
 
 STEERING = "#0072b2"
 ROW, MARGIN = 0.24, 1.15  # inches per rival, and around the rows
@@ -61,6 +62,38 @@ def rivals_figure(rivals: pd.DataFrame, signal: Mapping[str, Any]) -> Drawing:
     ]
     figure.legend(handles=handles, loc="outside lower left", ncols=2)
     return Drawing(figure, TITLES["rivals"], CAPTIONS["rivals"])
+
+
+@styled
+def prediction_figure(prediction: pd.DataFrame, mark: str) -> Drawing:
+    """Bits of every source with its 95% interval, the best on top; small and above it, with fewer answers to go by.
+
+    Args:
+        prediction: `prediction.csv`. mark: the account that marks what other models' answers predict.
+    """
+    table = prediction.assign(k=prediction["k"].astype(str))
+    rows = table[(table["k"] == "all") & (table["source"] != OWN_FRAMINGS)].sort_values("bits", kind="stable")
+    figure = new_figure(MARGIN + 1.3 * ROW * len(rows))
+    axes = figure.add_subplot()
+    axes.axvline(0, color=INK, linewidth=0.9, zorder=1)
+    for at in rows.loc[rows["source"] == mark, "bits"]:
+        axes.axvline(at, color=INK, linewidth=0.9, linestyle=":", zorder=1)
+    for height, (_, row) in enumerate(rows.iterrows()):
+        colour = STEERING if row["source"] == DIAL else INK
+        axes.hlines(height, row["low"], row["high"], color=colour, linewidth=1.4)
+        fill = PAPER if row["own_answers"] else colour
+        point = axes.scatter(row["bits"], height, s=36, color=fill, edgecolor=colour, zorder=3)
+        named(point, f"{row['source']}: {number(row['bits'])} {interval(row['low'], row['high'])}")
+        fewer = table[(table["source"] == row["source"]) & (table["k"] != "all")]
+        for step, (_, small) in enumerate(fewer.iterrows()):
+            point = axes.scatter(small["bits"], height + 0.3, s=4 + 5 * step, color=colour, alpha=0.5, linewidth=0)
+            named(point, f"{row['source']}, by {small['k']} answers: {number(small['bits'])}")
+    axes.set_yticks(range(len(rows)), list(rows["source"]))
+    for label in axes.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() == DIAL else "normal")
+    axes.set_xlabel("bits per test question beyond the yes rate")
+    figure.suptitle(TITLES["prediction"], x=0.02, ha="left", fontsize=9, fontweight="bold")
+    return Drawing(figure, TITLES["prediction"], CAPTIONS["prediction"])
 
 
 @styled

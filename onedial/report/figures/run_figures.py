@@ -3,7 +3,7 @@
 from onedial.report.figures import dial_figures, figures
 from onedial.report.figures.path_figure import dial_path_figure
 from onedial.report.figures.reasoned_figure import reasoned_figure
-from onedial.report.figures.rival_figures import controls_figure, rivals_figure
+from onedial.report.figures.rival_figures import controls_figure, prediction_figure, rivals_figure
 from onedial.report.figures.side_effects_figure import side_effects_figure
 from onedial.scale.study import factor_figures
 from onedial.show import CAPTIONS, Drawing, save_figure
@@ -33,6 +33,8 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
         drawings["layer_map"] = figures.layer_map(scan, unit, own["layers"], ends)
     if (rivals := run.rivals()) is not None:
         drawings["rivals"] = rivals_figure(rivals, verdict["signal"])
+    if (prediction := run.prediction()) is not None and len(prediction):
+        drawings["prediction"] = prediction_figure(prediction, verdict["prediction"]["mark"])
     if (path := run.dial_path()) is not None and path.settings["threshold_se"].notna().any():
         drawings["dial_path"] = dial_path_figure(path)
     if (controls := run.controls()) is not None and len(controls):

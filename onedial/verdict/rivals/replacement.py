@@ -27,10 +27,9 @@ from onedial.asking import under_test
 from onedial.core import InputError, noticed
 from onedial.panels import EXTRACTION
 from onedial.scale import fit_factor_model
-from onedial.stats import average_within_models, count, count_resampled, interval
+from onedial.stats import ALPHAS, average_within_models, count, count_resampled, interval, text_features
 from onedial.verdict.dial import dial_of_grid
 from onedial.verdict.rivals.rivals import cut_at_rate
-from onedial.verdict.rivals.text_features import ALPHAS, text_features
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.tables import sweep_grid
 

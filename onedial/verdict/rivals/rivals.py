@@ -34,10 +34,18 @@ from onedial.asking import is_read
 from onedial.core import InputError, noticed
 from onedial.panels import FITTING, TEST
 from onedial.scale import fit_factor_model
-from onedial.stats import N_RESAMPLES, average_within_models, count, count_resampled, interval
+from onedial.stats import (
+    N_RESAMPLES,
+    average_within_models,
+    count,
+    count_resampled,
+    interval,
+    ridge_scores,
+    surface_features,
+    text_features,
+)
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
-from onedial.verdict.rivals.text_features import ridge_scores, surface_features, text_features
 
 RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]
 _SHRINK = 5.0

@@ -1,0 +1,61 @@
+"""The log loss of every test answer, predicted from an order of the questions and some of the target's answers."""
+
+import numpy as np
+
+from onedial.panels import FITTING, TEST
+from onedial.stats import average_within_models
+from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, predicted
+from onedial.verdict.prediction.sources import Ground
+
+ALL = "all"
+DRAWS, FOLDS = 10, 5
+
+
+class Losses:
+    """Bits of the test answers of the judged targets, question x target; nan where nothing was answered."""
+
+    def __init__(self, ground: Ground, judged: np.ndarray, seed: int) -> None:
+        material = ground.material
+        given = material.given.to_numpy(float)[:, judged]
+        self.models, self.seed = material.models[judged], seed
+        used = (material.splits == FITTING) | (material.splits == TEST)
+        self.rows = np.flatnonzero(used)
+        self.fitting, self.test = (material.splits[used] == split for split in (FITTING, TEST))
+        self.known = np.where(self.fitting[:, None], given[used], np.nan)
+        self.answers = given[used][self.test]
+        self.test_topics = material.topics[used][self.test]
+        self.asked = np.zeros(given.shape, dtype=bool)
+        self.asked[self.rows[self.test]] = ~np.isnan(self.answers)
+
+    def order(self, scores: np.ndarray) -> tuple[np.ndarray, Prior]:
+        """Normal scores of the fitting and test questions, and what other base models' answers teach of them."""
+        z = normal_scores(scores[self.rows])
+        return z, learn_priors(z, self.known, self.models)
+
+    def of(self, z: np.ndarray, prior: Prior, size: int | str) -> np.ndarray:
+        """Of targets that are placed by `size` of their fitting answers."""
+        if size == ALL:
+            return bits(predicted(z, self.known, prior, self.test), self.answers)
+        rng = np.random.default_rng([self.seed, int(size)])
+        every = np.tile(np.arange(z.shape[1]), DRAWS)
+        keys = np.where(np.isnan(self.known[:, every]), np.inf, rng.random((len(z), len(every))))
+        chosen = keys.argsort(axis=0).argsort(axis=0) < int(size)
+        p = predicted(z[:, every], np.where(chosen, self.known[:, every], np.nan), prior.take(every), self.test)
+        return bits(p, self.answers[:, every]).reshape(len(self.answers), DRAWS, -1).mean(axis=1)
+
+    def in_folds(self, z: np.ndarray, prior: Prior) -> float:
+        """Mean loss on the fitting answers, each predicted from the other folds."""
+        fold = np.random.default_rng(self.seed).integers(FOLDS, size=len(z))
+        lost = np.full(self.known.shape, np.nan)
+        for number in range(FOLDS):
+            left = self.fitting & (fold == number)
+            p = predicted(z, np.where(left[:, None], np.nan, self.known), prior, left)
+            lost[left] = bits(p, self.known[left])
+        return float(average_within_models(mean_of_answers(lost), self.models))
+
+
+def mean_of_answers(losses: np.ndarray) -> np.ndarray:
+    """Mean down each column over the answers that there are; nan where there is none."""
+    known = ~np.isnan(losses)
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(losses).sum(axis=0) / known.sum(axis=0)

@@ -1,0 +1,295 @@
+"""How much of what can be predicted of each target does the dial predict? In bits per held-out question.
+
+A target is placed on an order of the questions from k of its fitting answers (`placing`), its test answers are
+predicted as probabilities, and each scores -log2 of the probability that it was given. Between two marks:
+
+    0  the target's yes rate alone, from the same k answers and likewise with a prior learnt from other base models
+    1  the best account from the other base models' answers to the very questions (`sources.ACCOUNTS`), chosen by its
+       loss in five folds of the fitting split, over all judged targets together
+
+    bits   loss of the yes rate alone - loss of the source, mean over a target's test answers, over the targets of a
+           base model, over base models
+    share  bits of the dial / bits of mark 1
+
+A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
+what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from onedial.stats import (
+    FEWEST_MODELS,
+    FEWEST_TOPICS,
+    LEVEL,
+    N_RESAMPLES,
+    QUANTILES_95,
+    Number,
+    adjusted,
+    average_within_models,
+    interval_95,
+    model_means,
+    number_of,
+    resampled_weights,
+    strata_of,
+)
+from onedial.verdict.criteria.status import JUDGED
+from onedial.verdict.match import TargetMatches
+from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
+from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SOURCES, SURFACE_SOURCES, Ground
+
+ALONE = "yes rate alone"
+SIZES: tuple[int | str, ...] = (10, 20, 50, ALL)
+"""How many of a target's fitting answers it is placed by."""
+FLOOR, OPEN_FLOOR = 0.1, 0.05
+"""Shares of the predictable, and of what the yes rate alone leaves, under which nothing is called reproduced."""
+Gains = dict[tuple[str, int | str], np.ndarray]
+"""(source, size) -> question x target: losses, or bits against the yes rate alone."""
+COLUMNS = ["source", "k", "own_answers", "n_targets", "n_unscored", "loss", "bits", "low", "high", "low_models"]
+COLUMNS += ["high_models", "share", "share_low", "share_high"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A ratio of two means of bits; 95% over questions (over topics where there are ten), and with base models drawn
+    as well (nan under five of them)."""
+
+    estimate: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    low_models: float = float("nan")
+    high_models: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the dial predicts of the judged targets, placed by all of their fitting answers.
+
+    Attributes:
+        mark: the account that marks what can be predicted; "" where there is no other base model.
+        n_models, n_predicted: base models, and those whose targets the dial predicts better than their yes rates: p
+            adjusted over base models (Benjamini and Hochberg) at most .05, and a share of at least `FLOOR`.
+        yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
+        surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
+        by: what the intervals that decide are drawn over: "questions" or "topics".
+        models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted (1 or 0).
+    """
+
+    mark: str = ""
+    n_models: int = 0
+    n_predicted: int = 0
+    yes_rate: float = float("nan")
+    bits: Number = field(default_factory=Number)
+    possible: Number = field(default_factory=Number)
+    share: Share = field(default_factory=Share)
+    surface: str = ""
+    beyond: Number = field(default_factory=Number)
+    by: str = "questions"
+    models: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    @property
+    def suffices(self) -> bool:
+        """Whether more than half of the base models are predicted, the share's interval lies above its floor and the
+        dial's bits above theirs, and no source without a reader predicts as well."""
+        enough = self.share.low >= FLOOR and self.bits.estimate >= OPEN_FLOOR * self.yes_rate
+        return 2 * self.n_predicted > self.n_models and enough and not self.surface_suffices
+
+    @property
+    def surface_suffices(self) -> bool:
+        """Whether a source that knows no model's reading of the question is not shown to predict less than the dial."""
+        return bool(self.n_predicted) and self._low(self.beyond) <= 0
+
+    def clause(self) -> str:
+        """Of how many base models, and what share, in the words of the sentence."""
+        told = (
+            f"{self.n_predicted} of {self.n_models} base models are predicted better than by their yes rates, by "
+            f"{self.bits.estimate:.3f} of {self.yes_rate:.3f} bits a question"
+        )
+        if np.isnan(self.share.estimate):
+            return f"{told}; the answers of other models are not shown to predict any"
+        low, high = self.share.low, self.share.high
+        ends = f"{_percent(low)} to {_percent(high)}" if np.isfinite(high) else f"{_percent(low)} or more"
+        return f"{told}, {_percent(self.share.estimate)} ({ends}) of what the answers of other models predict"
+
+    def _low(self, number: Number) -> float:
+        return number.low_topics if self.by == "topics" else number.low
+
+
+def predict(
+    matches: TargetMatches,
+    ground: Ground,
+    sizes: Sequence[int | str] = SIZES,
+    sources: Sequence[str] = tuple(SOURCES),
+    n_bootstrap: int = N_RESAMPLES,
+    seed: int = 0,
+) -> tuple[Prediction, pd.DataFrame]:
+    """Predict every judged target from every source, with the intervals of the module's description.
+
+    Args:
+        sizes: numbers of answers to place a target by; `ALL` must be among them. sources: of `SOURCES`, `DIAL` among
+            them.
+
+    Returns:
+        What the dial predicts, and a row for each source and size (`COLUMNS`): loss and bits, their share of mark 1,
+        n_unscored test answers of judged targets to whose question the source gives no score. A source that has no
+        score for any target is left out; one trained on a target's own answers is given for all of them alone.
+    """
+    judged = np.flatnonzero(matches.table["status"].isin(JUDGED).to_numpy())
+    models = ground.material.models[judged]
+    if not len(judged) or len(np.unique(models)) < 2:
+        return Prediction(n_models=len(np.unique(models))), pd.DataFrame(columns=COLUMNS)
+    losses = Losses(ground, judged, seed)
+    scored = {name: SOURCES[name][0](ground)[:, judged] for name in sources}
+    scored = {name: scores for name, scores in scored.items() if name == DIAL or not np.isnan(scores).all()}
+    orders = {name: losses.order(scores) for name, scores in scored.items()}
+    alone = losses.order(np.full(losses.asked.shape, np.nan))
+    mark = min(
+        (name for name in ACCOUNTS if name in orders), key=lambda name: losses.in_folds(*orders[name]), default=""
+    )
+    found: Gains = {}
+    gains: Gains = {}
+    for size in sizes:
+        found[ALONE, size] = rate = losses.of(*alone, size)
+        for name in (name for name in scored if size == ALL or not SOURCES[name][1]):
+            found[name, size] = losses.of(*orders[name], size)
+            gains[name, size] = rate - found[name, size]
+    drawn = _Resampled(gains, losses.test_topics, models, n_bootstrap, seed)
+    unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored}
+    rows = []
+    for (name, size), own in gains.items():
+        number, share = drawn.number(name, size), drawn.share((name, size), (mark, size))
+        rows.append(
+            [
+                *(name, size, SOURCES[name][1], own.shape[1], unscored[name], average(found[name, size], models)),
+                *(number.estimate, number.low, number.high, number.low_models, number.high_models),
+                *(share.estimate, share.low, share.high),
+            ]
+        )
+    return _summary(gains, found[ALONE, ALL], drawn, mark), pd.DataFrame(rows, columns=COLUMNS)
+
+
+def average(losses: np.ndarray, models: np.ndarray) -> float:
+    """Mean over a target's answers, over targets of a base model, over base models."""
+    return float(average_within_models(mean_of_answers(losses), models))
+
+
+def _summary(gains: Gains, rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
+    surfaces = [name for name in SURFACE_SOURCES if (name, ALL) in gains]
+    surface = max(surfaces, key=lambda name: drawn.number(name, ALL).estimate, default="")
+    models = drawn.by_model(mark)
+    return Prediction(
+        mark=mark,
+        n_models=len(models),
+        n_predicted=int(sum(own["predicted"] for own in models.values())),
+        yes_rate=average(rate, drawn.models),
+        bits=drawn.number(DIAL, ALL),
+        possible=drawn.number(mark, ALL) if mark else Number(),
+        share=drawn.share((DIAL, ALL), (mark, ALL)),
+        surface=surface,
+        beyond=drawn.number(DIAL, ALL, surface) if surface else Number(),
+        by="questions" if drawn.topics is None else "topics",
+        models=models,
+    )
+
+
+def _ratio_interval(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
+    """95% of the ratio of two means over base models, resample x model; without bound where nothing is left to share.
+    Quantiles are drawn values, since nothing lies between a number and infinity."""
+    above, below = top.mean(axis=1), bottom.mean(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(below > 0, above / below, np.inf)
+    low, high = np.quantile(ratio, QUANTILES_95, method="inverted_cdf")
+    return float(low), float(high)
+
+
+class _Resampled:
+    """Bits in the same resamples of questions for every source, and of whole topics where there are ten."""
+
+    def __init__(self, gains: Gains, topics: np.ndarray, models: np.ndarray, n_bootstrap: int, seed: int) -> None:
+        self.models, self.seed = models, seed
+        self.place = {name: number for number, name in enumerate(gains)}
+        stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
+        self.values = np.stack([mean_of_answers(own) for own in gains.values()], axis=-1)
+        known = (~np.isnan(stacked[..., 0])).astype(np.float32)
+        flat = np.nan_to_num(stacked).reshape(len(stacked), -1).astype(np.float32)
+
+        def drawn(groups: np.ndarray | None) -> np.ndarray:
+            pieces = []
+            for weights in resampled_weights(len(flat), n_bootstrap, seed, groups):
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    means = (weights @ flat).reshape(-1, *stacked.shape[1:]) / (weights @ known)[..., None]
+                pieces.append(means)
+            return np.concatenate(pieces).astype(float)
+
+        groups = strata_of(topics)
+        self.questions = drawn(None)
+        self.topics = drawn(groups) if groups.max(initial=0) + 1 >= FEWEST_TOPICS else None
+
+    @property
+    def deciding(self) -> np.ndarray:
+        """Resample x target x source and size, over topics where there are enough."""
+        return self.questions if self.topics is None else self.topics
+
+    def number(self, name: str, size: int | str, minus: str = "") -> Number:
+        """Bits of a source, or of it minus those of another one."""
+
+        def of(means: np.ndarray) -> np.ndarray:
+            own = means[..., self.place[name, size]]
+            return own - means[..., self.place[minus, size]] if minus else own
+
+        by_topic = None if self.topics is None else of(self.topics)
+        return number_of(of(self.values), of(self.questions), by_topic, self.models)
+
+    def share(self, one: tuple[str, int | str], other: tuple[str, int | str]) -> Share:
+        """Ratio of the bits of one source to another's; nan where the other's interval does not lie above 0."""
+        if other not in self.place:
+            return Share()
+        top, bottom = (model_means(self.deciding[..., self.place[name]], self.models) for name in (one, other))
+        values = [average_within_models(self.values[..., self.place[name]], self.models) for name in (one, other)]
+        if not interval_95(bottom.mean(axis=1))[0] > 0:
+            return Share()
+        ends = _ratio_interval(top, bottom)
+        n_models = top.shape[1]
+        if n_models < FEWEST_MODELS:
+            return Share(float(values[0] / values[1]), *ends)
+        chosen = np.random.default_rng(self.seed).integers(n_models, size=top.shape)
+        wider = _ratio_interval(*(np.take_along_axis(means, chosen, axis=1) for means in (top, bottom)))
+        return Share(float(values[0] / values[1]), *ends, *wider)
+
+    def by_model(self, mark: str) -> dict[str, dict[str, float]]:
+        """The dial's bits of each base model's targets; see `Prediction.models`."""
+        names = [str(name) for name in np.unique(self.models.astype(str))]
+        place = self.place[DIAL, ALL]
+        estimates = model_means(self.values[..., place], self.models)
+        drawn = model_means(self.deciding[..., place], self.models)
+        errors = drawn.std(axis=0, ddof=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = np.where(errors > 0, stats.norm.sf(estimates / errors), 1.0)
+        p_adjusted = adjusted(p)
+        possible = np.full(len(names), np.nan)
+        if mark:
+            possible = model_means(self.values[..., self.place[mark, ALL]], self.models)
+        told = {}
+        for number, name in enumerate(names):
+            low, high = interval_95(drawn[:, number])
+            share = estimates[number] / possible[number] if possible[number] > 0 else float("nan")
+            told[name] = {
+                "bits": float(estimates[number]),
+                "low": low,
+                "high": high,
+                "p": float(p[number]),
+                "p_adjusted": float(p_adjusted[number]),
+                "possible": float(possible[number]),
+                "share": float(share),
+                "predicted": int(p_adjusted[number] <= LEVEL and not share < FLOOR),
+            }
+        return told
+
+
+def _percent(share: float) -> str:
+    """Without a sign where it is rounded to nothing."""
+    return f"{round(share, 2) + 0.0:.0%}"

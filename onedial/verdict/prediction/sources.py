@@ -1,0 +1,177 @@
+"""What can put a target's questions in an order: the dial, what is known without steering, and other models.
+
+Each source gives every question of every target a score, higher where a yes is likelier. Those that need the target's
+own answers are trained on all of its fitting answers, and are an account of that one target; the others are one order
+that a few answers place the target on (but for leaving out its base model, where they are made of other models).
+
+    the dial                        the order in which the subject's answers turn
+    unsteered margin                the subject with another cut
+    length                          characters, longer or shorter first, as the other base models answer
+    level                           the data set's own label of difficulty, low or high first likewise
+    topics, from other models       the other base models' yes rate in the topic, outside the test split
+    text, from other models         `rivals`; shared difficulty (the shared scale) and mean of other models likewise
+    topic means, surface, text      `rivals`, trained on the target's fitting answers
+    own base model, otherwise asked the base model's other framings: no rival, but what a retest might give
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from onedial.panels import EXTRACTION, FITTING, TEST
+from onedial.stats import average_within_models
+from onedial.verdict.match import TargetMatches
+from onedial.verdict.rivals.rivals import RIVALS, Material
+
+DIAL, MARGIN, LENGTH, LEVEL_LABEL = "the dial", "unsteered margin", "length", "level"
+TOPICS, MEAN, SHARED = "topics, from other models", "mean of other models", "shared difficulty"
+OWN_FRAMINGS = "own base model, otherwise asked"
+SURFACE_SOURCES = (LENGTH, LEVEL_LABEL, TOPICS)
+"""What can be said of a question without any model that reads it: a dial that does no better has learnt no more."""
+ACCOUNTS = (MEAN, SHARED)
+"""Made of the other base models' answers to the very questions: the best of them marks what can be predicted."""
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What sources are made of.
+
+    Attributes:
+        material: `rivals.Material`, of all of the sweep's questions. ease: question, the dial's order.
+        levels: question, the data set's own label; nan where there is none.
+    """
+
+    material: Material
+    ease: np.ndarray
+    levels: np.ndarray
+
+    @property
+    def own(self) -> Material:
+        """The material with the answers outside of fitting and test questions taken out: all that is known of a target
+        are its fitting answers."""
+        given = self.material.given.copy()
+        given[self.material.splits == EXTRACTION] = np.nan
+        return replace(self.material, given=given)
+
+
+def ground_of(matches: TargetMatches, material: Material | None = None, levels: np.ndarray | None = None) -> Ground:
+    """From the matches alone, or with what else is known of the questions."""
+    evidence = matches.evidence
+    n = len(evidence.answers)
+    if material is None:
+        splits = np.full(n, EXTRACTION, dtype=object)
+        splits[evidence.fitting_rows], splits[evidence.test_rows] = FITTING, TEST
+        given = pd.DataFrame(evidence.answers, evidence.dial.questions, matches.table.index)
+        models = matches.table["model"].astype(str).to_numpy()
+        material = Material([], evidence.all_topics, splits, given, models, evidence.margins)
+    return Ground(material, evidence.dial.ease, np.full(n, np.nan) if levels is None else levels)
+
+
+def _same_for_all(scores: np.ndarray, ground: Ground) -> np.ndarray:
+    return np.repeat(scores[:, None], ground.material.given.shape[1], axis=1)
+
+
+def _dial(ground: Ground) -> np.ndarray:
+    return _same_for_all(ground.ease, ground)
+
+
+def _margin(ground: Ground) -> np.ndarray:
+    return _same_for_all(ground.material.unsteered, ground)
+
+
+def _length(ground: Ground) -> np.ndarray:
+    texts = ground.material.texts
+    return _turned(np.array([len(text) for text in texts], dtype=float), ground) if texts else _nothing(ground)
+
+
+def _level(ground: Ground) -> np.ndarray:
+    return _nothing(ground) if np.isnan(ground.levels).all() else _turned(ground.levels, ground)
+
+
+def _turned(scores: np.ndarray, ground: Ground) -> np.ndarray:
+    """The scores or their opposite, whichever the other base models' answers outside the test split go with."""
+    found = _nothing(ground)
+    for own, mean in _others_means(ground.material):
+        known = (ground.material.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
+        if known.sum() > 2:
+            along = np.cov(scores[known], mean[known])[0, 1]
+            found[:, own] = (scores if along >= 0 else -scores)[:, None]
+    return found
+
+
+def _topics_of_others(ground: Ground) -> np.ndarray:
+    topics = ground.material.topics.astype(str)
+    found = _nothing(ground)
+    if len(set(topics)) < 2:
+        return found
+    for own, mean in _others_means(ground.material):
+        known = np.where(ground.material.splits != TEST, mean, np.nan)
+        by_topic = pd.Series(known).groupby(topics).transform("mean")
+        found[:, own] = by_topic.to_numpy()[:, None]
+    return found
+
+
+def _topic_means(ground: Ground) -> np.ndarray:
+    """As in `rivals`; a fitting question's is made of the other folds' answers, so that its own is not among them."""
+    material, means_of = ground.own, RIVALS["topic means"][0]
+    found = means_of(material)
+    fitting = np.flatnonzero(material.splits == FITTING)
+    fold = np.random.default_rng(0).integers(_FOLDS, size=len(fitting))
+    for number in range(_FOLDS):
+        left = fitting[fold == number]
+        given = material.given.copy()
+        given.iloc[left] = np.nan
+        found[left] = means_of(replace(material, given=given))[left]
+    return found
+
+
+def _own_framings(ground: Ground) -> np.ndarray:
+    found = _nothing(ground)
+    answers, models = ground.material.given.to_numpy(float), ground.material.models
+    for target, model in enumerate(models):
+        same = (models == model) & (np.arange(len(models)) != target)
+        if same.any():
+            found[:, target] = _mean(answers[:, same])
+    return found
+
+
+def _mean(answers: np.ndarray) -> np.ndarray:
+    known = ~np.isnan(answers)
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(answers).sum(axis=1) / known.sum(axis=1)
+
+
+def _others_means(material: Material) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each base model its targets, as a mask, and the mean answer of the others to each question."""
+    pairs = []
+    for model in np.unique(material.models):
+        own = material.models == model
+        if not own.all():
+            given = material.given.to_numpy(float)[:, ~own]
+            pairs.append((own, average_within_models(given, material.models[~own])))
+    return pairs
+
+
+def _nothing(ground: Ground) -> np.ndarray:
+    return np.full(ground.material.given.shape, np.nan)
+
+
+SOURCES: dict[str, tuple[Callable[[Ground], np.ndarray], bool]] = {
+    DIAL: (_dial, False),
+    MARGIN: (_margin, False),
+    LENGTH: (_length, False),
+    LEVEL_LABEL: (_level, False),
+    TOPICS: (_topics_of_others, False),
+    "text, from other models": (lambda ground: RIVALS["text, from other models"][0](ground.material), False),
+    MEAN: (lambda ground: RIVALS[MEAN][0](ground.material), False),
+    SHARED: (lambda ground: RIVALS[SHARED][0](ground.material), False),
+    "topic means": (_topic_means, True),
+    "surface": (lambda ground: RIVALS["surface"][0](ground.own), True),
+    "text": (lambda ground: RIVALS["text"][0](ground.own), True),
+    OWN_FRAMINGS: (_own_framings, False),
+}
+"""Name to (scores, whether it is trained on the target's own fitting answers, and so needs all of them)."""

@@ -1,0 +1,193 @@
+"""What is wrong with a panel before anything is judged: each check has a name, the targets it is about, and a sentence.
+
+    copies among the targets            two base models, or one and the unsteered subject, with a kappa of .95 or more
+    framings may count as models        no target has a framing, and names of several begin alike
+    informative gaps                    of a target with 5% gaps or more: the dial turns what it left out earlier or
+                                        later (Mann-Whitney, adjusted over targets)
+    questions stand there twice         one normalised text under several ids
+    nearly one answer only              over half of the judged targets give the rarer answer in 15% or less
+    settings too coarse                 over half of the judged targets lie .05 or more from every yes rate of the
+                                        subject, though within their range
+
+A check warns and takes nothing out: what it finds may be the truth about a panel.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from onedial.asking import listed, normalised_text
+from onedial.stats import LEVEL, adjusted
+from onedial.verdict.criteria import choice
+from onedial.verdict.criteria.status import JUDGED, MIN_OF_A_KIND
+from onedial.verdict.match import TargetMatches
+
+COPIES, FRAMINGS, GAPS = (
+    "copies among the targets",
+    "framings may count as models",
+    "informative gaps",
+)
+TWICE, ONE_SIDED, COARSE = "questions stand there twice", "nearly one answer only", "settings too coarse"
+CHECKS = (COPIES, FRAMINGS, GAPS, TWICE, ONE_SIDED, COARSE)
+ALIKE, MANY_GAPS, RARE, FAR = 0.95, 0.05, 0.15, 0.05
+_SEPARATOR = re.compile(r"\s*[:,]\s+|\s+[/|]\s+|\s+\(")
+"""Between a model and a framing; `llama3:8b` and `openai/o3` are models."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """One finding: the check's name, what it is about, and a sentence for a reader."""
+
+    check: str
+    about: list[str]
+    sentence: str
+
+
+def screen(matches: TargetMatches, texts: Sequence[str] = ()) -> list[Screened]:
+    """Everything that the checks find, in the order of `CHECKS`.
+
+    Args:
+        texts: of the sweep's questions; empty where they are not known.
+    """
+    found = [_copies(matches), _framings(matches), _gaps(matches), _twice(matches, texts)]
+    found += [_one_sided(matches), _coarse(matches)]
+    return [each for each in found if each is not None]
+
+
+def _copies(matches: TargetMatches) -> Screened | None:
+    evidence, names = matches.evidence, [str(name) for name in matches.table.index]
+    subject = np.where(np.isnan(evidence.margins), np.nan, (evidence.margins > 0).astype(float))
+    answers = np.column_stack([evidence.answers, subject])
+    models = [*matches.table["model"].astype(str), "\0the subject"]
+    kappas = _kappas(answers)
+    pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= ALIKE, k=1)) if models[one] != models[other]]
+    if not pairs:
+        return None
+    labels = [*names, "the unsteered subject"]
+    told = [f"{labels[one]} and {labels[other]} ({kappas[one, other]:.2f})" for one, other in pairs]
+    about = sorted({labels[place] for pair in pairs for place in pair} & set(names))
+    return Screened(
+        COPIES,
+        about,
+        f"These answer all but alike under other names (kappa): {listed(told, 3)}; if they are one model, leave all "
+        "but one out, and the subject's own.",
+    )
+
+
+def _framings(matches: TargetMatches) -> Screened | None:
+    names = _stems(matches)
+    times = Counter(names.values())
+    about = [name for name, stem in names.items() if times[stem] > 1]
+    if not about:
+        return None
+    shared = dict.fromkeys(names[name] for name in about)
+    return Screened(
+        FRAMINGS,
+        about,
+        f"{len(about)} targets whose names begin alike ({listed(shared, 3)}) count as as many base models, since "
+        "nothing says otherwise; give a table of respondents with the column model.",
+    )
+
+
+def of_one_name(matches: TargetMatches) -> bool:
+    """Whether all judged targets may be one base model under framings, for all that is said of them."""
+    judged = matches.table.index[matches.table["status"].isin(JUDGED)]
+    stems = _stems(matches)
+    return len(judged) > 1 and len({stems.get(str(name), str(name)) for name in judged}) == 1
+
+
+def _stems(matches: TargetMatches) -> dict[str, str]:
+    """How each name begins, of those that go on with a framing; none where framings or base models are told."""
+    table = matches.table
+    if (table["framing"].astype(str) != "").any() or (table["model"].astype(str) != table.index.astype(str)).any():
+        return {}
+    parts = {str(name): _SEPARATOR.split(str(name), maxsplit=1) for name in table.index}
+    return {name: own[0] for name, own in parts.items() if len(own) > 1}
+
+
+def _gaps(matches: TargetMatches) -> Screened | None:
+    from scipy.stats import mannwhitneyu  # scipy.stats takes a second to load
+
+    evidence = matches.evidence
+    ease, gone = evidence.dial.ease, np.isnan(evidence.answers)
+    known = ~np.isnan(ease)
+    p = np.full(gone.shape[1], np.nan)
+    for target, own in enumerate(gone.T):
+        if MANY_GAPS <= own[known].mean() < 1:
+            p[target] = mannwhitneyu(ease[known & own], ease[known & ~own], method="asymptotic").pvalue
+    about = [str(name) for name in matches.table.index[np.nan_to_num(adjusted(p), nan=1.0) <= LEVEL]]
+    if not about:
+        return None
+    return Screened(
+        GAPS,
+        about,
+        f"{len(about)} targets left out questions that the dial turns earlier or later than others "
+        f"({listed(about, 3)}): what is said of them is about the questions that they did answer.",
+    )
+
+
+def _twice(matches: TargetMatches, texts: Sequence[str]) -> Screened | None:
+    times = Counter(normalised_text(text) for text in texts)
+    again = {text for text, n in times.items() if n > 1}
+    if not again:
+        return None
+    ids = [
+        str(q) for q, text in zip(matches.evidence.dial.questions, texts, strict=True) if normalised_text(text) in again
+    ]
+    return Screened(
+        TWICE,
+        ids,
+        f"{len(ids)} questions are {len(again)} texts under several ids ({listed(ids, 3)}): they are no independent "
+        "evidence, and may stand in two splits; keep one of each.",
+    )
+
+
+def _one_sided(matches: TargetMatches) -> Screened | None:
+    judged = matches.table["status"].isin(JUDGED).to_numpy()
+    rates = matches.table["yes_rate"].to_numpy(float)
+    rare = judged & (np.minimum(rates, 1 - rates) <= RARE)
+    if not judged.any() or 2 * rare.sum() <= judged.sum():
+        return None
+    about = [str(name) for name in matches.table.index[rare]]
+    return Screened(
+        ONE_SIDED,
+        about,
+        f"{rare.sum()} of {judged.sum()} judged targets give one answer in {1 - RARE:.0%} or more: hardly a gain over "
+        "that answer is possible, and little is left to predict.",
+    )
+
+
+def _coarse(matches: TargetMatches) -> Screened | None:
+    evidence = matches.evidence
+    judged = matches.table["status"].isin(JUDGED).to_numpy()
+    if not judged.any():
+        return None
+    given = evidence.fitting_targets[:, judged]
+    away = choice.rate_distance(evidence.fitting_subject, given).min(axis=1)
+    rates, reached = np.nanmean(given, axis=0), np.nanmean(evidence.fitting_subject, axis=0)
+    far = (away >= FAR) & (rates >= reached.min()) & (rates <= reached.max())
+    if 2 * far.sum() <= judged.sum():
+        return None
+    about = [str(name) for name in matches.table.index[judged][far]]
+    return Screened(
+        COARSE,
+        about,
+        f"no setting comes within {FAR:g} of the yes rates of {far.sum()} of {judged.sum()} judged targets: S and G "
+        "are lower for it, what is predicted is not, since places between settings are interpolated; sweep more.",
+    )
+
+
+def _kappas(answers: np.ndarray) -> np.ndarray:
+    """Cohen's kappa of every two columns over what both answered; nan under ten answers of a kind on either side."""
+    yes, no = (answers == 1).astype(float), (answers == 0).astype(float)
+    both_yes, both_no, yes_no = yes.T @ yes, no.T @ no, yes.T @ no
+    n = both_yes + both_no + yes_no + yes_no.T
+    one, other = both_yes + yes_no, both_yes + yes_no.T
+    fewest = np.minimum.reduce([one, n - one, other, n - other])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = (one * other + (n - one) * (n - other)) / n**2
+        kappa = ((both_yes + both_no) / n - chance) / (1 - chance)
+    return np.where(fewest >= MIN_OF_A_KIND, kappa, np.nan)

@@ -1,0 +1,181 @@
+"""How often is each sentence said of panels that would fool a verdict, and of honest ones?
+
+    python scripts/red_team.py                       # 50 verdicts a cell, about a quarter of an hour
+    python scripts/red_team.py --seeds 4 --table /tmp/red_team.csv
+
+Every target follows a scale D that correlates by r with the order in which the subject's answers turn; how far it
+follows it, .8 D + .6 noise (half of the noise its base model's), is alike in all cells. Six base models under three
+framings, 400 questions, 41 magnitudes, yes rates from .2 to .8, unless the cell says otherwise. Synthetic: this studies
+the procedure, and says nothing about any model.
+
+    honest r=.6          what should be called reproduced
+    unrelated            r = 0
+    r=.2, 2,000          a signal that is certainly there, and of little use
+    one related          of six base models one follows the dial by r = .9, five a scale of their own
+    copy of the subject  r = 0, but one base model is the unsteered subject under another name
+    topics alone         dial and D have nothing in common but which of 20 topics are easy
+    length alone         dial and D have nothing in common but the length of the question
+    all rates .9         r = .6, every target says yes nine times in ten
+    coarse               r = .6, five magnitudes
+    20 framings          r = .6, one base model under 20 framings, and a table of respondents says so
+    20 framings, untold  the same without a table
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from growing_table import GrowingTable
+
+from onedial.core import positive, program_parser, run_command
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+CELLS: dict[str, dict[str, Any]] = {
+    "honest r=.6": {"r": 0.6},
+    "unrelated": {"r": 0.0},
+    "r=.2, 2,000": {"r": 0.2, "n_questions": 2000},
+    "one related": {"r": 0.0, "related": 0.9},
+    "copy of the subject": {"r": 0.0, "copy": True},
+    "topics alone": {"by": "topics"},
+    "length alone": {"by": "length"},
+    "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
+    "coarse": {"r": 0.6, "n_magnitudes": 5},
+    "20 framings": {"r": 0.6, "framings": 20},
+    "20 framings, untold": {"r": 0.6, "framings": 20, "told": False},
+}
+MODELS, FRAMINGS = 6, 3
+
+
+def main() -> None:
+    options = parse_options()
+    from onedial.verdict import RULE
+
+    settings = {"rule": RULE, "n_draws": options.n_draws}
+    table = GrowingTable(options.table, ("cell", "seed"), settings)
+    for seed in range(options.seeds):
+        for cell in CELLS:
+            if (cell, seed) not in table:
+                table.add([{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}])
+        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
+    print(operating_table(table.frame[table.frame["seed"] < options.seeds]).to_string(float_format="{:.2f}".format))
+
+
+def panel_of(
+    rng: "np.random.Generator",
+    r: float = 0.0,
+    n_questions: int = 400,
+    n_magnitudes: int = 41,
+    related: float | None = None,
+    copy: bool = False,
+    by: str = "",
+    rates: tuple[float, float] = (0.2, 0.8),
+    framings: int = 0,
+    told: bool = True,
+) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
+    """A sweep, its questions (id, question, topic), a panel, and what is said of its respondents."""
+    import numpy as np
+    import pandas as pd
+    from scipy import stats
+
+    from onedial.verdict.simulation import dial_ease, simulate_sweep
+
+    clustered = {"clustering": 0.5, "n_topics": 20} if by == "topics" else {}
+    sweep = simulate_sweep(rng, n_questions, n_magnitudes, **clustered)
+    questions = sweep.drop_duplicates("question_id").sort_values("question_id").reset_index(drop=True)
+    ease = dial_ease(rng, sweep)[:, 0]
+    own = rng.standard_normal(n_questions)
+    length = rng.standard_normal(n_questions)
+    scale = r * ease + np.sqrt(1 - r**2) * own
+    if by == "topics":
+        shared = pd.Series(ease).groupby(questions["topic"]).transform("mean").to_numpy()
+        scale = np.sqrt(0.5) * shared / shared.std() + np.sqrt(0.5) * own
+    if by == "length":
+        length = np.sqrt(0.5) * (ease + length)
+        scale = np.sqrt(0.5) * (length + own)
+    n_models, n_framings = (1, framings) if framings else (MODELS, FRAMINGS)
+    model = np.repeat(np.arange(n_models), n_framings)
+    scales = np.repeat(scale[:, None], len(model), axis=1)
+    if related is not None:
+        scales[:, model == 0] = (related * ease + np.sqrt(1 - related**2) * rng.standard_normal(n_questions))[:, None]
+    noise = rng.standard_normal((n_questions, n_models))[:, model] + rng.standard_normal(scales.shape)
+    latent = 0.8 * scales + 0.6 * np.sqrt(0.5) * noise
+    cuts = stats.norm.ppf(1 - rng.permutation(np.linspace(*rates, len(model))))
+    said = (latent > cuts).astype(float)
+    if copy:
+        unsteered = sweep[sweep["magnitude"] == 0].sort_values("question_id")["margin"].to_numpy() > 0
+        said[:, model == 0] = unsteered[:, None]
+    names = [f"model {number}: framing {place % n_framings}" for place, number in enumerate(model)]
+    panel = pd.DataFrame(said, index=questions["question_id"].to_numpy(), columns=names)
+    respondents = pd.DataFrame({"model": [f"model {number}" for number in model]}, index=names)
+    texts = ["x" * n + f" {place}" for place, n in enumerate((60 + 15 * length).clip(1).round().astype(int))]
+    asked = pd.DataFrame({"id": questions["question_id"], "question": texts, "topic": questions["topic"]})
+    return sweep, asked, panel, respondents if told else None
+
+
+def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
+    """What is said of one simulated panel."""
+    import numpy as np
+
+    from onedial.verdict import ground_of, judge, match_targets, predict, sweep_grid
+    from onedial.verdict.prediction.losses import ALL
+    from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
+    from onedial.verdict.rivals.rivals import material_of
+    from onedial.verdict.tables import panel_answers
+
+    rng = np.random.default_rng([seed, *cell.encode()])
+    sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
+    topics = questions.set_index("id")["topic"]
+    matches = match_targets(sweep, panel, respondents=respondents, topics=topics, n_bootstrap=19, seed=seed)
+    grid = sweep_grid(sweep)
+    answers = panel_answers(panel, grid.questions)
+    ground = ground_of(matches, material_of(matches, questions, answers, grid.splits, grid.unsteered_margins))
+    sources = (DIAL, LENGTH, TOPICS, MEAN, SHARED)
+    found, _ = predict(matches, ground, (ALL,), sources, n_draws, seed)
+    texts = list(questions["question"])
+    verdict = judge(matches, n_draws, n_draws, seed=seed, line_permutations=19, prediction=found, texts=texts)
+    return {
+        "reproduced": verdict.reproduced,
+        "flags": "; ".join(verdict.flags),
+        "n_predicted": found.n_predicted,
+        "n_models": found.n_models,
+        "bits": found.bits.estimate,
+        "yes_rate": found.yes_rate,
+        "share": found.share.estimate,
+        "share_low": found.share.low,
+        "share_high": found.share.high,
+        "signal": verdict.signal.estimate,
+        "gain_low": verdict.gain.low,
+    }
+
+
+def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
+    """By cell: how many verdicts, how many of them gave each answer and each flag, and the means of the numbers."""
+    import pandas as pd
+
+    from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, FLAGS, NOT_REPRODUCED
+
+    said = table["flags"].fillna("").str.split("; ")
+    counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
+    counted |= {flag: said.map(lambda own, flag=flag: flag in own) for flag in FLAGS}
+    undecided = table["reproduced"].isin([CANNOT_BE_JUDGED, NOT_REPRODUCED])
+    counted["reproduced by rule 3"] = (table["gain_low"] > 0) & ~undecided
+    counts = pd.DataFrame(counted).groupby(table["cell"], sort=False).sum()
+    numbers = ["n_predicted", "n_models", "bits", "yes_rate", "share"]
+    by_cell = table.groupby("cell", sort=False)
+    return pd.concat([by_cell.size().rename("n"), counts, by_cell[numbers].mean()], axis=1)
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--seeds", type=positive, default=50, help="verdicts in each cell (default 50)")
+    parser.add_argument("--n-draws", type=positive, default=499, help="permutations and resamples (default 499)")
+    parser.add_argument("--table", type=Path, default=Path("runs/red_team.csv"), help="what is there so far")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

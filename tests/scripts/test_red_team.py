@@ -1,0 +1,40 @@
+"""The red team: its cells hold what they say, and what is counted is what was said."""
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_experiment import ROOT
+
+
+@pytest.fixture
+def red_team(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    return importlib.import_module("red_team")
+
+
+def test_every_cell_has_the_targets_and_yes_rates_that_it_is_named_for(red_team):
+    for cell, own in red_team.CELLS.items():
+        options = {**own, "n_questions": 200}
+        sweep, questions, panel, respondents = red_team.panel_of(np.random.default_rng(0), **options)
+        assert list(panel.index) == list(questions["id"]) == sorted(sweep["question_id"].unique()), cell
+        assert panel.shape[1] == (options.get("framings") or 18)
+        assert (respondents is None) == (not options.get("told", True))
+        if "rates" in options:
+            assert panel.mean().mean() == pytest.approx(0.9, abs=0.05)
+
+
+@pytest.mark.parametrize("cell", ["20 framings", "20 framings, untold"])
+def test_framings_of_one_model_cannot_be_judged_whether_or_not_a_table_says_so(red_team, cell):
+    assert red_team.one_row(cell, 0, 19)["reproduced"] == "cannot be judged"
+
+
+def test_answers_and_flags_are_counted_and_numbers_averaged(red_team):
+    rows = [("reproduced", "a; copies among the targets", 0.1, 0.01), ("not reproduced", None, 0.3, 0.01)]
+    table = pd.DataFrame(rows, columns=["reproduced", "flags", "bits", "gain_low"])
+    table = table.assign(cell="one", n_predicted=1, n_models=2, yes_rate=0.9, share=0.5)
+    found = red_team.operating_table(table).loc["one"]
+    assert (found["n"], found["reproduced"], found["not reproduced"], found["copies among the targets"]) == (2, 1, 1, 1)
+    assert found["reproduced by rule 3"] == 1
+    assert found["bits"] == pytest.approx(0.2)

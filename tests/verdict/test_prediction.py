@@ -1,0 +1,153 @@
+"""Held-out answers in bits: placing is logistic regression with a prior of others' making, nobody is predicted from
+what is to be predicted, and known truth gets the share that it deserves."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special, stats
+from sklearn.linear_model import LogisticRegression
+from verdict_tables import simulated
+
+from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
+from onedial.verdict.prediction.losses import ALL, Losses
+from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
+from onedial.verdict.prediction.prediction import ALONE
+from onedial.verdict.prediction.sources import MEAN, SHARED
+
+ONE_ORDER = (DIAL, MEAN, SHARED)
+
+
+def answers(rng, n=200, n_targets=30, slope=1.0, spread=0.3):
+    z = normal_scores(np.repeat(rng.standard_normal((n, 1)), n_targets, axis=1))
+    a, b = rng.normal(0.4, 0.8, n_targets), rng.normal(slope, spread, n_targets)
+    return z, (rng.random(z.shape) < special.expit(a + b * z)).astype(float), a, b
+
+
+def flat(n_targets, variance=1e8):
+    return Prior(np.zeros((n_targets, 2)), np.full((n_targets, 2), variance))
+
+
+def matched(kind="dial order", n_targets=12, n_questions=400, **options):
+    sweep, panel = simulated(kind, n_targets=n_targets, n_questions=n_questions, **options)
+    return match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=19)
+
+
+def test_under_a_flat_prior_a_place_is_that_of_logistic_regression():
+    z, given, *_ = answers(np.random.default_rng(0), n_targets=2)
+    given[:50, 1] = np.nan
+    mode, covariance = place(z, given, flat(2))
+    for target in (0, 1):
+        known = ~np.isnan(given[:, target])
+        model = LogisticRegression(C=1e12, tol=1e-10).fit(z[known, target][:, None], given[known, target])
+        assert mode[target] == pytest.approx([model.intercept_[0], model.coef_[0, 0]], abs=1e-4)
+        x = np.stack([np.ones(known.sum()), z[known, target]], axis=1)
+        p = model.predict_proba(z[known, target][:, None])[:, 1]
+        np.testing.assert_allclose(covariance[target], np.linalg.inv((x.T * p * (1 - p)) @ x), rtol=1e-3)
+
+
+def test_the_prior_recovers_what_slopes_and_thresholds_were_drawn_from():
+    z, given, *_ = answers(np.random.default_rng(1), n=400, n_targets=200, spread=0.5)
+    prior = learn_priors(z, given, np.arange(200).astype(str))
+    assert prior.mean[0] == pytest.approx([0.4, 1.0], abs=0.15)
+    assert np.sqrt(prior.variance[0]) == pytest.approx([0.8, 0.5], abs=0.12)
+
+
+def test_a_prior_knows_nothing_of_its_own_base_model():
+    z, given, *_ = answers(np.random.default_rng(2), n_targets=6)
+    models = np.array(["one", "one", "two", "two", "three", "three"])
+    before = learn_priors(z, given, models)
+    given[:, :2] = 1 - given[:, :2]
+    after = learn_priors(z, given, models)
+    np.testing.assert_array_equal(before.mean[:2], after.mean[:2])
+    assert not np.allclose(before.mean[2:], after.mean[2:])
+
+
+def test_few_answers_are_drawn_to_the_prior_and_many_speak_for_themselves():
+    z, given, _, b = answers(np.random.default_rng(3), n=2000, n_targets=1)
+    prior = Prior(np.array([[0.0, 3.0]]), np.full((1, 2), 0.1))
+    few = np.where(np.arange(2000)[:, None] < 5, given, np.nan)
+    assert place(z, few, prior)[0][0, 1] == pytest.approx(3, abs=0.5)
+    assert place(z, given, prior)[0][0, 1] == pytest.approx(b[0], abs=0.3)
+
+
+def test_an_order_is_not_turned_round_for_a_target():
+    z, given, *_ = answers(np.random.default_rng(4), n_targets=1, slope=-2.0, spread=0.0)
+    asked = np.ones(len(z), bool)
+    p = predicted(z, given, flat(1, 4.0), asked)
+    assert np.ptp(p) == 0
+    assert p[0, 0] == pytest.approx(given.mean(), abs=0.01)
+
+
+def test_predicted_probabilities_are_calibrated_where_the_model_holds():
+    z, given, *_ = answers(np.random.default_rng(5), n=400, n_targets=100)
+    test = np.arange(400) >= 50
+    known = np.where(test[:, None], np.nan, given)
+    p = predicted(z, known, learn_priors(z, np.where(test[:, None], np.nan, given), np.arange(100).astype(str)), test)
+    for low in (0.1, 0.3, 0.5, 0.7):
+        inside = (p > low) & (p < low + 0.2)
+        assert given[test][inside].mean() == pytest.approx(p[inside].mean(), abs=0.03)
+
+
+def test_an_answer_given_for_certain_costs_nothing_and_a_coin_one_bit():
+    given = np.array([1.0, 0.0, 1.0, np.nan])
+    np.testing.assert_array_equal(bits(np.array([1.0, 0.0, 0.5, 0.3]), given), [0, 0, 1, np.nan])
+
+
+def test_no_test_answer_of_a_target_is_used_to_predict_it():
+    matches = matched()
+    ground = ground_of(matches)
+    losses = Losses(ground, np.arange(12), 0)
+    before = losses.order(np.repeat(ground.ease[:, None], 12, axis=1))
+    hidden = np.where(matches.evidence.test_rows[:, None], np.nan, matches.evidence.answers)
+    matches = dataclasses.replace(matches, evidence=dataclasses.replace(matches.evidence, answers=hidden))
+    other = Losses(ground_of(matches), np.arange(12), 0).order(np.repeat(ground.ease[:, None], 12, axis=1))
+    for one, two in ((before[0], other[0]), (before[1].mean, other[1].mean)):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict():
+    found, table = predict(matched(), ground_of(matched()), (10, 50, ALL), n_bootstrap=199)
+    assert found.n_predicted == found.n_models == 4
+    assert found.suffices
+    assert 0.8 < found.share.low < found.share.estimate
+    dial = table[table["source"] == DIAL].set_index("k")
+    assert dial.loc[10, "loss"] > dial.loc[50, "loss"] > dial.loc[ALL, "loss"]
+    assert dial.loc[ALL, "bits"] == pytest.approx(found.bits.estimate)
+    assert (table[table["source"] == OWN_FRAMINGS]["bits"] > 0.1).all()
+    assert dial.loc[ALL, "loss"] + dial.loc[ALL, "bits"] == pytest.approx(found.yes_rate)
+
+
+def test_a_dial_without_relation_predicts_no_base_model():
+    found, _ = predict(matched("unrelated"), ground_of(matched("unrelated")), (ALL,), n_bootstrap=199)
+    assert found.n_predicted == 0
+    assert abs(found.bits.estimate) < 0.01 < found.possible.estimate
+    assert not found.suffices
+
+
+def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
+    matches = matched()
+    found, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=199)
+    assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.estimate)
+    p = stats.norm.sf([own["bits"] / (own["high"] - own["low"]) * 3.92 for own in found.models.values()])
+    np.testing.assert_allclose(p, [own["p"] for own in found.models.values()], atol=0.02)
+
+
+def test_one_base_model_predicts_nothing_since_it_has_no_other():
+    sweep, panel = simulated("dial order", n_targets=6)
+    respondents = pd.DataFrame({"model": "one"}, index=panel.columns)
+    matches = match_targets(sweep, panel, respondents=respondents, n_bootstrap=19)
+    found, table = predict(matches, ground_of(matches))
+    assert (found.n_models, found.mark, len(table)) == (1, "", 0)
+
+
+def test_a_question_without_a_score_lies_in_the_middle_and_is_counted():
+    matches = matched()
+    ground = ground_of(matches)
+    ground.ease[np.flatnonzero(matches.evidence.test_rows)[:30]] = np.nan
+    found, table = predict(matches, ground, (ALL,), (DIAL, MEAN), n_bootstrap=99)
+    answered = ~np.isnan(matches.evidence.test_targets[:30])
+    assert table.set_index("source").loc[DIAL, "n_unscored"] == answered.sum()
+    assert ALONE not in set(table["source"])
+    assert found.bits.estimate > 0

@@ -1,0 +1,87 @@
+"""Screening: each check finds what it is there for, says about whom, and is silent on a sound panel."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from verdict_tables import simulated
+
+from onedial.verdict import CANNOT_BE_JUDGED, CHECKS, judge, match_targets, screen, simulation
+from onedial.verdict.screening import COARSE, COPIES, FRAMINGS, GAPS, ONE_SIDED, TWICE
+
+
+def matched(sweep, panel, respondents=None):
+    return match_targets(sweep, panel, respondents=respondents, n_bootstrap=19)
+
+
+def checks(found):
+    return [each.check for each in found]
+
+
+@pytest.fixture(scope="module")
+def sound():
+    return simulated("dial order", n_targets=9)
+
+
+@pytest.mark.parametrize("kind", simulation.TARGETS)
+def test_a_sound_panel_raises_nothing_but_what_is_said_of_coins(kind):
+    sweep, panel = simulated(kind, n_targets=9)
+    texts = [f"question {number}" for number in range(400)]
+    assert checks(screen(matched(sweep, panel), texts)) == ([ONE_SIDED] if kind == "base rates" else [])
+
+
+def test_a_copy_of_a_target_and_of_the_subject_is_found_unless_it_is_said_to_be_one(sound):
+    sweep, panel = sound
+    unsteered = sweep[sweep["magnitude"] == 0].set_index("question_id")["margin"]
+    flipped = panel["target 4"].copy()
+    flipped.iloc[:3] = 1 - flipped.iloc[:3]
+    more = panel.assign(again=flipped, own=(unsteered > 0).astype(float))
+    (found,) = screen(matched(sweep, more))
+    assert (found.check, found.about) == (COPIES, ["again", "own", "target 4"])
+    models = pd.DataFrame({"model": more.columns.where(more.columns != "again", "target 4")}, index=more.columns)
+    (found,) = screen(matched(sweep, more, models))
+    assert found.about == ["own"]
+
+
+def test_framings_without_a_table_of_respondents_are_noticed(sound):
+    sweep, panel = sound
+    named = panel.rename(columns=lambda name: f"gpt: {name}")
+    (found,) = screen(matched(sweep, named))
+    assert (found.check, len(found.about)) == (FRAMINGS, 9)
+    assert judge(matched(sweep, named), 19, 19).reproduced == CANNOT_BE_JUDGED
+    two = matched(sweep, named.rename(columns={"gpt: target 3": "o3"}))
+    assert judge(two, 19, 19).reproduced != CANNOT_BE_JUDGED
+    assert screen(matched(sweep, panel.rename(columns=lambda name: f"openai/{name}"))) == []
+    assert screen(matched(sweep, named, pd.DataFrame({"model": "gpt"}, index=named.columns))) == []
+
+
+def test_gaps_that_go_with_the_order_are_told_from_gaps_by_chance(sound):
+    sweep, panel = sound
+    rng, ease = np.random.default_rng(0), sweep.groupby("question_id")["margin"].mean()
+    by_chance, by_order = rng.random(400) < 0.1, rng.random(400) < 0.2 * (ease.to_numpy() < 0)
+    gapped = panel.assign(
+        **{"target 1": panel["target 1"].mask(by_chance), "target 2": panel["target 2"].mask(by_order)}
+    )
+    (found,) = screen(matched(sweep, gapped))
+    assert (found.check, found.about) == (GAPS, ["target 2"])
+
+
+def test_one_text_under_two_ids_is_found(sound):
+    texts = [f"question {number}" for number in range(399)] + ["  Question 7 "]
+    (found,) = screen(matched(*sound), texts)
+    assert found.check == TWICE
+    assert found.about == ["q0007", "q0399"]
+
+
+def test_settings_that_match_no_rate_are_too_coarse(sound):
+    sweep, panel = sound
+    kept = sorted(sweep["magnitude"].unique())
+    coarse = sweep[sweep["magnitude"].isin([kept[0], 0.0, kept[-1]])]
+    assert checks(screen(matched(coarse, panel))) == [COARSE]
+
+
+def test_what_screening_finds_is_among_the_flags_and_in_the_sentence(sound):
+    sweep, panel = sound
+    found = judge(matched(sweep, panel.assign(again=panel["target 4"])), 19, 19)
+    assert found.flags == [COPIES]
+    assert found.sentence.endswith(COPIES)
+    assert set(found.flags) <= set(CHECKS)
