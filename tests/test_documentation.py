@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from forks import run_program
 from tiny_experiment import main_of
+from tiny_models import save_outspoken
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -17,6 +18,7 @@ BLOCK = re.compile(r"(?P<before>[^\n]*)\n+```(?P<language>[^\n]*)\n(?P<text>.*?)
 NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
 FOLLOWED_ELSEWHERE = ["architecture.md"]  # tests/test_recipes.py does what it says
 PLAIN = ("text", "csv", "json", "yaml")
+EMBEDDED = "smollm2-135m-instruct"
 
 
 def blocks():
@@ -91,13 +93,18 @@ def check_program(program, arguments, monkeypatch):
             pytest.fail(f"{program.name} refuses {given} ({ended})")
 
 
-@pytest.mark.slow
-@pytest.mark.embedded_model
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Stands for the embedded model: as many layers, random weights, and it says yes as well as no."""
+    folder = tmp_path_factory.mktemp("model") / "small"
+    save_outspoken(folder, "llama", num_hidden_layers=30, max_position_embeddings=4096)
+    return folder
+
+
 @pytest.mark.parametrize(
     "page", sorted({page for page, _, language, _, _ in blocks() if language == "python"}), ids=lambda page: page.name
 )
-def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
-    """About half a minute a page, since most load the embedded model."""
+def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, monkeypatch):
     if page.name in FOLLOWED_ELSEWHERE:
         return
     monkeypatch.chdir(tmp_path)
@@ -105,7 +112,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
     namespace = {"__name__": "page"}
     for own, number, language, text, before in blocks():
         if own == page and language == "python" and not NOT_RUN.fullmatch(before):
-            exec(compile(text, f"{page.name}, block {number}", "exec"), namespace)
+            exec(compile(text.replace(EMBEDDED, str(small)), f"{page.name}, block {number}", "exec"), namespace)
 
 
 def test_the_numbers_of_the_pages_are_those_of_the_stored_results():
