@@ -3,7 +3,7 @@ from .command_line import KeysOf, natural, positive, program_parser, run_command
 from .errors import InputError
 from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
 from .notices import Notice, notice, noticed
-from .plain_values import plain
+from .plain_values import plain, whole_characters
 from .processes import is_first_process, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
@@ -54,6 +54,7 @@ __all__ = [
     "say",
     "sha256_of_file",
     "sha256_of_text",
+    "whole_characters",
     "write_json",
     "write_table",
     "write_text",
