@@ -8,6 +8,7 @@ from .processes import is_first_process, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
 from .run.journal import Journal
+from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
 from .run.mirror import Mirror
 from .run.notes import Notes
@@ -18,9 +19,11 @@ from .run.run import Run
 from .suggestions import did_you_mean, nearest
 
 __all__ = [
+    "LEDGER",
     "InputError",
     "Journal",
     "KeysOf",
+    "Ledger",
     "Manifest",
     "Mirror",
     "Notes",
@@ -49,6 +52,7 @@ __all__ = [
     "positive",
     "program_parser",
     "read_json",
+    "read_ledger",
     "read_table",
     "run_command",
     "say",

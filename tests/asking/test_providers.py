@@ -38,6 +38,23 @@ def respondent(server, **settings):
     return ProviderRespondent(ProviderModel("tiny", server=server.url, **{"retries": 0} | settings))
 
 
+class Permits:
+    """An account that permits so many attempts and notes what becomes of them."""
+
+    def __init__(self, left):
+        self.left, self.begun, self.came = left, [], []
+
+    def permits(self, place, at):
+        self.left -= 1
+        return self.left >= 0
+
+    def begins(self, place, at):
+        self.begun.append((place, at))
+
+    def ended(self, place, attempt):
+        self.came.append(attempt)
+
+
 # ---- reading, without a server ---------------------------------------------------------------------------------------
 
 
@@ -211,13 +228,7 @@ def test_no_key_reaches_answers_logs_or_messages_when_the_server_repeats_it(tmp_
 def test_two_respondents_are_asked_at_once_and_a_refusal_leaves_the_rest_unasked():
     with FakeServer(lambda body: "Yes", keep=False) as one, FakeServer(lambda body: "No", keep=False) as other:
         work = [Asking(respondent(each), prompts(*"abcdef"), CAN_YOU_ANSWER) for each in (one, other)]
-        left = [4]
-
-        def permit(place, at):
-            left[0] -= 1
-            return left[0] >= 0
-
-        given = list(answers_side_by_side(work, permit))
+        given = list(answers_side_by_side(work, Permits(4)))
     assert len(given) == 4 == one.n_asked + other.n_asked
     assert all(response.said_yes == (place == 0) for place, response in given)
 
