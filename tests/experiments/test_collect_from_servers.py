@@ -75,6 +75,11 @@ def even(body):
         ({"instrument": "sideways"}, "gives the instrument 'sideways'; write direct, reasoned, closed book"),
         ({"temperature": -1}, "gives temperature as -1; write a number from 0 on"),
         ({"samples": 0}, "gives samples as 0; write a whole number"),
+        (
+            {"server": f"http://me:{CANARY}@127.0.0.1:1/v1"},
+            "holds a name, a password or a query, which logs would keep",
+        ),
+        ({"server": f"http://127.0.0.1:1/v1?key={CANARY}"}, "holds a name, a password or a query, which logs would"),
         ({"price": 3}, "gives price as 3; write {input: 0.25, output: 2.0}"),
         ({"dtype": "float32"}, "which a provider runs; leave it out"),
     ],

@@ -1,9 +1,9 @@
 """One attempt to get an answer: what is told of it, when it is made again, and how long to wait before.
 
 A request is made again unless the server refused it for good (400, 401, 403, 404, ...): after a limit (429), a failure
-of the server (5xx), a lost connection, a timeout, and after what is no answer at all (half a JSON text, a gateway's HTML
-page with status 200). What an attempt did cost is the server's word; where it said none, nobody knows, and only a
-refusal is known to cost nothing.
+of the server (5xx), a lost connection, a timeout, and after what is no answer at all (half a JSON text, a gateway's
+page of HTML with status 200). What an attempt did cost is the server's word; where it said
+none, nobody knows, and only a refusal is known to cost nothing.
 """
 
 import random

@@ -261,7 +261,6 @@ def _ask_all(
     stopped: threading.Event,
 ) -> None:
     """Ask everything: as one task of inspect_ai for each asking, whose logs it writes."""
-    import anyio
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
