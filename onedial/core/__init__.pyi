@@ -1,5 +1,6 @@
 from .cards import html_card, one_line
 from .command_line import KeysOf, natural, positive, program_parser, run_command
+from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
 from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
 from .notices import Notice, notice, noticed
@@ -38,6 +39,7 @@ __all__ = [
     "did_you_mean",
     "first_difference",
     "flat",
+    "from_csv_cell",
     "html_card",
     "is_first_process",
     "library_versions",
@@ -59,6 +61,7 @@ __all__ = [
     "sha256_of_file",
     "sha256_of_text",
     "whole_characters",
+    "write_csv",
     "write_json",
     "write_table",
     "write_text",

@@ -1,5 +1,6 @@
 """What a loss of power, two writers, and other people's files cannot do to a run."""
 
+import csv
 import os
 import signal
 import subprocess
@@ -10,7 +11,8 @@ import fsspec
 import pandas as pd
 import pytest
 
-from onedial.core import InputError, Journal, Mirror, Parts, Run, write_text
+from onedial.asking import read_table as read_users_table
+from onedial.core import InputError, Journal, Mirror, Parts, Run, read_table, write_table, write_text
 from onedial.core.run.records import Records, read_records
 
 OPTIONS = {"model": "somebody"}
@@ -196,3 +198,27 @@ def test_a_link_that_stays_inside_a_run_is_no_harm(tmp_path):
     run.release()
     (run.path / "b.csv").symlink_to("a.csv")
     Run.resume(run.path, "test", OPTIONS).release()
+
+
+# ---- spreadsheets ----------------------------------------------------------------------------------------------------
+
+FORMULAS = ["=1+1", "+1-800", "-2+3", "@SUM(A1)", "\t=1", "'=already", "''+twice"]
+HARMLESS = ["-5", "+1.5", "Yes", "'s-Hertogenbosch", "it's", "a=b"]
+
+
+def test_no_cell_of_a_csv_is_a_formula_and_every_text_comes_back(tmp_path):
+    table = pd.DataFrame({"=name": [*FORMULAS, *HARMLESS], "number": range(13)})
+    write_table(tmp_path / "t.csv", table)
+    with open(tmp_path / "t.csv", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert not [cell for row in [header, *rows] for cell in row[:1] if cell[0] in "=@\t" or cell in FORMULAS]
+    assert [row[0] for row in rows[len(FORMULAS) :]] == HARMLESS
+    for back in (read_table(tmp_path / "t.csv"), read_users_table(tmp_path / "t.csv").frame):
+        assert back["=name"].tolist() == table["=name"].tolist()
+        assert back["number"].astype(int).tolist() == list(range(13))
+
+
+def test_a_table_without_formulas_is_written_as_it_was(tmp_path):
+    table = pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": [1, None], "c": ["x", None]}).astype({"b": object})
+    write_table(tmp_path / "t.csv", table)
+    assert (tmp_path / "t.csv").read_text() == table.to_csv(index=False, lineterminator="\n")
