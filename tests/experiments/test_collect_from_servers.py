@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from fake_server import FakeServer, Fault, question_of
 from forks import start_program
+from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
 from onedial.asking import answers_side_by_side
@@ -567,3 +568,31 @@ def test_answers_with_any_character_come_through_and_are_asked_once(tmp_path):
         assert server.n_asked == 4 + 3
     answers = load_panel(tmp_path / "out" / "panel.csv").responses
     assert answers["said_yes"].tolist() == [1.0] * 4
+
+
+@needs_inspect
+def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its_whole_bill_is_counted(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("onedial.asking.providers.providers.seconds_to_wait", lambda n_failed, attempt: 0.02)
+    questions, out = write_questions(tmp_path / "q.jsonl", 24), tmp_path / "out"
+    with MisbehavingServer(seed=10, share=0.6) as server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=16, timeout=1, retries=5))
+        assert collect(out, who, questions, "--budget", "200", "--no-inspect-logs") == 0
+        assert 0 < server.billed <= 200
+        for _ in range(4):
+            assert collect(out, who, questions, "--budget", "1e9", "--no-inspect-logs", "--resume") == 0
+            panel = pd.read_csv(out / "panel.csv")
+            if len(panel) == 24 and panel["said_yes"].notna().all():
+                break
+        time.sleep(0.1)
+        assert set(server.happened) == {"answer", *FAULTS}
+        attempts = read_ledger(out / "ledger.log")
+        assert len(attempts) >= server.n_asked  # some connections break before the request arrives
+        assert server.billed <= money_of(out)["money"]
+    assert panel["said_yes"].tolist() == [1.0, 0.0] * 12
+    answered = [
+        each["question_id"] for each in attempts if each["outcome"] == "answered" and "probe" not in each["question_id"]
+    ]
+    assert len(answered) == len(set(answered)) == 24
