@@ -237,7 +237,7 @@ class _Account:
     def ended(self, place: int, attempt: Attempt) -> None:
         chunk, response = self._chunks[place], attempt.response
         at = response.place
-        if not attempt.sent:  # out of the cache: nothing was paid, and it counts as having begun now
+        if (place, at) not in self._names:  # out of the cache: nothing was paid, and it counts as having begun now
             self.begins(place, at)
         tokens: tuple[float | None, float | None] = (response.tokens_in, response.tokens_out)
         if not believed(*tokens, *self._most(place, at)):
@@ -247,7 +247,7 @@ class _Account:
             tokens = (0, 0)
         if not response.error:  # on the disk before its attempt has ended: a kill between the two loses nothing
             self._keep(_row(chunk, response))
-        failed = "refused" if attempt.refused else "failed"
+        failed = "refused" if attempt.refused or not attempt.sent else "failed"
         self._ledger.end(
             self._names.pop((place, at)),
             outcome=failed if response.error else "answered" if attempt.sent else "cached",
