@@ -52,6 +52,7 @@ from .prompts import (
     read_prompt_file,
     with_opening,
 )
+from .providers.attempts import Account, Attempt
 from .providers.provider_reading import response_of
 from .providers.provider_settings import ProviderModel
 from .providers.providers import Asking, ProviderRespondent, answers_side_by_side
@@ -96,7 +97,9 @@ from .tokenizer_files import TokenizerFile
 from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
 
 __all__ = [
+    "Account",
     "Asking",
+    "Attempt",
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
     "CLOSED_BOOK_PROMPTS",
