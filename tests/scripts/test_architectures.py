@@ -22,7 +22,8 @@ def script():
 
 def documented():
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    return [line for line in page.splitlines() if line.startswith("| `") and line.count("|") == 8]
+    table = page.partition("| architecture | known as |")[2].partition("\n\n")[0]
+    return [line for line in table.splitlines() if line.startswith("| `")]
 
 
 def test_every_row_of_the_script_stands_in_the_documentation(script):
