@@ -17,8 +17,8 @@ Contrasts of their own, one of each, which are compared by name:
     agreement    agreeing minus disagreeing with neutral statements
     politeness   the same questions asked politely minus curtly
 
-All are as long as the vector, at its layer, and are done as it is done. What reads the stream reads the extraction
-split.
+All are as long as the vector and are done as it is done, at its layer; where that was chosen among several, each at
+the layer that the same choice gives it (`steering.planning.plan`). What reads the stream reads the extraction split.
 """
 
 from collections.abc import Callable, Sequence

@@ -4,7 +4,7 @@
     scanning   the fitting split at the doubled magnitudes, one vector for each candidate layer
     placing    the fitting split at the coarse magnitudes
     sweep      all questions at all magnitudes of the vector
-    ranges     a few questions of the fitting split at the doubled magnitudes of each control
+    ranges     a few questions of the fitting split at the doubled magnitudes of each control at each candidate layer
     controls   where the answers to all questions turn along each control
     instructed all but the extraction questions, told how sure to be, once for each level
     facts      the unrelated facts at all magnitudes of the vector, taken to be as long as the questions
@@ -195,7 +195,7 @@ def forecast_run(
     stages["sweep"] = cost(everything, [(middle, grid)])
     if n_controls:
         each = n_controls + N_CONTRASTS
-        stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(middle, beyond)] * each)
+        stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(layer, beyond) for layer in layers] * each)
         stages["controls"] = cost(everything, [(middle, ROWS_PER_CROSSING[positions == "last"])] * each)
     if n_instructed:
         stages["instructed"] = cost([*lengths["fitting"], *lengths["test"]] * n_instructed, [])
