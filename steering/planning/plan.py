@@ -133,7 +133,8 @@ def make_plan(
     else:
         with bar(len(fitting), "placing the magnitudes") as advance:
             grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
-    controls, ranges = [], {}
+    controls: list[Intervention] = []
+    ranges: dict[str, list[float]] = {}
     if n_controls:
         made = [
             control_interventions(
