@@ -75,9 +75,10 @@ from .respondents import (
     response_from_logits,
     response_from_text,
 )
-from .rewording import paraphrases
+from .rewording import paraphrases, reversed_wording
 from .statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from .sweep_tables import (
+    AS_ASKED,
     CROSSING_COLUMNS,
     CROSSING_KEY,
     DRAWN_ROLES,
@@ -85,9 +86,12 @@ from .sweep_tables import (
     INSTRUCTED_COLUMNS,
     INSTRUCTED_KEY,
     REASONED_COLUMNS,
+    REVERSED_WORDING,
     SWEEP_COLUMNS,
     SWEEP_KEY,
     VECTOR,
+    WORDING_COLUMNS,
+    WORDING_KEY,
     controls_of,
     interventions_table,
     under_test,
@@ -98,6 +102,11 @@ from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct
 
 __all__ = [
     "Account",
+    "AS_ASKED",
+    "REVERSED_WORDING",
+    "WORDING_COLUMNS",
+    "WORDING_KEY",
+    "reversed_wording",
     "Asking",
     "Attempt",
     "CAN_YOU_ANSWER",

@@ -29,6 +29,7 @@ from .prediction.sources import DIAL, OWN_FRAMINGS, ground_of
 from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
 from .rivals.replacement import dial_order, replacement_table
+from .rivals.yes_bias import YesBias, yes_bias
 from .screening import CHECKS, Screened, screen
 from .sweep_run import SweepRun
 from .tables import SweepGrid, sweep_grid
@@ -50,6 +51,8 @@ from .verdict import (
 )
 
 __all__ = [
+    "YesBias",
+    "yes_bias",
     "ALONE",
     "ANSWERS",
     "ASKED_OTHERWISE",
