@@ -35,6 +35,7 @@ from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .place.evaluation import evaluate_placing, placing_summary
 from .place.placement import Placement
 from .place.question_bank import QuestionBank, kin_of
+from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
 from .study.kinship import kinship_of
@@ -44,6 +45,7 @@ from .study.sensitivity import sensitivity_table
 from .study.sensitivity_summary import summarise_sensitivity
 
 __all__ = [
+    "BifactorModel",
     "ClusterStructure",
     "CorrelationIntervals",
     "EigenvalueNull",
@@ -72,10 +74,12 @@ __all__ = [
     "ScaleDistribution",
     "Simulated",
     "SmoothedCorrelation",
+    "SpecificFactors",
     "TetrachoricResult",
     "analyse_panel",
     "analysis_summary",
     "analysis_tables",
+    "bifactor_model",
     "bootstrap_questions",
     "cluster_structure",
     "correlation_intervals",
@@ -113,6 +117,7 @@ __all__ = [
     "schmid_leiman",
     "sensitivity_table",
     "smooth_correlation",
+    "specific_factors",
     "summarise_sensitivity",
     "tetrachoric",
     "threshold_table",
