@@ -8,10 +8,11 @@
 
 Writes report.html, factor.json (onedial.scale.FactorModel), summary.json (every number on it), figures/, and as tables
 respondents, questions, eigenvalues, correlations with intervals, missingness, scale, accounts (what else would make the
-parabola or a second factor), residuals, sensitivity; with base models in the table of respondents clusters; with known
-groups respondents_by_* and questions_by_*; with several factors factors and factor_names. What the respondents'
-confidence is worth, where the panel says what they then got right, is told by experiments/score_confidence.py. Needs
-no model and no GPU.
+parabola or a second factor), residuals, sensitivity; with base models in the table of respondents clusters; with models
+or families of several respondents specific_* (which share is everybody's, theirs, one's own); with known groups
+respondents_by_* and questions_by_*; with several factors factors and factor_names. What the respondents' confidence is
+worth, where the panel says what they then got right, is told by experiments/score_confidence.py. Needs no model and no
+GPU.
 """
 
 import argparse

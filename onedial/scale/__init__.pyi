@@ -36,6 +36,7 @@ from .place.evaluation import evaluate_placing, placing_summary
 from .place.placement import Placement
 from .place.question_bank import QuestionBank, kin_of
 from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
+from .specific.kin_pairs import KinPairs, kin_pairs
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
 from .study.kinship import kinship_of
@@ -54,6 +55,7 @@ __all__ = [
     "GradedModel",
     "Hierarchy",
     "IrtModel",
+    "KinPairs",
     "OneFactorBootstrap",
     "PanelAnalysis",
     "PlacedRespondents",
@@ -93,6 +95,7 @@ __all__ = [
     "fit_factor_model",
     "graded_response_model",
     "kin_of",
+    "kin_pairs",
     "kinship_of",
     "minres_one_factor",
     "missingness_test",
