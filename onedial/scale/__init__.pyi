@@ -32,6 +32,7 @@ from .irt.irt import IrtModel, two_parameter_irt
 from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
 from .irt.readiness import factor_readiness
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
+from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary
 from .place.placement import Placement
 from .place.question_bank import QuestionBank, kin_of
@@ -46,6 +47,7 @@ from .study.sensitivity import sensitivity_table
 from .study.sensitivity_summary import summarise_sensitivity
 
 __all__ = [
+    "AnswerFit",
     "BifactorModel",
     "ClusterStructure",
     "CorrelationIntervals",
@@ -81,6 +83,7 @@ __all__ = [
     "analyse_panel",
     "analysis_summary",
     "analysis_tables",
+    "answer_fit",
     "bifactor_model",
     "bootstrap_questions",
     "cluster_structure",

@@ -390,7 +390,7 @@ def _covariance(fit: _Fitted, state: TwoTier, nodes: Floats, has: Booleans, load
 
 
 def _with_interval(value: float, gradient: Floats, covariance: Floats) -> dict[str, float]:
-    error = float(np.sqrt(max(gradient @ covariance @ gradient, 0.0)))
+    error = float(np.sqrt(np.maximum(gradient @ covariance @ gradient, 0)))
     return {"share": value, "se": error, "low": max(0.0, value - Z_95 * error), "high": min(1.0, value + Z_95 * error)}
 
 

@@ -79,7 +79,7 @@ def kin_pairs(residuals: ResidualCorrelations, groups: Any, n_permutations: int 
             f"{len(found)} groups of {len(code)} respondents; give at least two, one of them of two or more"
         )
     pairs = residuals.pairs.assign(residual=residuals.pairs["q3"] - residuals.pairs["null_mean"])
-    first, second = (respondents.get_indexer(pairs[end]) for end in ("first", "second"))
+    first, second = (respondents.get_indexer(pd.Index(pairs[end])) for end in ("first", "second"))
     n = max(_FEWEST, int(np.ceil(_SHARE * len(pairs))))
     top = np.flatnonzero(pairs["z"] > 0)[:n]  # pairs are sorted by the size of z
     rng = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def kin_pairs(residuals: ResidualCorrelations, groups: Any, n_permutations: int 
     same = code[first] == code[second]
     count = float(same[top].sum())
     strongest = pairs.iloc[top][["first", "second", "residual", "z"]].reset_index(drop=True)
-    strongest["group"] = np.where(same[top], found[code[first[top]]], None)
+    strongest["group"] = [found[code[one]] if kin else None for one, kin in zip(first[top], same[top], strict=True)]
     within = pairs[same].assign(group=found[code[first[same]]], top=np.isin(np.flatnonzero(same), top))
     of_groups = within.groupby("group").agg(
         pairs=("residual", "size"), strongest=("top", "sum"), residual=("residual", "mean")

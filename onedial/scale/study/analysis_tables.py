@@ -26,6 +26,9 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
         "eigenvalues": scree_table(analysis),
         "correlations": analysis.model.tetrachoric.correlation,
         "missingness": analysis.missing,
+        "respondents_fit": analysis.answer_fit.respondents,
+        "questions_fit": analysis.answer_fit.questions,
+        "information": analysis.answer_fit.information,
         "scale": analysis.scale.comparison,
         "scale_weights": analysis.scale.weights,
         "scale_respondents": analysis.scale.loadings.add_prefix("loading_").join(

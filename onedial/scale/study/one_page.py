@@ -252,6 +252,7 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     bars = f"; 95% intervals are wide by {' and '.join(widths)}, in the middle" if widths else ""
     low, high = loading.idxmin(), loading.idxmax()
     yield f"Loadings run from {loading.min():.2f} ({low}) to {loading.max():.2f} ({high}){bars}."
+    yield from analysis.answer_fit.sentences()
     yield analysis.rasch.sentence()
     found = analysis.reliability
     error = f"error {found.mean_se:.2f} of the scale's spread"

@@ -39,6 +39,7 @@ from onedial.scale.factor.usable import require_one_part
 from onedial.scale.irt.irt import IrtModel, two_parameter_irt
 from onedial.scale.irt.rasch import RaschTest, rasch_test
 from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
+from onedial.scale.misfit.answer_fit import AnswerFit, answer_fit
 from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.study.power import second_scale_power
@@ -61,9 +62,10 @@ class PanelAnalysis:
         model, marginal, free: factor model of the correlations; two-parameter models on a normal scale and on one of
             any distribution that knows the gaps. missing: of `missingness_test`. threshold_shift: largest change of a
             correlation with the other threshold mode. fit: of one factor, thresholds as chosen, and `fit_global`, over
-            all answers. scale, rasch, reliability, residuals: as named. accounts: of `rival_accounts`; one_factor,
-            parallel and parabola are under the account that comes nearest to explaining a second factor, or a
-            parabola. shuffled, bootstrap, by_topic, sensitivity: null and resamples (of questions; of topics).
+            all answers. scale, rasch, reliability, residuals: as named. answer_fit: who does not belong. accounts: of
+            `rival_accounts`; one_factor, parallel and parabola are under the account that comes nearest to explaining a
+            second factor, or a parabola. shuffled, bootstrap, by_topic, sensitivity: null and resamples (of questions;
+            of topics).
             clusters: of base models.
             by_questions, by_respondents: invariance over every known grouping.
         models: names of the base models, None where it is not known which respondents are one; second_scale: how
@@ -82,6 +84,7 @@ class PanelAnalysis:
     scale: ScaleDistribution
     rasch: RaschTest
     reliability: Reliability
+    answer_fit: AnswerFit
     fit: FactorFit | None
     fit_global: FactorFit | None
     accounts: RivalAccounts | None = None
@@ -166,6 +169,7 @@ def analyse_panel(
             scale=scale_distribution(answers),
             rasch=rasch_test(answers),
             reliability=difficulty_reliability(marginal),
+            answer_fit=answer_fit(answers, seed=seed),
             fit=factor_fit(answers, **rules) if fits else None,
             fit_global=factor_fit(answers, thresholds="global", zero_cells=zero_cells) if fits else None,
             residuals=residuals,
