@@ -343,9 +343,7 @@ def clue_and_response(row, where):
 
 def test_an_added_layout_reads_folders_and_files_and_goes_before_those_that_need_fewer_columns(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(
-        LAYOUTS, "quiz", Layout(("question", "answer", "clue", "response"), clue_and_response, ("game",))
-    )
+    monkeypatch.setitem(LAYOUTS, "quiz", Layout(("question", "answer", "clue", "response"), clue_and_response))
     table = pd.DataFrame({"question": ["x?"], "answer": ["y"], "clue": ["Who flew first?"], "response": ["Wright"]})
     (tmp_path / "quiz").mkdir()
     table.to_parquet(tmp_path / "quiz" / "test-00000-of-00001.parquet")
