@@ -1,7 +1,7 @@
 """How sure are models of themselves, is that one scale, does it stay, and does it go with what they can do?
 
     python experiments/ask_questionnaire.py                                        # embedded model, IPIP self-efficacy
-    python experiments/ask_questionnaire.py --models MODEL,MODEL --questionnaire my_scale.csv
+    python experiments/ask_questionnaire.py --model MODEL,MODEL --questionnaire my_scale.csv
     python experiments/ask_questionnaire.py --administrations 2 --follow-ups none  # a quick look
 
 Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social reasoning,
@@ -38,15 +38,13 @@ def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
 
     questionnaire = load_questionnaire(options.questionnaire)
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
-    models = model_names(options.models)
+    models = model_names(options.model)
     start = Start(PROGRAM, options, "questionnaire")
-    from onedial.models import LocalRespondent
-
-    loaded = start.load_in_turn(models)
+    respondents = start.respondents_in_turn(models)
     with start.begin(notes) as run:
-        for name, model in loaded:
+        for name, respondent in respondents:
             with run.stage(name):
-                ask_model(run, name, LocalRespondent(model), questionnaire, follow_ups, options)
+                ask_model(run, name, respondent, questionnaire, follow_ups, options)
         finish(run, options)
 
 
@@ -176,7 +174,7 @@ def scores_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
     parser.add_argument("--questionnaire", default="ipip", help="ipip, or a CSV file with text and keyed (%(default)s)")
     parser.add_argument("--administrations", type=positive, default=3, help="passes per condition (%(default)s)")
     parser.add_argument("--follow-ups", choices=("all", "none"), default="all", help="ask again, in three wordings")

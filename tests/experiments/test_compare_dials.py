@@ -121,7 +121,7 @@ def test_a_run_that_is_killed_at_drawn_moments_ends_with_the_same_tables(run, op
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"methods": "pca9"}, "--methods 'pca9' is not known; choose among mean_difference"),
+        ({"method": "pca9"}, "--method 'pca9' is not known; choose among mean_difference"),
         ({"dials": "prayer"}, "--dials 'prayer' is not known; choose among interventions"),
         ({"layer": "1+3"}, "names layers at once"),
         ({"facts": 7}, "--facts 7: give an even number"),

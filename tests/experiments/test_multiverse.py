@@ -76,12 +76,12 @@ def test_crossed_every_combination_is_judged(options, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"contrasts": "response,wish"}, "--contrasts 'wish' is not known; choose among response, answer"),
+        ({"contrast": "response,wish"}, "--contrast 'wish' is not known; choose among response, answer"),
         ({"layer": "1+3"}, "names layers at once"),
         ({"layer": "1,9"}, "layer 9 requested, but this model has layers 0-4"),
         ({"wordings": "nutral"}, "did you mean"),
         ({"wordings": "neutral,neutral"}, "two prompts are named 'neutral'"),
-        ({"draws": 5}, "--draws 5"),
+        ({"replicates": 5}, "--replicates 5"),
     ],
 )
 def test_a_bad_option_is_said_before_anything_slow(call, options, change, said, tmp_path):  # noqa: F811

@@ -17,7 +17,7 @@ TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     found = write_experiment(folder, n=160, n_targets=4)
-    few = {"bootstrap": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "n_random": 3}
+    few = {"replicates": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "controls": 3}
     few |= {"statement_layers": 1, "n_mapped": 30, "n_reasoned": 4}
     return found | {"store": folder / "store"} | few
 
@@ -213,8 +213,8 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"layers": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
-        ({"layers": "last"}, "--layers 'last' is no list of layers"),
+        ({"layer": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
+        ({"layer": "last"}, "--layer 'last' is no list of layers"),
         ({"methods": "svm"}, "'svm' is none of logistic"),
         ({"stages": "nothing"}, "'nothing' is none of probes"),
         ({"facts": 20}, "--facts 20 are too few; give 40 or more"),
