@@ -13,6 +13,7 @@ A run that was broken off goes on with --resume and the same options.
 
 import argparse
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from onedial.core import Notes, Run, add_run_options, parse_run_options, positive, program_parser, run_command, say
@@ -40,11 +41,15 @@ def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
     models = model_names(options.model)
     start = Start(PROGRAM, options, "questionnaire")
-    respondents = start.respondents_in_turn(models)
+    from onedial.studies.battery import respondents_of
+
+    start.set_threads()
+    subjects = respondents_of(models)
+    first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        for name, respondent in respondents:
+        for name, make in chain([first], subjects):
             with run.stage(name):
-                ask_model(run, name, respondent, questionnaire, follow_ups, options)
+                ask_model(run, name, make(0), questionnaire, follow_ups, options)
         finish(run, options)
 
 

@@ -11,6 +11,7 @@ questions the embedded ones. A run that was broken off goes on with --resume and
 
 import argparse
 import sys
+from itertools import chain
 
 from onedial.core import Notes, add_run_options, parse_run_options, positive, program_parser, run_command
 from onedial.studies import Start, model_names
@@ -43,6 +44,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.panels import load_questions
     from onedial.selfreport import ask_association, ask_difficulty, ask_restriction, association_words
     from onedial.show import progress_bar
+    from onedial.studies.battery import respondents_of
 
     n, seed = options.n_questions, options.seed
     words = list(association_words())[:n]
@@ -52,14 +54,16 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         "restriction": (ask_restriction, sample_questions(requests, min(n, len(requests)), seed)),
         "difficulty": (ask_difficulty, sample_questions(questions, min(n, len(questions)), seed)),
     }
-    respondents = start.respondents_in_turn(models)
+    start.set_threads()
+    subjects = respondents_of(models)
+    first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        for name, respondent in respondents:
+        for name, make in chain([first], subjects):
             with run.stage(name), progress_bar(len(asked), name) as advance:
                 for test, (ask, items) in asked.items():
                     parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
                     if name not in parts.done("model"):
-                        rows = ask(respondent, items)  # type: ignore[operator]
+                        rows = ask(make(0), items)  # type: ignore[operator]
                         parts.append(rows.assign(model=name))
                     advance(1)
         for test in asked:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from onedial.core import InputError, Mirror, Notes, Run, configuration_of, is_first_process, say
 
 if TYPE_CHECKING:
-    from onedial.asking import Respondent
     from onedial.models import OpenModel
     from onedial.show import WandbOptions
 
@@ -80,23 +79,6 @@ class Start:
 
         first = (names[0], load_model(names[0]))
         return chain([first], ((name, load_model(name)) for name in names[1:]))
-
-    def respondents_in_turn(self, names: Sequence[str]) -> "Iterator[tuple[str, Respondent]]":
-        """Each name and who answers by it: a respondent of one's own (`RESPONDENTS`), else the model, in its turn; the
-        first at once.
-
-        Raises:
-            InputError: as `onedial.models.load_model`.
-        """
-        self.set_threads()
-        from onedial.asking import RESPONDENTS
-        from onedial.models import LocalRespondent, load_model
-
-        def called(name: str) -> "Respondent":
-            return RESPONDENTS[name](0) if name in RESPONDENTS else LocalRespondent(load_model(name))
-
-        first = (names[0], called(names[0]))
-        return chain([first], ((name, called(name)) for name in names[1:]))
 
     def begin(self, notes: Notes, model: "OpenModel | None" = None) -> Run:
         """The run's folder, new or resumed, with the model's identity, device and dtype, threads and notes.
