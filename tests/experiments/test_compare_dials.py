@@ -13,8 +13,8 @@ from tiny_experiment import ROOT, alone, as_arguments, call, run_here, write_exp
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
 QUICK = {
     "layer": "1,3",
-    "methods": "mean_difference,gradient,random",
-    "operators": "add,rotate",
+    "method": "mean_difference,gradient,random",
+    "operator": "add,rotate",
     "dials": "interventions,cut,threshold,temperature",
     "facts": 20,
     "passages": 4,

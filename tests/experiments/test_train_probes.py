@@ -186,7 +186,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, 
 
 
 def test_a_stage_that_was_left_out_is_made_up_for_on_resume(finished, options, tmp_path, call):  # noqa: F811
-    arguments = options | {"out": tmp_path / "run", "methods": "lda", "facts": 0, "stages": "probes"}
+    arguments = options | {"out": tmp_path / "run", "method": "lda", "facts": 0, "stages": "probes"}
     assert call(TRAIN_PROBES, *as_arguments(arguments)).code == 0
     assert not (tmp_path / "run" / "lens.csv").exists()
     assert call(TRAIN_PROBES, *as_arguments(arguments | {"stages": "probes,lens", "resume": True})).code == 0
@@ -197,7 +197,7 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
     from onedial.models import ActivationStore
 
     monkeypatch.setattr(ActivationStore, "write", lambda *a: pytest.fail("a batch was read again"))
-    arguments = options | {"out": tmp_path / "run", "layers": "1-2", "methods": "lda", "store": options["store"]}
+    arguments = options | {"out": tmp_path / "run", "layer": "1-2", "method": "lda", "store": options["store"]}
     arguments |= {"facts": 0, "stages": "probes,directions"}
     ended = call(TRAIN_PROBES, *as_arguments(arguments))
     assert ended.code == 2
@@ -215,7 +215,7 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
     [
         ({"layer": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
         ({"layer": "last"}, "--layer 'last' is no list of layers"),
-        ({"methods": "svm"}, "'svm' is none of logistic"),
+        ({"method": "svm"}, "'svm' is none of logistic"),
         ({"stages": "nothing"}, "'nothing' is none of probes"),
         ({"facts": 20}, "--facts 20 are too few; give 40 or more"),
         ({"facts": 101}, "101 facts requested; give an even number"),
