@@ -1,8 +1,8 @@
 """Ask in every way: choices, pairs, pressure, second looks, foretold answers, passages, beliefs, hedges, abstention.
 
     python experiments/ask_battery.py                                       # embedded model, every test, 40 questions
-    python experiments/ask_battery.py --models MODEL,MODEL,MODEL --items 120
-    python experiments/ask_battery.py --tests pairs,pressure --items 16     # a quick look
+    python experiments/ask_battery.py --model MODEL,MODEL,MODEL --n-questions 120
+    python experiments/ask_battery.py --instruments pairs,pressure --n-questions 16    # a quick look
     python experiments/ask_battery.py --vector FILE --magnitudes=-0.1,0,0.1 # the same of a steered subject, per setting
 
 Each respondent (a model, or a subject at a setting of its dial) is put through each test (docs/instruments.md). Writes
@@ -31,8 +31,8 @@ def main() -> None:
 
 
 def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
-    tests = chosen_tests(options.tests)
-    models = model_names(options.models)
+    tests = chosen_tests(options.instruments)
+    models = model_names(options.model)
     magnitudes = magnitudes_of(options, models)
     start = Start(PROGRAM, options, "battery")
     from onedial.show import progress_bar
@@ -66,7 +66,9 @@ def chosen_tests(names: str) -> list[str]:
     wanted = list(BATTERY) if names == "all" else [name.strip() for name in names.split(",")]
     for name in wanted:
         if name not in BATTERY:
-            raise InputError(f"--tests names {name!r}, which is none of {', '.join(BATTERY)}; check it, or give all")
+            raise InputError(
+                f"--instruments names {name!r}, which is none of {', '.join(BATTERY)}; check it, or give all"
+            )
     return [name for name in BATTERY if name in wanted]
 
 
@@ -75,11 +77,9 @@ def magnitudes_of(options: argparse.Namespace, models: Sequence[str]) -> list[fl
     if (options.vector is None) != (options.magnitudes is None):
         raise InputError("--vector and --magnitudes go together; give both, or neither")
     if options.vector and len(models) > 1:
-        raise InputError(
-            f"a vector belongs to one model, but --models names {len(models)}; give the one it was made on"
-        )
-    if options.n_each % 2 or options.n_each >= options.items:
-        raise InputError(f"--n-each {options.n_each}: give an even number below the {options.items} questions")
+        raise InputError(f"a vector belongs to one model, but --model names {len(models)}; give the one it was made on")
+    if options.n_each % 2 or options.n_each >= options.n_questions:
+        raise InputError(f"--n-each {options.n_each}: give an even number below the {options.n_questions} questions")
     if options.magnitudes is None:
         return []
     found = numbers_of(options.magnitudes, "--magnitudes")
@@ -90,12 +90,14 @@ def magnitudes_of(options: argparse.Namespace, models: Sequence[str]) -> list[fl
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
     parser.add_argument("--vector", metavar="FILE", help="a .safetensors file that a run has saved: steer the model")
     parser.add_argument("--magnitudes", help="settings of the vector, such as -0.1,0,0.1")
-    parser.add_argument("--tests", default="all", help="only these, separated by commas (docs/instruments.md)")
+    parser.add_argument("--instruments", default="all", help="only these, separated by commas (docs/instruments.md)")
     parser.add_argument("--questions", default="embedded", help="a name or a file with accepted answers (%(default)s)")
-    parser.add_argument("--items", type=positive, default=40, help="questions, drawn by topic and level (%(default)s)")
+    parser.add_argument(
+        "--n-questions", type=positive, default=40, help="questions, drawn by topic and level (%(default)s)"
+    )
     parser.add_argument("--samples", type=positive, default=3, help="of each answer that is corrected (%(default)s)")
     parser.add_argument("--n-each", type=positive, default=6, help="comparisons of each question (%(default)s)")
     parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")

@@ -1,7 +1,7 @@
 """Ask models what they would answer, and then let them answer: the Self-Execution study's tests on local models.
 
     python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
-    python experiments/ask_self_prediction.py --models MODEL,MODEL,MODEL --items 120 --out asked
+    python experiments/ask_self_prediction.py --model MODEL,MODEL,MODEL --n-questions 120 --out asked
     python experiments/score_self_prediction.py asked                    # published metrics, who predicts whom
 
 Writes association.csv, restriction.csv and difficulty.csv, as score_self_prediction.py reads them, and every answer
@@ -11,6 +11,7 @@ questions the embedded ones. A run that was broken off goes on with --resume and
 
 import argparse
 import sys
+from itertools import chain
 
 from onedial.core import Notes, add_run_options, parse_run_options, positive, program_parser, run_command
 from onedial.studies import Start, model_names
@@ -37,15 +38,15 @@ def main() -> None:
 
 
 def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
-    models = model_names(options.models)
+    models = model_names(options.model)
     start = Start(PROGRAM, options, "self-prediction")
     from onedial.asking import sample_questions
-    from onedial.models import LocalRespondent
     from onedial.panels import load_questions
     from onedial.selfreport import ask_association, ask_difficulty, ask_restriction, association_words
     from onedial.show import progress_bar
+    from onedial.studies.battery import respondents_of
 
-    n, seed = options.items, options.seed
+    n, seed = options.n_questions, options.seed
     words = list(association_words())[:n]
     requests, questions = load_questions("frontier"), load_questions("embedded")
     asked = {
@@ -53,14 +54,16 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         "restriction": (ask_restriction, sample_questions(requests, min(n, len(requests)), seed)),
         "difficulty": (ask_difficulty, sample_questions(questions, min(n, len(questions)), seed)),
     }
-    loaded = start.load_in_turn(models)
+    start.set_threads()
+    subjects = respondents_of(models)
+    first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        for name, model in loaded:
+        for name, make in chain([first], subjects):
             with run.stage(name), progress_bar(len(asked), name) as advance:
                 for test, (ask, items) in asked.items():
                     parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
                     if name not in parts.done("model"):
-                        rows = ask(LocalRespondent(model), items)  # type: ignore[operator]
+                        rows = ask(make(0), items)  # type: ignore[operator]
                         parts.append(rows.assign(model=name))
                     advance(1)
         for test in asked:
@@ -73,8 +76,8 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
-    parser.add_argument("--items", type=positive, default=40, help="words, requests, questions (%(default)s)")
+    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--n-questions", type=positive, default=40, help="words, requests, questions (%(default)s)")
     add_run_options(parser, seed="of the draw of requests and questions")
     return parse_run_options(parser, arguments)
 

@@ -4,7 +4,7 @@
     python experiments/compare_dials.py --dry-run       # what that would cost
     python experiments/compare_dials.py --n-questions 533 --facts 200 --passages 64            # all of both; hours
     python experiments/compare_dials.py --n-questions 160 --layer 15,21 --facts 40 \\
-           --methods mean_difference,lda,gradient,random --operators add,rotate              # a quick look
+           --method mean_difference,lda,gradient,random --operator add,rotate              # a quick look
     python experiments/compare_dials.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv
 
@@ -89,13 +89,13 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_subject_options(parser, drawn=f"all; of the embedded ones {QUESTIONS_OF_EMBEDDED}")
     compared = parser.add_argument_group("what is compared")
     compared.add_argument("--dials", default=",".join(KINDS), help="among %(default)s,lora; a moved cut always is")
-    compared.add_argument("--methods", help="directions, the first by every operator (default: all)")
+    compared.add_argument("--method", help="directions, the first by every operator (default: all)")
     compared.add_argument(
         "--framings",
         default="",
         help="contrasts by framing as further directions: all, or some of them (default: none)",
     )
-    compared.add_argument("--operators", help="of steering (default: all)")
+    compared.add_argument("--operator", help="of steering (default: all)")
     compared.add_argument("--contrast", default="response", help="what directions are made of (%(default)s)")
     compared.add_argument("--positions", choices=("last", "prompt", "all"), default="last")
     compared.add_argument(
@@ -126,8 +126,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     framings = ",".join(POLES) if options.framings == "all" else options.framings
     options.framings = listed("--framings", framings, POLES) if framings else []
     options.dials = listed("--dials", options.dials, (*KINDS, *MORE_KINDS))
-    options.methods = listed("--methods", options.methods or ",".join(DIRECTIONS), DIRECTIONS)
-    options.operators = listed("--operators", options.operators or ",".join(OPERATORS), OPERATORS)
+    options.method = listed("--method", options.method or ",".join(DIRECTIONS), DIRECTIONS)
+    options.operator = listed("--operator", options.operator or ",".join(OPERATORS), OPERATORS)
     listed("--contrast", options.contrast, CONTRASTS)
     if "+" in options.layer:
         raise InputError(f"--layer {options.layer} names layers at once; give candidates (10,14), and --together")

@@ -1,7 +1,7 @@
 """What moves together with the yes when the dial is turned: confidence, P(True), refusals, self-efficacy, any yes?
 
     python experiments/dial_profile.py runs/MY-SWEEP     # vector, prompt and settings of a finished sweep
-    python experiments/dial_profile.py runs/MY-SWEEP --items 16 --controls 3 --no-answers        # a quick look
+    python experiments/dial_profile.py runs/MY-SWEEP --n-questions 16 --controls 3 --no-answers  # a quick look
     python experiments/dial_profile.py runs/MY-SWEEP --yes-rates .2,.8 --instruments "can you answer,P(True)"
     python experiments/dial_profile.py --model MODEL --vector FILE --magnitudes=-0.2,0.2
 
@@ -104,7 +104,9 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--magnitudes", help="settings by magnitude instead, such as -0.2,0.2")
     parser.add_argument("--instruments", help="only these, separated by commas (docs/instruments.md)")
-    parser.add_argument("--items", type=positive, default=40, help="questions, facts, requests asked (%(default)s)")
+    parser.add_argument(
+        "--n-questions", type=positive, default=40, help="questions, facts, requests asked (%(default)s)"
+    )
     parser.add_argument(
         "--controls", type=natural, default=19, help="random directions; 19 for a verdict (%(default)s)"
     )

@@ -74,7 +74,7 @@ def multiverse(options: argparse.Namespace, notes: Notes) -> None:
                 layer = own_layer(study, candidates)
             wordings = [template.name for template in templates]
             universes = universes_of(
-                candidates, options.contrasts, wordings, options.resamples, layer, cross=options.cross
+                candidates, options.contrast, wordings, options.resamples, layer, cross=options.cross
             )
             say(f"{len(universes)} universes in {len(wordings)} wordings; the run's own layer is {layer}")
             plan_wording(study, 0, universes, notes)
@@ -113,7 +113,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--layer", default="auto", help="candidates: 10,12,14, 8-20, or auto: every second of the middle half"
     )
     varied.add_argument(
-        "--contrasts", default="response,answer", help="separated by commas, the run's own first (%(default)s)"
+        "--contrast", default="response,answer", help="separated by commas, the run's own first (%(default)s)"
     )
     varied.add_argument(
         "--wordings",
@@ -131,7 +131,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         choices=KeysOf("steering", "DIRECTIONS"),
         help="how a direction is made (%(default)s)",
     )
-    parser.add_argument("--draws", type=positive, default=1999, help="permutations and resamples (%(default)s)")
+    parser.add_argument("--replicates", type=positive, default=1999, help="permutations and resamples (%(default)s)")
     add_run_options(parser, seed="of questions, splits and draws")
     parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
     options = parse_run_options(parser, arguments)
@@ -144,14 +144,14 @@ def check_options(options: argparse.Namespace) -> None:
     """Raise InputError for what no universe can be made of; split the contrasts."""
     from steering import CONTRASTS
 
-    options.contrasts = list(dict.fromkeys(str(options.contrasts).replace(" ", "").split(",")))
-    for name in options.contrasts:
+    options.contrast = list(dict.fromkeys(str(options.contrast).replace(" ", "").split(",")))
+    for name in options.contrast:
         if name not in CONTRASTS:
-            raise InputError(f"--contrasts {name!r} is not known; choose among {', '.join(CONTRASTS)}")
+            raise InputError(f"--contrast {name!r} is not known; choose among {', '.join(CONTRASTS)}")
     if "+" in str(options.layer):
         raise InputError(f"--layer {options.layer} names layers at once; separate the candidates by commas")
-    if options.draws < 19:
-        raise InputError(f"--draws {options.draws}: a 5% level needs 19 permutations or more; 1999 are usual")
+    if options.replicates < 19:
+        raise InputError(f"--replicates {options.replicates}: a 5% level needs 19 permutations or more; 1999 are usual")
 
 
 if __name__ == "__main__":

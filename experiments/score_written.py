@@ -1,8 +1,8 @@
 """What tells right answers from wrong ones: token probabilities, agreement of samples, or what is said when asked?
 
     python experiments/score_written.py                                # embedded model, 200 questions, 5 samples each
-    python experiments/score_written.py --models MODEL,MODEL --n-questions 533 --samples 10
-    python experiments/score_written.py --n-questions 40 --samples 2 --reports none     # a quick look
+    python experiments/score_written.py --model MODEL,MODEL --n-questions 533 --samples 10
+    python experiments/score_written.py --n-questions 40 --samples 2 --instruments none     # a quick look
 
 Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
 question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/ and
@@ -58,8 +58,8 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.asking import stratified_sample
     from onedial.panels import load_questions
 
-    reports = chosen_reports(options.reports)
-    models = model_names(options.models)
+    reports = chosen_reports(options.instruments)
+    models = model_names(options.model)
     start = Start(PROGRAM, options, "written")
     answerable = [each for each in load_questions(options.questions) if each.answers]
     if not answerable:
@@ -83,7 +83,9 @@ def chosen_reports(names: str) -> list[str]:
     known = [name for name, report in SELF_REPORTS.items() if report.about in ("questions", "answers")]
     for name in wanted:
         if name not in known:
-            raise InputError(f"--reports names {name!r}, which is none of {', '.join(known)}; check it, or give none")
+            raise InputError(
+                f"--instruments names {name!r}, which is none of {', '.join(known)}; check it, or give none"
+            )
     return wanted
 
 
@@ -349,11 +351,11 @@ def as_measurements(name: str, scores: "pd.DataFrame", first: "pd.DataFrame") ->
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
     parser.add_argument("--questions", default="embedded", help="a name or a file with accepted answers (%(default)s)")
     parser.add_argument("--n-questions", type=positive, default=200, help="drawn by topic and level (%(default)s)")
     parser.add_argument("--samples", type=natural, default=5, help="of each answer at temperature 1 (%(default)s)")
-    parser.add_argument("--reports", default=REPORTS, help="self-reports to set beside them, or none (%(default)s)")
+    parser.add_argument("--instruments", default=REPORTS, help="self-reports to set beside them, or none (%(default)s)")
     parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
     add_run_options(parser, seed="of questions, samples and resamples")
     return parse_run_options(parser, arguments)

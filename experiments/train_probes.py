@@ -1,7 +1,7 @@
 """What does the residual stream of one model know about knowing, and is it used?
 
     python experiments/train_probes.py                          # embedded model, questions and panel; CPU; minutes
-    python experiments/train_probes.py --n-questions 200 --layers 8-24    # a quick look
+    python experiments/train_probes.py --n-questions 200 --layer 8-24    # a quick look
     python experiments/train_probes.py --model Qwen/Qwen2.5-7B-Instruct --panel my_panel.csv --store acts/qwen
 
 Labels: the subject's own yes and its own correctness, the panel's shared difficulty, each target's yes, and the truth
@@ -73,7 +73,7 @@ def train_probes(options: argparse.Namespace, notes: Notes) -> None:
 
     start = Start(PROGRAM, options, f"probes-{options.model}", MAY_CHANGE)
     model = start.load_subject(options)
-    layers = layers_of(options.layers, model)
+    layers = layers_of(options.layer, model)
     check_comparison(options, layers)
     prompts = PromptSet.build(model, inputs.questions, template)
     with start.begin(notes, model) as run:
@@ -138,15 +138,15 @@ def use_stage(study: "Study", options: argparse.Namespace) -> None:
 
     from steering import effects_of
 
-    layer, methods = study.one_layer, [name for name in options.methods if name in ("logistic", "mean_difference")]
-    methods = methods or options.methods[:1]
+    layer, methods = study.one_layer, [name for name in options.method if name in ("logistic", "mean_difference")]
+    methods = methods or options.method[:1]
     probes = study.probes_at(layer)
     known: dict[tuple[str, str], Probe] = {}
     for method in methods:
         known |= {(label, method): probes[method][label] for label in study.main_labels}
     if study.measured_facts is not None:
-        of_facts = study.probes_at(layer, facts=True)[options.methods[0]]
-        known |= {(label, options.methods[0]): probe for label, probe in of_facts.items()}
+        of_facts = study.probes_at(layer, facts=True)[options.method[0]]
+        known |= {(label, options.method[0]): probe for label, probe in of_facts.items()}
     asked = study.spread_over_topics(options.n_pushed)
     topics = {question.id: question.topic for question in study.questions}
     with study.progress_bar(len(asked), "pushes") as advance:
@@ -158,8 +158,8 @@ def use_stage(study: "Study", options: argparse.Namespace) -> None:
             study.store.read(layer),
             [topics[question] for question in asked],
             step=options.step,
-            n_random=options.n_random,
-            n_bootstrap=options.bootstrap,
+            n_random=options.controls,
+            n_bootstrap=options.replicates,
             seed=options.seed,
             progress=advance,
         )
@@ -199,7 +199,7 @@ def replacement_stage(study: "Study", options: argparse.Namespace) -> None:
         folds.topic,
         orders,
         embedding,
-        n_bootstrap=options.bootstrap,
+        n_bootstrap=options.replicates,
         seed=options.seed,
     )
     study.run.write_table("replacement.csv", table)
@@ -231,7 +231,7 @@ def layers_of(given: str, model: "OpenModel") -> list[int]:
     for piece in given.split(","):
         first, dash, last = piece.strip().partition("-")
         if not first.isdigit() or (dash and not last.isdigit()):
-            raise InputError(f"--layers {given!r} is no list of layers; write all, or for example 4,8,12-20")
+            raise InputError(f"--layer {given!r} is no list of layers; write all, or for example 4,8,12-20")
         chosen |= set(range(int(first), int(last if dash else first) + 1))
     model.check_layers(sorted(chosen))
     return sorted(chosen)
@@ -298,18 +298,18 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
     asked.add_argument("--prompt", help="a file, or a framing (what the panel was asked, or what suits the model)")
     group = parser.add_argument_group("probes")
-    group.add_argument("--layers", default="all", help="all, or a list such as 4,8,12-20 (%(default)s)")
+    group.add_argument("--layer", default="all", help="all, or a list such as 4,8,12-20 (%(default)s)")
     group.add_argument("--position", choices=("last", "question"), default="last", help="end of prompt or question")
-    group.add_argument("--methods", type=several(KeysOf("probes", "METHODS")), help="the first one is reported (all)")
+    group.add_argument("--method", type=several(KeysOf("probes", "METHODS")), help="the first one is reported (all)")
     group.add_argument("--folds", type=positive, default=5, help="topics are held out in so many parts (%(default)s)")
     group.add_argument("--shuffles", type=natural, default=5, help="meaningless labels of each kind (%(default)s)")
-    group.add_argument("--bootstrap", type=positive, default=999, help="draws of the topics (%(default)s)")
+    group.add_argument("--replicates", type=positive, default=999, help="draws of the topics (%(default)s)")
     group.add_argument("--facts", type=natural, default=200, help="unrelated yes/no facts; 0: none (%(default)s)")
     group.add_argument("--statement-layers", type=positive, default=4, help="at so many: CCS and others (%(default)s)")
     group.add_argument("--compare-at", type=natural, help="layer at which directions are compared (the main labels')")
     group.add_argument("--nulls", type=natural, default=99, help="shuffled copies of a direction (%(default)s)")
     group.add_argument("--n-pushed", type=positive, default=120, help="questions that are pushed (%(default)s)")
-    group.add_argument("--n-random", type=natural, default=20, help="random pushes of either kind (%(default)s)")
+    group.add_argument("--controls", type=natural, default=20, help="random pushes of either kind (%(default)s)")
     group.add_argument("--step", type=float, default=0.05, help="of a push, in residual norms (%(default)s)")
     group.add_argument("--n-mapped", type=natural, default=60, help="questions read at each token (%(default)s)")
     group.add_argument("--n-reasoned", type=natural, default=32, help="questions answered with reasons (%(default)s)")
@@ -321,10 +321,10 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_run_options(parser)
     options = parse_run_options(parser, arguments)
     options.prompt = prompt_of(options)
-    if options.methods is None:
+    if options.method is None:
         from probes import METHODS
 
-        options.methods = list(METHODS)
+        options.method = list(METHODS)
     return options
 
 

@@ -383,7 +383,7 @@ def programs(model: str, n_questions: int, place: Path) -> dict[str, Program]:
                 "multiverse",
                 (
                     f"experiments/multiverse.py --model {model} --n-questions {n_questions} --layer 20,22 "
-                    "--resamples 1 --wordings neutral --draws 19"
+                    "--resamples 1 --wordings neutral --replicates 19"
                 ).split(),
                 parts="turns/wording-0",
                 vectors="vectors/wording-0",
@@ -402,26 +402,29 @@ def programs(model: str, n_questions: int, place: Path) -> dict[str, Program]:
                 "compare_dials",
                 (
                     f"experiments/compare_dials.py --model {model} --n-questions {n_questions} --layer 20 "
-                    "--dials interventions,cut --methods mean_difference --operators add --together 0 "
+                    "--dials interventions,cut --method mean_difference --operator add --together 0 "
                     "--facts 8 --passages 2"
                 ).split(),
             ),
             Program(
                 "dial_profile",
-                f"experiments/dial_profile.py {swept} --items 8 --controls 2 --replicates 99 --yes-rates .2,.8".split(),
+                (
+                    f"experiments/dial_profile.py {swept} --n-questions 8 --controls 2 --replicates 99 "
+                    "--yes-rates .2,.8"
+                ).split(),
                 parts="answers",
             ),
             Program(
                 "ask_battery",
                 (
-                    f"experiments/ask_battery.py --models {model} --tests pairs,pressure,correction,beliefs --items 8 "
-                    "--n-each 4 --samples 1 --replicates 99"
+                    f"experiments/ask_battery.py --model {model} --instruments pairs,pressure,correction,beliefs "
+                    "--n-questions 8 --n-each 4 --samples 1 --replicates 99"
                 ).split(),
             ),
             Program(
                 "score_written",
                 (
-                    f"experiments/score_written.py --models {model} --n-questions 8 --samples 2 --reports P(True) "
+                    f"experiments/score_written.py --model {model} --n-questions 8 --samples 2 --instruments P(True) "
                     "--replicates 99"
                 ).split(),
                 parts="written",
@@ -429,8 +432,8 @@ def programs(model: str, n_questions: int, place: Path) -> dict[str, Program]:
             Program(
                 "train_probes",
                 (
-                    f"experiments/train_probes.py --model {model} --n-questions 160 --layers 10,20 --methods ridge "
-                    f"--shuffles 1 --bootstrap 49 --facts 120 --nulls 9 --n-pushed 10 --n-random 2 "
+                    f"experiments/train_probes.py --model {model} --n-questions 160 --layer 10,20 --method ridge "
+                    f"--shuffles 1 --replicates 49 --facts 120 --nulls 9 --n-pushed 10 --controls 2 "
                     f"--store {place / 'store'}"
                 ).split(),
             ),

@@ -48,8 +48,8 @@ def main() -> None:
             advance(1)
     table = pd.DataFrame(rows)
     print(
-        f"{options.subjects} subjects of each kind, {options.items} items, {options.controls} random directions: share "
-        f"given each verdict\n{table.round(3).to_string(index=False)}"
+        f"{options.subjects} subjects of each kind, {options.n_questions} items, {options.controls} random directions: "
+        f"share given each verdict\n{table.round(3).to_string(index=False)}"
     )
     if options.table:
         table.to_csv(options.table, index=False)
@@ -64,14 +64,14 @@ def one_verdict(pushes: float, effect: float | None, options: argparse.Namespace
     from onedial.verdict import PROFILE_COLUMNS, profile_of
 
     rng = np.random.default_rng(seed)
-    base = rng.normal(size=options.items)
-    ids = np.array([f"q{item}" for item in range(options.items)], dtype=object)
+    base = rng.normal(size=options.n_questions)
+    ids = np.array([f"q{item}" for item in range(options.n_questions)], dtype=object)
     frames = []
     for number in range(options.controls + 1):
         g = rng.normal(0, pushes) if number or effect is None else effect
-        per_item = g + rng.normal(0, PER_ITEM, options.items)
+        per_item = g + rng.normal(0, PER_ITEM, options.n_questions)
         for magnitude in (0.0, *SETTINGS) if number == 0 else SETTINGS:
-            moved = magnitude / 1.5 * per_item + (rng.normal(0, NOISE, options.items) if magnitude else 0)
+            moved = magnitude / 1.5 * per_item + (rng.normal(0, NOISE, options.n_questions) if magnitude else 0)
             frames.append(
                 pd.DataFrame(
                     {
@@ -94,7 +94,7 @@ def one_verdict(pushes: float, effect: float | None, options: argparse.Namespace
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("--subjects", type=positive, default=200, help="of each kind (%(default)s)")
-    parser.add_argument("--items", type=positive, default=40, help="of an instrument (%(default)s)")
+    parser.add_argument("--n-questions", type=positive, default=40, help="of an instrument (%(default)s)")
     parser.add_argument("--controls", type=positive, default=19, help="random directions (%(default)s)")
     parser.add_argument("--replicates", type=positive, default=399, help="of the bootstrap (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of everything (%(default)s)")

@@ -396,8 +396,8 @@ RUNS: dict[str, Stored] = {
     ),
     "battery": Stored(
         (
-            "python experiments/ask_battery.py --items 16 --n-each 4 --samples 2 "
-            f"--tests {TESTS_OF_BATTERY} --out {{run}}",
+            "python experiments/ask_battery.py --n-questions 16 --n-each 4 --samples 2 "
+            f"--instruments {TESTS_OF_BATTERY} --out {{run}}",
         ),
         (
             *copies("battery", f"{REFERENCE}/battery", "overview.csv"),
@@ -409,8 +409,8 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=6,
         rests_on=("questions", "passages.txt"),
-        text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --tests ONE --items 16 (12 "
-        "for pressure).",
+        text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --instruments ONE "
+        "--n-questions 16 (12 for pressure).",
     ),
     "written": Stored(
         ("python experiments/score_written.py --n-questions 80 --samples 1 --out {run}",),
@@ -434,7 +434,7 @@ RUNS: dict[str, Stored] = {
     ),
     "dials-lora": Stored(
         (
-            f"{DIALS} --dials interventions,cut,lora --methods mean_difference --operators add --layer 21 --facts 40 "
+            f"{DIALS} --dials interventions,cut,lora --method mean_difference --operator add --layer 21 --facts 40 "
             "--passages 4 --out {run}",
         ),
         (File(f"{REFERENCE}/dials/lora.csv", ("dials-lora/dials.csv", "dials-lora/rates.csv"), dial_table),),
@@ -444,7 +444,7 @@ RUNS: dict[str, Stored] = {
     ),
     "dials-seeds": Stored(
         tuple(
-            f"{DIALS} --seed {seed} --layer 21 --methods mean_difference,lda,random --operators add,clamp --dials "
+            f"{DIALS} --seed {seed} --layer 21 --method mean_difference,lda,random --operator add,clamp --dials "
             f"interventions,cut --facts 20 --passages 4 --out {{run}}/{seed}"
             for seed in (1, 2, 3)
         ),

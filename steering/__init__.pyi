@@ -20,7 +20,7 @@ from .dials.dials import (
     place_settings,
 )
 from .dials.gate import Expected, Gate, choose_gate, expected_share
-from .directions import DIRECTIONS
+from .directions import DIRECTIONS, Directions, unit_and_length
 from .effects.effects import EFFECT_COLUMNS, effects_of
 from .effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
 from .effects.side_effects import (
@@ -74,6 +74,7 @@ __all__ = [
     "DIRECTIONS",
     "Dial",
     "DirectionComparison",
+    "Directions",
     "EFFECT_COLUMNS",
     "Expected",
     "FACT_EFFECT_COLUMNS",
@@ -148,6 +149,7 @@ __all__ = [
     "steered",
     "sweep",
     "train_adapter",
+    "unit_and_length",
     "vectors_of",
     "written_along",
     "yes_rates",

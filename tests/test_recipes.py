@@ -1,32 +1,29 @@
-"""The recipes of docs/architecture.md, followed in a copy of the project: what they say to add is added, then run.
+"""The recipes of docs/architecture.md, followed in an empty folder: each is one file there, and its commands are run.
 
-The embedded model is replaced by a random one with as many layers; what the commands say is otherwise kept.
+The embedded model is replaced by a random one with as many layers; what the commands say is otherwise kept, but that
+one judgement is made with all plugins that are to show in it.
 """
 
 import os
 import re
 import shlex
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from forks import run_program
+from tiny_models import save_outspoken
+
+from onedial.core import Run
+from onedial.verdict import SweepRun
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r"^### (Add .*?)\n(.*?)(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL))
-LINES = 30
-EMBEDDED = "smollm2-135m-instruct"
-SMALL = """
-import sys
-
-sys.path.append("tests/helpers")
-from tiny_models import save_outspoken
-
-save_outspoken("small", "llama", num_hidden_layers=30, max_position_embeddings=4096)
-"""
-"""In the copy, whose instruments its tokenizer reads."""
+RECIPES = dict(re.findall(r"^### (Add .*?)\n(.*?)(?=^### |^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+MOST_LINES = 30
+SWEEP, JUDGE = "steer_sweep.py", "judge_run.py"
 
 
 def blocks_of(recipe):
@@ -34,70 +31,99 @@ def blocks_of(recipe):
     return re.findall(r"```(\w*)\n(.*?)```", recipe, re.DOTALL)
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """The project's files, and an environment in which its packages come from there."""
-    folder = tmp_path_factory.mktemp("copy")
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    return folder
+def commands():
+    """Every command of the page, in order; those that judge the same run as one, last."""
+    lines, judged = [], {}
+    for recipe in RECIPES.values():
+        for language, text in blocks_of(recipe):
+            if language:
+                continue
+            for line in re.split(r"\n(?=python |echo )", text.replace("\\\n", " ").strip()):
+                program, *words = shlex.split(line)[1:]
+                if program.endswith(JUDGE):
+                    judged.setdefault((program, words[0]), []).append(words[words.index("--plugin") + 1])
+                else:
+                    lines.append(line)
+    return [*lines, *(f"python {name} {run} --plugin {','.join(files)}" for (name, run), files in judged.items())]
 
 
-def run(copy, program, *arguments):
+def run(line, folder):
+    """One command of the page, in the folder; a sweep is given the small model."""
+    if not line.startswith("python "):
+        subprocess.run(["bash", "-c", line], cwd=folder, check=True)
+        return ""
+    program, *words = shlex.split(line)[1:]
+    small = ["--model", "small"] if program.endswith(SWEEP) else []
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
-    done = run_program(program, *arguments, env=kept | {"PYTHONPATH": str(copy)}, cwd=copy, root=copy)
-    assert done.returncode == 0, f"{arguments}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    done = run_program(ROOT / program, *words, *small, env=kept | {"PYTHONPATH": str(ROOT)}, cwd=folder)
+    assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout
 
 
-def run_python(copy, text):
-    (copy / "block.py").write_text(text.replace(EMBEDDED, "small"), encoding="utf-8")
-    return run(copy, copy / "block.py")
-
-
-def run_line(copy, line):
-    """A command; a sweep is given the small model."""
-    name, *words = shlex.split(line)
-    if name == "python":
-        swept = ["--model", "small"] if words[0].endswith("steer_sweep.py") else []
-        return run(copy, *words, *swept)
-    return subprocess.run([name, *words], cwd=copy, capture_output=True, text=True, check=True).stdout
-
-
-def test_there_are_five_and_each_is_short():
-    assert [name.split()[-1] for name in RECIPES] == ["direction", "operator", "instrument", "respondent", "report"]
-    for name, recipe in RECIPES.items():
-        assert sum(len(text.strip().splitlines()) for _, text in blocks_of(recipe)) <= LINES, name
-
-
-def test_all_recipes_can_be_followed(copy):
-    """All is added before the first program runs, so that one interpreter can import the copy for all of them."""
-    steps = []
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory):
+    """The folder in which all recipes were followed, and what the programs said."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    save_outspoken(folder / "small", "llama", num_hidden_layers=30, max_position_embeddings=4096)
     for recipe in RECIPES.values():
         for language, text in blocks_of(recipe):
-            file = re.match(r"# (\S+\.py)\n", text)
-            if file:
-                with open(copy / file.group(1), "a", encoding="utf-8") as target:
-                    target.write("\n\n" + text[file.end() :])
-            elif language == "python":
-                steps.append((run_python, text))
-            else:
-                lines = text.replace("\\\n", " ").strip().splitlines()
-                steps += [(run_line, line) for line in lines]
-    run_python(copy, SMALL)
-    said = [follow(copy, text) for follow, text in steps]
-    print("".join(said))
-    passed = [int(n) for n in re.findall(r"(\d+) passed", "".join(said))]
-    assert len(passed) == 3
-    assert min(passed) > 0
-    for names in (["median_difference"], ["stretch"], ["count", "-0.1"], ["report:"]):
-        assert any(all(name in each for name in names) for each in said), names
-    assert said[-1].strip() == "1"
+            if language == "python":
+                (folder / re.match(r"# (\S+\.py)\n", text)[1]).write_text(text, encoding="utf-8")
+    return folder, "".join(run(line, folder) for line in commands())
+
+
+def test_there_are_eight_and_each_is_one_short_file():
+    named = [name.removeprefix("Add ").split()[1] for name in RECIPES]
+    assert named == ["direction", "operator", "instrument", "respondent", "criterion", "rival", "layout", "section"]
+    for name, recipe in RECIPES.items():
+        blocks = blocks_of(recipe)
+        assert sum(language == "python" for language, _ in blocks) == 1, name
+        assert 10 <= sum(len(text.strip().splitlines()) for _, text in blocks) <= MOST_LINES, name
+
+
+def test_all_recipes_can_be_followed(followed):
+    folder, said = followed
+    judged = SweepRun.open(folder / "runs" / "recipe")
+    assert judged.is_finished
+    assert judged.config["method"] == "median_difference"
+    assert SweepRun.open(folder / "runs" / "stretched").interventions()["operator"].tolist() == ["stretch"]
+    assert "would bet" in said
+    assert "log_score" in judged.criteria().index
+    assert {"magnitude_log_score", "agreement_log_score", "kappa_log_score"} <= set(judged.matches())
+    assert "longest word" in judged.rivals().index
+    assert "The longest questions" in (judged.path / "report.html").read_text()
+
+
+def test_the_instrument_of_the_recipe_moves_when_the_dial_is_turned(followed):
+    cells = Run.open(followed[0] / "runs" / "bets").read_table("cells.csv")
+    own = cells[(cells["report"] == "would bet") & (cells["role"] == "vector")].sort_values("magnitude")
+    assert own["high"].iloc[0] < 0 < own["low"].iloc[-1]
+
+
+def test_what_the_respondent_and_the_layout_of_the_recipes_give_is_a_panel(followed):
+    for name, n_questions in (("by-length", 60), ("arc", 1)):
+        panel = pd.read_csv(followed[0] / "runs" / name / "panel.csv")
+        assert len(panel) == n_questions
+        assert panel["said_yes"].notna().all()
+    said = pd.read_csv(followed[0] / "runs" / "by-length" / "panel.csv")["said_yes"]
+    assert 0 < said.mean() < 1
+
+
+def test_a_package_that_names_a_plugin_as_its_entry_point_needs_no_option(followed, tmp_path):
+    record = tmp_path / "mine-1.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
+    (entries,) = (text for language, text in blocks_of(PAGE) if language == "toml")
+    group, line = re.search(r'entry-points\."(.*)"\]\n(.*)', entries).groups()
+    (record / "entry_points.txt").write_text(f"[{group}]\n{line.split('=')[0]} = my_layout\n")
+    asked = "from onedial.core import program_parser; program_parser('').parse_args([]);"
+    asked += "from onedial.panels import LAYOUTS; print('arc' in LAYOUTS)"
+    paths = os.pathsep.join(map(str, (ROOT, tmp_path, followed[0])))
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "True"

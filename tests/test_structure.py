@@ -93,9 +93,8 @@ def test_another_room_is_used_by_its_public_names_alone(room):
 
 
 def code_for_users() -> dict[str, str]:
-    """The Python that README, documentation and notebooks show to users; architecture.md speaks to developers."""
-    texts = (page for page in (ROOT / "docs").glob("*.md") if page.name != "architecture.md")
-    pages = {str(page.relative_to(ROOT)): page for page in (ROOT / "README.md", *texts)}
+    """The Python that README, documentation and notebooks show to users."""
+    pages = {str(page.relative_to(ROOT)): page for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))}
     shown = {
         name: "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
         for name, page in pages.items()

@@ -67,10 +67,12 @@ from .questions import (
     without_repeats,
 )
 from .respondents import (
+    RESPONDENTS,
     Identity,
     Respondent,
     Response,
     answers_in_order,
+    as_read,
     prompt_key,
     response_from_logits,
     response_from_text,
@@ -152,6 +154,7 @@ __all__ = [
     "Question",
     "REASONED",
     "REASONED_COLUMNS",
+    "RESPONDENTS",
     "Respondent",
     "Response",
     "STATEMENT_PROMPT",
@@ -171,6 +174,7 @@ __all__ = [
     "YES_NO_TOKENS",
     "YES_VARIANTS",
     "answers_in_order",
+    "as_read",
     "answers_side_by_side",
     "beside",
     "check_answer_tokens",

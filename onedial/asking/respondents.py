@@ -1,7 +1,7 @@
 """What every respondent can do, whether it is a model on this machine, steered or not, or behind a server."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -89,6 +89,12 @@ class Respondent(Protocol):
         What could not be read is a response too, without a value; so is a failed request, with its error.
         """
         ...
+
+
+RESPONDENTS: dict[str, Callable[[int], Respondent]] = {}
+"""Respondents of one's own by name, each made from a seed; models that are given by a name are looked for here first.
+
+A model's checkpoint, provider or server needs no entry."""
 
 
 def answers_in_order(respondent: Respondent, prompts: Sequence[Prompt], instrument: Instrument) -> list[Response]:

@@ -21,6 +21,7 @@ from .panel_scores import Confidence, base_model_means, correctness_of, rates_of
 from .panel_summary import summarise_panel
 from .panels import ResponseMatrix, panel_from_long, panel_long
 from .questions.facts import load_facts, truth_of
+from .questions.layouts import LAYOUTS, Layout, choice_question
 from .questions.passages import load_passages
 from .questions.question_files import load_questions, read_questions
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits
@@ -40,6 +41,8 @@ __all__ = [
     "ImportedPanel",
     "JUDGED",
     "JUDGED_KEY",
+    "LAYOUTS",
+    "Layout",
     "LogChoices",
     "LogRecord",
     "LogRun",
@@ -59,6 +62,7 @@ __all__ = [
     "ask_providers",
     "assign_splits",
     "base_model_means",
+    "choice_question",
     "correctness_of",
     "drop_own",
     "expected_costs",

@@ -1,13 +1,17 @@
+from .contents import Contents
 from .figures.comparison_figures import draw_dials, draw_direction_cosines
 from .figures.multiverse_figure import multiverse_figure
 from .multiverse_report import write_multiverse_report
 from .profile_report import write_profile_report
 from .report import write_report
 from .run_comparison_report import write_comparison
+from .sections import SECTIONS
 from .terminal import print_summary
 from .wandb_sweep import WandbMirror
 
 __all__ = [
+    "Contents",
+    "SECTIONS",
     "WandbMirror",
     "draw_dials",
     "draw_direction_cosines",

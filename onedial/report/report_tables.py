@@ -128,9 +128,29 @@ def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[TableRow]:
 
 
 RIVAL_COLUMNS = ("order", "S", "95%", "S of steering minus it", "95%", "targets")
+CRITERIA_COLUMNS = ("kappa", "95%", "targets judged", "R²", "by chance, median", "95%", "targets on the line")
 MODEL_COLUMNS = ("targets", "signal", "without it", "gain", "without it", "order", "without it")
 CONTROL_COLUMNS = ("S", "order", "push", "KL", "turning", "cosine")
 KNOWING_COLUMNS = ("graded", "correct", "95%", "yes among right", "yes among wrong")
+
+
+def criteria_rows(criteria: pd.DataFrame) -> list[TableRow]:
+    """One row for each criterion of a target's magnitude."""
+    return [
+        TableRow(
+            str(name),
+            [
+                number(row["kappa"]),
+                interval(row["low"], row["high"]),
+                f"{row['n_judged']:.0f}",
+                number(row["r2"], 2),
+                number(row["r2_null_median"], 2),
+                number(row["r2_null_95"], 2),
+                f"{row['n_line']:.0f}",
+            ],
+        )
+        for name, row in criteria.iterrows()
+    ]
 
 
 def rival_rows(rivals: pd.DataFrame) -> list[TableRow]:

@@ -19,7 +19,7 @@ from onedial.report.meaning import findings
 from onedial.report.reasons import why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.show import Section, number, page, run_tables
-from onedial.verdict import CANNOT_BE_JUDGED
+from onedial.verdict import CANNOT_BE_JUDGED, DECISIVE
 
 SCALE_FIGURES = ("loadings", "scree")
 
@@ -129,6 +129,21 @@ def prediction(contents: Contents) -> Section | None:
     )
     said = f"What the dial predicts of each base model, 95% over {found['by']}:"
     return Section("How much is predicted?", [page.text(words), shown, page.text(said), by_model])
+
+
+def criteria(contents: Contents) -> Section | None:
+    """By what each target's magnitude can be chosen, where there is more than what the verdict rests on."""
+    if contents.criteria is None or len(contents.criteria) <= len(DECISIVE):
+        return None
+    words = (
+        "Each criterion chooses a magnitude for each target on the fitting questions. Given are the mean kappa on the "
+        "test questions there, over base models with its interval over questions, and R² of these magnitudes on the "
+        "targets' thresholds, beside R² with the panel's rows permuted. The verdict rests on agreement and rate alone."
+    )
+    shown = page.table(
+        "Criteria", "criterion", report_tables.CRITERIA_COLUMNS, report_tables.criteria_rows(contents.criteria)
+    )
+    return Section("By which magnitude?", [page.text(words), shown])
 
 
 def path(contents: Contents) -> Section | None:
@@ -387,6 +402,7 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "explorer": explorer,
     "prediction": prediction,
     "rivals": rivals,
+    "criteria": criteria,
     "figures": figures,
     "targets": targets,
     "dial path": path,

@@ -52,7 +52,7 @@ def add_subject_options(parser: argparse.ArgumentParser, *, drawn: str = "all") 
         help="yes/no of the targets: CSV, JSONL or Parquet, or embedded, frontier, frontier-confidence (%(default)s)",
     )
     asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
-    asked.add_argument("--targets", help="only these respondents, separated by commas")
+    asked.add_argument("--target", help="only these respondents, separated by commas")
     asked.add_argument("--keep-own", action="store_true", help="keep targets that are the subject's own model")
     asked.add_argument(
         "--prompt",
@@ -63,14 +63,14 @@ def add_subject_options(parser: argparse.ArgumentParser, *, drawn: str = "all") 
 
 
 def model_names(given: str) -> list[str]:
-    """Names of models between commas, as `--models` takes them.
+    """Names of models between commas, as `--model` takes them.
 
     Raises:
         InputError: none, or one twice.
     """
     names = [name.strip() for name in given.split(",") if name.strip()]
     if not names or len(set(names)) < len(names):
-        raise InputError(f"--models {given!r} names no model, or one twice; separate names by commas")
+        raise InputError(f"--model {given!r} names no model, or one twice; separate names by commas")
     return names
 
 
@@ -107,7 +107,7 @@ def read_inputs(
         options.panel,
         options.questions,
         options.respondents,
-        options.targets and [name.strip() for name in options.targets.split(",")],
+        options.target and [name.strip() for name in options.target.split(",")],
         options.n_questions,
         options.seed,
         hold_out_topics=hold_out_topics,

@@ -18,6 +18,8 @@ from .comparing.multiverse import (
 )
 from .comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from .controls import ControlDial, control_table
+from .criteria.criteria import CRITERIA, DECISIVE
+from .criteria.criteria_table import criteria_table
 from .criteria.status import EDGE, JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from .criteria.usable import UsableRange, usable_range
 from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
@@ -29,6 +31,7 @@ from .prediction.sources import DIAL, OWN_FRAMINGS, ground_of
 from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
 from .rivals.replacement import dial_order, replacement_table
+from .rivals.rivals import RIVALS, Material, Rival
 from .rivals.yes_bias import YesBias, yes_bias
 from .screening import CHECKS, Screened, screen
 from .sweep_run import SweepRun
@@ -58,9 +61,11 @@ __all__ = [
     "ASKED_OTHERWISE",
     "CANNOT_BE_JUDGED",
     "CHECKS",
+    "CRITERIA",
     "CUT",
     "Comparison",
     "ControlDial",
+    "DECISIVE",
     "DIAL",
     "DIALS",
     "Dial",
@@ -77,6 +82,7 @@ __all__ = [
     "MIN_OF_A_KIND",
     "MIN_TARGETS",
     "MIN_TEST",
+    "Material",
     "NOT_REPRODUCED",
     "ONE_MODEL",
     "OWN_FRAMINGS",
@@ -86,8 +92,10 @@ __all__ = [
     "Prediction",
     "Prospects",
     "REACH",
+    "RIVALS",
     "RULE",
     "ReasonedComparison",
+    "Rival",
     "Screened",
     "SweepGrid",
     "SweepRun",
@@ -103,6 +111,7 @@ __all__ = [
     "compare_reasoned",
     "compare_runs",
     "control_table",
+    "criteria_table",
     "dial_of_crossings",
     "dial_of_grid",
     "dial_order",

@@ -14,6 +14,7 @@ from onedial.core import InputError, notice, one_line
 from onedial.panels import TEST, ResponseMatrix, correctness_of
 from onedial.scale import FactorModel, Simulated, fit_factor_model, quadratic_fit_test
 from onedial.verdict.controls import ControlDial, control_rates, control_table
+from onedial.verdict.criteria.criteria_table import criteria_table
 from onedial.verdict.dial import Dial, dial_of_crossings, dial_of_grid
 from onedial.verdict.match import TargetMatches, match_targets, ordering_questions
 from onedial.verdict.path import DialPath, dial_path
@@ -85,7 +86,7 @@ class Judgement:
     Attributes:
         matches: of every target.
         verdict: the sentence and its numbers.
-        rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
+        criteria: `criteria.criteria_table`. rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
@@ -96,6 +97,7 @@ class Judgement:
 
     matches: TargetMatches
     verdict: Verdict
+    criteria: pd.DataFrame
     rivals: pd.DataFrame
     prediction: pd.DataFrame
     controls: pd.DataFrame | None
@@ -160,7 +162,8 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     parabola = None
     if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
         parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
-    return Judgement(matches, verdict, rivals, predictions, controls, knowing, factor, path, parabola)
+    criteria = criteria_table(matches, seed=seed)
+    return Judgement(matches, verdict, criteria, rivals, predictions, controls, knowing, factor, path, parabola)
 
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:

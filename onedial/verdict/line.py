@@ -13,7 +13,8 @@ import numpy as np
 from scipy import stats
 
 from onedial.stats import permuted_rows
-from onedial.verdict.criteria.nulls import line_null, r_squared, rate_line_null
+from onedial.verdict.criteria.criteria import AGREEMENT, RATE
+from onedial.verdict.criteria.nulls import line_null, r_squared
 from onedial.verdict.criteria.status import OK
 from onedial.verdict.match import TargetMatches
 from onedial.verdict.placement import matched_magnitudes, orthogonal_line
@@ -70,9 +71,9 @@ def line_of(matches: TargetMatches, n_permutations: int, seed: int) -> Line:
         if np.ptp(x) > 0:
             fit = stats.linregress(x, y)
             slope, intercept = float(fit.slope), float(fit.intercept)
-        fitting = (evidence.fitting_subject, evidence.fitting_targets[:, ok], evidence.magnitudes, x)
-        median, upper = _middle_and_upper(line_null(*fitting, times, seed))
-        median_rate, _ = _middle_and_upper(rate_line_null(*fitting, times, seed))
+        fitting = (evidence.fitting_margins, evidence.fitting_targets[:, ok], evidence.magnitudes, x)
+        median, upper = _middle_and_upper(line_null(AGREEMENT, *fitting, times, seed))
+        median_rate, _ = _middle_and_upper(line_null(RATE, *fitting, times, seed))
     r2_all = math.nan
     if placed.sum() >= 3:
         r2_all = float(r_squared(threshold[placed], table["magnitude"].to_numpy(float)[placed]))

@@ -22,6 +22,7 @@ from onedial.core import InputError, one_line
 from onedial.panels import EXTRACTION, FITTING, TEST
 from onedial.stats import N_RESAMPLES, auc, auc_resampled, count, count_resampled, interval, strata_of
 from onedial.verdict.criteria import choice, status
+from onedial.verdict.criteria.criteria import AGREEMENT, CRITERIA, RATE, scored
 from onedial.verdict.dial import Dial, dial_of_grid
 from onedial.verdict.placement import matched_magnitudes
 from onedial.verdict.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid
@@ -33,9 +34,10 @@ class Evidence:
 
     Attributes:
         magnitudes: those that stand for choice (K), ascending.
-        fitting_subject: question x K. fitting_targets: question x target.
+        fitting_margins: question x K. fitting_targets: question x target.
         test_targets: question x target.
-        rate_matched: the subject at each target's rate-matched magnitude, test question x target.
+        matched: criterion -> the subject at each target's magnitude by it, test question x target; all of `CRITERIA`
+            but agreement, whose answers are `steered`.
         steered, majority, cut: three predictions for each target, test question x target; nan for all three where
             the target did not answer or the subject was not read.
         fitting_rows, test_rows: masks over the sweep's questions.
@@ -51,10 +53,10 @@ class Evidence:
     """
 
     magnitudes: np.ndarray
-    fitting_subject: np.ndarray
+    fitting_margins: np.ndarray
     fitting_targets: np.ndarray
     test_targets: np.ndarray
-    rate_matched: np.ndarray
+    matched: dict[str, np.ndarray]
     steered: np.ndarray
     majority: np.ndarray
     cut: np.ndarray
@@ -70,6 +72,16 @@ class Evidence:
     answers: np.ndarray
     margins: np.ndarray
     all_topics: np.ndarray
+
+    @property
+    def fitting_subject(self) -> np.ndarray:
+        """The subject's answers, fitting question x K."""
+        return choice.answers_of(self.fitting_margins)
+
+    @property
+    def rate_matched(self) -> np.ndarray:
+        """The subject at each target's rate-matched magnitude, test question x target."""
+        return self.matched[RATE]
 
 
 @dataclass(frozen=True)
@@ -150,7 +162,7 @@ def match_grid(
         magnitude=_at(grid.magnitudes, chosen.best),
         magnitude_low=_at(grid.magnitudes, chosen.low),
         magnitude_high=_at(grid.magnitudes, chosen.high),
-        magnitude_rate=_at(grid.magnitudes, chosen.rate),
+        **{f"magnitude_{name}": _at(grid.magnitudes, place) for name, place in chosen.others.items()},
         cut=chosen.cut,
         **_measured_on_test(evidence, n_bootstrap, seed),
         **_measured_by_order(evidence, n_bootstrap, seed),
@@ -179,7 +191,7 @@ def dose_response(grid: SweepGrid) -> pd.DataFrame:
 class _Choices:
     """What the fitting split says per target; positions in the grid's magnitudes, -1 where there is nothing to fit.
 
-    best, low, high: the magnitude of best agreement and the ends of its interval. rate: the rate-matched one.
+    best, low, high: the magnitude of best agreement and the ends of its interval. others: those of other criteria.
     at_edge: the interval reaches the first or the last magnitude that stands for choice (allowed).
     """
 
@@ -187,27 +199,29 @@ class _Choices:
     best: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    rate: np.ndarray
+    others: dict[str, np.ndarray]
     at_edge: np.ndarray
     cut: np.ndarray
 
 
 def _choose(grid: SweepGrid, given: np.ndarray) -> _Choices:
-    subject, given = grid.answers[grid.rows(FITTING)], given[grid.rows(FITTING)]
+    margins, given = grid.margins[grid.rows(FITTING)], given[grid.rows(FITTING)]
     unsteered = grid.unsteered_margins[grid.rows(FITTING)]
-    allowed = choice.readable_magnitudes(subject, grid.unsteered)
-    agreement = choice.agreement_by_magnitude(subject, given)
-    best, low, high = choice.middle_of_best(agreement, grid.magnitudes, allowed)
-    rate, _, _ = choice.middle_of_best(-choice.rate_distance(subject, given), grid.magnitudes, allowed)
+    allowed = choice.readable_magnitudes(margins, grid.unsteered)
+    chosen = {}
+    for name in CRITERIA:
+        scores = scored(name, margins, given)
+        places = choice.middle_of_best(scores, grid.magnitudes, allowed)
+        fitted = ~np.isnan(scores[:, allowed]).all(axis=1)
+        chosen[name] = [np.where(fitted, place, -1) for place in places]
+    best, low, high = chosen.pop(AGREEMENT)
     first, last = np.flatnonzero(allowed)[[0, -1]]
-    fitted = ~np.isnan(agreement[:, allowed]).all(axis=1)
-    best, low, high, rate = (np.where(fitted, place, -1) for place in (best, low, high, rate))
     return _Choices(
         allowed=allowed,
         best=best,
         low=low,
         high=high,
-        rate=rate,
+        others={name: places[0] for name, places in chosen.items()},
         at_edge=(low == first) | (high == last),
         cut=np.array([choice.moved_cut(unsteered, answers) for answers in given.T]),
     )
@@ -236,10 +250,10 @@ def _evidence(
     }
     return Evidence(
         magnitudes=grid.magnitudes[chosen.allowed],
-        fitting_subject=grid.answers[fitting][:, chosen.allowed],
+        fitting_margins=grid.margins[fitting][:, chosen.allowed],
         fitting_targets=given[fitting],
         test_targets=given[test],
-        rate_matched=np.where(chosen.rate >= 0, subject[:, chosen.rate], np.nan),
+        matched={name: np.where(places >= 0, subject[:, places], np.nan) for name, places in chosen.others.items()},
         **{name: np.where(compared[test], predicted, np.nan) for name, predicted in predictions.items()},
         fitting_rows=fitting,
         test_rows=test,
@@ -330,13 +344,14 @@ def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[s
     for name, rival in (("gain", "majority"), ("steering", "moved_cut")):
         measured[name] = measured["agreement"] - measured[rival]
         resampled[name] = resampled["agreement"] - resampled[rival]
-    at_rate = count(evidence.rate_matched, given)
+    others = {name: count(answers, given) for name, answers in evidence.matched.items()}
     columns: dict[str, np.ndarray] = {}
     for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
         low, high = interval(resampled[name])
         columns |= {name: measured[name], f"{name}_low": low, f"{name}_high": high}
         if name == "kappa":
-            columns |= {"agreement_rate": at_rate.agreement(), "kappa_rate": at_rate.kappa()}
+            for other, at_its in others.items():
+                columns |= {f"agreement_{other}": at_its.agreement(), f"kappa_{other}": at_its.kappa()}
     return columns
 
 

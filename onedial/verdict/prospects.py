@@ -69,7 +69,7 @@ class Prospects:
         if self.n_needed is not None:
             return f"{said}: ask {self.n_needed} questions or more (--n-questions {self.n_needed})"
         if len(self.status) < MIN_TARGETS:
-            return f"{said}: give a panel of more, or leave --targets out"
+            return f"{said}: give a panel of more, or leave --target out"
         return (
             f"{said}, and all {self.n_available} questions that the panel answers are not enough for that: give a "
             f"panel with {2 * MIN_TEST} questions or more, to which {MIN_TARGETS} targets say both yes and no"

@@ -13,6 +13,7 @@ import pandas as pd
 from onedial.asking import is_read
 from onedial.core import InputError, one_line
 from onedial.panels import SPLITS
+from onedial.verdict.criteria.choice import answers_of
 
 SWEEP_COLUMNS = ("question_id", "magnitude", "margin", "mass")
 UNNAMED = {"framing": "", "family": ""}
@@ -44,7 +45,7 @@ class SweepGrid:
     @property
     def answers(self) -> np.ndarray:
         """Q x K: 1.0 yes, 0.0 no, nan not read."""
-        return np.where(np.isnan(self.margins), np.nan, (self.margins > 0).astype(float))
+        return answers_of(self.margins)
 
     @property
     def unsteered(self) -> int:

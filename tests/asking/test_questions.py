@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -16,7 +17,7 @@ from onedial.asking import (
     stratified_sample,
 )
 from onedial.core import InputError, Notice
-from onedial.panels import grade_answer, load_questions, read_questions
+from onedial.panels import LAYOUTS, Layout, grade_answer, load_questions, read_questions
 
 ROWS = [
     {"id": "a", "question": "Who wrote Emma?", "answers": ["Jane Austen", "Austen"], "topic": "books", "level": 2},
@@ -175,6 +176,17 @@ def test_a_local_folder_without_a_validation_split_is_refused(tmp_path):
 
 
 BENCHMARKS = {
+    "mmlu": (
+        "test",
+        {"question": "Which is a metal?", "subject": "chemistry", "choices": ["sulfur", "iron", "neon"], "answer": 1},
+        Question(
+            question_id("Which is a metal?\n\nA) sulfur\nB) iron\nC) neon"),
+            "Which is a metal?\n\nA) sulfur\nB) iron\nC) neon",
+            ("B", "iron"),
+            "chemistry",
+            grading="choice",
+        ),
+    ),
     "simple_qa": (
         "test",
         {"metadata": "{'topic': 'Art', 'urls': ['x']}", "problem": "Who painted Olympia?", "answer": "Manet"},
@@ -305,6 +317,49 @@ def test_configurations_that_a_readme_declares_are_read_one_after_the_other(tmp_
     ]
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv"])
+def test_a_file_that_is_written_as_a_data_set_is_read_as_one_with_the_ids_that_it_gives(tmp_path, ending):
+    _, row, expected = BENCHMARKS["mmlu"]
+    file, table = tmp_path / f"own.{ending}", pd.DataFrame([row, row | {"question": "And which is not?"}])
+    if ending == "csv":
+        table.assign(choices=table["choices"].map("|".join), id=["m1", "m2"]).to_csv(file, index=False)
+    elif ending == "parquet":
+        table.assign(id=["m1", "m2"]).to_parquet(file)
+    else:
+        table.assign(id=["m1", "m2"]).to_json(file, orient="records", lines=True)
+    first, second = load_questions(file)
+    assert first == replace(expected, id="m1")
+    assert (second.id, second.answers, second.grading) == ("m2", ("B", "iron"), "choice")
+
+
+def test_a_whole_number_is_an_answer_where_no_options_stand_beside_it(tmp_path):
+    pd.DataFrame({"question": ["How much is 6 times 7?"], "answer": [42]}).to_parquet(tmp_path / "validation-0.parquet")
+    assert load_questions(tmp_path)[0].answers == ("42",)
+
+
+def clue_and_response(row, where):
+    return Question(question_id(row["clue"]), row["clue"], (row["response"],))
+
+
+def test_an_added_layout_reads_folders_and_files_and_goes_before_those_that_need_fewer_columns(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(LAYOUTS, "quiz", Layout(("question", "answer", "clue", "response"), clue_and_response))
+    table = pd.DataFrame({"question": ["x?"], "answer": ["y"], "clue": ["Who flew first?"], "response": ["Wright"]})
+    (tmp_path / "quiz").mkdir()
+    table.to_parquet(tmp_path / "quiz" / "test-00000-of-00001.parquet")
+    table.to_csv(tmp_path / "quiz.csv", index=False)
+    for source in (tmp_path / "quiz", tmp_path / "quiz.csv"):
+        (question,) = load_questions(source)
+        assert (question.text, question.answers) == ("Who flew first?", ("Wright",))
+
+
+def test_a_layout_that_fails_on_a_row_says_the_line_and_what_it_needed(tmp_path, monkeypatch):
+    monkeypatch.setitem(LAYOUTS, "quiz", Layout(("clue", "response"), lambda row, where: row["nothing"]))
+    pd.DataFrame({"clue": ["Who flew first?"], "response": ["Wright"]}).to_csv(tmp_path / "quiz.csv", index=False)
+    with pytest.raises(InputError, match=r"quiz\.csv, line 2 cannot be read as clue, response .KeyError"):
+        load_questions(tmp_path / "quiz.csv")
+
+
 @pytest.mark.parametrize("name", ["humaneval", "openai/openai_humaneval", "mbpp"])
 def test_code_is_refused_by_name(name):
     with pytest.raises(InputError, match="asks for code, which could only be graded by running it"):
@@ -329,6 +384,11 @@ def test_code_is_refused_by_its_columns(tmp_path):
         ({"question": "Which?", "options": ["a"], "answer": "A"}, "row 1 has 1 options; it needs 2 to 26"),
         ({"question": " ", "options": ["a", "b"], "answer": "A"}, r"row 1 asks nothing .`question` is blank"),
         ({"problem": "Which?", "solution": "no box"}, "row 1 has no answer: its solution boxes none"),
+        (
+            {"question": "Which?", "choices": ["a", "b"], "answer": 2},
+            "row 1 gives the answer 2, which is none of its 2",
+        ),
+        ({"question": "Which?", "choices": 7, "answer": 0}, "row 1 cannot be read as question, choices, answer"),
     ],
 )
 def test_a_benchmark_row_that_cannot_be_asked_is_refused(tmp_path, monkeypatch, row, complaint):

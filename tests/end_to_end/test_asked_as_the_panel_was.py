@@ -34,7 +34,7 @@ def neutral(model, tmp_path_factory):
     """The same panel, and the subject asked whether it can answer."""
     folder = tmp_path_factory.mktemp("neutral") / "run"
     few = ",".join(load_panel("frontier").answers.columns[::3])
-    return swept(folder, model=model, panel="frontier", targets=few, n_questions=120, prompt="neutral")
+    return swept(folder, model=model, panel="frontier", target=few, n_questions=120, prompt="neutral")
 
 
 @pytest.fixture(scope="module")

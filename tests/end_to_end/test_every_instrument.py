@@ -46,7 +46,7 @@ from onedial.selfreport import (
 )
 from onedial.studies.battery import TESTS, critic_of, material_of
 
-MATERIAL = material_of(argparse.Namespace(questions="embedded", items=8, seed=0, samples=2, n_each=4))
+MATERIAL = material_of(argparse.Namespace(questions="embedded", n_questions=8, seed=0, samples=2, n_each=4))
 QUESTIONS = MATERIAL.questions
 SLOTS = {"question": "Who sang?", "answer": "Nobody", "statement": "complete tasks successfully."}
 

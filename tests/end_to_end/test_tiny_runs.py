@@ -228,7 +228,7 @@ def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experim
     panel = panel_frame(questions, 6).assign(question=questions["question"])
     panel.to_csv(tmp_path / "panel.csv", index=False)
     run, shown = steer(
-        panel=tmp_path / "panel.csv", questions=None, targets="target 1, target 4", n_questions=76, layer="2"
+        panel=tmp_path / "panel.csv", questions=None, target="target 1, target 4", n_questions=76, layer="2"
     )
     assert list(run.matches().index) == ["target 1", "target 4"]
     assert run.verdict()["sentence"] == "cannot be judged: 0 of 2 targets can be judged, and it takes 5"

@@ -137,7 +137,7 @@ def profile(pieces, environment, tmp_path_factory):
     """A profile of that run's dial that was broken off in its second stage, and gone on with; and a factor model."""
     run, _ = pieces
     out = tmp_path_factory.mktemp("profile") / "out"
-    given = [run.path, "--items", 4, "--controls", 1, "--no-answers", "--yes-rates", ".5", "--wandb", "offline"]
+    given = [run.path, "--n-questions", 4, "--controls", 1, "--no-answers", "--yes-rates", ".5", "--wandb", "offline"]
     given += ["--instruments", "can you answer,P(IK)", "--out", out, "--wandb-project", "trial", "--wandb-tags", "tiny"]
     main_of(DIAL_PROFILE)
     import onedial.studies.profile as stages

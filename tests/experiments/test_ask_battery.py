@@ -10,14 +10,20 @@ from tiny_models import outspoken_model, save_outspoken, vectors_at
 __all__ = ["call"]
 
 PROGRAM = ROOT / "experiments" / "ask_battery.py"
-QUICK = ("--items", "8", "--n-each", "4", "--samples", "1", "--replicates", "19")
+QUICK = ("--n-questions", "8", "--n-each", "4", "--samples", "1", "--replicates", "19")
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("battery")
     save_outspoken(folder / "model")
-    options = ("--models", str(folder / "model"), "--tests", "pairs,pressure,correction,beliefs,hedges,critics", *QUICK)
+    options = (
+        "--model",
+        str(folder / "model"),
+        "--instruments",
+        "pairs,pressure,correction,beliefs,hedges,critics",
+        *QUICK,
+    )
     assert run_here(PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
 
@@ -64,8 +70,8 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
     folder, _ = asked
     (vector,) = vectors_at(outspoken_model(), [2])
     vector.save(tmp_path / "v.safetensors")
-    options = ("--models", str(folder / "model"), "--vector", str(tmp_path / "v.safetensors"), "--magnitudes=-1,0,1")
-    ended = call(PROGRAM, *options, "--tests", "beliefs", *QUICK, "--out", tmp_path / "run")
+    options = ("--model", str(folder / "model"), "--vector", str(tmp_path / "v.safetensors"), "--magnitudes=-1,0,1")
+    ended = call(PROGRAM, *options, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     table = pd.read_csv(tmp_path / "run" / "beliefs.csv")
     assert table["respondent"].nunique() == 3
@@ -75,10 +81,10 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--tests", "charm"), "none of choices"),
+        (("--instruments", "charm"), "none of choices"),
         (("--vector", "v.safetensors"), "go together"),
         (("--n-each", "3"), "an even number"),
-        (("--models", ","), "names no model"),
+        (("--model", ","), "names no model"),
         (("--vector", "v", "--magnitudes", "1,1"), "no list of different numbers"),
     ],
 )

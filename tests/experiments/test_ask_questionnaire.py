@@ -17,7 +17,7 @@ def asked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("questionnaire")
     save_tiny(folder / "model", "llama", max_position_embeddings=8192)
     (folder / "scale.csv").write_text("text,keyed\nSolve it.,1\nGive up.,-1\n")
-    options = ("--models", folder / "model", "--questionnaire", folder / "scale.csv", *QUICK)
+    options = ("--model", folder / "model", "--questionnaire", folder / "scale.csv", *QUICK)
     assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
     return folder, options
 
@@ -42,7 +42,7 @@ def test_what_is_missing_is_asked_again_and_ends_alike(asked, call):
 
 
 def test_no_models_and_no_scale_are_refused_before_anything_is_written(call, tmp_path):
-    assert "names no model" in call(PROGRAM, "--models", ",", "--out", tmp_path / "run").err
+    assert "names no model" in call(PROGRAM, "--model", ",", "--out", tmp_path / "run").err
     ended = call(PROGRAM, "--questionnaire", tmp_path / "none.csv", "--out", tmp_path / "run")
     assert ended.code == 2
     assert "there is no questionnaire" in ended.err

@@ -17,7 +17,7 @@ def asked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("self")
     for seed in (0, 1):
         save_outspoken(folder / f"model{seed}", seed=seed)
-    options = ("--models", f"{folder / 'model0'},{folder / 'model1'}", "--items", "4")
+    options = ("--model", f"{folder / 'model0'},{folder / 'model1'}", "--n-questions", "4")
     assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
     return folder, options
 
@@ -42,6 +42,6 @@ def test_a_missing_part_is_asked_again_alone(asked, call):
 
 
 def test_no_model_is_refused_and_help_is_instant(call, tmp_path):
-    assert "names no model" in call(PROGRAM, "--models", ",", "--out", tmp_path / "run").err
+    assert "names no model" in call(PROGRAM, "--model", ",", "--out", tmp_path / "run").err
     assert not (tmp_path / "run").exists()
-    assert "--items" in help_without_libraries(PROGRAM)
+    assert "--n-questions" in help_without_libraries(PROGRAM)

@@ -355,12 +355,12 @@ def test_respondents_of_another_panel_are_refused(steer, tmp_path):
 
 
 def test_targets_that_the_panel_has_not_are_refused(steer, tmp_path):
-    assert_refused(steer(targets="target 1,target 77", out=tmp_path / "run"), "no respondent 'target 77'")
+    assert_refused(steer(target="target 1,target 77", out=tmp_path / "run"), "no respondent 'target 77'")
     assert not (tmp_path / "run").exists()
 
 
 def test_a_misspelt_target_or_framing_finds_its_neighbour(steer, tmp_path):
-    assert_refused(steer(targets="target 1,targt 5", out=tmp_path / "run"), "did you mean 'target 5'?")
+    assert_refused(steer(target="target 1,targt 5", out=tmp_path / "run"), "did you mean 'target 5'?")
     assert_refused(steer(prompt="self doubting", out=tmp_path / "run"), "did you mean 'self-doubting'?")
 
 
@@ -557,7 +557,7 @@ def test_a_run_that_is_there_is_not_begun_anew(steer, finished):
         ({"magnitudes": "-1,1"}, "magnitudes"),
         ({"contrast": "answer"}, "contrast"),
         ({"n_questions": "40"}, "n_questions"),
-        ({"targets": "target 1,target 2"}, "targets"),
+        ({"target": "target 1,target 2"}, "target"),
     ],
 )
 def test_a_run_of_another_configuration_is_not_resumed(resume, changed, words):

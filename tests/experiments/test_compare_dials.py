@@ -13,8 +13,8 @@ from tiny_experiment import ROOT, alone, as_arguments, call, run_here, write_exp
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
 QUICK = {
     "layer": "1,3",
-    "methods": "mean_difference,gradient,random",
-    "operators": "add,rotate",
+    "method": "mean_difference,gradient,random",
+    "operator": "add,rotate",
     "dials": "interventions,cut,threshold,temperature",
     "facts": 20,
     "passages": 4,
@@ -121,7 +121,7 @@ def test_a_run_that_is_killed_at_drawn_moments_ends_with_the_same_tables(run, op
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"methods": "pca9"}, "--methods 'pca9' is not known; choose among mean_difference"),
+        ({"method": "pca9"}, "--method 'pca9' is not known; choose among mean_difference"),
         ({"dials": "prayer"}, "--dials 'prayer' is not known; choose among interventions"),
         ({"layer": "1+3"}, "names layers at once"),
         ({"facts": 7}, "--facts 7: give an even number"),

@@ -12,7 +12,7 @@ __all__ = ["call"]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "dial_profile.py"
 pytestmark = pytest.mark.slow  # a sweep and two profiles, of a tiny model
-QUICK = ("--items", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
+QUICK = ("--n-questions", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from safetensors import safe_open
 from tiny_experiment import ROOT, as_arguments, call, run_here, write_experiment  # noqa: F401
 
 PROGRAM = ROOT / "experiments" / "multiverse.py"
-QUICK = {"layer": "1,3", "resamples": 1, "draws": 99}
+QUICK = {"layer": "1,3", "resamples": 1, "replicates": 99}
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_pa
 
 def test_crossed_every_combination_is_judged(options, tmp_path):
     folder = tmp_path / "crossed"
-    crossed = {"out": folder, "cross": True, "contrasts": "answer", "layer": "3"}
+    crossed = {"out": folder, "cross": True, "contrast": "answer", "layer": "3"}
     assert run_here(PROGRAM, *as_arguments(options | crossed)) == 0
     table = pd.read_csv(folder / "universes.csv")
     assert len(table) == len(table.drop_duplicates(["layer", "contrast", "wording", "resample"])) == 2 * 2
@@ -76,12 +76,12 @@ def test_crossed_every_combination_is_judged(options, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"contrasts": "response,wish"}, "--contrasts 'wish' is not known; choose among response, answer"),
+        ({"contrast": "response,wish"}, "--contrast 'wish' is not known; choose among response, answer"),
         ({"layer": "1+3"}, "names layers at once"),
         ({"layer": "1,9"}, "layer 9 requested, but this model has layers 0-4"),
         ({"wordings": "nutral"}, "did you mean"),
         ({"wordings": "neutral,neutral"}, "two prompts are named 'neutral'"),
-        ({"draws": 5}, "--draws 5"),
+        ({"replicates": 5}, "--replicates 5"),
     ],
 )
 def test_a_bad_option_is_said_before_anything_slow(call, options, change, said, tmp_path):  # noqa: F811

@@ -19,7 +19,7 @@ PROGRAM = ROOT / "experiments" / "score_written.py"
 def scored(tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     save_outspoken(folder / "model")
-    options = ("--models", str(folder / "model"), "--n-questions", "6", "--samples", "1", "--reports", "P(True)")
+    options = ("--model", str(folder / "model"), "--n-questions", "6", "--samples", "1", "--instruments", "P(True)")
     options += ("--replicates", "19")
     assert run_here(PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
@@ -49,7 +49,7 @@ def test_a_missing_part_is_read_again_alone_and_the_tables_come_out_the_same(sco
 
 
 def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):
-    ended = call(PROGRAM, "--reports", "P(false)", "--out", tmp_path / "run")
+    ended = call(PROGRAM, "--instruments", "P(false)", "--out", tmp_path / "run")
     assert ended.code == 2
     assert "none of" in ended.err
     assert not (tmp_path / "run").exists()

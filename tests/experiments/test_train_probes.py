@@ -17,7 +17,7 @@ TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     found = write_experiment(folder, n=160, n_targets=4)
-    few = {"bootstrap": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "n_random": 3}
+    few = {"replicates": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "controls": 3}
     few |= {"statement_layers": 1, "n_mapped": 30, "n_reasoned": 4}
     return found | {"store": folder / "store"} | few
 
@@ -186,7 +186,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, 
 
 
 def test_a_stage_that_was_left_out_is_made_up_for_on_resume(finished, options, tmp_path, call):  # noqa: F811
-    arguments = options | {"out": tmp_path / "run", "methods": "lda", "facts": 0, "stages": "probes"}
+    arguments = options | {"out": tmp_path / "run", "method": "lda", "facts": 0, "stages": "probes"}
     assert call(TRAIN_PROBES, *as_arguments(arguments)).code == 0
     assert not (tmp_path / "run" / "lens.csv").exists()
     assert call(TRAIN_PROBES, *as_arguments(arguments | {"stages": "probes,lens", "resume": True})).code == 0
@@ -197,7 +197,7 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
     from onedial.models import ActivationStore
 
     monkeypatch.setattr(ActivationStore, "write", lambda *a: pytest.fail("a batch was read again"))
-    arguments = options | {"out": tmp_path / "run", "layers": "1-2", "methods": "lda", "store": options["store"]}
+    arguments = options | {"out": tmp_path / "run", "layer": "1-2", "method": "lda", "store": options["store"]}
     arguments |= {"facts": 0, "stages": "probes,directions"}
     ended = call(TRAIN_PROBES, *as_arguments(arguments))
     assert ended.code == 2
@@ -213,9 +213,9 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"layers": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
-        ({"layers": "last"}, "--layers 'last' is no list of layers"),
-        ({"methods": "svm"}, "'svm' is none of logistic"),
+        ({"layer": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
+        ({"layer": "last"}, "--layer 'last' is no list of layers"),
+        ({"method": "svm"}, "'svm' is none of logistic"),
         ({"stages": "nothing"}, "'nothing' is none of probes"),
         ({"facts": 20}, "--facts 20 are too few; give 40 or more"),
         ({"facts": 101}, "101 facts requested; give an even number"),

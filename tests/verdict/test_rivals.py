@@ -7,10 +7,23 @@ import pandas as pd
 import pytest
 from verdict_tables import plain_sweep, simulated
 
+from onedial.core import InputError
 from onedial.stats import ridge_scores, text_features
-from onedial.verdict import SweepTables, facts_result, judge_tables, match_targets, simulation, sweep_grid
+from onedial.verdict import (
+    RIVALS,
+    Material,
+    Rival,
+    SweepTables,
+    facts_result,
+    ground_of,
+    judge_tables,
+    match_targets,
+    predict,
+    simulation,
+    sweep_grid,
+)
 from onedial.verdict.rivals.knowing import SUBJECT, knowing_table
-from onedial.verdict.rivals.rivals import RIVALS, Material, ceiling, cut_at_rate, material_of, rival_table
+from onedial.verdict.rivals.rivals import ceiling, cut_at_rate, material_of, rival_table
 from onedial.verdict.tables import panel_answers
 
 
@@ -139,14 +152,13 @@ def material():
     )
 
 
-OWN_ANSWERS = ("surface", "topic means", "text")
-"""Rivals that are trained on what the target itself says."""
+OWN_ANSWERS = [name for name, rival in RIVALS.items() if rival.own_answers]
 
 
 @pytest.mark.parametrize("rival", RIVALS)
 def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, material):
     """Not even through the other targets of its base model. Its yes rate over all questions may find its neighbour."""
-    scores, own = RIVALS[rival][0], material.models == "b"
+    scores, own = RIVALS[rival].scores, material.models == "b"
     given, test = material.given.to_numpy().copy(), np.flatnonzero(material.splits == "test")
     if rival == "nearest threshold":
         given[np.ix_(test, np.flatnonzero(own))] = given[np.ix_(np.random.default_rng(1).permutation(test), own)]
@@ -158,7 +170,7 @@ def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, materia
 
 @pytest.mark.parametrize("rival", sorted(set(RIVALS) - {*OWN_ANSWERS, "instructed threshold"}))
 def test_what_other_models_tell_comes_from_other_base_models_alone(rival, material):
-    scores, own = RIVALS[rival][0], material.models == "b"
+    scores, own = RIVALS[rival].scores, material.models == "b"
     given = material.given.to_numpy().copy()
     given[:, own] = np.random.default_rng(1).permutation(given[:, own])
     told = replace(material, given=pd.DataFrame(given, material.given.index, material.given.columns))
@@ -172,7 +184,7 @@ def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(rival,
     given = material.given.copy()
     given[material.splits == "test"] = 1 - given[material.splits == "test"]
     told = replace(material, given=given)
-    np.testing.assert_array_equal(RIVALS[rival][0](told), RIVALS[rival][0](material))
+    np.testing.assert_array_equal(RIVALS[rival].scores(told), RIVALS[rival].scores(material))
 
 
 def test_scores_of_questions_that_were_trained_on_come_from_models_that_did_not_see_them():
@@ -381,3 +393,27 @@ def test_instructed_levels_that_know_nothing_of_the_targets_have_no_signal_and_u
     unread = instructed.assign(mass=0.0)
     alone, _ = table_for(sweep, panel, instructed=unread)
     assert alone.loc["instructed threshold", "n_targets"] == 0
+
+
+def test_a_rival_that_is_added_stands_among_the_rivals_and_among_the_predictions(monkeypatch):
+    """Planted: it knows the difficulty that the targets share, and so does as well as their mean."""
+    sweep, panel = simulated("unrelated", n_targets=12)
+    ease = panel.mean(axis=1)
+
+    def planted(material):
+        return np.repeat(ease.reindex(material.given.index).to_numpy()[:, None], material.given.shape[1], axis=1)
+
+    monkeypatch.setitem(RIVALS, "planted", Rival(planted, one_order=True))
+    rivals, matches = table_for(sweep, panel)
+    assert rivals.loc["planted", "one_order"]
+    assert rivals.loc["planted", "signal"] > rivals.loc["mean of other models", "signal"] - 0.05
+    _, told = predict(matches, ground_of(matches), n_bootstrap=99)
+    bits = told[told["k"].astype(str) == "all"].set_index("source")["bits"]
+    assert bits["planted"] > bits["mean of other models"] - 0.02
+    assert bits["planted"] > bits["unsteered margin"] + 0.1
+
+
+def test_a_rival_whose_scores_have_another_shape_is_refused_by_its_name(monkeypatch, material):
+    monkeypatch.setitem(RIVALS, "broken", Rival(lambda material: material.unsteered))
+    with pytest.raises(InputError, match=r"'broken' gives scores of shape \(120,\)"):
+        RIVALS["broken"].of("broken", material)

@@ -1,6 +1,6 @@
 """Questions of published data sets, read through `datasets`: by name from the hub, or from a folder in its layout.
 
-Which columns a data set has decides how it is read (`onedial.panels.questions.hub_layouts`); whatever passage there is
+Which columns a data set has decides how it is read (`onedial.panels.questions.layouts`); whatever passage there is
 stays out.
 """
 
@@ -11,9 +11,7 @@ from typing import Any
 
 from onedial.asking import Question
 from onedial.core import InputError
-from onedial.panels.questions.hub_layouts import LAYOUTS, Layout, layout_of
-
-_SPLITS = tuple(dict.fromkeys(split for layout in LAYOUTS for split in layout.splits))
+from onedial.panels.questions.layouts import LAYOUTS, Layout, layout_or_refusal
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,7 @@ DATA_SETS = {
     # TriviaQA comes in several configurations of the same questions; this one ships no evidence documents.
     "trivia_qa": DataSet("mandarjoshi/trivia_qa", ("rc.nocontext",)),
     "simple_qa": DataSet("basicv8vc/SimpleQA"),
+    "mmlu": DataSet("cais/mmlu", ("all",)),
     "mmlu_pro": DataSet("TIGER-Lab/MMLU-Pro"),
     "gpqa": DataSet("Idavidrein/gpqa", ("gpqa_main",)),
     "gpqa_diamond": DataSet("Idavidrein/gpqa", ("gpqa_diamond",)),
@@ -74,9 +73,10 @@ def load_from_hub(name: str) -> list[Question]:
     """
     questions = []
     for rows, layout in _tables(name):
-        kept = rows.select_columns([column for column in layout.columns if column in rows.column_names])
+        wanted = (*layout.needs, *layout.also)
+        kept = rows.select_columns([column for column in wanted if column in rows.column_names])
         for number, row in enumerate(kept, start=1):
-            questions.append(layout.read(row, f"the data set {name}, row {number}"))
+            questions.append(layout.question(row, f"the data set {name}, row {number}"))
     return questions
 
 
@@ -130,10 +130,10 @@ def _to_ask(
     import datasets
 
     splits = ["train"] if data_files else datasets.get_dataset_split_names(path, configuration)
-    layout = None
-    for split in [*(split for split in _SPLITS if split in splits), *splits]:
+    layout, asked = None, dict.fromkeys(split for known in LAYOUTS.values() for split in known.splits)
+    for split in [*(split for split in asked if split in splits), *splits]:
         rows = datasets.load_dataset(path, configuration, split=split, data_files=data_files)
-        layout = layout_of(rows.column_names, f"the data set {name}")
+        layout = layout_or_refusal(rows.column_names, f"the data set {name}")
         if split in layout.splits:
             return rows, layout
     wanted = " or ".join(layout.splits) if layout else "validation"

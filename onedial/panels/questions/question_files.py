@@ -24,6 +24,7 @@ from onedial.asking import (
 from onedial.core import InputError, notice
 from onedial.panels.grading.graders import GRADERS
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
+from onedial.panels.questions.layouts import LAYOUTS, PLAIN, layout_of
 
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -34,11 +35,12 @@ def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> l
     Args:
         source: "embedded"; "development" (on which wordings are chosen; no run uses it); "frontier" or
             "frontier-safe" (requests that a model may refuse: about refusal, not ability); a published data set by
-            its name ("squad", with the passage removed, "nq_open", "trivia_qa", "simple_qa", "mmlu_pro", "gpqa",
-            "gpqa_diamond", "math", "math_500") or hub id, or as a local folder in the hub's layout; or the path of a
-            JSONL, CSV or Parquet file with `question` and optionally `id` (or `question_id`), `answers` or `answer`
-            (a list, or text with | between), `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers
-            are graded: text, choice or number). A panel file that holds its questions' text serves too, wide or long.
+            its name (`hub_datasets.DATA_SETS`: "squad", with the passage removed, "mmlu", "gpqa", ...) or hub id, or
+            as a local folder in the hub's layout; or the path of a JSONL, CSV or Parquet file with `question` and
+            optionally `id` (or `question_id`), `answers` or `answer` (a list, or text with | between),
+            `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers are graded: text, choice or
+            number). A file written as one of these data sets, or by a layout of `layouts.LAYOUTS`, and a panel file
+            that holds its questions' text, wide or long, serve too.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
 
@@ -86,6 +88,11 @@ def _read(source: str | Path) -> tuple[list[Question], bool]:
         name = NAMED_QUESTIONS.get(str(source))
         table = read_table(embedded_file(name, stack) if name else source)
     if not {"respondent", "said_yes"} & set(table.frame.columns):
+        layout = layout_of(table.frame.columns)
+        if layout is not None and layout not in [LAYOUTS.get(name) for name in PLAIN]:
+            rows = [dict(zip(table.frame, cells, strict=True)) for cells in table.frame.to_numpy()]
+            has_ids = bool({"id", "question_id"} & set(table.frame.columns))
+            return [layout.question(row, table.where(number)) for number, row in enumerate(rows)], has_ids
         table = with_question(table)
     table.require("question")
     texts = table.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")

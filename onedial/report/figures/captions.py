@@ -13,6 +13,7 @@ TITLES = {
     "kappa": "Kappa per target",
     "layer_map": "Where the dial works",
     "dial_path": "The dial's path through the factor",
+    "criteria": "Magnitude against threshold, by each criterion",
     "rivals": "What does as well without steering?",
     "prediction": "How much is predicted?",
     "controls": "Would any push do?",
@@ -79,6 +80,12 @@ CAPTIONS = {
         "chance gives (the median with the questions shuffled). A line alone shows little: any dial that moves the "
         "yes rate puts targets that say yes more often at higher places, whether or not it says yes to the right "
         "questions."
+    ),
+    "criteria": (
+        "Each point is a target: its threshold, and the magnitude that the criterion chooses for it on the fitting "
+        "questions. R² over the targets of status ok (filled), and in brackets its median with the panel's rows "
+        "permuted. A line alone shows little: any dial that moves the yes rate puts targets that say yes more often at "
+        "higher magnitudes."
     ),
     "dose_response": (
         "Above: the share of questions to which the steered subject says yes, with a 95% band for the test questions; "

@@ -1,13 +1,14 @@
 """Draw a run's figures from its tables into its folder, with their captions beside them in figures/captions.json."""
 
 from onedial.report.figures import dial_figures, figures
+from onedial.report.figures.criteria_figure import criteria_figure
 from onedial.report.figures.path_figure import dial_path_figure
 from onedial.report.figures.reasoned_figure import reasoned_figure
 from onedial.report.figures.rival_figures import controls_figure, prediction_figure, rivals_figure
 from onedial.report.figures.side_effects_figure import side_effects_figure
 from onedial.scale.study import factor_figures
 from onedial.show import CAPTIONS, Drawing, save_figure
-from onedial.verdict import SweepRun, sweep_grid
+from onedial.verdict import DECISIVE, SweepRun, sweep_grid
 
 
 def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
@@ -27,6 +28,8 @@ def write_figures(run: SweepRun) -> dict[str, dict[str, str]]:
         "agreement": figures.agreement_per_target(matches, excluded),
         "kappa": figures.kappa_per_target(matches, excluded),
     }
+    if (criteria := run.criteria()) is not None and len(criteria) > len(DECISIVE):
+        drawings["criteria"] = criteria_figure(matches, criteria, figures.UNITS.get(unit, unit))
     if scan is not None:
         own = run.interventions().set_index("intervention_id").loc[run.under_test()]
         ends = (min(own["magnitudes"]), max(own["magnitudes"]))

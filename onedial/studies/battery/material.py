@@ -39,7 +39,7 @@ def material_of(options: argparse.Namespace) -> Material:
         raise InputError(
             f"{len(pool)} of the questions {options.questions!r} have accepted answers; give {FEWEST} or more"
         )
-    questions = stratified_sample(pool, min(options.items, len(pool)), options.seed)
+    questions = stratified_sample(pool, min(options.n_questions, len(pool)), options.seed)
     topics = {each.id: str(each.topic) for each in questions}
     items = choice_items(questions, pool, options.seed)
     return Material(questions, items, topics, options.seed, options.samples, options.n_each)

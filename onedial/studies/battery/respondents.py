@@ -1,10 +1,10 @@
-"""Who answers the battery: each model, or one subject at each setting of its dial."""
+"""Who answers the battery: each model or respondent of one's own, or one subject at each setting of its dial."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from onedial.asking import Respondent
+from onedial.asking import RESPONDENTS, Respondent
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -26,6 +26,9 @@ def respondents_of(
     from steering import SteeringVector
 
     for name in models:
+        if vector is None and name in RESPONDENTS:
+            yield name, RESPONDENTS[name]
+            continue
         model = load_model(name)
         if vector is None:
             yield name, partial(unsteered, model)

@@ -1,10 +1,22 @@
-"""Models on this machine: loaded one by one, looked at before they are asked, and asked chunk by chunk."""
+"""Models on this machine, loaded one by one and looked at before they are asked, and respondents of one's own: asked
+chunk by chunk."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from onedial.asking import CAN_YOU_ANSWER, Question, TextReader, check_answer_tokens, findings_table, measurements
+from onedial.asking import (
+    CAN_YOU_ANSWER,
+    RESPONDENTS,
+    Question,
+    Respondent,
+    TextReader,
+    answers_in_order,
+    check_answer_tokens,
+    findings_table,
+    measurements,
+)
 from onedial.core import InputError, Parts
 from onedial.models import LocalRespondent, OpenModel, encode, load_model
 from onedial.panels import Collection, Pending, RespondentModel, key_of
@@ -12,6 +24,7 @@ from onedial.show import progress_bar
 
 CHUNK = 64
 """Prompts whose answers are written at once: what a kill can cost."""
+NO_WEIGHTS = {"source": "", "revision": "", "dtype": ""}
 
 
 def ask(entry: RespondentModel, collection: Collection, options: argparse.Namespace) -> None:
@@ -20,6 +33,11 @@ def ask(entry: RespondentModel, collection: Collection, options: argparse.Namesp
     if not pending:
         return
     parts = collection.parts
+    if entry.model in RESPONDENTS:
+        for each in pending:
+            with progress_bar(len(each.questions), each.respondent) as advance:
+                ask_with(each, RESPONDENTS[entry.model](each.sample), parts, NO_WEIGHTS, advance)
+        return
     model = load_model(
         entry.model, revision=entry.revision, dtype=entry.dtype, device=options.device, device_map=options.device_map
     )
@@ -29,8 +47,14 @@ def ask(entry: RespondentModel, collection: Collection, options: argparse.Namesp
         raise InputError(f"{parts.folder} holds answers of other weights of {entry.model}; choose another --out")
     direct = {each.instrument.template.name: each for each in pending if each.instrument.name == CAN_YOU_ANSWER.name}
     check_framings(entry, model, {name: each.questions for name, each in direct.items()})
+    weights = {
+        "source": model.identity.source,
+        "revision": model.identity.revision,
+        "dtype": str(model.dtype).removeprefix("torch."),
+    }
     for each in pending:
-        ask_with(each, model, parts)
+        with progress_bar(len(each.questions), each.respondent) as advance:
+            ask_with(each, LocalRespondent(model, progress=advance, seed=each.sample), parts, weights)
 
 
 def check_framings(entry: RespondentModel, model: OpenModel, pending: dict[str, list[Question]]) -> None:
@@ -59,25 +83,26 @@ def check_framings(entry: RespondentModel, model: OpenModel, pending: dict[str, 
             raise InputError(f"{respondent} cannot be asked: {error}") from error
 
 
-def ask_with(pending: Pending, model: OpenModel, parts: Parts) -> None:
-    """Ask the questions with one instrument, chunk by chunk; each chunk is saved before the next is asked."""
+def ask_with(
+    pending: Pending,
+    respondent: Respondent,
+    parts: Parts,
+    weights: Mapping[str, str],
+    advance: Callable[[int], object] = lambda n: None,
+) -> None:
+    """Ask the questions with one instrument, chunk by chunk; each chunk is saved before the next is asked.
+
+    Args:
+        weights: their source, revision and dtype. advance: is told how many were asked, after each chunk.
+    """
     entry, instrument, sample = pending.entry, pending.instrument, pending.sample
     if isinstance(instrument.reader, TextReader) and entry.temperature is not None:
         instrument = replace(instrument, reader=replace(instrument.reader, temperature=entry.temperature))
-    with progress_bar(len(pending.questions), pending.respondent) as advance:
-        respondent = LocalRespondent(model, progress=advance, seed=sample)
-        identity = replace(respondent.identity, model=entry.short_name)
-        for start in range(0, len(pending.questions), CHUNK):
-            chunk = pending.questions[start : start + CHUNK]
-            prompts = [instrument.prompt(question.text) for question in chunk]
-            responses = sorted(respondent.answer(prompts, instrument), key=lambda response: response.place)
-            names = (instrument.name, instrument.template.name)
-            rows = measurements(pending.respondent, identity, *names, [q.id for q in chunk], responses, sample)
-            parts.append(
-                rows.assign(
-                    source=model.identity.source,
-                    revision=model.identity.revision,
-                    dtype=str(model.dtype).removeprefix("torch."),
-                    asked=[key_of(entry, instrument, question)[2] for question in chunk],
-                )
-            )
+    identity = replace(respondent.identity, model=entry.short_name)
+    for start in range(0, len(pending.questions), CHUNK):
+        chunk = pending.questions[start : start + CHUNK]
+        responses = answers_in_order(respondent, [instrument.prompt(question.text) for question in chunk], instrument)
+        names = (instrument.name, instrument.template.name)
+        rows = measurements(pending.respondent, identity, *names, [q.id for q in chunk], responses, sample)
+        parts.append(rows.assign(**weights, asked=[key_of(entry, instrument, question)[2] for question in chunk]))
+        advance(len(chunk))

@@ -31,11 +31,11 @@ def predict(options: argparse.Namespace, inputs: ExperimentInputs, template: Pro
     quiet_libraries()
     config, _ = load_config(resolve_weights(options.model, options.revision))
     candidates = candidates_of(options.layer, config.get_text_config().num_hidden_layers)
-    n_directions = len(options.methods) + len(options.framings)
+    n_directions = len(options.method) + len(options.framings)
     pushed, asked_anew = 0, list[int]()
     if "interventions" in options.dials:
         several = min(options.together, len(candidates)) > 1
-        pushed = n_directions + sum(operator != "add" for operator in options.operators) + several
+        pushed = n_directions + sum(operator != "add" for operator in options.operator) + several
     if "threshold" in options.dials:
         asked_anew.append(len(instructed_threshold().first_settings()))
     if "personas" in options.dials:
@@ -58,7 +58,7 @@ def predict(options: argparse.Namespace, inputs: ExperimentInputs, template: Pro
         n_passages=options.passages,
         n_timed=TIMED_QUESTIONS,
         n_readings=READINGS.get(options.contrast, 3) + 3 * len(options.framings) + MOST_READINGS * with_adapter,
-        n_whole=2 * (("gradient" in options.methods) + ADAPTER_PASSES * with_adapter),  # forwards, and backwards
+        n_whole=2 * (("gradient" in options.method) + ADAPTER_PASSES * with_adapter),  # forwards, and backwards
         n_read_once=1 + ("temperature" in options.dials),
         positions=options.positions,
     )

@@ -46,7 +46,7 @@ def directions(study: DialStudy) -> dict[tuple[int, str], SteeringVector]:
         held_out,
         candidates_of(options.layer, study.model.n_layers),
         progress_bar,
-        methods=options.methods,
+        methods=options.method,
         contrast=options.contrast,
         framings=options.framings,
         seed=options.seed,
@@ -76,7 +76,7 @@ def chosen_layer(study: DialStudy, vectors: dict[tuple[int, str], SteeringVector
     candidates = [
         Intervention.of(vector, positions=study.options.positions)
         for (_, method), vector in vectors.items()
-        if method == study.options.methods[0]
+        if method == study.options.method[0]
     ]
     fitting = PromptSet.build(study.model, study.inputs.in_splits("fitting"), study.template)
     with progress_bar(len(fitting), f"scanning {len(candidates)} layer(s)") as advance:
@@ -91,13 +91,13 @@ def make_dials(study: DialStudy, vectors: dict[tuple[int, str], SteeringVector],
     options, how = study.options, {"positions": study.options.positions}
     dials: list[Any] = []
     if "interventions" in options.dials:
-        for method in (*options.methods, *options.framings):
+        for method in (*options.method, *options.framings):
             if (layer, method) not in vectors:
                 continue
             kind = "control" if method == "random" else "intervention"
             dials.append(InterventionDial(Intervention.of(vectors[layer, method], **how), f"{method}, add", kind))
-        first = options.methods[0]
-        for operator in options.operators:
+        first = options.method[0]
+        for operator in options.operator:
             if operator != "add":
                 intervention = Intervention.of(vectors[layer, first], operator=operator, **how)
                 dials.append(InterventionDial(intervention, f"{first}, {operator}"))

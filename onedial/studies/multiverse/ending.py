@@ -29,7 +29,7 @@ def finish(study: MultiverseStudy, universes: Sequence[Universe]) -> None:
                     study.inputs.panel,
                     questions,
                     options.seed,
-                    options.draws,
+                    options.replicates,
                 )
                 rows.append(found | {"n_yes": entry["n_yes"], "n_no": entry["n_no"]})
             advance(1)
@@ -49,7 +49,7 @@ def asked(study: MultiverseStudy, universes: Sequence[Universe]) -> str:
     layers = sorted({each.layer for each in universes})
     how = "Every combination of" if options.cross else "One thing at a time is changed, of"
     return (
-        f"{how} {len(layers)} layer(s) ({', '.join(map(str, layers))}), {len(options.contrasts)} contrast(s), "
+        f"{how} {len(layers)} layer(s) ({', '.join(map(str, layers))}), {len(options.contrast)} contrast(s), "
         f"{len(study.templates)} wording(s) and {options.resamples} further draw(s) of the extraction questions, with "
         f"replacement. As run: layer {base.layer}, {base.contrast} contrast, {base.wording}, every question once; "
         f"{len(study.inputs.questions)} questions in all. Each vector has a range of its own."

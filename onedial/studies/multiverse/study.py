@@ -48,7 +48,7 @@ def predict(
     """What the run would cost; the middle candidate stands for the run's own layer."""
     names = [template.name for template in templates]
     middle = candidates[len(candidates) // 2]
-    universes = universes_of(candidates, options.contrasts, names, options.resamples, middle, cross=options.cross)
+    universes = universes_of(candidates, options.contrast, names, options.resamples, middle, cross=options.cross)
     forecast = measure_and_forecast(
         options.model,
         questions_by_split(inputs),

@@ -22,7 +22,7 @@ def statements_stage(study: Study) -> None:
             study.folder("statements"),
             layers=layers,
             n_folds=options.folds,
-            n_bootstrap=options.bootstrap,
+            n_bootstrap=options.replicates,
             seed=options.seed,
             progress=advance,
         )

@@ -42,17 +42,17 @@ class StudyOptions:
     """What a study is to do; the help of `experiments/train_probes.py` says what each stands for, and its default.
 
     Attributes:
-        position: "last" or "question". methods: keys of `METHODS`; the first is reported.
+        position: "last" or "question". method: keys of `METHODS`; the first is reported.
         compare_at: layer at which directions are compared; None: the median of the main labels' chosen layers.
         store: folder of the activations, and beginning of the names of others; None: in the user's cache.
         other_model: on which the probes are read as well; None: nowhere else.
     """
 
     position: str
-    methods: list[str]
+    method: list[str]
     folds: int
     shuffles: int
-    bootstrap: int
+    replicates: int
     facts: int
     statement_layers: int
     compare_at: int | None
@@ -119,7 +119,7 @@ class Study:
             folds,
             n_shuffled=self.options.shuffles,
             n_control=self.options.shuffles,
-            n_bootstrap=self.options.bootstrap,
+            n_bootstrap=self.options.replicates,
             seed=self.options.seed,
         )
 
@@ -145,7 +145,7 @@ class Study:
             TopicFolds.of([fact.topic for fact in facts], self.options.folds, self.options.seed),
             n_shuffled=self.options.shuffles,
             n_control=self.options.shuffles,
-            n_bootstrap=self.options.bootstrap,
+            n_bootstrap=self.options.replicates,
             seed=self.options.seed,
         )
         return Facts(store, task)
@@ -185,7 +185,7 @@ class Study:
 
     def penalties(self, layer: int, facts: bool = False) -> dict[str, float]:
         """Label -> the penalty that the folds chose, for a probe of all questions by the first method."""
-        fitted = self.fitted(layer, facts)[self.options.methods[0]]
+        fitted = self.fitted(layer, facts)[self.options.method[0]]
         return dict(zip(fitted.labels, best_penalties(fitted).tolist(), strict=True))
 
     def _loaded(self, layer: int, facts: bool) -> tuple[dict[str, CrossFitted], dict[str, dict[str, Probe]]]:

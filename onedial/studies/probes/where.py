@@ -26,7 +26,7 @@ def where_stage(study: Study) -> None:
             progress=advance,
         )
     mapped = MappedQuestions(store, prompts, study.places(asked))
-    probes = study.probes_at(study.one_layer)[options.methods[0]]
+    probes = study.probes_at(study.one_layer)[options.method[0]]
     directions = {label: probes[label].direction for label in study.main_labels}
     study.run.write_table("where.csv", position_map(mapped, study.store, study.task, directions, study.model))
     pairs = easy_and_hard(study.labels.difficulty, options.n_mapped // 3, options.seed)
@@ -41,7 +41,7 @@ def where_stage(study: Study) -> None:
                 study.store.layers,
                 progress=advance,
             )
-            table = patching_table(margins.double().numpy(), study.store.layers, options.bootstrap, options.seed)
+            table = patching_table(margins.double().numpy(), study.store.layers, options.replicates, options.seed)
             tables.append(table.assign(kind=kind))
     study.run.write_table("patching.csv", pd.concat(tables))
 

@@ -56,7 +56,7 @@ def closed_book(run: Run, dial: Dial, options: argparse.Namespace) -> pd.DataFra
 
 def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: argparse.Namespace) -> list[Item]:
     """What the report is about; the answers proposed to P(True) are the subject's own, unsteered at every setting."""
-    n, seed = options.items, options.seed
+    n, seed = options.n_questions, options.seed
     own = written[written["magnitude"] == 0].set_index("question_id")
     right = own["correct"].to_dict()
     if report.about == "questions":

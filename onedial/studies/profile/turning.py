@@ -38,7 +38,7 @@ def dial_of_run(options: argparse.Namespace) -> Dial:
     magnitudes, names = settings_of(swept, intervention.intervention_id, options)
     frame = swept.questions()
     test = questions_from_frame(frame[frame["split"] == "test"].reset_index(drop=True))
-    questions = sample_questions(test, min(options.items, len(test)), options.seed)
+    questions = sample_questions(test, min(options.n_questions, len(test)), options.seed)
     config = swept.config
     model = load_model(
         options.model or config["model"], revision=config.get("revision"), dtype=config.get("dtype") or "auto"
@@ -81,6 +81,6 @@ def dial_of_vector(options: argparse.Namespace) -> Dial:
     magnitudes = sorted(set(numbers_of(options.magnitudes, "--magnitudes")) - {0.0})
     if not magnitudes:
         raise InputError("--magnitudes holds nothing but 0; give at least one other")
-    drawn = sample_questions(questions, min(options.items, len(questions)), options.seed)
+    drawn = sample_questions(questions, min(options.n_questions, len(questions)), options.seed)
     names = {each: f"{each:+.3g}" for each in magnitudes}
     return Dial(model, intervention, magnitudes, names, drawn, load_prompt(options.prompt))

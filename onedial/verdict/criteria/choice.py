@@ -22,6 +22,11 @@ MAX_UNREAD = 0.2
 _SAME = 1e-9
 
 
+def answers_of(margins: np.ndarray) -> np.ndarray:
+    """1.0 (yes) where the margin is above 0, else 0.0; nan where it is."""
+    return np.where(np.isnan(margins), np.nan, (margins > 0).astype(float))
+
+
 def readable_magnitudes(answers: np.ndarray, unsteered: int) -> np.ndarray:
     """Mask (magnitude) of those that may be chosen, from the subject's answers on the fitting split."""
     readable = np.isnan(answers).mean(axis=0) <= MAX_UNREAD

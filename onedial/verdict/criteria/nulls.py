@@ -6,12 +6,11 @@ Under the null hypothesis that the panel's rows have nothing to do with the subj
 as likely as the order observed, and p = (1 + k) / (B + 1) is exact for k of B permutations that reach the statistic.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from onedial.stats import average_within_models, chunks, count, count_permuted, permuted_rows
 from onedial.verdict.criteria import choice
+from onedial.verdict.criteria.criteria import scored
 
 
 def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> float:
@@ -46,54 +45,30 @@ def r_squared(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def line_null(
-    subject: np.ndarray,
+    name: str,
+    margins: np.ndarray,
     given: np.ndarray,
     magnitudes: np.ndarray,
     thresholds: np.ndarray,
     n_permutations: int,
     seed: int,
 ) -> np.ndarray:
-    """R^2 of best magnitude on threshold after the fitting rows of the panel are permuted (permutation).
+    """R^2 of a criterion's magnitude on threshold after the fitting rows of the panel are permuted (permutation).
 
-    The magnitude of best agreement is chosen anew for every permuted target, by the rule that chose the real ones.
+    The magnitude is chosen anew for every permuted target, by the rule that chose the real ones. At equal yes rates it
+    moves only where answers are missing.
 
     Args:
-        subject: fitting question x magnitude. given: fitting question x target, the targets of the line.
+        name: of `criteria.CRITERIA`.
+        margins: fitting question x magnitude. given: fitting question x target, the targets of the line.
         thresholds: of those targets; a joint permutation of rows does not change them.
     """
-    return _line_null(choice.agreement_by_magnitude, subject, given, magnitudes, thresholds, n_permutations, seed)
-
-
-def rate_line_null(
-    subject: np.ndarray,
-    given: np.ndarray,
-    magnitudes: np.ndarray,
-    thresholds: np.ndarray,
-    n_permutations: int,
-    seed: int,
-) -> np.ndarray:
-    """The same for the rate-matched magnitude, which moves under a permutation only where answers are missing."""
-
-    def nearness(subject: np.ndarray, given: np.ndarray) -> np.ndarray:
-        return -np.stack([choice.rate_distance(subject, own) for own in given])
-
-    return _line_null(nearness, subject, given, magnitudes, thresholds, n_permutations, seed)
-
-
-def _line_null(
-    score: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    subject: np.ndarray,
-    given: np.ndarray,
-    magnitudes: np.ndarray,
-    thresholds: np.ndarray,
-    n_permutations: int,
-    seed: int,
-) -> np.ndarray:
     rng = np.random.default_rng(seed)
     every = np.ones(len(magnitudes), bool)
     found = []
     for size in chunks(n_permutations, given.size):
         rows = permuted_rows(len(given), size, rng)
-        best, _, _ = choice.middle_of_best(score(subject, given[rows]), magnitudes, every)
+        scores = np.stack([scored(name, margins, given[own]) for own in rows])
+        best, _, _ = choice.middle_of_best(scores, magnitudes, every)
         found.append(r_squared(thresholds, magnitudes[best]))
     return np.concatenate(found)

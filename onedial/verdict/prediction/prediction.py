@@ -40,7 +40,7 @@ from onedial.stats import (
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
-from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SOURCES, SURFACE_SOURCES, Ground
+from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, Ground, every_source
 
 ALONE = "yes rate alone"
 SIZES: tuple[int | str, ...] = (10, 20, 50, ALL)
@@ -123,15 +123,15 @@ def predict(
     matches: TargetMatches,
     ground: Ground,
     sizes: Sequence[int | str] = SIZES,
-    sources: Sequence[str] = tuple(SOURCES),
+    sources: Sequence[str] | None = None,
     n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
 ) -> tuple[Prediction, pd.DataFrame]:
     """Predict every judged target from every source, with the intervals of the module's description.
 
     Args:
-        sizes: numbers of answers to place a target by; `ALL` must be among them. sources: of `SOURCES`, `DIAL` among
-            them.
+        sizes: numbers of answers to place a target by; `ALL` must be among them.
+        sources: of `sources.every_source`, `DIAL` among them; None: all.
 
     Returns:
         What the dial predicts, and a row for each source and size (`COLUMNS`): loss and bits, their share of mark 1,
@@ -142,8 +142,8 @@ def predict(
     models = ground.material.models[judged]
     if not len(judged) or len(np.unique(models)) < 2:
         return Prediction(n_models=len(np.unique(models))), pd.DataFrame(columns=COLUMNS)
-    losses = Losses(ground, judged, seed)
-    scored = {name: SOURCES[name][0](ground)[:, judged] for name in sources}
+    losses, known = Losses(ground, judged, seed), every_source()
+    scored = {name: known[name].scores(ground)[:, judged] for name in (known if sources is None else sources)}
     scored = {name: scores for name, scores in scored.items() if name == DIAL or not np.isnan(scores).all()}
     orders = {name: losses.order(scores) for name, scores in scored.items()}
     alone = losses.order(np.full(losses.asked.shape, np.nan))
@@ -154,7 +154,7 @@ def predict(
     gains: Gains = {}
     for size in sizes:
         found[ALONE, size] = rate = losses.of(*alone, size)
-        for name in (name for name in scored if size == ALL or not SOURCES[name][1]):
+        for name in (name for name in scored if size == ALL or not known[name].own_answers):
             found[name, size] = losses.of(*orders[name], size)
             gains[name, size] = rate - found[name, size]
     drawn = _Resampled(gains, losses.test_topics, models, n_bootstrap, seed)
@@ -164,7 +164,14 @@ def predict(
         number, share = drawn.number(name, size), drawn.share((name, size), (mark, size))
         rows.append(
             [
-                *(name, size, SOURCES[name][1], own.shape[1], unscored[name], average(found[name, size], models)),
+                *(
+                    name,
+                    size,
+                    known[name].own_answers,
+                    own.shape[1],
+                    unscored[name],
+                    average(found[name, size], models),
+                ),
                 *(number.estimate, number.low, number.high, number.low_models, number.high_models),
                 *(share.estimate, share.low, share.high),
             ]

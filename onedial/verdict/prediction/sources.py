@@ -23,7 +23,7 @@ import pandas as pd
 from onedial.panels import EXTRACTION, FITTING, TEST
 from onedial.stats import average_within_models
 from onedial.verdict.match import TargetMatches
-from onedial.verdict.rivals.rivals import RIVALS, Material
+from onedial.verdict.rivals.rivals import RIVALS, Material, topic_means
 
 DIAL, MARGIN, LENGTH, LEVEL_LABEL = "the dial", "unsteered margin", "length", "level"
 TOPICS, MEAN, SHARED = "topics, from other models", "mean of other models", "shared difficulty"
@@ -79,10 +79,6 @@ def _dial(ground: Ground) -> np.ndarray:
     return _same_for_all(ground.ease, ground)
 
 
-def _margin(ground: Ground) -> np.ndarray:
-    return _same_for_all(ground.material.unsteered, ground)
-
-
 def _length(ground: Ground) -> np.ndarray:
     texts = ground.material.texts
     return _turned(np.array([len(text) for text in texts], dtype=float), ground) if texts else _nothing(ground)
@@ -117,15 +113,15 @@ def _topics_of_others(ground: Ground) -> np.ndarray:
 
 def _topic_means(ground: Ground) -> np.ndarray:
     """As in `rivals`; a fitting question's is made of the other folds' answers, so that its own is not among them."""
-    material, means_of = ground.own, RIVALS["topic means"][0]
-    found = means_of(material)
+    material = ground.own
+    found = topic_means(material)
     fitting = np.flatnonzero(material.splits == FITTING)
     fold = np.random.default_rng(0).integers(_FOLDS, size=len(fitting))
     for number in range(_FOLDS):
         left = fitting[fold == number]
         given = material.given.copy()
         given.iloc[left] = np.nan
-        found[left] = means_of(replace(material, given=given))[left]
+        found[left] = topic_means(replace(material, given=given))[left]
     return found
 
 
@@ -160,18 +156,28 @@ def _nothing(ground: Ground) -> np.ndarray:
     return np.full(ground.material.given.shape, np.nan)
 
 
-SOURCES: dict[str, tuple[Callable[[Ground], np.ndarray], bool]] = {
-    DIAL: (_dial, False),
-    MARGIN: (_margin, False),
-    LENGTH: (_length, False),
-    LEVEL_LABEL: (_level, False),
-    TOPICS: (_topics_of_others, False),
-    "text, from other models": (lambda ground: RIVALS["text, from other models"][0](ground.material), False),
-    MEAN: (lambda ground: RIVALS[MEAN][0](ground.material), False),
-    SHARED: (lambda ground: RIVALS[SHARED][0](ground.material), False),
-    "topic means": (_topic_means, True),
-    "surface": (lambda ground: RIVALS["surface"][0](ground.own), True),
-    "text": (lambda ground: RIVALS["text"][0](ground.own), True),
-    OWN_FRAMINGS: (_own_framings, False),
-}
-"""Name to (scores, whether it is trained on the target's own fitting answers, and so needs all of them)."""
+@dataclass(frozen=True)
+class Source:
+    """Scores of every question for every target, and whether they are trained on the target's own fitting answers,
+    and so need all of them."""
+
+    scores: Callable[[Ground], np.ndarray]
+    own_answers: bool = False
+
+
+def every_source() -> dict[str, Source]:
+    """Name to source: the dial, what is known of the questions, every rival that predicts, the target's own kin."""
+    found = {DIAL: Source(_dial), MARGIN: _of_rival(MARGIN), LENGTH: Source(_length), LEVEL_LABEL: Source(_level)}
+    found[TOPICS] = Source(_topics_of_others)
+    found |= {name: _of_rival(name) for name, rival in RIVALS.items() if rival.predicts and name not in found}
+    return found | {"topic means": Source(_topic_means, True), OWN_FRAMINGS: Source(_own_framings)}
+
+
+def _of_rival(name: str) -> Source:
+    rival = RIVALS[name]
+
+    def scores(ground: Ground) -> np.ndarray:
+        found = rival.of(name, ground.own if rival.own_answers else ground.material)
+        return _nothing(ground) if found is None else found
+
+    return Source(scores, rival.own_answers)

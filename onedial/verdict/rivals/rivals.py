@@ -5,13 +5,13 @@ says, as the dial is set, and its kappa on the test split is averaged as S is. B
 over the same resamples of the test questions.
 
     unsteered margin            the subject with another cut: a bias on the yes token's logit is the same thing
-    surface                     length, digits, capitals, superlatives: ridge
-    topic means                 the target's yes rate in the question's topic, drawn towards its mean
-    text                        words by TF-IDF beside the surface: ridge
-    text, from other models     the same, trained on what the other base models say: like for like with one dial
+    text, from other models     as text, trained on what the other base models say: like for like with one dial
     mean of other models        what the other base models say to the very question
-    nearest threshold           the target of another base model whose yes rate is nearest
     shared difficulty           the factor score of the panel without the target's base model
+    topic means                 the target's yes rate in the question's topic, drawn towards its mean
+    surface                     length, digits, capitals, superlatives: ridge
+    text                        words by TF-IDF beside the surface: ridge
+    nearest threshold           the target of another base model whose yes rate is nearest
     instructed threshold        the subject told "only if you are at least t% sure", at the t at which it says yes most
                                 nearly as often as the target; where it was asked so
 
@@ -77,7 +77,7 @@ class Material:
         return self.models != self.models[target]
 
 
-Scores = Callable[[Material], np.ndarray]
+Scores = Callable[[Material], np.ndarray | None]
 
 
 def _unsteered(material: Material) -> np.ndarray:
@@ -119,7 +119,8 @@ def _by_model(material: Material, score: Callable[[np.ndarray], np.ndarray]) -> 
     return scores
 
 
-def _topic_means(material: Material) -> np.ndarray:
+def topic_means(material: Material) -> np.ndarray:
+    """The target's yes rate in each topic outside the test split, a fitting question's own answer included."""
     if len(set(material.topics)) < 2:
         return _nothing(material)
     scores = _nothing(material)
@@ -158,10 +159,10 @@ def _shared_difficulty(material: Material) -> np.ndarray:
     return scores
 
 
-def _instructed(material: Material) -> np.ndarray:
-    scores = _nothing(material)
+def _instructed(material: Material) -> np.ndarray | None:
     if material.instructed is None:
-        return scores
+        return None
+    scores = _nothing(material)
     fitting, margins = material.splits == FITTING, material.instructed
     for target, given in enumerate(material.given.to_numpy().T):
         both = fitting[:, None] & ~np.isnan(margins) & ~np.isnan(given)[:, None]
@@ -178,18 +179,51 @@ def _nothing(material: Material) -> np.ndarray:
     return np.full(material.given.shape, np.nan)
 
 
-RIVALS: dict[str, tuple[Scores, bool]] = {
-    "unsteered margin": (_unsteered, True),
-    "surface": (_surface, False),
-    "topic means": (_topic_means, False),
-    "text": (_text, False),
-    "text, from other models": (_text_from_others, True),
-    "mean of other models": (_mean_of_others, True),
-    "nearest threshold": (_nearest_threshold, False),
-    "shared difficulty": (_shared_difficulty, True),
-    "instructed threshold": (_instructed, False),
+@dataclass(frozen=True)
+class Rival:
+    """An account of the targets that needs no steering: an order of the questions for each of them.
+
+    Attributes:
+        scores: from `Material` to question x target, higher where a yes is likelier and nan where it says nothing; or
+            None, where what it is made of was not measured. What a target says to test questions must not enter its
+            scores, nor its base model's other targets; what it says to a question must not enter that question's.
+        one_order: one order for all targets (but for leaving out each base model), as a dial has.
+        own_answers: trained on the target's own answers outside the test split.
+        predicts: also a source of the predictions (`prediction.sources`).
+    """
+
+    scores: Scores
+    one_order: bool = False
+    own_answers: bool = False
+    predicts: bool = True
+
+    def of(self, name: str, material: Material) -> np.ndarray | None:
+        """Its scores, checked.
+
+        Raises:
+            InputError: another shape than question x target.
+        """
+        found = self.scores(material)
+        if found is not None and np.shape(found) != material.given.shape:
+            raise InputError(
+                f"the rival {name!r} gives scores of shape {np.shape(found)} for {material.given.shape[0]} questions "
+                f"and {material.given.shape[1]} targets; return one score for each, {material.given.shape}"
+            )
+        return found
+
+
+RIVALS: dict[str, Rival] = {
+    "unsteered margin": Rival(_unsteered, one_order=True),
+    "text, from other models": Rival(_text_from_others, one_order=True),
+    "mean of other models": Rival(_mean_of_others, one_order=True),
+    "shared difficulty": Rival(_shared_difficulty, one_order=True),
+    "topic means": Rival(topic_means, own_answers=True),
+    "surface": Rival(_surface, own_answers=True),
+    "text": Rival(_text, own_answers=True),
+    "nearest threshold": Rival(_nearest_threshold, predicts=False),  # its choice looks at all of the target's answers
+    "instructed threshold": Rival(_instructed, predicts=False),  # one level for all of the target's fitting answers
 }
-"""Name to (scores, whether it is one order for all targets)."""
+"""Name to rival; a plugin's stands in the same tables and figures."""
 
 
 def rival_table(
@@ -206,14 +240,14 @@ def rival_table(
     judged = np.flatnonzero(table["status"].isin(JUDGED).to_numpy())
     test, fitting = material.splits == TEST, material.splits == FITTING
     rows: dict[str, list[Any]] = {}
-    for name, (scores_of, one_order) in RIVALS.items():
-        if name == "instructed threshold" and material.instructed is None:
+    given = material.given.to_numpy()
+    for name, rival in RIVALS.items():
+        if (scores := rival.of(name, material)) is None:
             continue
-        scores, given = scores_of(material), material.given.to_numpy()
         cut = {int(target): cut_at_rate(scores[:, target], given[:, target], fitting)[test] for target in judged}
         own = [target for target, answers in cut.items() if not np.isnan(answers).all()]
         if not own:
-            rows[name] = [one_order, 0, *[np.nan] * 6]
+            rows[name] = [rival.one_order, 0, *[np.nan] * 6]
             continue
         sides = {
             "rival": np.stack([cut[target] for target in own], axis=1),
@@ -228,7 +262,7 @@ def rival_table(
         low, high = interval(drawn["rival"])
         apart_low, apart_high = interval(drawn["steered"] - drawn["rival"])
         apart = values["steered"] - values["rival"]
-        rows[name] = [one_order, len(own), values["rival"], float(low), float(high), apart]
+        rows[name] = [rival.one_order, len(own), values["rival"], float(low), float(high), apart]
         rows[name] += [float(apart_low), float(apart_high)]
     found = pd.DataFrame.from_dict(rows, orient="index", columns=RIVAL_COLUMNS).rename_axis("rival")
     return found.astype(dict.fromkeys(RIVAL_COLUMNS[2:], float))
