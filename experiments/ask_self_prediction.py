@@ -11,6 +11,7 @@ questions the embedded ones. A run that was broken off goes on with --resume and
 
 import argparse
 import sys
+from functools import partial
 
 from onedial.core import Notes, add_run_options, parse_run_options, positive, program_parser, run_command
 from onedial.studies import Start, model_names
@@ -19,7 +20,7 @@ PROGRAM = "ask_self_prediction"
 MODEL = "smollm2-135m-instruct"
 COLUMNS = {
     "association": ["model", "word", "option", "predicted", "listed", "text"],
-    "restriction": ["model", "prompt_id", "predicted", "perceived", "text"],
+    "restriction": ["model", "prompt_id", "predicted", "perceived", "behaved", "margin", "text"],
     "difficulty": ["model", "group_id", "question_id", "correct", "tokens", "predicted_rank", "text"],
 }
 KEYS = {
@@ -51,7 +52,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     asked = {
         "association": (ask_association, words),
         "restriction": (ask_restriction, sample_questions(requests, min(n, len(requests)), seed)),
-        "difficulty": (ask_difficulty, sample_questions(questions, min(n, len(questions)), seed)),
+        "difficulty": (partial(ask_difficulty, seed=seed), sample_questions(questions, min(n, len(questions)), seed)),
     }
     loaded = start.load_in_turn(models)
     with start.begin(notes) as run:
@@ -66,7 +67,12 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         for test in asked:
             table = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read()
             run.write_table(f"{test}.csv", table.drop(columns="text"))
-            unread = table.drop(columns=["text", "tokens"], errors="ignore").replace("other", None).isna().any(axis=1)
+            unread = (
+                table.drop(columns=["text", "tokens", "margin"], errors="ignore")
+                .replace("other", None)
+                .isna()
+                .any(axis=1)
+            )
             print(f"{test}: {len(table)} rows, {int(unread.sum())} of which something could not be read")
     print(f"\nwritten to {run.path}; now: python experiments/score_self_prediction.py {run.path}")
 
