@@ -14,6 +14,7 @@ A run that was broken off goes on with --resume and the same options.
 
 import argparse
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from onedial.core import Notes, Run, add_run_options, parse_run_options, positive, program_parser, run_command, say
@@ -44,13 +45,15 @@ def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
     models = model_names(options.models)
     start = Start(PROGRAM, options, "questionnaire")
-    from onedial.models import LocalRespondent
+    from onedial.studies.battery import respondents_of
 
-    loaded = start.load_in_turn(models)
+    start.set_threads()
+    subjects = respondents_of(models)
+    first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        for name, model in loaded:
+        for name, make in chain([first], subjects):
             with run.stage(name):
-                ask_model(run, name, LocalRespondent(model), questionnaire, follow_ups, options)
+                ask_model(run, name, make(0), questionnaire, follow_ups, options)
         finish(run, questionnaire, options)
 
 
@@ -202,7 +205,7 @@ def coherence_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--models", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
     parser.add_argument("--questionnaire", default="ipip", help="ipip, or a CSV file with text and keyed (%(default)s)")
     parser.add_argument("--administrations", type=positive, default=3, help="passes per condition (%(default)s)")
     parser.add_argument("--follow-ups", choices=("all", "none"), default="all", help="ask again, in three wordings")

@@ -1,4 +1,4 @@
-"""Ask models what they would answer, and then let them answer: the Self-Execution study's tests on local models.
+"""Ask models what they would answer, and then let them answer: the Self-Execution study's tests asked anew.
 
     python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
     python experiments/ask_self_prediction.py --models MODEL,MODEL,MODEL --items 120 --out asked
@@ -12,6 +12,7 @@ questions the embedded ones. A run that was broken off goes on with --resume and
 import argparse
 import sys
 from functools import partial
+from itertools import chain
 
 from onedial.core import Notes, add_run_options, parse_run_options, positive, program_parser, run_command
 from onedial.studies import Start, model_names
@@ -41,10 +42,10 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     models = model_names(options.models)
     start = Start(PROGRAM, options, "self-prediction")
     from onedial.asking import sample_questions
-    from onedial.models import LocalRespondent
     from onedial.panels import load_questions
     from onedial.selfreport import ask_association, ask_difficulty, ask_restriction, association_words
     from onedial.show import progress_bar
+    from onedial.studies.battery import respondents_of
 
     n, seed = options.items, options.seed
     words = list(association_words())[:n]
@@ -54,14 +55,16 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         "restriction": (ask_restriction, sample_questions(requests, min(n, len(requests)), seed)),
         "difficulty": (partial(ask_difficulty, seed=seed), sample_questions(questions, min(n, len(questions)), seed)),
     }
-    loaded = start.load_in_turn(models)
+    start.set_threads()
+    subjects = respondents_of(models)
+    first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        for name, model in loaded:
+        for name, make in chain([first], subjects):
             with run.stage(name), progress_bar(len(asked), name) as advance:
                 for test, (ask, items) in asked.items():
                     parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
                     if name not in parts.done("model"):
-                        rows = ask(LocalRespondent(model), items)  # type: ignore[operator]
+                        rows = ask(make(0), items)  # type: ignore[operator]
                         parts.append(rows.assign(model=name))
                     advance(1)
         for test in asked:
@@ -79,7 +82,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--models", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--models", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
     parser.add_argument("--items", type=positive, default=40, help="words, requests, questions (%(default)s)")
     add_run_options(parser, seed="of the draw of requests and questions")
     return parse_run_options(parser, arguments)

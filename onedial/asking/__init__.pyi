@@ -67,6 +67,7 @@ from .questions import (
 )
 from .respondents import (
     Identity,
+    Outspoken,
     Respondent,
     Response,
     answers_in_order,
@@ -132,6 +133,7 @@ __all__ = [
     "NUMBER",
     "NUMBERS",
     "OPENINGS",
+    "Outspoken",
     "POLES",
     "Prompt",
     "PromptTemplate",
