@@ -83,7 +83,7 @@ def material() -> "Material":
     """Questions with and without options, the same for everybody."""
     from onedial.studies.battery import material_of
 
-    return material_of(argparse.Namespace(questions="embedded", items=ITEMS, seed=0, samples=2, n_each=4))
+    return material_of(argparse.Namespace(questions="embedded", n_questions=ITEMS, seed=0, samples=2, n_each=4))
 
 
 @cache
