@@ -1,6 +1,7 @@
 """What the stages of a study share: a run, a model, its activations, and everything that is made of them once."""
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
@@ -9,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from onedial.asking import FACT, PromptTemplate, Question, questions_frame
-from onedial.core import Run, one_line
+from onedial.asking import FACT, PromptTemplate, Question, normalised_text, questions_frame
+from onedial.core import Run, notice, one_line
 from onedial.models import ActivationStore, OpenModel, PromptSet, store_activations
 from onedial.panels import ResponseMatrix, load_facts, truth_of
 from probes import (
@@ -27,6 +28,7 @@ from probes import (
 )
 
 Floats = NDArray[np.float64]
+YES_OR_NO = {"", "yes", "no", "true", "false"}
 ProgressBar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 """Given how many steps and what they are, something to be told of each, such as `onedial.show.progress_bar`."""
 
@@ -35,6 +37,30 @@ ProgressBar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]
 def no_bar(total: int, description: str) -> Iterator[Callable[[int], None]]:
     """Nothing is shown."""
     yield lambda steps: None
+
+
+def wordings_of(questions: Sequence[Question]) -> list[tuple[str, str] | None] | None:
+    """Which questions are taken for wordings of one: those of one topic whose best accepted answer is the same.
+
+    Held out together and shuffled as one (`probes.TopicFolds`), questions that merely share an answer cost a little
+    power; wordings that are taken for so many questions make findings. Answers yes and no tell nothing.
+
+    Returns:
+        A name for each group, None for a question that is like no other; None in all where there is no group.
+    """
+    named = [
+        (question.topic, answer)
+        if question.topic and question.answers and (answer := normalised_text(question.answers[0])) not in YES_OR_NO
+        else None
+        for question in questions
+    ]
+    times = Counter(named)
+    found = [name if name is not None and times[name] > 1 else None for name in named]
+    if not any(found):
+        return None
+    n = sum(name is not None for name in found)
+    notice(f"{n} of {len(found)} questions count as wordings of {len(set(found) - {None})}: one topic, one answer")
+    return found
 
 
 @dataclass(frozen=True)
@@ -112,7 +138,8 @@ class Study:
     @cached_property
     def task(self) -> ProbeTask:
         """Labels, folds, texts: what does not depend on a layer."""
-        folds = TopicFolds.of([question.topic for question in self.questions], self.options.folds, self.options.seed)
+        topics, groups = [question.topic for question in self.questions], wordings_of(self.questions)
+        folds = TopicFolds.of(topics, self.options.folds, self.options.seed, groups)
         return ProbeTask(
             self.labels.truth,
             tuple(question.text for question in self.questions),

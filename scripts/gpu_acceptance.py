@@ -1,0 +1,319 @@
+"""Is it right on this GPU, and how fast? One command, about 20 minutes; each step's figures are kept as it ends.
+
+    python scripts/gpu_acceptance.py figures                    # on the first CUDA device
+    python scripts/gpu_acceptance.py figures --small            # the same steps in small, on the CPU: a minute or two
+    python scripts/gpu_acceptance.py figures --steps shapes     # one of them; a step that has passed is not done again
+
+exact    tiny models of every form (scripts/architectures.py) on the device, in float32, bfloat16 and float16: logits by
+         the path that the model takes against a bare hook on each prompt alone. In float32 the largest difference, in
+         units of the largest logit, at most 1e-4; in 16 bits how far ours are from the float32 hook, in units of how
+         far the hook in 16 bits is from it, at most 2
+devices  the same models, float32, the device against the CPU: at most 1e-4
+default  the default run (steer_sweep.py, float32) on the CPU and on the device: the same sentence, and how many answers
+         have the other sign. In small: one sweep of the embedded model in their place, without a verdict
+shapes   a decoder of Mistral 7B's shape with random weights that are made on the device, bfloat16: seconds and peak
+         memory of the prefill, and of a sweep at the last and at all positions, against plain hooks at some of the
+         magnitudes. Passes where the margins agree to 0.05 of their largest and nothing ran out of memory
+
+`figures.json` in the folder holds it all; the table is printed as Markdown; exit code 1 where a step failed. Not
+measured: real weights of that size, several GPUs, other libraries, writing, and what share of the device's arithmetic
+is used. Random weights say nothing of what a model answers, only what it costs.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from architectures import ROWS, SMALL, Architecture, tokenizer
+
+from onedial.core import InputError, machine, program_parser, run_command, write_json
+
+Figures = dict[str, Any]
+LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
+COARSE = 0.05
+"""Of the largest logit: how far two orders of summation may lie apart in bfloat16."""
+SHAPE = dict(
+    vocab_size=32_768, hidden_size=4096, intermediate_size=14_336, num_hidden_layers=32, num_attention_heads=32,
+    num_key_value_heads=8, max_position_embeddings=32_768, sliding_window=None,
+)  # fmt: skip
+SMALL_SHAPE = SHAPE | dict(
+    vocab_size=512, hidden_size=64, intermediate_size=128, num_hidden_layers=6, num_attention_heads=4,
+    num_key_value_heads=2,
+)  # fmt: skip
+MAGNITUDES = tuple(step / 5 for step in range(-5, 6))
+PLAIN_MAGNITUDES = (-1.0, 1.0)
+TINY_MAGNITUDES = (0.0, 1.0)
+READ_AT = ("last", "all")
+
+
+def exact(small: bool, device: str) -> Figures:
+    """Every form in every dtype against bare hooks; those that transformers itself cannot run in a dtype are named."""
+    found: dict[str, dict[str, float]] = {dtype: {} for dtype in LIMITS}
+    failed = {}
+    for row in chosen_rows(small):
+        truth = hooked_logits(tiny(row, device, "float32"))
+        for dtype in LIMITS:
+            try:
+                model = tiny(row, device, dtype)
+                ours, hooked = steered_logits(model), hooked_logits(model)
+            except (RuntimeError, NotImplementedError) as error:
+                failed[f"{row.known_as}, {dtype}"] = str(error).splitlines()[0]
+                continue
+            unit = truth if dtype == "float32" else hooked - truth
+            expected = hooked if dtype == "float32" else truth
+            found[dtype][row.known_as] = ((ours - expected).abs().max() / unit.abs().max()).item()
+    failed |= {
+        f"{name}, {dtype}": f"off by {value:.2g}"
+        for dtype, by_form in found.items()
+        for name, value in by_form.items()
+        if not value <= LIMITS[dtype]
+    }
+    largest = {dtype: max(by_form.values(), default=None) for dtype, by_form in found.items()}
+    return {"passed": not failed, "largest": largest, "failed": failed, "by_form": found}
+
+
+def devices(small: bool, device: str) -> Figures:
+    """Steered logits on the device against those on the CPU, in float32."""
+    found = {}
+    for row in chosen_rows(small):
+        here, there = (steered_logits(tiny(row, each, "float32")) for each in ("cpu", device))
+        found[row.known_as] = ((here - there).abs().max() / here.abs().max()).item()
+    found = dict(sorted(found.items(), key=lambda each: -each[1]))
+    return {"passed": all(value <= LIMITS["float32"] for value in found.values()), "by_form": found}
+
+
+def default(small: bool, device: str, folder: Path) -> Figures:
+    """The default run on the CPU and on the device."""
+    if small:
+        from onedial.models import load_model
+        from onedial.panels import load_questions
+        from steering import extract_vector, sweep
+
+        margins = []
+        for each in ("cpu", device):
+            model = load_model(dtype="float32", device=each)
+            questions = load_questions("embedded", 24)
+            vector = extract_vector(model, questions, layer=model.n_layers // 2)
+            margins.append(sweep(model, questions, [vector], [-0.2, 0.0, 0.2]).table["margin"])
+        return {"passed": flips(*margins) == 0, "flips": flips(*margins), "answers": len(margins[0])}
+    from onedial.verdict import SweepRun
+
+    program = Path(__file__).resolve().parent.parent / "experiments" / "steer_sweep.py"
+    seconds, runs = {}, []
+    for each in ("cpu", device):
+        out, began = folder / f"run-{each.replace(':', '-')}", time.perf_counter()
+        hidden = {"CUDA_VISIBLE_DEVICES": ""} if each == "cpu" else {}
+        command = [sys.executable, str(program), f"--out={out}", "--dtype=float32", "--resume"]
+        subprocess.run(command, check=True, env={**os.environ, **hidden})
+        seconds[each] = round(time.perf_counter() - began, 1)
+        runs.append(SweepRun.open(out))
+    key = ["intervention_id", "question_id", "magnitude"]
+    both = runs[0].sweep().merge(runs[1].sweep(), on=key)
+    sentences = [run.verdict()["sentence"] for run in runs]
+    return {
+        "passed": sentences[0] == sentences[1],
+        "sentences": sentences,
+        "flips": flips(both["margin_x"], both["margin_y"]),
+        "answers": len(both),
+        "seconds": seconds,
+    }
+
+
+def shapes(small: bool, device: str) -> Figures:
+    """Seconds and peak memory at the shape of a large model; see the module's text."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    from onedial.models import OpenModel
+    from onedial.models.forward.runner import PlainRunner
+
+    torch.manual_seed(0)
+    config = AutoConfig.for_model("mistral", **(SMALL_SHAPE if small else SHAPE))
+    with torch.device(device):
+        hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
+    model = OpenModel(hf, tokenizer(), name="random weights of Mistral 7B's shape")
+    prompts = drawn_prompts(config.vocab_size, 8 if small else 64, shared=30, own=40)
+    layer, out = model.n_layers // 2, {"weights_gb": round(sum(p.nbytes for p in hf.parameters()) / 1e9, 2)}
+    norm = model.read_residual(first_batch(model, prompts), [layer]).float().norm(dim=-1).median().item()
+    push = torch.nn.functional.normalize(torch.randn(model.d_model), dim=0).to(device) * norm / 2
+    edit = {layer: lambda stream, settings: stream + (settings[..., None] * push).to(stream.dtype)}
+    settings = torch.tensor([MAGNITUDES], device=device)
+    largest = 0.0
+    for at in ("last", "all"):
+        runner, out[f"{at}: common beginning"] = timed(lambda at=at: model.runner(prompts, [layer], at), device)
+        started, out[f"{at}: prefill"] = timed(lambda runner=runner: runner.start(prompts), device)
+        final, out[f"{at}: {len(MAGNITUDES)} magnitudes"] = timed(
+            lambda runner=runner, started=started: runner.steer(started, edit, settings), device
+        )
+        plain = PlainRunner(model.stack, prompts, [layer], at)
+        begun = plain.start(prompts)
+        some = torch.tensor([PLAIN_MAGNITUDES], device=device)
+        expected, out[f"{at}: {len(PLAIN_MAGNITUDES)} magnitudes by plain hooks"] = timed(
+            lambda plain=plain, begun=begun, some=some: plain.steer(begun, edit, some), device
+        )
+        own = [MAGNITUDES.index(each) for each in PLAIN_MAGNITUDES]
+        logits, hooked = (model.readout.logits(each, slice(0, 64)) for each in (final[:, own], expected))
+        largest = max(largest, ((logits - hooked).abs().max() / hooked.abs().max()).item())
+    return {"passed": largest <= COARSE, "questions": len(prompts), "off": largest, **out}
+
+
+STEPS: dict[str, Callable[..., Figures]] = {"exact": exact, "devices": devices, "default": default, "shapes": shapes}
+
+
+def chosen_rows(small: bool) -> list[Architecture]:
+    """All forms that are not refused; in small a few."""
+    few = ("llama", "gemma2", "gpt2", "gpt_neox", "granite")
+    return [row for row in ROWS if row.known_as != "OPT 350M" and (not small or row.model_type in few)]
+
+
+def tiny(row: Architecture, device: str, dtype: str) -> Any:
+    """A tiny model of a form, the same weights on every device."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    from onedial.models import DTYPES, OpenModel, attention_for
+
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)
+    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
+    return OpenModel(hf.to(device, DTYPES[dtype]), tokenizer(), name=row.known_as)
+
+
+def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[int]]:
+    """Drawn tokens with a common beginning, of lengths that differ by up to a third of what is their own."""
+    import torch
+
+    generator = torch.Generator().manual_seed(1)
+    beginning = torch.randint(vocabulary, (shared,), generator=generator).tolist()
+    lengths = [own - place % (own // 3 + 1) for place in range(n)]
+    return [beginning + torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
+
+
+def first_batch(model: Any, prompts: list[list[int]]) -> Any:
+    """A few prompts as a batch on the model's device."""
+    from onedial.models import pad_batch
+
+    return pad_batch(prompts[:4], model.stack.pad_id).to(model.device)
+
+
+def asked(model: Any) -> tuple[int, list[list[int]], Any]:
+    """Where a tiny model is steered, its prompts, and the push."""
+    import torch
+
+    push = torch.randn(model.d_model, generator=torch.Generator().manual_seed(2)).to(model.device)
+    return model.n_layers // 2, drawn_prompts(SMALL["vocab_size"], 4, shared=8, own=24), push
+
+
+def steered_logits(model: Any) -> Any:
+    """(position, question, setting, token) on the CPU, by the path that the model takes."""
+    import torch
+
+    layer, prompts, push = asked(model)
+    edit = {layer: lambda stream, settings: stream + (settings[..., None] * push).to(stream.dtype)}
+    settings, found = torch.tensor([TINY_MAGNITUDES], device=model.device), []
+    for at in READ_AT:
+        runner = model.runner(prompts, [layer], at)
+        found.append(model.readout.logits(runner.steer(runner.start(prompts), edit, settings), slice(None)))
+    return torch.stack(found).cpu()
+
+
+def hooked_logits(model: Any) -> Any:
+    """The same by a bare hook on each prompt alone, the model's own logits."""
+    import torch
+
+    layer, prompts, push = asked(model)
+
+    def logits(ids: list[int], magnitude: float, at: str) -> Any:
+        def hook(module: Any, args: Any, output: Any) -> Any:
+            stream = (output[0] if isinstance(output, tuple) else output).clone()
+            stream[:, -1 if at == "last" else slice(None)] += (magnitude * push).to(stream.dtype)
+            return (stream, *output[1:]) if isinstance(output, tuple) else stream
+
+        handle = model.stack.layers[layer].register_forward_hook(hook)
+        with torch.no_grad():
+            own = model.hf(input_ids=torch.tensor([ids], device=model.device)).logits[0, -1].float().cpu()
+        handle.remove()
+        return own
+
+    found = [logits(ids, magnitude, at) for at in READ_AT for ids in prompts for magnitude in TINY_MAGNITUDES]
+    return torch.stack(found).unflatten(0, (len(READ_AT), len(prompts), len(TINY_MAGNITUDES)))
+
+
+def flips(one: Any, other: Any) -> int:
+    """How many answers have another sign."""
+    return int(((one > 0) != (other > 0)).sum())
+
+
+def timed(work: Callable[[], Any], device: str) -> tuple[Any, Figures]:
+    """What `work` gives, its seconds, and on CUDA the peak of the device's memory while it ran."""
+    import torch
+
+    cuda = device.startswith("cuda")
+    if cuda:
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+    began = time.perf_counter()
+    result = work()
+    if cuda:
+        torch.cuda.synchronize()
+    seconds = round(time.perf_counter() - began, 4)
+    peak = round(torch.cuda.max_memory_allocated() / 1e9, 2) if cuda else None
+    return result, {"seconds": seconds, "peak_gb": peak}
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("out", type=Path, help="folder for figures.json and the default runs")
+    parser.add_argument("--small", action="store_true", help="in small, on the CPU")
+    parser.add_argument("--steps", nargs="+", choices=list(STEPS), default=list(STEPS))
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run the steps that are not done yet; 1 where any of those asked for has failed."""
+    options = parse_options()
+    import torch
+
+    if not options.small and not torch.cuda.is_available():
+        raise InputError("there is no CUDA device here; run it where there is one, or pass --small for the CPU")
+    device, file = "cpu" if options.small else "cuda", options.out / "figures.json"
+    torch.backends.cuda.matmul.allow_tf32 = False
+    about = {**machine(), "device": "CPU" if options.small else torch.cuda.get_device_name(), "small": options.small}
+    figures: Figures = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"about": about}
+    if figures["about"]["device"] != about["device"] or figures["about"]["small"] != options.small:
+        raise InputError(f"{file} holds figures of {figures['about']['device']}; give another folder")
+    options.out.mkdir(parents=True, exist_ok=True)
+    for step in options.steps:
+        if not figures.get(step, {}).get("passed"):
+            began = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                more = {"folder": options.out} if step == "default" else {}
+                figures[step] = STEPS[step](options.small, device, **more)
+            figures[step]["step_seconds"] = round(time.perf_counter() - began, 1)
+            write_json(file, figures)
+    print("\n".join(table(figures, options.steps)))
+    return 0 if all(figures[step]["passed"] for step in options.steps) else 1
+
+
+def table(figures: Figures, steps: list[str]) -> list[str]:
+    """Figures of the steps as Markdown."""
+    lines = ["| step | | figure |", "| --- | --- | --- |"]
+    for step in steps:
+        lines.append(f"| {step} | {'passed' if figures[step]['passed'] else 'FAILED'} | |")
+        shown = {name: value for name, value in figures[step].items() if name not in ("passed", "by_form")}
+        lines += [
+            f"| | {name} | {value if isinstance(value, str) else json.dumps(value)} |" for name, value in shown.items()
+        ]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,62 @@
+"""The acceptance on a GPU, in small on the CPU: it goes on where it stopped, and a fault that is planted fails it."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from onedial.core import InputError
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    specification = importlib.util.spec_from_file_location("gpu_acceptance", SCRIPTS / "gpu_acceptance.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    few = [row for row in module.ROWS if row.known_as in ("GPT-2", "Gemma 2")]
+    monkeypatch.setattr(module, "chosen_rows", lambda small: few)
+    return module
+
+
+def run(script, monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["gpu_acceptance.py", *map(str, arguments)])
+    return script.main()
+
+
+def test_in_small_each_step_passes_and_is_not_done_twice(script, monkeypatch, tmp_path, capsys):
+    out = tmp_path / "figures"
+    steps = ("--steps", "exact", "shapes")
+    assert run(script, monkeypatch, out, "--small", *steps) == 0
+    figures = json.loads((out / "figures.json").read_text())
+    assert set(figures["exact"]["by_form"]["bfloat16"]) == {"GPT-2", "Gemma 2"}
+    assert 0 < figures["exact"]["largest"]["float32"] <= script.LIMITS["float32"]
+    assert figures["shapes"]["last: prefill"]["seconds"] > 0
+    assert "| exact | passed |" in capsys.readouterr().out
+    monkeypatch.setitem(script.STEPS, "exact", lambda *given: pytest.fail("done twice"))
+    monkeypatch.setitem(script.STEPS, "shapes", lambda *given: pytest.fail("done twice"))
+    assert run(script, monkeypatch, out, "--small", *steps) == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_push_that_is_a_little_too_long_fails_in_every_dtype(script, monkeypatch, dtype):
+    right = script.steered_logits
+
+    def too_far(model):
+        return right(model) if model.dtype != getattr(torch, dtype) else 1.2 * right(model)
+
+    monkeypatch.setattr(script, "steered_logits", too_far)
+    found = script.exact(True, "cpu")
+    assert not found["passed"]
+    assert {name.split(", ")[1] for name in found["failed"]} == {dtype}
+
+
+def test_without_a_gpu_the_large_steps_are_refused(script, monkeypatch, tmp_path):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match="pass --small for the CPU"):
+        run(script, monkeypatch, tmp_path)
