@@ -360,7 +360,7 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "residuals": (residuals, 100),
     "rasch": (rasch, 100),
     "intervals": (intervals, 200),
-    "specific": (specific, 100),
+    "specific": (specific, 40),
 }
 
 

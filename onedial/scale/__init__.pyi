@@ -1,4 +1,5 @@
 from .checks.accounts import RivalAccounts, rival_accounts
+from .checks.bundles import BundleInvariance, bundle_invariance
 from .checks.clusters import ClusterStructure, cluster_structure
 from .checks.eigenvalue_null import EigenvalueNull
 from .checks.missingness import missingness_test
@@ -49,6 +50,7 @@ from .study.sensitivity_summary import summarise_sensitivity
 __all__ = [
     "AnswerFit",
     "BifactorModel",
+    "BundleInvariance",
     "ClusterStructure",
     "CorrelationIntervals",
     "EigenvalueNull",
@@ -86,6 +88,7 @@ __all__ = [
     "answer_fit",
     "bifactor_model",
     "bootstrap_questions",
+    "bundle_invariance",
     "cluster_structure",
     "correlation_intervals",
     "cut_confidence",

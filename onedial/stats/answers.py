@@ -158,6 +158,13 @@ def _column(column: pd.Series, label: object) -> NDArray[np.float64]:
             f"the answers of {label} hold the text {text!r}, and an answer is 1 (yes), 0 (no) or missing (nan); "
             "recode them before the analysis, or read the file with onedial.panels.load_panel"
         )
+    if (isinstance(column.dtype, np.dtype) and column.dtype.kind in "mM") or isinstance(
+        column.dtype, pd.DatetimeTZDtype
+    ):
+        raise InputError(
+            f"the answers of {label} are dates or times ({column.dtype}), and an answer is 1 (yes), 0 (no) or missing "
+            "(nan); recode them before the analysis"
+        )
     try:
         return pd.to_numeric(column, errors="raise").to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError) as error:

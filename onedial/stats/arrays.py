@@ -6,17 +6,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from onedial.core import InputError
+
 Floats = NDArray[np.floating[Any]]
 Booleans = NDArray[np.bool_]
 Integers = NDArray[np.integer[Any]]
 
 
 def unmasked(values: Any) -> NDArray[Any]:
-    """An array of the same values, nan where a masked array hides one; `np.asarray` would show what is hidden."""
+    """An array of the same values, nan where a masked array hides one; `np.asarray` would show what is hidden.
+
+    Raises:
+        InputError: rows of different lengths, or what numpy can make no array of.
+    """
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         number = values.dtype.kind in "biuf"
         return np.ma.filled(values.astype(float if number else object), np.nan if number else None)
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"the values make no table ({error}); give rows of the same length") from error
 
 
 def number(table: pd.DataFrame, row: object, column: str) -> float:

@@ -60,11 +60,15 @@ def test_two_halves_that_share_no_question_are_refused():
         analyse_panel(panel, **FEW)
 
 
-def test_topics_too_many_to_be_tested_are_named():
-    topics = pd.DataFrame({"topic": [f"t{i % 14}" for i in range(300)]})
+def test_topics_too_many_for_curves_of_their_own_are_tested_as_bundles():
+    topics = pd.DataFrame({"topic": [f"t{i % 14}" for i in range(300)], "subject": [f"s{i % 20}" for i in range(300)]})
     analysis = analyse_panel(planted(1, 300, 0.8), None, topics, **FEW)
-    assert analysis.left_out == {"topic": "14 groups, more than 12"}
-    assert "Not tested by topic: 14 groups" in words(one_page(analysis))
+    assert analysis.left_out == {"subject": "20 groups, more than 12"}
+    page = words(one_page(analysis))
+    assert "Not tested by subject: 20 groups" in page
+    assert "In bundles by topic (14;" in page
+    assert "a topic shifted by 0.3 spreads for a respondent" in page
+    assert len(analysis_tables(analysis)["topics_by_respondent"]) == 14 * 12
 
 
 def test_nothing_shared_is_called_nothing():
@@ -80,6 +84,9 @@ def test_two_scales_are_an_objection_and_are_told_apart():
     assert "one factor does not fit" in page
     assert "groups by family have an order of their own" in page
     assert "goes with family" in page
+    assert "of the variance is shared within a family only" in page
+    assert analysis.specific.tests["q"].min() <= 0.05
+    assert "are of one family" in page
     assert analysis.several.loadings.shape == (12, 2)
 
 

@@ -147,7 +147,7 @@ def _one_group(
     shifts = np.full(len(codes), np.nan)
     shifts[n > 0] = shift
     table = pd.DataFrame(
-        {"n": n, "yes": yes, "expected": expected, "shift": shifts, "p": p}, index=answers.questions
+        {"n": n, "yes": yes, "expected": expected, "shift": shifts, "p": p}, index=answers.questions.to_flat_index()
     ).rename_axis("question")
     row = {
         "n_respondents": int(members.sum()),

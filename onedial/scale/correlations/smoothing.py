@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from onedial.core import InputError, one_line
-from onedial.stats import unmasked, warn
+from onedial.stats import frame_of, numbers_or_nan, warn
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,9 @@ def smooth_correlation(correlation: pd.DataFrame | ArrayLike, tolerance: float =
 
     R: `psych::cor.smooth(r)`.
     """
-    frame = correlation if isinstance(correlation, pd.DataFrame) else pd.DataFrame(unmasked(correlation))
-    matrix = frame.to_numpy(dtype=float)
+    frame = correlation if isinstance(correlation, pd.DataFrame) else frame_of(correlation)
+    matrix = numbers_or_nan(frame).astype(float)
+    frame = pd.DataFrame(matrix, frame.index, frame.columns)
     if matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise InputError(f"a correlation matrix is square, and this one is {matrix.shape[0]} x {matrix.shape[1]}")
     if np.isnan(matrix).any():

@@ -12,10 +12,14 @@ Several factors come in their principal position, as psych's unrotated solution:
 falling order of their sums of squares, each with a positive sum.
 """
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 
-from onedial.stats import Floats
+from onedial.core import InputError
+from onedial.stats import Floats, numbers_or_nan, unmasked
 
 MAX_COMMUNALITY = 0.995
 _MAX_SWEEPS = 2000
@@ -34,8 +38,12 @@ def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
     Returns:
         (..., respondent) loadings; nan for a respondent without any correlation. Sign: their sum is positive.
 
+    Raises:
+        InputError: not square matrices of numbers.
+
     R: `psych::fa(r, 1, fm = "minres")$loadings`.
     """
+    correlation = _square(correlation)
     weight = _weights(correlation)
     target = np.where(weight > 0, correlation, 0.0)
     values, vectors = np.linalg.eigh(target)
@@ -114,6 +122,19 @@ def principal_position(loadings: Floats) -> Floats:
 
 def _with_positive_sums(loadings: Floats) -> Floats:
     return loadings * np.where(loadings.sum(axis=0) < 0, -1.0, 1.0)
+
+
+def _square(correlation: Any) -> Floats:
+    """(..., respondent, respondent) floats."""
+    if isinstance(correlation, pd.DataFrame):
+        correlation = numbers_or_nan(correlation)
+    values = unmasked(correlation)
+    if values.dtype.kind not in "biuf" or values.ndim < 2 or values.shape[-1] != values.shape[-2] or not values.size:
+        raise InputError(
+            f"correlations are square matrices of numbers, and these are {values.dtype} of shape {values.shape}; give "
+            "(..., respondent, respondent)"
+        )
+    return values.astype(float, copy=False)
 
 
 def _weights(correlation: Floats) -> Floats:

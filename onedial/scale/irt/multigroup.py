@@ -79,8 +79,7 @@ class MultigroupModel:
 def fit_equal(codes: Sequence[Codes]) -> MultigroupModel:
     """The model in which every respondent has one curve in all groups."""
     together = fit_marginal(np.concatenate(codes))
-    wanted = round(nodes_for(together.curves.loading) / _COARSER)
-    nodes, _ = quadrature(max(_LEAST_NODES, wanted))
+    nodes, _ = quadrature(nodes_for(together.curves.loading, _LEAST_NODES, _COARSER))
     groups = [Group(part, _FAMILY, _FAMILY.start(nodes)) for part in codes]
     found = fit_by_em(groups, together.curves, nodes, tolerance=0.02)
     model = MultigroupModel(

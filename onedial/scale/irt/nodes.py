@@ -22,7 +22,7 @@ def quadrature(n_nodes: int) -> tuple[Floats, Floats]:
     return nodes, np.log(weight / weight.sum())
 
 
-def nodes_for(loadings: Floats) -> int:
+def nodes_for(loadings: Floats, least: int = N_NODES, wider: float = 1.0) -> int:
     """How many nodes the sharpest possible posterior needs, at least 241.
 
     Formula: h <= s with 1 / s^2 = 1 + sum over respondents of (2 / pi) lambda^2 / (1 - lambda^2), the prior's precision
@@ -30,7 +30,8 @@ def nodes_for(loadings: Floats) -> int:
 
     Args:
         loadings: (respondent,) between -1 and 1, their size below 1; nan tells nothing.
+        least: nodes. wider: how many times further apart than the posterior's width they may be.
     """
     squared = np.nan_to_num(loadings) ** 2
     narrowest = 1 / np.sqrt(1 + (2 / np.pi) * (squared / (1 - squared)).sum())
-    return int(np.clip(1 + np.ceil(2 * WIDEST_NODE / narrowest), N_NODES, _MOST_NODES))
+    return int(np.clip(1 + np.ceil(2 * WIDEST_NODE / (wider * narrowest)), least, _MOST_NODES))

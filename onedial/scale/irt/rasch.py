@@ -21,7 +21,7 @@ from onedial.scale.factor.usable import linked_respondents, usable_answers
 from onedial.scale.irt.expectation import codes_of
 from onedial.scale.irt.marginal_fit import fit_marginal
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import Floats, as_answers, chi_squared_tail, names, p_text, warn
+from onedial.stats import Floats, as_answers, chi_squared_tail, frame_of, names, numbers_or_nan, p_text, warn
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,10 @@ def rasch_proportions(
         raise InputError(
             f"rate={rate}, tolerance={tolerance}, max_steps={max_steps}; give a rate up to 1, and positive"
         )
-    values = scores.to_numpy(dtype=float)
+    scores = scores if isinstance(scores, pd.DataFrame) else frame_of(scores)
+    if not scores.index.is_unique or not scores.columns.is_unique:
+        raise InputError("a respondent or an item is named more than once; give each a name of its own")
+    values = numbers_or_nan(scores).astype(float)
     if ((values < 0) | (values > 1)).any():
         raise InputError(f"a score of {values[(values < 0) | (values > 1)][0]:g}; give proportions between 0 and 1")
     rows, columns = _with_information(values)

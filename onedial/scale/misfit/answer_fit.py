@@ -22,7 +22,7 @@ from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.irt.category_curves import log_categories
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of, posterior_of
+from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.scales import ScaleKind
 from onedial.stats import LEVEL, Answers, Booleans, Floats, adjusted, wilson_interval
@@ -144,13 +144,21 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
 
 def _predicted(codes: Codes, fit: MarginalFit) -> Floats:
     """(question, respondent) chances of a yes given all other answers to the question."""
-    return np.column_stack([_without(codes, fit, i) @ np.exp(fit.log_p[1, i]) for i in range(codes.shape[1])])
+    joint = _joint(codes, fit)
+    p = np.exp(fit.log_p[1])
+    return np.column_stack([_without(joint, codes, fit, i) @ p[i] for i in range(codes.shape[1])])
 
 
-def _without(codes: Codes, fit: MarginalFit, i: int, posterior: Floats | None = None) -> Floats:
+def _joint(codes: Codes, fit: MarginalFit) -> Floats:
+    """(question, node) logs of the prior times the likelihood of all answers."""
+    return sum(cells @ fit.log_p[k][who] for k, (who, cells) in enumerate(indicators(codes, 2))) + fit.log_weight
+
+
+def _without(joint: Floats, codes: Codes, fit: MarginalFit, i: int) -> Floats:
     """(question, node) where each question probably lies by the answers of everyone but i."""
     own = np.stack([fit.log_p[0, i], fit.log_p[1, i], np.zeros(len(fit.nodes))])  # the last where there is no answer
-    found = (fit.posterior if posterior is None else posterior) * np.exp(-own)[codes[:, i]]
+    others = joint - own[codes[:, i]]
+    found = np.exp(others - others.max(axis=1, keepdims=True))
     return found / found.sum(axis=1, keepdims=True)
 
 
@@ -184,11 +192,7 @@ def _beside_simulated(
     for batch, _ in one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed)):
         for yes in batch:
             codes = np.where(answers.answered, yes, MISSING).astype(np.int8)
-            posterior = posterior_of(codes, fit.log_p, fit.log_weight)[0]
-            p = np.column_stack(
-                [_without(codes, fit, i, posterior) @ np.exp(fit.log_p[1, i]) for i in range(codes.shape[1])]
-            )
-            drawn.append(_summed(codes, p, 1, answers.questions)["l_z"].to_numpy())
+            drawn.append(_summed(codes, _predicted(codes, fit), 1, answers.questions)["l_z"].to_numpy())
     null = np.sort(np.concatenate(drawn))
     null = null[np.isfinite(null)]
     known = np.isfinite(l_z)
@@ -199,10 +203,10 @@ def _beside_simulated(
 
 def _binned(codes: Codes, expected: Floats, typical: Floats, own: MarginalFit, answers: Answers) -> pd.DataFrame:
     """Shares of yes in eighths of the questions, from the easiest by the others' answers to the hardest."""
-    parts = {}
+    parts, joint = {}, _joint(codes, own)
     for i, name in enumerate(answers.respondents):
         known: Booleans = codes[:, i] != MISSING
-        place = -(_without(codes, own, i)[known] @ own.nodes)
+        place = -(_without(joint, codes, own, i)[known] @ own.nodes)
         order = np.argsort(place, kind="stable")
         bins = np.empty(len(order), dtype=int)
         bins[order] = np.arange(len(order)) * _BINS // max(len(order), 1)

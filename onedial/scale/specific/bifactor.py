@@ -53,6 +53,7 @@ from onedial.stats import (
 PARTS = ("general", "specific", "own")
 _START = 0.4  # of specific slopes
 _NODES = 121
+_COARSE = 0.1
 _TOLERANCES = {"normal": 1e-4, "histogram": 1e-2}
 _SCALES: tuple[ScaleKind, ...] = ("normal", "histogram")
 
@@ -178,14 +179,15 @@ def specific_factors(
     """
     panel = _Panel.of(matrix, groups, "equal", scale, asymptotes)
     full = panel.fitted(panel.shared, "equal")
-    reached = full.log_likelihood
-    ratios = {}
-    for number in np.flatnonzero(panel.shared):
-        without = panel.shared & (np.arange(len(panel.shared)) != number)
-        start = replace(full.state, specific=np.where(panel.labels == number, 0.0, full.state.specific))
-        ratios[panel.group_names[number]] = 2 * (reached - panel.fitted(without, "equal", start).log_likelihood)
-    none = panel.fitted(np.zeros_like(panel.shared), "equal", replace(full.state, specific=0 * full.state.specific))
-    ratio = max(0.0, 2 * (reached - none.log_likelihood))
+
+    def below(kept: Booleans) -> float:
+        """2 (l1 - l0) of the model without the specific factors that are not kept."""
+        start = replace(full.state, specific=np.where(kept[panel.labels], full.state.specific, 0.0))
+        return 2 * (full.objective - panel.refitted(kept, full, start).objective)
+
+    numbers = np.flatnonzero(panel.shared)
+    ratios = {panel.group_names[k]: below(panel.shared & (np.arange(len(panel.shared)) != k)) for k in numbers}
+    ratio = max(0.0, below(np.zeros_like(panel.shared)))
     model = panel.described(full, "equal")
     tests = pd.DataFrame({"ratio": pd.Series(ratios).clip(lower=0)}).rename_axis("group")
     tests["p"] = [_tail(value, 1) for value in tests["ratio"]]
@@ -208,6 +210,13 @@ class _Fitted:
     state: TwoTier
     evidence: Evidence
     converged: bool
+    rules: Rules
+
+    @property
+    def objective(self) -> float:
+        """The log likelihood, and the log prior of the answers at random."""
+        estimated, floors = self.rules.asymptotes, self.state.floors
+        return self.log_likelihood + (0.0 if estimated is None or floors is None else estimated.log_prior(floors))
 
     @property
     def log_likelihood(self) -> float:
@@ -225,6 +234,7 @@ class _Panel:
     group_names: pd.Index
     one: MarginalFit
     scale: ScaleKind
+    asymptotes: AsymptoteKind
 
     @classmethod
     def of(cls, matrix: Any, groups: Any, loadings: str, scale: ScaleKind, asymptotes: AsymptoteKind) -> "_Panel":
@@ -245,26 +255,42 @@ class _Panel:
                 "in at least one of them"
             )
         codes, categories = used_only(usable)
-        one = fit_marginal(codes, scale, HISTOGRAM_NODES if scale == "histogram" else None, asymptotes=asymptotes)
-        return cls(usable, codes, categories, code, pd.Index(found, name="group"), one, scale)
+        one = fit_marginal(codes, scale, HISTOGRAM_NODES if scale == "histogram" else None)
+        return cls(usable, codes, categories, code, pd.Index(found, name="group"), one, scale, asymptotes)
 
     @property
     def shared(self) -> Booleans:
         """(group,) True for those of at least two respondents."""
         return np.bincount(self.labels) > 1
 
-    def fitted(self, specific: Booleans, loadings: Specific, start: TwoTier | None = None) -> _Fitted:
-        """The model with a specific factor for the groups in `specific`."""
-        nodes = self.nodes
+    def fitted(self, specific: Booleans, loadings: Specific) -> _Fitted:
+        """The model with a specific factor for the groups in `specific`.
+
+        Answers at random are let in when the factors are there: before, they would stand in for them.
+        """
+        curves = self.one.curves
+        begin = np.where(specific[self.labels], _START, 0.0)
+        start = TwoTier(curves.slope, begin, curves.cuts, None, self._log_weight())
+        rules = Rules(loadings, self.scale == "normal", None)
+        if self.asymptotes == "none":
+            return self._climbed(specific, start, rules)
+        state = self._climbed(specific, start, rules, _COARSE).state
+        common = Asymptotes.of(self.codes)
+        found = self._climbed(specific, replace(state, floors=common.start()), replace(rules, asymptotes=common))
+        if self.asymptotes == "common":
+            return found
+        own = replace(common, centre=np.asarray(found.state.floors).max(axis=1))
+        return self._climbed(specific, found.state, replace(rules, asymptotes=own))
+
+    def refitted(self, specific: Booleans, full: _Fitted, start: TwoTier) -> _Fitted:
+        """The same for fewer groups, by the rules of a fitted model."""
+        return self._climbed(specific, start, full.rules)
+
+    def _climbed(self, specific: Booleans, start: TwoTier, rules: Rules, tolerance: float | None = None) -> _Fitted:
         groups = grouped_codes(self.codes, self.labels, specific)
-        if start is None:
-            curves = self.one.curves
-            begin = np.where(specific[self.labels], _START, 0.0)
-            start = TwoTier(curves.slope, begin, curves.cuts, curves.floors, self._log_weight())
-        start = _in_bounds(start)
-        rules = Rules(loadings, self.scale == "normal", self._asymptotes())
-        state, evidence, converged = climbed(groups, start, nodes, rules, _TOLERANCES[self.scale])
-        return _Fitted(groups, state, evidence, converged)
+        tolerance = _TOLERANCES[self.scale] if tolerance is None else tolerance
+        state, evidence, converged = climbed(groups, _in_bounds(start), self.nodes, rules, tolerance)
+        return _Fitted(groups, state, evidence, converged, rules)
 
     @property
     def nodes(self) -> Floats:
@@ -272,9 +298,6 @@ class _Panel:
 
     def _log_weight(self) -> Floats:
         return self.one.log_weight if self.scale == "histogram" else quadrature(_NODES)[1]
-
-    def _asymptotes(self) -> Asymptotes | None:
-        return self.one.asymptotes
 
     def described(self, fit: _Fitted, loadings: Specific) -> BifactorModel:
         """The fitted model in words of respondents, groups and questions."""
@@ -295,7 +318,7 @@ class _Panel:
         by[m + everyone, everyone], by[m + everyone, m + everyone] = -a * b / c**3, (1 + a**2) / c**3
         of_loadings = by @ covariance @ by.T
         loading = np.concatenate([a / c, b / c])
-        error = np.sqrt(np.diag(of_loadings))
+        error = np.sqrt(np.maximum(np.diag(of_loadings), 0))
         bound = a**2 + b**2 >= STEEPEST**2 * (1 - 1e-6)
         respondents = pd.DataFrame(
             {

@@ -68,6 +68,8 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
     for what, orders in analysis.by_respondents.items():
         name = file_name(what)
         tables |= {f"questions_by_{name}_groups": orders.groups, f"questions_by_{name}": orders.questions}
+    for who, bundles in analysis.by_bundles.items():
+        tables[f"topics_by_{who}"] = bundles.table
     if analysis.several is not None and analysis.rotated is not None:
         tables["factors"] = analysis.several.loadings.join(analysis.rotated.loadings.add_prefix("oblimin_"))
         tables["factor_correlations"] = analysis.rotated.correlation

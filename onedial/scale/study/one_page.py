@@ -9,7 +9,7 @@ import pandas as pd
 
 from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
 from onedial.scale.factor.factor_fit import ACCEPTABLE
-from onedial.scale.study.panel_analysis import PanelAnalysis
+from onedial.scale.study.panel_analysis import RESPONDENT, TOPIC, PanelAnalysis
 from onedial.scale.study.power import SECOND_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
 from onedial.stats import LEVEL, names, number, p_text
@@ -109,6 +109,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
         if broken:
             use = "respondent uses" if broken == 1 else "respondents use"
             found.append(f"{broken} {use} the scale differently by {what} of the question")
+    if RESPONDENT in analysis.by_bundles:
+        broken = len(analysis.by_bundles[RESPONDENT].violations().index.unique("group"))
+        if broken:
+            found.append(f"for {broken} respondents some topics lie elsewhere")
     alike = 0 if analysis.residuals is None else len(analysis.residuals.violations())
     if alike:
         found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
@@ -116,7 +120,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
 
 
 def _missed(analysis: PanelAnalysis) -> list[str]:
-    return would_be_missed(analysis.second_scale, analysis.residuals, analysis.by_respondents, analysis.by_questions)
+    bundles = analysis.by_bundles.get(RESPONDENT)
+    return would_be_missed(
+        analysis.second_scale, analysis.residuals, analysis.by_respondents, analysis.by_questions, bundles
+    )
 
 
 def factor_shares(analysis: PanelAnalysis) -> list[float]:
@@ -236,9 +243,11 @@ def _same(analysis: PanelAnalysis) -> Iterable[str]:
         yield orders.sentence(f"groups by {what}")
     for what, curves in analysis.by_questions.items():
         yield curves.sentence(f"questions grouped by {what}")
+    for who, bundles in analysis.by_bundles.items():
+        yield bundles.sentence(TOPIC, who)
     for what, reason in analysis.left_out.items():
         yield f"Not tested by {what}: {reason}."
-    if not (analysis.by_questions or analysis.by_respondents):
+    if not (analysis.by_questions or analysis.by_respondents or analysis.by_bundles):
         yield "Not tested: nothing is known of questions (topic, level) or respondents (model, family) to group by."
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from onedial.core import one_line
 from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
+from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
 from onedial.scale.checks.clusters import ClusterStructure, cluster_structure
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.missingness import missingness_test
@@ -50,6 +51,8 @@ _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
 _FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
 _MOST_RESPONDENTS = 71  # for the fit of all pairs
+_FEWEST_IN_BUNDLES = 10  # questions in the mean
+TOPIC, RESPONDENT = "topic", "respondent"
 _LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
 _FEWER = 199  # replicates of what needs no p below 1 / 200
 
@@ -67,7 +70,8 @@ class PanelAnalysis:
             second factor, or a parabola. shuffled, bootstrap, by_topic, sensitivity: null and resamples (of questions;
             of topics).
             clusters: of base models.
-            by_questions, by_respondents: invariance over every known grouping.
+            by_questions, by_respondents: invariance over every known grouping. by_bundles: of every topic, by what it
+            is compared over: kin, or each respondent where topics are too many or too small for curves of their own.
         models: names of the base models, None where it is not known which respondents are one; second_scale: how
             often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
             tested, and why.
@@ -99,6 +103,7 @@ class PanelAnalysis:
     clusters: ClusterStructure | None = None
     by_questions: dict[str, RespondentInvariance] = field(default_factory=dict)
     by_respondents: dict[str, QuestionInvariance] = field(default_factory=dict)
+    by_bundles: dict[str, BundleInvariance] = field(default_factory=dict)
     models: list[str] | None = None
     second_scale: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)
@@ -157,6 +162,8 @@ def analyse_panel(
         parallel = drawn.get("parallel")
         marginal = two_parameter_irt(answers)
         fits = 4 <= answers.varies.sum() <= _MOST_RESPONDENTS
+        known = grouped(questions, answers.questions, _FEWEST_QUESTIONS)
+        bundles = _by_bundles(answers, respondents, questions, TOPIC in known)
         residuals = None
         if n_replicates:
             residuals = residual_correlations(answers, min(n_replicates, _FEWER), seed, asymptotes="own")
@@ -169,20 +176,21 @@ def analyse_panel(
             scale=scale_distribution(answers),
             rasch=rasch_test(answers),
             reliability=difficulty_reliability(marginal),
-            answer_fit=answer_fit(answers, seed=seed),
+            answer_fit=answer_fit(answers, n_replicates=max(2, min(9, 20_000 // answers.n_questions)), seed=seed),
             fit=factor_fit(answers, **rules) if fits else None,
             fit_global=factor_fit(answers, thresholds="global", zero_cells=zero_cells) if fits else None,
             residuals=residuals,
             sensitivity=sensitivity_table(answers, n_sensitivity, seed=seed, **rules) if n_sensitivity else None,
             clusters=_clusters(answers, respondents, min(n_replicates, _FEWER), rules, seed),
             by_topic=_by_topic(answers, questions, min(n_replicates, _FEWER), rules, seed),
-            by_questions=_over_questions(answers, questions),
+            by_questions={name: respondent_invariance(answers, labels) for name, labels in known.items()},
             by_respondents=_over_respondents(answers, respondents),
             models=_models(answers, respondents),
             left_out={
-                **grouped(questions, answers.questions, _FEWEST_QUESTIONS).left_out,
+                **{name: why for name, why in known.left_out.items() if name != TOPIC or RESPONDENT not in bundles},
                 **grouped(respondents, answers.respondents[answers.varies], 1).left_out,
             },
+            by_bundles=bundles,
             **_kin(answers, respondents, residuals, seed),
             **drawn,
             **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, questions, seed),
@@ -297,21 +305,26 @@ def _kin(
     answers: Answers, respondents: pd.DataFrame | None, residuals: ResidualCorrelations | None, seed: int
 ) -> dict[str, Any]:
     """What respondents of one model share, or, where each is a model, those of one family."""
+    column, labels = _kin_labels(answers, respondents)
+    if column is None or labels[answers.varies].value_counts().max() > _LARGEST_KIN:
+        return {}
+    return {
+        "kin": column,
+        "specific": specific_factors(answers, labels, scale="histogram", asymptotes="own"),
+        "strongest": kin_pairs(residuals, labels, seed=seed) if residuals is not None else None,
+    }
+
+
+def _kin_labels(answers: Answers, respondents: pd.DataFrame | None) -> tuple[str | None, pd.Series]:
+    """The column that makes several respondents kin, and its labels; None where there is none."""
     for column in ("model", "family"):
         if respondents is None or column not in respondents:
             continue
         labels = respondents[column].reindex(answers.respondents)
         sizes = labels[answers.varies].value_counts()
-        if labels.isna().any() or (labels == "").any() or len(sizes) < 2 or sizes.max() < 2:
-            continue
-        if sizes.max() > _LARGEST_KIN:
-            return {}
-        return {
-            "kin": column,
-            "specific": specific_factors(answers, labels, scale="histogram", asymptotes="own"),
-            "strongest": kin_pairs(residuals, labels, seed=seed) if residuals is not None else None,
-        }
-    return {}
+        if not labels.isna().any() and not (labels == "").any() and len(sizes) > 1 and sizes.max() > 1:
+            return column, labels
+    return None, pd.Series(dtype=object)
 
 
 def _by_topic(
@@ -326,9 +339,18 @@ def _by_topic(
     return bootstrap_questions(answers, n_replicates, seed=seed, groups=questions["topic"], **rules)
 
 
-def _over_questions(answers: Answers, questions: pd.DataFrame | None) -> dict[str, RespondentInvariance]:
-    groups = grouped(questions, answers.questions, _FEWEST_QUESTIONS)
-    return {name: respondent_invariance(answers, labels) for name, labels in groups.items()}
+def _by_bundles(
+    answers: Answers, respondents: pd.DataFrame | None, questions: pd.DataFrame | None, has_curves: bool
+) -> dict[str, BundleInvariance]:
+    """Topics as bundles, over kin; and over single respondents where these have no curves of their own in each."""
+    if questions is None or TOPIC not in questions:
+        return {}
+    topics = questions[TOPIC].reindex(answers.questions)
+    if topics.isna().any() or not 2 <= topics.nunique() <= len(topics) / _FEWEST_IN_BUNDLES:
+        return {}
+    column, labels = _kin_labels(answers, respondents)
+    found = {} if column is None else {column: bundle_invariance(answers, topics, labels)}
+    return found if has_curves else found | {RESPONDENT: bundle_invariance(answers, topics)}
 
 
 def _over_respondents(answers: Answers, respondents: pd.DataFrame | None) -> dict[str, QuestionInvariance]:

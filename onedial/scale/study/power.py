@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from onedial.scale.checks.bundles import BundleInvariance
 from onedial.scale.checks.one_factor import OneFactorBootstrap
 from onedial.scale.checks.question_invariance import HIGH_AGREEMENT, QuestionInvariance
 from onedial.scale.checks.replicates import correlate
@@ -57,9 +58,10 @@ def would_be_missed(
     residuals: ResidualCorrelations | None,
     by_respondents: dict[str, QuestionInvariance],
     by_questions: dict[str, RespondentInvariance],
+    bundles: BundleInvariance | None = None,
 ) -> list[str]:
     """What speaks against one scale and would be missed more often than in 20%, or was not looked for."""
-    return list(_missed(second_scale, residuals, by_respondents, by_questions))
+    return list(_missed(second_scale, residuals, by_respondents, by_questions, bundles))
 
 
 def _missed(
@@ -67,6 +69,7 @@ def _missed(
     residuals: ResidualCorrelations | None,
     by_respondents: dict[str, Any],
     by_questions: dict[str, Any],
+    bundles: BundleInvariance | None,
 ) -> Iterator[str]:
     if second_scale is None or second_scale < POWER:
         power = "not tested" if second_scale is None else f"found in {second_scale:.0%}"
@@ -79,7 +82,9 @@ def _missed(
         tested = orders.groups[orders.groups["p"].notna()]
         if not (tested["least_agreement"] >= HIGH_AGREEMENT).all() or not len(tested):
             yield f"an order of its own (agreement {HIGH_AGREEMENT:g}) in every group by {what}"
-    if not by_questions:
+    if bundles is not None and not bundles.table["least_shift"].median() <= SHIFT_OF_INTEREST:
+        yield f"a topic shifted by {SHIFT_OF_INTEREST:g} spreads for a respondent"
+    if not by_questions and bundles is None:
         yield "groups of questions in which yes means something else (not tested)"
     for what, curves in by_questions.items():
         tested = curves.tests[curves.tests["status"] == TESTED]

@@ -1,0 +1,180 @@
+"""Do whole bundles of questions lie elsewhere for some respondents, where no single question can be shown to?
+
+For a group of respondents and a bundle of questions (a topic), with p_q(z) where the question lies by the answers of
+everybody else and S_q(z) = sum of P_i(yes | z) over the group's members that answered q,
+
+    D = sum over q of (yes_q - E_q),    E_q = sum_z p_q(z) S_q(z),    V = sum over q of the variance of yes_q,
+    z = (D - v D_all) / sqrt(V (1 - v)),    v = V / V_all
+    shift = (D - v D_all) / ((1 - v) sum over q of dE_q / dz), to first order
+
+D_all and V_all are those of all questions: what counts is a bundle beside the others, and the curves have taken up the
+rest. Each bundle has a place and a spread of its own, so that hard bundles are no violation.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from onedial.core import InputError, one_line
+from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.irt.category_curves import log_categories
+from onedial.scale.irt.expectation import codes_of, indicators
+from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
+from onedial.scale.irt.scales import ScaleKind
+from onedial.stats import LEVEL, Booleans, Floats, adjusted, as_answers, labels_of, least_z, names, warn
+
+FLOOR = 0.1
+"""Spreads of the scale by which a bundle must lie elsewhere to be called so, however certain it is."""
+_LEAST_VARIANCE = 4.0  # of a count, for a normal tail
+_EM_STEPS = 25
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class BundleInvariance:
+    """Bundles of questions for groups of respondents.
+
+    Attributes:
+        table: index (bundle, group); `n_questions, yes, expected` (given all others), `shift` (in spreads of the scale,
+            > 0 = easier for the group than for the others), `se, p` (two-sided), `q` (adjusted), `least_shift`, found
+            with a power of 80%. nan where the group's answers there are too few or too much alike.
+        each: whether every respondent is a group of its own.
+    """
+
+    table: pd.DataFrame
+    each: bool
+
+    __repr__ = one_line
+
+    def violations(self, alpha: float = LEVEL) -> pd.DataFrame:
+        """Bundles that lie elsewhere for some group by `FLOOR` or more, the largest shift first."""
+        found = self.table[(self.table["q"] <= alpha) & (self.table["shift"].abs() >= FLOOR)]
+        return found.reindex(found["shift"].abs().sort_values(ascending=False).index)
+
+    def sentence(self, what: str = "bundle", who: str = "group") -> str:
+        """Which bundles lie elsewhere, for whom, and what would have been found."""
+        tested = self.table[self.table["p"].notna()]
+        if not len(tested):
+            return f"Bundles by {what} could not be tested: too few answers of either kind."
+        found, least = self.violations(), tested["least_shift"].median()
+        n = len(self.table.index.unique("bundle"))
+        opening = f"In bundles by {what} ({n}; a shift of {least:.2f} spreads is found in 80%)"
+        if not len(found):
+            return f"{opening}: none lies elsewhere for a {who} by {FLOOR:g} or more."
+        each = "; ".join(f"{group} {bundle} {row['shift']:+.2f}" for (bundle, group), row in found[:_SHOWN].iterrows())
+        return f"{opening}: {len(found)} of {len(tested)} lie elsewhere for a {who} (most: {each}; + = easier)."
+
+
+def bundle_invariance(
+    matrix: Any, bundles: Any, groups: Any = None, scale: ScaleKind = "histogram"
+) -> BundleInvariance:
+    """Test every bundle of questions, for every group of respondents, for a place of its own.
+
+    Formula: above; bundle differential functioning (Douglas, Roussos and Stout, 1996, Journal of Educational
+    Measurement 33, 465-484) with the response model in place of a matching score. Any number of bundles.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. bundles: label of each
+            question (a Series by question, or in the order of the rows). groups: label of each respondent; None = each
+            by itself. scale: distribution of the questions, with which the curves are fitted.
+
+    Returns:
+        BundleInvariance. Sign: shift > 0 = easier (more yes) for the group than the others' answers say.
+
+    Raises:
+        InputError: the labels do not fit, there are fewer than two bundles or groups, or fewer than three respondents.
+
+    R: `mirt::SIBTEST(x, group, suspect_set)` for one bundle and two groups.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = 0.8 * rng.standard_normal((900, 1)) + 0.6 * rng.standard_normal((900, 10))
+    >>> topic = np.arange(900) % 3
+    >>> hidden[topic == 2, 0] += 0.5  # easier for the first respondent
+    >>> found = bundle_invariance(hidden > 0, topic)
+    >>> found.violations().index.tolist()[0], bool(found.violations()["shift"].iloc[0] > 0)
+    ((2, 0), True)
+    """
+    answers = usable_answers(as_answers(matrix))
+    linked = linked_respondents(answers)
+    if not linked.all():
+        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
+        answers = answers.select(linked)
+    of_questions = labels_of(bundles, matrix, answers.questions, "bundles", "questions")
+    own = pd.Series(answers.respondents, answers.respondents)
+    of_respondents = labels_of(own if groups is None else groups, matrix, answers.respondents, "groups")
+    bundle, bundle_names = pd.factorize(of_questions, sort=True)
+    group, group_names = pd.factorize(of_respondents, sort=groups is not None)
+    if len(bundle_names) < 2 or len(group_names) < 2:
+        raise InputError(
+            f"{len(bundle_names)} bundle(s) of questions and {len(group_names)} group(s) of respondents; comparing "
+            "needs at least two of each"
+        )
+    codes = codes_of(answers)
+    fit = fit_marginal(codes, scale)
+    shown = indicators(codes, 2)
+    likelihood = shown[0][1] @ fit.log_p[0] + shown[1][1] @ fit.log_p[1]
+    prior = _prior_of_bundles(likelihood, fit, bundle, len(bundle_names))
+    p, rise = np.exp(fit.log_p[1]), _rise(fit)
+    in_bundle = np.equal.outer(np.arange(len(bundle_names)), bundle).astype(float)
+    parts = {}
+    for number, name in enumerate(group_names):
+        members: Booleans = group == number
+        others = likelihood - shown[0][1][:, members] @ fit.log_p[0][members] + prior
+        others -= shown[1][1][:, members] @ fit.log_p[1][members]
+        where = np.exp(others - others.max(axis=1, keepdims=True))
+        where /= where.sum(axis=1, keepdims=True)
+        answered = answers.answered[:, members].astype(float)
+        count = answered @ p[members]
+        expected = (where * count).sum(axis=1)
+        variance = (where * (answered @ (p * (1 - p))[members] + count**2)).sum(axis=1) - expected**2
+        rises = (where * (answered @ rise[members])).sum(axis=1)
+        said = (answers.yes & answers.answered)[:, members].sum(axis=1)
+        sums = {
+            "n_questions": answered.any(axis=1).astype(int), "yes": said, "expected": expected, "variance": variance,
+            "rise": rises,
+        }  # fmt: skip
+        parts[name] = pd.DataFrame({what: in_bundle @ values for what, values in sums.items()}, bundle_names)
+    table = pd.concat(parts, names=["group", "bundle"]).swaplevel().sort_index(level=0, sort_remaining=False)
+    return BundleInvariance(_tested(table), groups is None)
+
+
+def _tested(table: pd.DataFrame) -> pd.DataFrame:
+    """Sums with the bundle's shift, its error, p, q and the least shift."""
+    everywhere = table.groupby(level="group")[["yes", "expected", "variance"]].transform("sum")
+    share = table["variance"] / everywhere["variance"]
+    surplus = table["yes"] - table["expected"] - share * (everywhere["yes"] - everywhere["expected"])
+    error = np.sqrt(table["variance"] * (1 - share))
+    enough = error**2 >= _LEAST_VARIANCE
+    rise = ((1 - share) * table["rise"]).where(enough)
+    shift, se = surplus / rise, error / rise
+    found = table[["n_questions", "yes", "expected"]].astype({"n_questions": int, "yes": int})
+    found["shift"], found["se"] = shift, se
+    found["p"] = 2 * ndtr(-(shift / se).abs())
+    found["q"] = adjusted(found["p"].to_numpy())
+    found["least_shift"] = least_z(int(enough.sum())) * se
+    return found
+
+
+def _prior_of_bundles(likelihood: Floats, fit: MarginalFit, bundle: Any, n_bundles: int) -> Floats:
+    """(question, node) logs of the distribution of the question's bundle, by EM steps from that of all."""
+    prior = np.empty_like(likelihood)
+    for number in range(n_bundles):
+        rows = bundle == number
+        own = likelihood[rows]
+        weight = fit.log_weight
+        for _ in range(_EM_STEPS):
+            joint = own + weight
+            joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+            mass = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
+            weight = np.log(np.maximum(mass, 1e-30))
+        prior[rows] = weight
+    return prior
+
+
+def _rise(fit: MarginalFit) -> Floats:
+    """(respondent, node) how fast P(yes) rises with the place."""
+    return np.exp(log_categories(fit.curves, fit.nodes)[1][0]) * fit.curves.slope[:, None]

@@ -1,0 +1,86 @@
+"""A topic that lies elsewhere for somebody is found where none of its questions could be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.core import InputError
+from onedial.scale import bundle_invariance, question_invariance
+
+TOPICS = np.arange(480) % 6
+FAMILY = np.repeat(list("abcd"), 3)
+
+
+def planted(seed: int, shift: float = 0.0, n: int = 480, missing: float = 0.05) -> np.ndarray:
+    """Twelve respondents; topics differ in how hard they are; topic 0 is easier for family a by `shift` places."""
+    rng = np.random.default_rng(seed)
+    topic = np.arange(n) % 6
+    place = np.linspace(-0.8, 0.8, 6)[topic] + rng.standard_normal(n)
+    loading = rng.uniform(0.6, 0.9, 12)
+    moved = place[:, None] + shift * np.outer(topic == 0, FAMILY == "a")
+    hidden = loading * moved + np.sqrt(1 - loading**2) * rng.standard_normal((n, 12)) + rng.uniform(-0.7, 0.7, 12)
+    return np.where(rng.random((n, 12)) < missing, np.nan, hidden > 0)
+
+
+def test_hard_topics_are_no_violation():
+    p = [bundle_invariance(planted(seed), TOPICS, groups).table["p"] for seed in range(8) for groups in (None, FAMILY)]
+    found = np.concatenate(p)
+    assert 0.02 < (found <= 0.05).mean() < 0.075
+    assert np.isfinite(found).mean() > 0.95
+
+
+def test_a_topic_is_found_whose_questions_are_not():
+    found, questions = [], []
+    for seed in range(5):
+        panel = planted(seed, 0.5)
+        first = bundle_invariance(panel, TOPICS, FAMILY).violations()
+        found.append(len(first) > 0 and first.index[0] == (0, "a"))
+        of_questions = question_invariance(panel, FAMILY).questions.xs("a", level="group")
+        questions.append((of_questions["q"][TOPICS == 0] <= 0.05).mean())
+    assert np.mean(found) >= 0.8
+    assert np.mean(questions) < 0.05
+
+
+def test_the_shift_is_the_planted_one_in_spreads_of_the_scale():
+    table = bundle_invariance(planted(1, 0.6, n=6000), np.arange(6000) % 6, FAMILY).table
+    spread = np.sqrt(1 + np.linspace(-0.8, 0.8, 6).var())
+    assert table["shift"][(0, "a")] == pytest.approx(0.6 / spread, abs=0.12)
+    assert (table["least_shift"] > 2.8 * table["se"]).all()
+
+
+def test_a_certain_shift_that_is_small_is_no_finding():
+    found = bundle_invariance(planted(2, 0.09, n=24_000, missing=0.0), np.arange(24_000) % 6, FAMILY)
+    assert (found.table["q"] <= 0.05).any()
+    assert not len(found.violations())
+    assert "none lies elsewhere for a family" in found.sentence("topic", "family")
+
+
+def test_answers_too_few_or_too_much_alike_are_not_tested():
+    panel = planted(3)
+    panel[TOPICS == 2, 4] = np.nan
+    panel[:, 5] = np.random.default_rng(0).random(480) < 0.004
+    table = bundle_invariance(panel, TOPICS).table
+    assert np.isnan(table["p"][(2, 4)])
+    assert table["n_questions"][(2, 4)] == 0
+    assert table["p"].xs(5, level="group").isna().all()
+
+
+def test_order_of_questions_does_not_matter():
+    panel = pd.DataFrame(planted(4, 0.3))
+    topics = pd.Series(TOPICS, panel.index)
+    mixed = panel.sample(frac=1, random_state=0)
+    ours, theirs = bundle_invariance(panel, topics, FAMILY), bundle_invariance(mixed, topics, FAMILY)
+    pd.testing.assert_frame_equal(ours.table, theirs.table, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bundles", "groups", "message"),
+    [
+        (np.zeros(480), None, r"1 bundle\(s\) of questions and 12 group"),
+        (TOPICS, ["a"] * 12, r"6 bundle\(s\) of questions and 1 group"),
+        (TOPICS[:9], None, "9 bundles for 480 questions"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(bundles, groups, message):
+    with pytest.raises(InputError, match=message):
+        bundle_invariance(planted(5), bundles, groups)
