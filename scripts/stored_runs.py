@@ -332,7 +332,7 @@ RUNS: dict[str, Stored] = {
     "red_team": Stored(
         ("python scripts/red_team.py --seeds 28 --table {run}/red_team.csv",),
         (File(f"{REFERENCE}/simulated/red_team.csv", ("red_team/red_team.csv",), sentences_of_the_red_team),),
-        minutes=12,
+        minutes=15,
         rests_on=(),
     ),
     "zoo": Stored(

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, as_arguments, call, finished_run, write_experiment
 
@@ -45,6 +46,30 @@ def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_an
     assert told["own"]["n"] + told["own"]["n_lost"] == 8
     assert told["yardstick"] is not None
     assert "Yes-bias or confidence?" in (run.path / "report.html").read_text(encoding="utf-8")
+
+
+def test_its_numbers_are_those_of_straight_lines_through_the_stored_margins(run):
+    table = run.wording_parts.read()
+    table = table[(table["intervention_id"] == run.under_test()) & (table["mass"] >= 0.1)]
+    asked, turned = (
+        table[table["wording"] == wording].pivot(index="question_id", columns="magnitude", values="margin")
+        for wording in (AS_ASKED, REVERSED_WORDING)
+    )
+    rates = (asked > 0).where(asked.notna()).mean()
+    low, high = sorted((rates - rate).abs().idxmin() for rate in (0.1, 0.9))
+    slopes = {}
+    for name, margins in (("as asked", asked), ("reversed", turned)):
+        lines = margins.loc[:, low:high].apply(
+            lambda row: np.polyfit(row.dropna().index, row.dropna(), 1)[0] if row.count() > 1 else np.nan, axis=1
+        )
+        slopes[name] = lines
+    both = pd.DataFrame(slopes).dropna()
+    (per_norm,) = run.interventions()["norms_per_unit"]
+    a, r = both.mean() / per_norm
+    own = run.verdict()["bias"]["own"]
+    assert (own["n"], own["from_magnitude"], own["to_magnitude"]) == (len(both), low, high)
+    told = [own[name]["value"] for name in ("as_asked", "reversed", "bias", "confidence", "share")]
+    assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])
 
 
 def test_a_run_broken_off_between_the_wordings_ends_with_the_same_tables(run, options, tmp_path, call):

@@ -23,6 +23,9 @@ def test_every_cell_has_the_targets_and_yes_rates_that_it_is_named_for(red_team)
         assert (respondents is None) == (not options.get("told", True))
         if "rates" in options:
             assert panel.mean().mean() == pytest.approx(0.9, abs=0.05)
+        assert (panel.isna().to_numpy().mean() > 0.05) == ("blank" in options), cell
+        assert set(sweep["topic"]) == set(questions["topic"])
+        assert (set(questions["topic"]) == {""}) == (not options.get("labelled", True)), cell
 
 
 @pytest.mark.parametrize("cell", ["20 framings", "20 framings, untold"])
