@@ -82,7 +82,7 @@ def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
             with run.stage("asking"):
                 exhausted = ask_everybody(collection, run, options, notes)
         except InputError:
-            if not collection.parts.files():
+            if not collection.parts.files() and not collection.spent() > 0:
                 shutil.rmtree(run.path / INSPECT_LOGS, ignore_errors=True)
                 run.withdraw()
             raise

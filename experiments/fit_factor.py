@@ -7,11 +7,12 @@
     python experiments/fit_factor.py PANEL --replicates 0       # no nulls and no intervals: seconds
 
 Writes report.html, factor.json (onedial.scale.FactorModel), summary.json (every number on it), figures/, and as tables
-respondents, questions, eigenvalues, correlations with intervals, missingness, scale, accounts (what else would make the
-parabola or a second factor), residuals, sensitivity; with base models in the table of respondents clusters; with known
-groups respondents_by_* and questions_by_*; with several factors factors and factor_names. What the respondents'
-confidence is worth, where the panel says what they then got right, is told by experiments/score_confidence.py. Needs
-no model and no GPU.
+respondents, questions, eigenvalues, correlations with intervals, missingness, respondents_fit, questions_fit, scale,
+accounts (what else would make the parabola or a second factor), residuals, sensitivity; with base models in the table
+of respondents clusters; with models or families of several respondents specific_* (which share is everybody's, theirs,
+one's own); with known groups respondents_by_* and questions_by_*; with several factors factors and factor_names. What
+the respondents' confidence is worth, where the panel says what they then got right, is told by
+experiments/score_confidence.py. Needs no model and no GPU.
 """
 
 import argparse
@@ -109,7 +110,9 @@ def factor_tables(
     analysis.model.save(run.file("factor.json"))
     summary = {"rules": {**rules, "extraction": options.extraction, "seed": options.seed}, **analysis_summary(analysis)}
     print("\n".join(summary["page"]))
-    return {**analysis_tables(analysis), "summary": summary}, factor_figures(analysis)
+    known = panel.respondents
+    families = known["family"] if "family" in known and (known["family"] != "").any() else None
+    return {**analysis_tables(analysis), "summary": summary}, factor_figures(analysis, families)
 
 
 def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd.DataFrame | None":
@@ -136,8 +139,9 @@ def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd
     return known.dropna(axis=1, how="all")
 
 
-def factor_figures(analysis: "PanelAnalysis") -> dict[str, "Drawing"]:
+def factor_figures(analysis: "PanelAnalysis", families: "pd.Series | None" = None) -> dict[str, "Drawing"]:
     """Every figure of the panel."""
+    from onedial.scale.misfit import fit_figures
     from onedial.scale.study import factor_figures as draw
 
     figures = {
@@ -147,6 +151,8 @@ def factor_figures(analysis: "PanelAnalysis") -> dict[str, "Drawing"]:
         "scree": draw.scree(analysis.model, analysis.shuffled, analysis.parallel),
         "correlations": draw.correlation_map(analysis.model),
         "scale": draw.scale_shapes(analysis.scale),
+        "wright_map": fit_figures.wright_map(analysis.answer_fit, families),
+        "curves": fit_figures.characteristic_curves(analysis.answer_fit),
     }
     if analysis.clusters is not None:
         figures["clusters"] = draw.within_and_between(analysis.clusters)

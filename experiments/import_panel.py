@@ -38,7 +38,8 @@ def import_panel(options: argparse.Namespace, notes: Notes) -> None:
 
     configuration = configuration_of(options)
     Run.check(configuration, options.out, resume=False)
-    choices = LogChoices(options.confidence, options.confidence_scale, options.question_field, options.columns)
+    about = (options.confidence, options.confidence_scale, options.question_field, options.columns)
+    choices = LogChoices(*about, incomplete=options.incomplete)
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
     found = panel_from_logs(runs, options.asked, options.score)
     with Run.create(options.out, PROGRAM, configuration) as run:
@@ -99,6 +100,9 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--confidence-scale", type=float, default=1.0, metavar="N", help="1, or 100 for percent")
     parser.add_argument("--question-field", metavar="FIELD", help="field that holds the question without its prompt")
+    parser.add_argument(
+        "--incomplete", action="store_true", help="take what is there of an evaluation that ended in an error"
+    )
     parser.add_argument(
         "--columns",
         type=columns,

@@ -88,8 +88,12 @@ def with_panel(
     run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt()[0])})
     run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt()[0])
     run.parts.append(sweep[sweep["question_id"].isin(kept)])
-    turns, facts = source.crossing_parts.read(), source.facts_parts.read()
-    for parts, table in ((run.crossing_parts, turns[turns["question_id"].isin(kept)]), (run.facts_parts, facts)):
+    turns = source.crossing_parts.read()
+    for parts, table in (
+        (run.crossing_parts, turns[turns["question_id"].isin(kept)]),
+        (run.facts_parts, source.facts_parts.read()),
+        (run.wording_parts, source.wording_parts.read()),
+    ):
         if not table.empty:
             parts.append(table)
     run.write_interventions(source.interventions().to_dict("records"))

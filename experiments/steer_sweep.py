@@ -91,6 +91,9 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         if options.facts:
             with run.stage("facts"):
                 sweep.ask_facts(study)
+        if options.reversed:
+            with run.stage("reversed wording"):
+                sweep.ask_reversed(study)
         if options.side_effects:
             with run.stage("side effects on neutral text"):
                 sweep.run_on_text(study)
@@ -185,6 +188,12 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
         type=natural,
         default=60,
         help="unrelated yes/no facts that the dial is tried on; 0: none (%(default)s)",
+    )
+    group.add_argument(
+        "--reversed",
+        type=natural,
+        default=40,
+        help="fitting questions asked reversed as well (a yes: not able), to tell a yes-bias; 0: none (%(default)s)",
     )
     group.add_argument(
         "--instructed",

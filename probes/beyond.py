@@ -17,7 +17,8 @@ the difficulty, and there is nothing to be mistaken for). If the stream knows of
 shared difficulty, c is noise to it. The test reads c off the stream by ridge with Ledoit and Wolf's shrinkage, topics
 held out, and correlates the reading with c. Its null: c shuffled within topics, and everything from lambda on done
 again, the probe included, so that neither the number of coordinates nor the training questions that the folds share
-can make a finding. Everything is taken as its deviation from its topic's mean: how topics differ says nothing here.
+can make a finding; wordings of one question change places as one. Everything is taken as its deviation from its topic's
+mean: how topics differ says nothing here.
 (With fewer than five questions to a topic, folds take the place of topics, which would leave nothing to shuffle.)
 
 What it asks is whether the stream tells the questions at which this respondent is better or worse than their difficulty
@@ -101,7 +102,7 @@ def beyond_shared(
     label, measures, instruments = held(label), held(measures), held(readings)
     slopes_of = _fuller(measures, instruments, 1 - FULLER / max(spare, FULLER))
     left = label - measures @ slopes_of(label)
-    shuffled = held(copies_within(left[:, 0], topic, n_shuffles, seed))
+    shuffled = held(copies_within(left[:, 0], topic, n_shuffles, seed, own.group))
     each = np.column_stack([left, shuffled - measures @ slopes_of(shuffled)])
     found = _correlation(each, _within(held_out(readers, each, own), topic))
     return BeyondShared(

@@ -3,10 +3,11 @@
     python scripts/architectures.py                # the table of docs/performance.md, as Markdown; a minute
     python scripts/architectures.py --only phi3 mixtral
 
-`last` and `all` say whether an edit at the last position, or at every position, takes the fast path: it does where one
-edited row by it equals a plain hook (`open_models.check_fast_paths`), at a quarter and at two thirds of the depth. What
-does not is run by plain forwards, which are right for any decoder with `layers` and a final `norm` whose logits are the
-unembedded norm; anything else is refused when it is loaded, with the reason.
+`last` and `all` say whether an edit at the last position, or at every position, takes the fast path: it does where
+edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a quarter and at two thirds
+of the depth. What does not is run by plain forwards, which are right for any decoder whose logits are the unembedded
+final norm, times a number of the config; anything else is refused when it is loaded, with the reason. `parts` says
+whether what attention and MLP write can be read: it can where the two make up the block's step.
 """
 
 import sys
@@ -42,11 +43,30 @@ LINEAR: dict[str, Any] = dict(
 )  # fmt: skip
 
 
+MAMBA: dict[str, Any] = dict(
+    mamba_d_state=8, mamba_d_conv=4, mamba_dt_rank=8, use_mamba_kernels=False, attn_layer_period=2,
+    attn_layer_offset=1, num_experts=2, num_experts_per_tok=1,
+)  # fmt: skip
+SINKS: dict[str, Any] = dict(
+    head_dim=12, sliding_window=16, rope_parameters=dict(rope_type="default", rope_theta=1e4),
+    num_local_experts=4, num_experts_per_tok=2,
+)  # fmt: skip
+SCALED: dict[str, Any] = dict(logits_scaling=8.0, residual_multiplier=0.22, embedding_multiplier=12.0)
+LONG: dict[str, Any] = dict(
+    original_max_position_embeddings=32,
+    rope_parameters=dict(
+        rope_type="longrope", rope_theta=1e4, short_factor=[1.0] * 6, long_factor=[4.0] * 6, factor=8.0,
+        original_max_position_embeddings=32,
+    ),
+)  # fmt: skip
+
+
 IN_SHORT = {
-    "is no stack of decoder layers": "no decoder with `layers` and a final `norm`",
+    "is no stack of decoder layers": "no stack of layers with a final norm",
     "are not its unembedded final norm": "its logits are not the unembedded final norm",
+    "too many values to unpack": "it makes its biases from a mask of two axes",
 }
-"""Reasons of a refusal, as a table has room for them."""
+"""Reasons, as a table has room for them."""
 
 
 @dataclass(frozen=True)
@@ -70,24 +90,48 @@ ROWS = [
     Architecture("smollm3", "SmolLM 3", "dense, some without rotary embedding", {}),
     Architecture("phi", "Phi 1.5, 2", "dense, attention beside the MLP", {}),
     Architecture("phi3", "Phi 3, 4", "dense, joint projections", {}),
+    Architecture("phi3", "Phi 3 with 128k", "dense, longrope", LONG),
+    Architecture("glm4", "GLM-4", "dense, norms after", {"head_dim": 12}),
     Architecture("olmo", "OLMo", "dense", {}),
     Architecture("olmo2", "OLMo 2", "dense, norms after", {}),
     Architecture("olmo3", "OLMo 3", "dense, norms after, sliding windows", {"sliding_window": 16}),
     Architecture("granite", "Granite 3", "dense, scaled residuals", {}),
-    Architecture("granite", "Granite 3, logits divided", "dense, scaled residuals and logits", {"logits_scaling": 8.0}),
+    Architecture("granite", "Granite 3, logits divided", "dense, scaled residuals and logits", SCALED),
     Architecture("stablelm", "StableLM 2", "dense, part rotary", {"partial_rotary_factor": 0.5}),
     Architecture("starcoder2", "StarCoder 2", "dense", {}),
     Architecture("cohere", "Command R", "dense, attention beside the MLP, scaled logits", {}),
     Architecture("falcon", "Falcon", "dense, attention beside the MLP", {"new_decoder_architecture": True}),
     Architecture("gpt_neox", "Pythia", "dense, attention beside the MLP", {}),
     Architecture("gpt2", "GPT-2", "dense, learnt positions", {"n_embd": 48, "n_layer": 5, "n_head": 4}),
+    Architecture("opt", "OPT", "dense, learnt positions", {"ffn_dim": 96, "word_embed_proj_dim": 48}),
+    Architecture(
+        "opt",
+        "OPT 350M",
+        "dense, norms after, a narrower embedding",
+        {"ffn_dim": 96, "word_embed_proj_dim": 24, "do_layer_norm_before": False},
+    ),
+    Architecture("bloom", "BLOOM", "dense, ALiBi", {"n_layer": 5, "n_head": 4}),
     Architecture("mixtral", "Mixtral", "experts", EXPERTS),
     Architecture("qwen3_moe", "Qwen 3 with experts", "experts", EXPERTS | {"head_dim": 12}),
     Architecture("olmoe", "OLMoE", "experts", EXPERTS),
     Architecture("granitemoe", "Granite with experts", "experts", EXPERTS),
+    Architecture("gpt_oss", "gpt-oss", "experts, sinks, sliding windows", SINKS),
+    Architecture(
+        "llama4_text",
+        "Llama 4, its text model",
+        "experts, chunks",
+        {"head_dim": 12, "attention_chunk_size": 16, "intermediate_size_mlp": 96, "moe_layers": [1, 3]}
+        | {"num_local_experts": 4, "num_experts_per_tok": 1},
+    ),
     Architecture("deepseek_v3", "DeepSeek 3", "experts, latent attention", EXPERTS | LATENT),
     Architecture("qwen3_next", "Qwen 3 Next", "experts, linear attention", EXPERTS | LINEAR | {"head_dim": 12}),
-    Architecture("lfm2", "LFM 2", "short convolutions between attention", {}),
+    Architecture("jamba", "Jamba", "experts, Mamba between attention", MAMBA),
+    Architecture(
+        "lfm2",
+        "LFM 2",
+        "short convolutions between attention",
+        {"layer_types": ["conv", "full_attention", "conv", "full_attention", "conv"]},
+    ),
 ]
 
 
@@ -101,37 +145,42 @@ def tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=chr(0x4E02), pad_token=chr(0x4E02))
 
 
-def path_of(row: Architecture) -> tuple[str, str, str]:
-    """Whether an edit at the last position and at all of them takes the fast path, and why not where it does not."""
+def path_of(row: Architecture) -> tuple[str, str, str, str]:
+    """Whether an edit at the last position and at all of them takes the fast path, whether the parts can be read, why
+    not where not."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from onedial.models import OpenModel
+    from onedial.models import OpenModel, attention_for
 
     torch.manual_seed(0)
     config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)
-    implementation = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
-    hf = AutoModelForCausalLM.from_config(config, attn_implementation=implementation).float()
+    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
     try:
-        paths = OpenModel(hf, tokenizer(), name=row.known_as).fast_paths
+        model = OpenModel(hf, tokenizer(), name=row.known_as)
     except InputError as reason:
-        words = str(reason)
-        return "refused", "refused", next((short for key, short in IN_SHORT.items() if key in words), words)
+        return "refused", "refused", "", in_short(str(reason))
+    paths = model.fast_paths_for(SMALL["max_position_embeddings"])  # beyond its windows and chunks
     last, every = ("fast" if at in paths.allowed else "plain" for at in ("last", "all"))
-    return last, every, paths.reason
+    return last, every, "yes" if all(model.stack.tried.steps) else "no", in_short(paths.reason)
+
+
+def in_short(reason: str) -> str:
+    """A reason as the table has room for it."""
+    return next((short for key, short in IN_SHORT.items() if key in reason), reason)
 
 
 def table(rows: list[Architecture]) -> list[str]:
     """The rows as Markdown."""
     lines = [
-        "| architecture | known as | layers | `last` | `all` | why |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| architecture | known as | layers | `last` | `all` | parts | why |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            last, every, reason = path_of(row)
-        lines.append(f"| `{row.model_type}` | {row.known_as} | {row.layers} | {last} | {every} | {reason} |")
+            found = " | ".join(path_of(row))
+        lines.append(f"| `{row.model_type}` | {row.known_as} | {row.layers} | {found} |")
     return lines
 
 

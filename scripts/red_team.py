@@ -1,6 +1,6 @@
 """How often is each sentence said of panels that would fool a verdict, and of honest ones?
 
-    python scripts/red_team.py                       # 50 verdicts a cell, about a quarter of an hour
+    python scripts/red_team.py                       # 50 verdicts a cell, about twenty minutes
     python scripts/red_team.py --seeds 4 --table /tmp/red_team.csv
 
 Every target follows a scale D that correlates by r with the order in which the subject's answers turn; how far it
@@ -14,6 +14,9 @@ the procedure, and says nothing about any model.
     one related          of six base models one follows the dial by r = .9, five a scale of their own
     copy of the subject  r = 0, but one base model is the unsteered subject under another name
     topics alone         dial and D have nothing in common but which of 20 topics are easy
+    topics untold        the same, and no question names its topic
+    five wordings        r = 0, but 80 questions stand there in about five wordings each, alike in dial and D by .9
+    hard yes blank       r = 0, and 40% of the yes to the questions that turn late are blank
     length alone         dial and D have nothing in common but the length of the question
     all rates .9         r = .6, every target says yes nine times in ten
     coarse               r = .6, five magnitudes
@@ -41,6 +44,9 @@ CELLS: dict[str, dict[str, Any]] = {
     "one related": {"r": 0.0, "related": 0.9},
     "copy of the subject": {"r": 0.0, "copy": True},
     "topics alone": {"by": "topics"},
+    "topics untold": {"by": "topics", "labelled": False},
+    "five wordings": {"by": "wordings", "labelled": False},
+    "hard yes blank": {"r": 0.0, "blank": 0.4},
     "length alone": {"by": "length"},
     "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
     "coarse": {"r": 0.6, "n_magnitudes": 5},
@@ -48,6 +54,10 @@ CELLS: dict[str, dict[str, Any]] = {
     "20 framings, untold": {"r": 0.6, "framings": 20, "told": False},
 }
 MODELS, FRAMINGS = 6, 3
+CLUSTERS: dict[str, dict[str, Any]] = {
+    "topics": {"clustering": 0.5, "n_topics": 20},
+    "wordings": {"clustering": 0.9, "n_topics": 80},
+}
 
 
 def main() -> None:
@@ -75,15 +85,18 @@ def panel_of(
     rates: tuple[float, float] = (0.2, 0.8),
     framings: int = 0,
     told: bool = True,
+    labelled: bool = True,
+    blank: float = 0.0,
 ) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
     """A sweep, its questions (id, question, topic), a panel, and what is said of its respondents."""
     import numpy as np
     import pandas as pd
     from scipy import stats
 
+    from onedial.panels import assign_splits
     from onedial.verdict.simulation import dial_ease, simulate_sweep
 
-    clustered = {"clustering": 0.5, "n_topics": 20} if by == "topics" else {}
+    clustered = CLUSTERS.get(by, {})
     sweep = simulate_sweep(rng, n_questions, n_magnitudes, **clustered)
     questions = sweep.drop_duplicates("question_id").sort_values("question_id").reset_index(drop=True)
     ease = dial_ease(rng, sweep)[:, 0]
@@ -93,6 +106,14 @@ def panel_of(
     if by == "topics":
         shared = pd.Series(ease).groupby(questions["topic"]).transform("mean").to_numpy()
         scale = np.sqrt(0.5) * shared / shared.std() + np.sqrt(0.5) * own
+    if by == "wordings":
+        alike, own_part = rng.standard_normal(clustered["n_topics"]), 1 - clustered["clustering"]
+        scale = np.sqrt(clustered["clustering"]) * alike[questions["topic"].astype(int)] + np.sqrt(own_part) * own
+    if not labelled:
+        asked = pd.DataFrame({"id": questions["question_id"]})
+        splits = dict(zip(asked["id"], assign_splits(asked, seed=0), strict=True))
+        sweep = sweep.assign(topic="", split=sweep["question_id"].map(splits))
+        questions = questions.assign(topic="")
     if by == "length":
         length = np.sqrt(0.5) * (ease + length)
         scale = np.sqrt(0.5) * (length + own)
@@ -108,6 +129,9 @@ def panel_of(
     if copy:
         unsteered = sweep[sweep["magnitude"] == 0].sort_values("question_id")["margin"].to_numpy() > 0
         said[:, model == 0] = unsteered[:, None]
+    if blank:
+        hard = ease < np.median(ease)
+        said[(said == 1) & hard[:, None] & (rng.random(said.shape) < blank)] = np.nan
     names = [f"model {number}: framing {place % n_framings}" for place, number in enumerate(model)]
     panel = pd.DataFrame(said, index=questions["question_id"].to_numpy(), columns=names)
     respondents = pd.DataFrame({"model": [f"model {number}" for number in model]}, index=names)

@@ -1,6 +1,6 @@
 """What matching finds where nothing is shared, a dial wanders, its answers break, or two runs are compared.
 
-Told in docs/method.md and docs/report.md.
+Told in docs/method_evidence.md and docs/report.md.
 
     python scripts/simulate_matching.py                      # the figures of the page; six minutes on a core
     python scripts/simulate_matching.py path --sets 20       # one of the studies, on fewer simulations

@@ -7,7 +7,7 @@
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
 says so, and its standard error over panels. Invariance takes a third of the sets for each kind, planted parabolas and
 second scales a quarter, at least ten. Studies: scale, extremes, gaps, invariance, orders, clusters, fit, residuals,
-rasch, intervals.
+rasch, intervals, specific.
 """
 
 import argparse
@@ -38,6 +38,7 @@ from onedial.scale import (
     residual_correlations,
     respondent_invariance,
     scale_distribution,
+    specific_factors,
     two_parameter_irt,
 )
 from onedial.stats import PsychometricsWarning
@@ -320,6 +321,34 @@ def intervals(sets: int) -> Kinds:
     yield "one factor, 800 x 19", sets, reliable
 
 
+def specific(sets: int) -> Kinds:
+    def one(kind: str, guessed: float, share: float, rng: np.random.Generator) -> dict[str, float]:
+        # Members of a family say yes about equally often, so that a bent scale or guesses make them alike.
+        family, loading, rates = np.repeat(np.arange(6), 3), rng.uniform(0.6, 0.8, 18), np.linspace(0.2, 0.8, 18)
+        own = np.where(family < 3, share, 0.0)
+        hidden = loading * places(kind, 600, rng)[:, None] + np.sqrt(own) * rng.standard_normal((600, 6))[:, family]
+        hidden = hidden + np.sqrt(1 - loading**2 - own) * rng.standard_normal((600, 18))
+        answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+        answers = np.where(rng.random(answers.shape) < guessed, 1.0, answers)
+        found = specific_factors(answers, family, scale="histogram", asymptotes="own")
+        row = {
+            "something shared within a family": found.p <= 0.05,
+            "its share of the variance (mean)": found.model.shares["share"]["specific"],
+            "families without": (found.tests["p"][3:] <= 0.05).mean(),
+        }
+        if share:
+            row["families with (q ≤ .05)"] = (found.tests["q"][:3] <= 0.05).mean()
+        return row
+
+    for kind, guessed, share, name in (
+        ("normal", 0.0, 0.0, "no family, 600 x 18, six of three"),
+        ("exponential", 0.0, 0.0, "no family, exponential scale, 600 x 18, six of three"),
+        ("normal", 0.1, 0.0, "no family, a tenth guessed yes, 600 x 18, six of three"),
+        ("normal", 0.0, 0.1, "three families share .1, 600 x 18, six of three"),
+    ):
+        yield name, sets, lambda rng, _, a=(kind, guessed, share): one(*a, rng)
+
+
 STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "scale": (scale, 200),
     "extremes": (extremes, 100),
@@ -331,6 +360,7 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "residuals": (residuals, 100),
     "rasch": (rasch, 100),
     "intervals": (intervals, 200),
+    "specific": (specific, 100),
 }
 
 

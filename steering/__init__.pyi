@@ -1,7 +1,7 @@
 from .apply import steered
 from .asking import ASKED_COLUMNS, ask_settings
 from .contrasts import CONTRASTS, Contrast
-from .controls import CONTROLS
+from .controls import CONTROLS, word_push
 from .critical import CriticalMagnitudes, critical_magnitudes, crossings_along
 from .dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS, Adapter, LoraDial, adapted, train_adapter
 from .dials.comparison import DirectionComparison, compare_directions, share_by_effect
@@ -23,7 +23,15 @@ from .dials.gate import Expected, Gate, choose_gate, expected_share
 from .directions import DIRECTIONS, Directions, unit_and_length
 from .effects.effects import EFFECT_COLUMNS, effects_of
 from .effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
-from .effects.side_effects import FACT_EFFECT_COLUMNS, LIMIT, TEXT_COLUMNS, effects_on_text, fact_effects, kl_on_text
+from .effects.side_effects import (
+    FACT_EFFECT_COLUMNS,
+    LIMIT,
+    REVERSED_SETTINGS,
+    TEXT_COLUMNS,
+    effects_on_text,
+    fact_effects,
+    kl_on_text,
+)
 from .effects.written import SURENESS_OF_WRITING, written_along
 from .exporting import export_gguf, export_lm_eval, export_tensors, import_vectors
 from .interventions import POSITIONS, ROLES, Intervention
@@ -31,7 +39,7 @@ from .operators import OPERATORS
 from .planning.cost import CostPrediction, ModelSize, predict_cost
 from .planning.forecast import RunForecast, forecast_comparison, forecast_multiverse, forecast_run, measure_and_forecast
 from .planning.layers import LayerScan, candidate_layers, scan_layers
-from .planning.magnitudes import read_magnitudes, yes_rates
+from .planning.magnitudes import doubling, read_magnitudes, yes_rates
 from .planning.plan import SweepPlan, make_plan, ranges_along
 from .planning.readability import check_readability
 from .planning.reliability import Reliability, reliability_of
@@ -50,6 +58,9 @@ from .vectors import (
 )
 
 __all__ = [
+    "REVERSED_SETTINGS",
+    "doubling",
+    "word_push",
     "ADAPTER_PASSES",
     "ADAPTER_SETTINGS",
     "ASKED_COLUMNS",

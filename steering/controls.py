@@ -17,8 +17,8 @@ Contrasts of their own, one of each, which are compared by name:
     agreement    agreeing minus disagreeing with neutral statements
     politeness   the same questions asked politely minus curtly
 
-All are as long as the vector, at its layer, and are done as it is done. What reads the stream reads the extraction
-split.
+All are as long as the vector and are done as it is done, at its layer; where that was chosen among several, each at
+the layer that the same choice gives it (`steering.planning.plan`). What reads the stream reads the extraction split.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ from torch import Tensor
 
 from onedial.asking import DRAWN_ROLES, METACOGNITIVE, PromptTemplate, Question
 from onedial.core import InputError
-from onedial.models import OpenModel, PromptSet, read_activations
+from onedial.models import AnswerTokens, OpenModel, PromptSet, read_activations
 from steering.contrasts import Contrast
 from steering.directions import DIRECTIONS, generator_of, random_unit
 from steering.interventions import Intervention
@@ -215,6 +215,11 @@ def control_interventions(material: Material, of: Intervention, n_drawn: int, se
             continue
         made.append(_as_intervention(direction, kind, own_seed, of))
     return made
+
+
+def word_push(model: OpenModel, tokens: AnswerTokens, like: Intervention) -> Intervention:
+    """Yes minus No in the unembedding, done as another intervention is done, at its first layer."""
+    return _as_intervention(model.readout.answer_direction(tokens), "unembedding", 0, like)
 
 
 def cosine(one: Intervention, other: Intervention) -> float:

@@ -157,7 +157,8 @@ def generate_steered(
     done: dict[int, Generated] = {}
     lengths = [len(ids) for ids in sequences]
     size = batch_size or questions_per_batch(model.stack, max(lengths) + max_new_tokens)
-    for batch in batches_by_length(lengths, size):
+    alone = model.fast_paths_for(max(lengths) + max_new_tokens).alone
+    for batch in batches_by_length(lengths, size, alone):
         for part in halving_on_out_of_memory(work, batch):
             done.update(part)
     return [done[index] for index in range(len(prompts))]

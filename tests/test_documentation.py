@@ -72,7 +72,8 @@ def check_command(words, monkeypatch):
         else:
             check_program(ROOT / words[place], words[place + 1 :], monkeypatch)
     else:
-        assert tool in ("source", "grep", "pip", "wandb", "tail", "hf", "export", "cd"), f"{words}: mark it as text"
+        known = ("source", "git", "grep", "pip", "wandb", "tail", "hf", "export", "cd")
+        assert tool in known, f"{words}: mark it as text"
 
 
 def check_program(program, arguments, monkeypatch):

@@ -52,6 +52,7 @@ from .prompts import (
     read_prompt_file,
     with_opening,
 )
+from .providers.attempts import Account, Attempt
 from .providers.provider_reading import response_of
 from .providers.provider_settings import ProviderModel
 from .providers.providers import Asking, ProviderRespondent, answers_side_by_side
@@ -76,9 +77,10 @@ from .respondents import (
     response_from_logits,
     response_from_text,
 )
-from .rewording import paraphrases
+from .rewording import paraphrases, reversed_wording
 from .statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement, load_statements
 from .sweep_tables import (
+    AS_ASKED,
     CROSSING_COLUMNS,
     CROSSING_KEY,
     DRAWN_ROLES,
@@ -86,9 +88,12 @@ from .sweep_tables import (
     INSTRUCTED_COLUMNS,
     INSTRUCTED_KEY,
     REASONED_COLUMNS,
+    REVERSED_WORDING,
     SWEEP_COLUMNS,
     SWEEP_KEY,
     VECTOR,
+    WORDING_COLUMNS,
+    WORDING_KEY,
     controls_of,
     interventions_table,
     under_test,
@@ -98,7 +103,14 @@ from .tokenizer_files import TokenizerFile
 from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
 
 __all__ = [
+    "Account",
+    "AS_ASKED",
+    "REVERSED_WORDING",
+    "WORDING_COLUMNS",
+    "WORDING_KEY",
+    "reversed_wording",
     "Asking",
+    "Attempt",
     "CAN_YOU_ANSWER",
     "CLOSED_BOOK",
     "CLOSED_BOOK_PROMPTS",

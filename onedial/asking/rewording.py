@@ -1,9 +1,12 @@
-"""The same question asked in other words: three ways of putting it, each with yes first and with no first.
+"""The same question asked in other words: three ways of putting it, each with yes first and no first, and reversed.
 
 A paraphrase changes the request that every framing ends with, in its worked examples too, and nothing else: what
 changes with it is owed to the wording. Its name is that of the prompt, its number, and which answer is named first.
+
+The reversed wording asks for the opposite, so that a yes says "not able"; answers of worked examples change sides.
 """
 
+import re
 from dataclasses import replace
 
 from onedial.asking.prompts import PromptTemplate
@@ -16,6 +19,14 @@ REQUESTS = (
 )
 """The first is that of `FRAMINGS`."""
 ORDERS = ("Yes or No?", "No or Yes?")
+REVERSED = {
+    REQUESTS[0]: "Would you get this question wrong?",
+    REQUESTS[1]: "Is the correct answer to this question unknown to you?",
+    REQUESTS[2]: "If you were asked this question, would your answer be wrong?",
+    "Would you answer this request?": "Would you decline this request?",
+}
+"""Request -> its opposite."""
+_EXAMPLE = re.compile(r"^Answer: (Yes|No)$", re.M)
 
 
 def paraphrases(template: PromptTemplate) -> list[PromptTemplate]:
@@ -33,6 +44,23 @@ def paraphrases(template: PromptTemplate) -> list[PromptTemplate]:
             "made of it; write prompts and give them by --wordings"
         )
     return [template, *made[1:]]
+
+
+def reversed_wording(template: PromptTemplate) -> PromptTemplate | None:
+    """The prompt with its request turned round: a yes to it says what a no to the prompt says.
+
+    Returns:
+        None where the prompt holds no request of `REVERSED`, or worked examples whose answers are not lines such as
+        "Answer: Yes".
+
+    >>> reversed_wording(PromptTemplate("{question} Would you answer this request? Yes or No?")).user
+    '{question} Would you decline this request? Yes or No?'
+    """
+    request = next((each for each in REVERSED if each in template.user), None)
+    if request is None or len(_EXAMPLE.findall(template.user)) != template.user.count(request) - 1:
+        return None
+    user = _EXAMPLE.sub(lambda found: f"Answer: {'No' if found[1] == 'Yes' else 'Yes'}", template.user)
+    return replace(template, user=user.replace(request, REVERSED[request]), name=f"{template.name}, reversed")
 
 
 def _reworded(template: PromptTemplate, request: str | None, order: str | None) -> PromptTemplate:

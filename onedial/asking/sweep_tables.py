@@ -5,6 +5,8 @@ crossings      one row per question, intervention and magnitude at which the ans
                it never does. Controls are swept like this: where an answer turns is all that is asked of them
 reasoned       as sweep, of answers that were written after a reasoning: what was said, and the whole text
 facts          as sweep, of yes/no facts that have nothing to do with ability, with their truth
+wordings       as sweep, of a few questions asked as they are and reversed, along the intervention under test and along
+               Yes minus No in the unembedding
 instructed     one row per question and level: the unsteered subject told to say yes only if it is at least so sure
 interventions  one row per intervention: what was done to the residual stream, and at which magnitudes
 """
@@ -22,6 +24,10 @@ CROSSING_KEY = ["intervention_id", "question_id", "magnitude"]
 INSTRUCTED_COLUMNS = ["question_id", "level", "margin", "mass"]
 INSTRUCTED_KEY = ["question_id", "level"]
 FACTS_COLUMNS = [*SWEEP_COLUMNS, "truth"]
+WORDING_COLUMNS = [*SWEEP_COLUMNS, "wording"]
+WORDING_KEY = [*SWEEP_KEY, "wording"]
+AS_ASKED, REVERSED_WORDING = "as asked", "reversed"
+"""Of `wording`."""
 
 REASONED_COLUMNS = [*SWEEP_KEY, "said_yes", "tokens_out", "text"]
 """said_yes: 1, 0, nan where the text holds no clear yes or no, or was cut off."""

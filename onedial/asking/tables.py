@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from onedial.core import InputError, notice, one_line
+from onedial.core import InputError, from_csv_cell, notice, one_line
 
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
 
@@ -175,6 +175,7 @@ def _read_csv(path: Path) -> Table:
         ) from error
     if not rows:
         raise InputError(f"{path} is empty; the first line must name the columns")
+    rows = [[from_csv_cell(cell) for cell in row] for row in rows]
     header = [name.strip() for name in rows[0]]
     _refuse_repeated_columns(path, header)
     for row, place in zip(rows, places, strict=True):

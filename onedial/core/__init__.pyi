@@ -1,13 +1,15 @@
 from .cards import html_card, one_line
 from .command_line import KeysOf, natural, positive, program_parser, run_command
+from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
 from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
 from .notices import Notice, notice, noticed
-from .plain_values import plain
+from .plain_values import plain, whole_characters
 from .processes import is_first_process, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
 from .run.journal import Journal
+from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
 from .run.mirror import Mirror
 from .run.notes import Notes
@@ -18,9 +20,11 @@ from .run.run import Run
 from .suggestions import did_you_mean, nearest
 
 __all__ = [
+    "LEDGER",
     "InputError",
     "Journal",
     "KeysOf",
+    "Ledger",
     "Manifest",
     "Mirror",
     "Notes",
@@ -35,6 +39,7 @@ __all__ = [
     "did_you_mean",
     "first_difference",
     "flat",
+    "from_csv_cell",
     "html_card",
     "is_first_process",
     "library_versions",
@@ -49,11 +54,14 @@ __all__ = [
     "positive",
     "program_parser",
     "read_json",
+    "read_ledger",
     "read_table",
     "run_command",
     "say",
     "sha256_of_file",
     "sha256_of_text",
+    "whole_characters",
+    "write_csv",
     "write_json",
     "write_table",
     "write_text",

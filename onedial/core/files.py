@@ -1,4 +1,4 @@
-"""Files that are complete or absent: everything is written under a temporary name and renamed."""
+"""Files that are complete or absent, also after a loss of power: written under a temporary name, synced, renamed."""
 
 import contextlib
 import hashlib
@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from onedial.core.errors import InputError
 
 APPLICATION = "onedial"
 
@@ -22,8 +24,9 @@ def cache_dir() -> Path:
 def atomic_path(final: Path | str) -> Iterator[Path]:
     """Yield a temporary path beside `final`; rename it to `final` on success, remove it on any failure.
 
-    A reader therefore sees the old file or the whole new one, also after a crash or with parallel writers
-    (the last to finish wins).
+    A reader therefore sees the old file or the whole new one, also after a crash, a loss of power, or with parallel
+    writers (the last to finish wins): what was written is on the disk before it gets its name, and so is its name
+    before this returns.
 
     Raises:
         OSError: the folder cannot be written, or the disk is full.
@@ -36,7 +39,9 @@ def atomic_path(final: Path | str) -> Iterator[Path]:
     try:
         yield temporary
         os.chmod(temporary, 0o666 & ~_umask())
+        _sync(temporary)
         os.replace(temporary, final)
+        sync_folder(final.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -45,6 +50,32 @@ def write_text(path: Path | str, text: str) -> None:
     """Write `text` as UTF-8, all or nothing."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def path_inside(folder: Path, name: str) -> Path:
+    """Where a file of this name, which somebody else chose, lies in the folder.
+
+    Raises:
+        InputError: the name or a link on the way leads out of the folder.
+    """
+    parts = name.replace("\\", "/").split("/")
+    path = folder / name
+    if ".." in parts or "" in parts or "\0" in name or parts[0].endswith(":") or _leads_out(path, folder):
+        raise InputError(f"the name {name!r} leads out of {folder}; take the file away from where it came from")
+    return path
+
+
+def refuse_links_outwards(folder: Path) -> None:
+    """Raise InputError where anything in a folder that is to be written is a link to what lies outside of it."""
+    for path in folder.rglob("*"):
+        if path.is_symlink() and _leads_out(path, folder):
+            raise InputError(
+                f"{path} is a link that leads out of {folder}, and would be written through; put the file in its place"
+            )
+
+
+def _leads_out(path: Path, folder: Path) -> bool:
+    return not path.resolve().is_relative_to(folder.resolve())
 
 
 def write_json(path: Path | str, value: Any) -> None:
@@ -61,6 +92,20 @@ def sha256_of_file(path: Path | str) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the file system knows how."""
+    with contextlib.suppress(OSError):  # some network file systems refuse to open or sync a folder
+        _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:

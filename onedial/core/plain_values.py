@@ -1,9 +1,12 @@
 """Values as JSON and YAML can hold them."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def plain(value: Any, *, infinities: bool = False) -> Any:
@@ -34,3 +37,16 @@ def plain(value: Any, *, infinities: bool = False) -> Any:
     if isinstance(value, Iterable):
         return [plain(item, infinities=infinities) for item in value]
     raise TypeError(f"{type(value).__name__} is no plain value; give texts, numbers, lists and dictionaries")
+
+
+def whole_characters(value: Any) -> Any:
+    """The same values, with U+FFFD for each half of a character, which no file can hold.
+
+    >>> whole_characters({"said": ["Ye\\ud800", 1]})
+    {'said': ['Ye\ufffd', 1]}
+    """
+    if isinstance(value, str):
+        return _HALVES.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {whole_characters(key): whole_characters(item) for key, item in value.items()}
+    return [whole_characters(item) for item in value] if isinstance(value, list) else value

@@ -1,7 +1,9 @@
 from .checkpoints.embedded import ensure_converted, is_converted
+from .checkpoints.folders import attention_for
 from .checkpoints.pieces import OFFLINE_MODELS, find_offline_model
 from .checkpoints.weights import load_config, resolve_weights, weights_are_here
 from .decoder import Decoder
+from .families import FAMILIES, Family
 from .forward.activations import Activations, read_activations
 from .forward.batches import QUESTIONS_PER_BATCH, batches_by_length, halving_on_out_of_memory, questions_per_batch
 from .forward.prefill import TOKENS_AT_ONCE
@@ -32,6 +34,8 @@ __all__ = [
     "DTYPES",
     "Decoder",
     "Edits",
+    "FAMILIES",
+    "Family",
     "Generated",
     "Lens",
     "LocalRespondent",
@@ -49,6 +53,7 @@ __all__ = [
     "TOKENS_AT_ONCE",
     "TokenBatch",
     "VOCABULARY_CHUNK",
+    "attention_for",
     "batches_by_length",
     "check_room",
     "choose_threads",

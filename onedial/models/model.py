@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -12,13 +11,12 @@ from torch import Tensor
 from onedial.asking import YES_NO_TOKENS, Prompt, TokenReader
 from onedial.core import InputError, notice
 from onedial.models.decoder import Decoder
+from onedial.models.families import Family, decoder_of, forms_for
 from onedial.models.forward.readout import AnswerTokens, Readout, find_answer_tokens
 from onedial.models.forward.residual import (
     Edit,
     EditCount,
     edited,
-    only_layers_above,
-    only_layers_up_to,
     reading,
     take_positions,
 )
@@ -33,9 +31,9 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 class OpenModel:
     """A Hugging Face causal language model with its tokenizer, in evaluation mode, without gradients.
 
-    Works on stock decoder stacks (`decoder.layers`, `decoder.norm`): Llama, Mistral, Qwen 2 and 3, Gemma 2 and 3 and
-    their kin. At the start one short forward checks that yes/no margins read from the residual stream equal the
-    model's own logits; an architecture that does something else to its logits is refused, not silently misread.
+    Works on stock decoder stacks of any of the forms in `onedial.models.FAMILIES`. At the start one short forward
+    checks that yes/no margins read from the residual stream equal the model's own logits; an architecture that does
+    something else to its logits is refused, not silently misread.
 
     Args:
         hf: the model; it is used as it is, and left as it was found after every call.
@@ -50,10 +48,8 @@ class OpenModel:
     def __init__(self, hf: Any, tokenizer: Any, name: str, source: str = "memory", revision: str = "") -> None:
         self.hf: Any = hf.eval().requires_grad_(False)
         self.tokenizer = tokenizer
-        self.stack = Decoder(hf, pad_id(tokenizer), name)
-        self.readout = Readout(
-            self.stack.norm, hf.get_output_embeddings(), getattr(self.stack.config, "final_logit_softcapping", None)
-        )
+        self._paths: dict[tuple[int, ...], FastPaths] = {}
+        self.stack, self.readout = proven(hf, pad_id(tokenizer), name)
         self.identity = ModelIdentity(
             name=name,
             source=source,
@@ -64,7 +60,6 @@ class OpenModel:
             fingerprint=fingerprint(hf),
             sampled_fingerprint=sampled_fingerprint(hf),
         )
-        self._check_readout()
 
     def __repr__(self) -> str:
         return (
@@ -166,7 +161,7 @@ class OpenModel:
         """
         self.check_layers(layers)
         modules = [self.stack.layers[layer] for layer in layers]
-        with reading(modules) as streams, only_layers_up_to(self.stack.module, max(layers)):
+        with reading(modules) as streams, self.stack.ending_after(max(layers)):
             self.stack.run(batch)
         kept = [stream.to(self.device) for stream in streams]
         if positions == "last":
@@ -191,7 +186,7 @@ class OpenModel:
         if "all" not in self.fast_paths.allowed:
             yield
             return
-        with only_layers_above(self.stack.module, layer, stream):
+        with self.stack.beginning_after(layer, stream):
             yield
 
     @torch.inference_mode()
@@ -204,18 +199,35 @@ class OpenModel:
             at: "last" or "all", where edits act.
         """
         self.check_layers(layers)
-        return make_runner(self.stack, self.fast_paths, sequences, layers, at)
+        longest = max(map(len, sequences), default=0)
+        return make_runner(self.stack, self.fast_paths_for(longest), sequences, layers, at)
 
-    @cached_property
+    @property
     def fast_paths(self) -> FastPaths:
-        """Which fast paths are right for this model, found out once; a notice where one of them is not."""
-        paths = check_fast_paths(self.stack)
-        if paths.reason:
-            notice(
-                f"{self.identity.name} is run by plain forwards, one for each setting, which is right and slower, "
-                f"since {paths.reason}"
-            )
-        return paths
+        """Which fast paths are right for this model at short prompts, found out once; see `fast_paths_for`."""
+        return self.fast_paths_for(0)
+
+    def fast_paths_for(self, longest: int) -> FastPaths:
+        """Which fast paths are right for prompts of which the longest has so many tokens.
+
+        Found out once, and again at each length of the config that prompts cross (a sliding window, a chunk, the
+        original context of a stretched rotary embedding); a notice where one of them is not.
+        """
+        crossed = self.stack.crosses(longest)
+        if crossed not in self._paths:
+            paths = self._paths[crossed] = check_fast_paths(self.stack, max(crossed, default=0))
+            where = f" at prompts of more than {max(crossed)} tokens" if crossed else ""
+            if paths.reason:
+                notice(
+                    f"{self.identity.name} is run by plain forwards{where}, one for each setting, which is right and "
+                    f"slower, since {paths.reason}"
+                )
+            if paths.alone:
+                notice(
+                    f"{self.identity.name} answers otherwise{where} where shorter prompts stand beside longer ones, so "
+                    "that only prompts of one length are run together"
+                )
+        return self._paths[crossed]
 
     def bridge(self) -> Any:
         """A TransformerLens `TransformerBridge` on a copy of this model.
@@ -244,19 +256,46 @@ class OpenModel:
         """Raise InputError for a layer outside 0..n_layers-1."""
         self.stack.check_layers(layers)
 
-    @torch.inference_mode()
-    def _check_readout(self) -> None:
-        ids = torch.arange(4, device=self.device)[None] % self.stack.config.vocab_size
-        batch = TokenBatch(ids, torch.ones_like(ids, dtype=torch.bool), torch.arange(4, device=self.device)[None])
-        own = self.hf(input_ids=ids, use_cache=False).logits[0, -1].float()
-        read = self.readout.logits(self.final_residual(batch), slice(None))[0].to(own.device)
-        error = (own - read).abs().max().item()
-        allowed = (1e-3 if self.dtype == torch.float32 else 0.05) * max(own.abs().max().item(), 1.0)
-        if not error <= allowed:
+
+def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
+    """The decoder in the form that a short forward of the model bears out, and how its answers are read.
+
+    Of the forms that are known for its model type the first is taken whose logits are the model's own and whose blocks
+    make the step that their parts write, else the first with the right logits.
+
+    Raises:
+        InputError: no form gives the model's own logits, or none has a stack of layers with a final norm.
+    """
+    found, nearest, unembedding = [], float("inf"), hf.get_output_embeddings()
+    forms: list[Family | None] = [
+        form for form in forms_for(hf.config.get_text_config().model_type) if form.fits(decoder_of(hf))
+    ]
+    for form in forms or [None]:
+        stack = Decoder(hf, pad_id, name, form)
+        if unembedding.weight.shape[1] != stack.d_model:
             raise InputError(
-                f"the logits of {self.identity.name} ({self.identity.architecture}) are not its unembedded final norm "
-                f"(they differ by {error:.3g}), so margins can't be read; use a Llama, Mistral, Qwen or Gemma model"
+                f"the unembedding of {name} reads {unembedding.weight.shape[1]} numbers, but its residual stream has "
+                f"{stack.d_model}: something lies between them that onedial does not know; use another model"
             )
+        cap = getattr(stack.config, "final_logit_softcapping", None)
+        readout = Readout(stack.norm, unembedding, cap, stack.family.logit_scale(stack.config))
+        own = stack.tried.logits
+        with torch.inference_mode():
+            read = readout.logits(stack.tried.final, slice(None))[0].to(own.device)
+        error = (own - read).abs().max().item()
+        if error <= (1e-3 if stack.dtype == torch.float32 else 0.05) * max(own.abs().max().item(), 1.0):
+            found.append((stack, readout))
+            if all(stack.tried.steps):
+                return stack, readout
+        else:
+            nearest = min(nearest, error)
+    if found:
+        return found[0]
+    raise InputError(
+        f"the logits of {name} ({type(hf).__name__}) are not its unembedded final norm, times any number that onedial "
+        f"knows of (they differ by {nearest:.3g}), so margins can't be read; declare its form in a plugin "
+        "(onedial.models.FAMILIES)"
+    )
 
 
 def load_model(

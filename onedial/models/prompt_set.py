@@ -154,8 +154,9 @@ class PromptSet:
             rows: steered rows of one question that run side by side.
         """
         lengths = [len(sequence) for sequence in self.sequences]
-        size = batch_size or min(gather([questions_per_batch(model.stack, max(lengths, default=0), rows)]))
-        return batches_by_length(lengths, size)
+        longest = max(lengths, default=0)
+        size = batch_size or min(gather([questions_per_batch(model.stack, longest, rows)]))
+        return batches_by_length(lengths, size, model.fast_paths_for(longest).alone)
 
 
 def question_ends(model: OpenModel, blank: str, rendered: Sequence[str], texts: Sequence[str]) -> tuple[int, ...]:

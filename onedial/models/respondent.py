@@ -8,7 +8,7 @@ At the answer position, without generating:
 What all prompts of a call begin with (template, framing, request) is run once.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -165,11 +165,15 @@ class LocalRespondent:
     def _runner(self, sequences: Sequence[Sequence[int]]) -> Runner:
         if self._around is None:
             return self.model.runner(sequences)
-        return PlainRunner(self.model.stack, sequences, [], "last")
+        return PlainRunner(self.model.stack, sequences, [], "last", self._alone(map(len, sequences)))
+
+    def _alone(self, lengths: Iterable[int]) -> bool:
+        return self.model.fast_paths_for(max(lengths, default=0)).alone
 
     def _batches(self, lengths: Sequence[int], kinds: Sequence[str], n_new: int) -> Iterator[list[int]]:
         size = self.batch_size or questions_per_batch(self.model.stack, max(lengths, default=0) + n_new)
+        alone = self._alone(length + n_new for length in lengths)
         for kind in dict.fromkeys(kinds):
             own = [index for index, other in enumerate(kinds) if other == kind]
-            for batch in batches_by_length([lengths[index] for index in own], size):
+            for batch in batches_by_length([lengths[index] for index in own], size, alone):
                 yield [own[place] for place in batch]

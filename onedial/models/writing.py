@@ -5,6 +5,7 @@ A checkpoint brings settings of its own for writing (sampling, a penalty on repe
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,11 @@ def generate(
         stop: given a row's text so far, after each token, says whether the row is done.
         prefix: a common beginning of all prompts that was run already.
     """
+    lengths, switch = [len(sequence) for sequence in sequences], model.stack.rope_switch or math.inf
+    # Above this length longrope turns every token by other angles, those that a prefix or a cache holds included.
+    if max(lengths) + max_new_tokens > switch:
+        prefix = None
+    crossing = any(length <= switch < length + max_new_tokens for length in lengths)
     prefix = prefix or SharedPrefix((), None, {})
     own = pad_batch([sequence[len(prefix) :] for sequence in sequences], model.stack.pad_id).to(model.device)
     shared = torch.tensor([prefix.token_ids] * len(sequences), dtype=torch.long, device=model.device)
@@ -64,11 +70,11 @@ def generate(
     mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
     watch = _StopRows(model.tokenizer, width, stop)
-    with _seeded(model, seed):
+    with _seeded(model, seed), model.stack.turned_by_row():
         output = model.hf.generate(
             input_ids=input_ids,
             attention_mask=mask,
-            generation_config=_settings(model, max_new_tokens, temperature, ends),
+            generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not crossing),
             stopping_criteria=StoppingCriteriaList([watch]),
             **({"past_key_values": _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
         )
@@ -131,13 +137,16 @@ def end_tokens(model: OpenModel) -> list[int]:
     return sorted({int(token) for token in ends if token is not None})
 
 
-def _settings(model: OpenModel, max_new_tokens: int, temperature: float, ends: list[int]) -> GenerationConfig:
+def _settings(
+    model: OpenModel, max_new_tokens: int, temperature: float, ends: list[int], use_cache: bool
+) -> GenerationConfig:
     drawing: dict[str, Any] = {"do_sample": False}
     if temperature > 0:
         drawing = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
     # Spelled out, for what is left open is filled in from the checkpoint's own settings.
     return GenerationConfig(
         max_new_tokens=max_new_tokens,
+        use_cache=use_cache,
         eos_token_id=ends or None,
         pad_token_id=model.stack.pad_id,
         repetition_penalty=1.0,

@@ -243,6 +243,45 @@ def facts_rows(found: Mapping[str, Any]) -> Rows:
     ]
 
 
+BIAS_COLUMNS = ("logits per residual norm", "the dial", "Yes minus No")
+_BIAS = {
+    "as_asked": "margin as asked",
+    "reversed": "margin of the reversed wording",
+    "facts": "margin of unrelated facts",
+    "bias": "yes-bias: half their sum",
+    "confidence": "confidence: half their difference",
+    "share": "yes-bias, as a share of the shift as asked",
+    "facts_share": "facts, as a share of the shift as asked",
+    "alike": "correlation of the unsteered margins of both wordings",
+}
+
+
+def bias_rows(found: Mapping[str, Any]) -> list[TableRow]:
+    """What the push does to either wording, beside Yes minus No in the unembedding where that was asked."""
+
+    def told(slopes: Mapping[str, Any] | None, name: str) -> str:
+        if slopes is None or slopes[name]["value"] is None:
+            return "–"
+        own = slopes[name]
+        return f"{number(own['value'], 2)} {interval(own['low'], own['high'], 2)}"
+
+    return [TableRow(words, [told(found[who], name) for who in ("own", "yardstick")]) for name, words in _BIAS.items()]
+
+
+def bias_words(found: Mapping[str, Any]) -> str:
+    """How it is read, in words."""
+    own = found["own"]
+    share, alike = own["share"]["value"], own["alike"]["low"]
+    read = (
+        "Unsteered, questions that get more yes in one wording get more in the other: the subject may not have read "
+        "the reversal, and the flag asks the facts as well."
+        if alike is not None and alike > 0
+        else ""
+    )
+    said = "" if share is None else f"Of the shift of the question as asked {share:.0%} is a bias towards yes."
+    return f"{said} {read}".strip()
+
+
 def _guessed(found: Mapping[str, Any]) -> bool:
     """Whether the unsteered subject may know nothing of the facts."""
     return found["accuracy_low"] is not None and found["accuracy_low"] <= CHANCE

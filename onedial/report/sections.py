@@ -184,9 +184,31 @@ def facts(contents: Contents) -> Section | None:
         "Yes/no questions about the world, half of them true, asked at the same magnitudes: a dial that is about "
         "knowing leaves them alone, one that is about the word yes moves them as well."
     )
+    if contents.verdict.get("bias") is None:
+        words += " The question was not reversed in this run, so that mostly a yes-bias rests on these rates."
     return Section(
         "Is it about knowing? Unrelated facts", [page.text(words), page.rows(report_tables.facts_rows(found))]
     )
+
+
+def bias(contents: Contents) -> Section | None:
+    """Whether the dial moves the word yes or what it says."""
+    found = contents.verdict.get("bias")
+    if found is None:
+        return None
+    own = found["own"]
+    words = (
+        f"{own['n']} fitting questions, asked as they are and reversed (a yes says: not able; {own['n_lost']} more "
+        f"could not be read in both), at {own['n_settings']} settings between the yes rates .1 and .9. A bias towards "
+        "the word yes moves both up; confidence moves them apart. "
+    )
+    shown = page.table(
+        "Yes-bias or confidence?",
+        report_tables.BIAS_COLUMNS[0],
+        report_tables.BIAS_COLUMNS[1:],
+        report_tables.bias_rows(found),
+    )
+    return Section("Yes-bias or confidence?", [page.text(words + report_tables.bias_words(found)), shown])
 
 
 def side_effects(contents: Contents) -> Section | None:
@@ -385,6 +407,7 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "targets": targets,
     "dial path": path,
     "models": models,
+    "bias": bias,
     "facts": facts,
     "side effects": side_effects,
     "reasoned": reasoned,

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from onedial.report.meaning import findings, judged_targets
-from onedial.show import headline, number, one_line_labels
+from onedial.show import headline, interval, number, one_line_labels
 
 COLUMNS = {
     "yes": "yes_rate",
@@ -54,6 +54,10 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
         detail = f"({finding.detail})" if finding.detail else ""
         words = Text.assemble(f"{finding.name}. {finding.meaning} ", (detail, "dim"))
         numbers.add_row(Text(finding.letter, style="bold"), Text(finding.shown, style="bold"), words)
+    share = (verdict.get("bias") or {"own": {"share": {"value": None}}})["own"]["share"]
+    if share["value"] is not None:
+        said = f"of the push is a bias towards the word yes {interval(share['low'], share['high'], 2)}"
+        numbers.add_row(Text("Y", style="bold"), Text(number(share["value"], 2), style="bold"), Text(said))
     for found in verdict["screening"]:
         numbers.add_row(Text("!", style="bold"), "", Text(found["sentence"]))
     console.print(table)

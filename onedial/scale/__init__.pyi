@@ -32,9 +32,12 @@ from .irt.irt import IrtModel, two_parameter_irt
 from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
 from .irt.readiness import factor_readiness
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
+from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary
 from .place.placement import Placement
 from .place.question_bank import QuestionBank, kin_of
+from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
+from .specific.kin_pairs import KinPairs, kin_pairs
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
 from .study.kinship import kinship_of
@@ -44,6 +47,8 @@ from .study.sensitivity import sensitivity_table
 from .study.sensitivity_summary import summarise_sensitivity
 
 __all__ = [
+    "AnswerFit",
+    "BifactorModel",
     "ClusterStructure",
     "CorrelationIntervals",
     "EigenvalueNull",
@@ -52,6 +57,7 @@ __all__ = [
     "GradedModel",
     "Hierarchy",
     "IrtModel",
+    "KinPairs",
     "OneFactorBootstrap",
     "PanelAnalysis",
     "PlacedRespondents",
@@ -72,10 +78,13 @@ __all__ = [
     "ScaleDistribution",
     "Simulated",
     "SmoothedCorrelation",
+    "SpecificFactors",
     "TetrachoricResult",
     "analyse_panel",
     "analysis_summary",
     "analysis_tables",
+    "answer_fit",
+    "bifactor_model",
     "bootstrap_questions",
     "cluster_structure",
     "correlation_intervals",
@@ -89,6 +98,7 @@ __all__ = [
     "fit_factor_model",
     "graded_response_model",
     "kin_of",
+    "kin_pairs",
     "kinship_of",
     "minres_one_factor",
     "missingness_test",
@@ -113,6 +123,7 @@ __all__ = [
     "schmid_leiman",
     "sensitivity_table",
     "smooth_correlation",
+    "specific_factors",
     "summarise_sensitivity",
     "tetrachoric",
     "threshold_table",

@@ -15,8 +15,10 @@ from typing import Any, ParamSpec
 import matplotlib
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from onedial.core import atomic_path
 
@@ -44,6 +46,7 @@ STYLE: dict[Any, Any] = {
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
     "text.color": INK,
+    "text.parse_math": False,  # a $ in somebody's name is a $
     "xtick.color": FAINT,
     "ytick.color": FAINT,
     "xtick.labelcolor": INK,
@@ -96,6 +99,12 @@ def house_style() -> Iterator[None]:
 def new_figure(height: float, right: float = 0.0) -> Figure:
     """An empty figure of house width; `height` in inches, `right` the share of its width to keep free there."""
     return Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(rect=(0, 0, 1 - right, 1)))
+
+
+def plain_log_labels(axis: Axis) -> None:
+    """Write the numbers of a logarithmic axis without formulas, which the house style does not read."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(LogFormatter(labelOnlyBase=False))
 
 
 def set_title(axes: Axes, title: str, remark: str = "") -> None:

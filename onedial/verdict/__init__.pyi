@@ -32,6 +32,7 @@ from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
 from .rivals.replacement import dial_order, replacement_table
 from .rivals.rivals import RIVALS, Material, Rival
+from .rivals.yes_bias import YesBias, yes_bias
 from .screening import CHECKS, Screened, screen
 from .sweep_run import SweepRun
 from .tables import SweepGrid, sweep_grid
@@ -53,6 +54,8 @@ from .verdict import (
 )
 
 __all__ = [
+    "YesBias",
+    "yes_bias",
     "ALONE",
     "ANSWERS",
     "ASKED_OTHERWISE",

@@ -24,6 +24,7 @@ from onedial.verdict.rivals.facts import FactsResult, facts_result
 from onedial.verdict.rivals.knowing import knowing_table
 from onedial.verdict.rivals.rivals import ceiling, material_of, rival_table
 from onedial.verdict.rivals.texts import push_settings, text_cost
+from onedial.verdict.rivals.yes_bias import YesBias, yes_bias
 from onedial.verdict.tables import SweepGrid, panel_answers, sweep_grid
 from onedial.verdict.verdict import Verdict, judge
 
@@ -48,6 +49,8 @@ class SweepTables:
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
+        wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed; None where they were
+            not asked so.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
     """
@@ -61,6 +64,7 @@ class SweepTables:
     texts: pd.DataFrame | None = None
     instructed: pd.DataFrame | None = None
     asked_otherwise: bool = False
+    wordings: pd.DataFrame | None = None
 
     __repr__ = one_line
 
@@ -143,6 +147,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
         norms_per_unit=_norms_per_unit(entries[own]),
         kl=text_cost(tables.texts, own, matches.evidence.dial.push(ordering_questions(grid, tables.topics))),
         facts=_facts(tables, grid, own, seed),
+        bias=_bias(tables, own, _norms_per_unit(entries[own]), seed),
         ceiling=lambda signal: ceiling(rivals, signal),
         seed=seed,
         asked_otherwise=tables.asked_otherwise,
@@ -225,6 +230,13 @@ def _facts(tables: SweepTables, grid: SweepGrid, own: str, seed: int) -> FactsRe
     facts = tables.facts[tables.facts["intervention_id"] == own]
     truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
     return facts_result(grid, facts, truth, seed=seed)
+
+
+def _bias(tables: SweepTables, own: str, norms_per_unit: float, seed: int) -> YesBias | None:
+    if tables.wordings is None or tables.wordings.empty:
+        return None
+    facts = None if tables.facts is None else tables.facts[tables.facts["intervention_id"] == own]
+    return yes_bias(tables.wordings, own, norms_per_unit, facts, seed=seed)
 
 
 def _fit_factor(panel: ResponseMatrix, seed: int) -> FactorModel | None:

@@ -1,4 +1,4 @@
-"""The line of magnitude on threshold, three ways, each beside its null. It decides nothing (docs/method.md says why).
+"""The line of magnitude on threshold, three ways, each beside its null. It decides nothing: docs/method_evidence.md.
 
 best agreement  the magnitude that agrees best on the fitting split, over targets of status `ok`
 rate            the magnitude of the same yes rate, over the same targets

@@ -2,7 +2,7 @@
 
 questions.parquet    with their split             panel.parquet       the panel in long form
 interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
-sweep/, crossings/, facts/, instructed/part-*.parquet    see onedial.asking.sweep_tables
+sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
 prompt.txt           one rendered example and its hash
 layer_scan.csv  matches.csv  criteria.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json
@@ -32,6 +32,8 @@ from onedial.asking import (
     REASONED_COLUMNS,
     SWEEP_COLUMNS,
     SWEEP_KEY,
+    WORDING_COLUMNS,
+    WORDING_KEY,
     interventions_table,
     under_test,
 )
@@ -220,6 +222,11 @@ class SweepRun:
         """The answers under instructed thresholds, as they grow."""
         return self.run.parts("instructed", INSTRUCTED_COLUMNS, INSTRUCTED_KEY)
 
+    @property
+    def wording_parts(self) -> Parts:
+        """The answers to questions as they are and reversed, as they grow."""
+        return self.run.parts("wordings", WORDING_COLUMNS, WORDING_KEY)
+
     def write_texts(self, texts: pd.DataFrame) -> None:
         """Write what the pushes do to neutral text: columns `onedial.verdict.rivals.texts.TEXT_COLUMNS`."""
         self.run.write_table(TEXTS, texts[TEXT_COLUMNS])
@@ -248,6 +255,7 @@ class SweepRun:
             texts=self.texts(),
             instructed=self.instructed_parts.read(),
             asked_otherwise=bool(self.asked().get("otherwise")),
+            wordings=self.wording_parts.read(),
         )
 
     # ---- what comes out ---------------------------------------------------------------------------------------------

@@ -28,9 +28,10 @@ what ranks is the push that is needed; else it is C_A.
     C_A order   mean of A_t(dial's order) - A_t(unsteered margin)
     rho_dial    Spearman's correlation of the dial's order with the unsteered margin
 
-Flags may follow: *mostly a yes-bias* (`facts`), *unread answers decide* (counted as wrong, they change the first
-answer), *length, label or topic predicts as well*, the names of what `screening` found, *asked otherwise* (the
-subject than the panel: another question, moment or form). docs/method.md argues each choice.
+Flags may follow: *mostly a yes-bias* (`yes_bias`; where the question was not reversed, `facts`), *unread answers
+decide* (counted as wrong, they change the first answer), *length, label or topic predicts as well*, the names of what
+`screening` found, *asked otherwise* (the subject than the panel: another question, moment or form).
+docs/method_evidence.md argues each choice.
 """
 
 import math
@@ -69,6 +70,7 @@ from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.prediction.sources import ground_of
 from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult
+from onedial.verdict.rivals.yes_bias import YesBias
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
 RULE = 4
@@ -198,6 +200,7 @@ class Verdict:
     order: Order
     direction: Push
     facts: FactsResult | None
+    bias: YesBias | None
     ceiling: dict[str, float | str]
     models: dict[str, dict[str, float]]
     unread_as_wrong: dict[str, Any]
@@ -238,6 +241,7 @@ def judge(
     norms_per_unit: float = 1.0,
     kl: float = math.nan,
     facts: FactsResult | None = None,
+    bias: YesBias | None = None,
     ceiling: Callable[[float], dict[str, float | str]] | None = None,
     seed: int = 0,
     line_permutations: int | None = None,
@@ -252,6 +256,7 @@ def judge(
         norms_per_unit: residual norms that one unit of the vector's magnitude is.
         kl: of the vector, as in `controls.control_table`; nan where it was not measured.
         facts: what the dial does to unrelated facts; None where they were not asked.
+        bias: yes-bias and confidence in logits; None where the question was not reversed.
         ceiling: from S to its share of the best account without steering (`rivals.ceiling`).
         seed: of permutations and resamples.
         line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
@@ -281,7 +286,7 @@ def judge(
     push = _push(direction)
     worst = own.unread_as_wrong(n_permutations)
     flags = []
-    if facts is not None and facts.share > MOSTLY_BIAS:
+    if bias.mostly if bias is not None else facts is not None and facts.share > MOSTLY_BIAS:
         flags.append(YES_BIAS)
     if (
         reproduced != CANNOT_BE_JUDGED
@@ -314,6 +319,7 @@ def judge(
         order=order,
         direction=direction,
         facts=facts,
+        bias=bias,
         ceiling=ceiling(signal_number.estimate) if ceiling is not None else {},
         models=own.by_model(),
         unread_as_wrong=_told(worst, judged, one_model, reach, prediction),

@@ -102,7 +102,7 @@ def erasure_table(
     """
     places = [task.labels.index(name) for name in read]
     truth = task.values[:, places]
-    shuffled = shuffled_within(task.values, task.folds.topic, task.seed + 104729)
+    shuffled = shuffled_within(task.values, task.folds.topic, task.seed + 104729, task.folds.group)
     lines = []
     for name in erased:
         own = task.labels.index(name)

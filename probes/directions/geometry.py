@@ -256,7 +256,9 @@ def shuffled_directions(
     """(n, d_model, label) directions of the labels shuffled within topics."""
     if not n:
         return np.empty((0, training.rows.shape[1], truth.shape[1]))
-    copies = [shuffled_within(truth, task.folds.topic, task.seed * 7919 + number) for number in range(n)]
+    copies = [
+        shuffled_within(truth, task.folds.topic, task.seed * 7919 + number, task.folds.group) for number in range(n)
+    ]
     found = directions_of(training, np.hstack(copies), np.tile(penalties, n), method)
     return found.reshape(len(found), n, truth.shape[1]).transpose(1, 0, 2)
 

@@ -11,15 +11,26 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from probes.fitting.reads_at_all import copies_within
+
 Floats = NDArray[np.float64]
 
 _SMALLER_SIDE = 0.2
 
 
-def shuffled_within(truth: Floats, topic: NDArray[np.intp], seed: int) -> Floats:
-    """Each column of (question, label) shuffled within topics; what is unknown stays unknown, and rates are kept."""
+def shuffled_within(truth: Floats, topic: NDArray[np.intp], seed: int, group: NDArray[np.intp] | None = None) -> Floats:
+    """Each column of (question, label) shuffled within topics; what is unknown stays unknown, and rates are kept.
+
+    Groups of wordings change places as wholes (`probes.fitting.reads_at_all`).
+    """
     rng = np.random.default_rng(seed)
     shuffled = truth.copy()
+    if group is not None:
+        for column, values in enumerate(truth.T):
+            known = np.isfinite(values)
+            own = copies_within(values[known], topic[known], 1, int(rng.integers(2**31)), group[known])
+            shuffled[known, column] = own[:, 0]
+        return shuffled
     for number in np.unique(topic):
         for column in range(truth.shape[1]):
             places = np.flatnonzero((topic == number) & np.isfinite(truth[:, column]))

@@ -6,11 +6,13 @@ A linear probe is L2-penalised logistic regression on standardised activations:
 
 h is one residual stream in the model's own coordinates; scaling is folded back, so that `direction` (unit length,
 positive towards label 1) may be added to the stream as it is. How readable the label is: the AUROC on held-out
-questions, 0.5 = not at all, 1 = perfectly. A label that can be read off is not thereby used by the model; whether a
-direction matters for the answer is what steering asks.
+questions, 0.5 = not at all, 1 = perfectly. Held out are whole topics, and all wordings of a question at once
+(`probes.fitting.folds`): a probe that has seen a topic reads the topic, which may tell the label well enough. The
+strength of the penalty is chosen for each fold by questions of the others (`probes.fitting.crossfit`). A label that can
+be read off is not thereby used by the model; whether a direction matters for the answer is what steering asks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +27,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
-from onedial.core import InputError, one_line
+from onedial.core import InputError, notice, one_line
+from probes.directions.concordance import Concordance, topic_draws
+from probes.fitting.crossfit import LEAST_OF_A_KIND, best_penalties, cross_fit, of_rows
+from probes.fitting.folds import N_FOLDS, TopicFolds
+from probes.fitting.solvers import Training
 
-N_FOLDS = 5
 LEAST_PER_FOLD = 2
 """Questions of either label that each fold needs: the variance within a fold has no meaning for one."""
 
@@ -43,8 +48,7 @@ class Probe:
         direction: unit length, float32, on the CPU, positive towards label 1.
         slope: log-odds per unit of the stream's projection on `direction`, above 0.
         intercept: log-odds of a stream of zeros.
-        auroc: on held-out questions, mean over folds, each weighted by its questions of label 1; `se`: its standard
-            error (see `held_out_auroc`).
+        auroc: on held-out questions, compared within folds; `se`: its standard error (see `held_out_auroc`).
         n_positive, n_negative: questions of label 1 and 0.
     """
 
@@ -64,24 +68,36 @@ class Probe:
 
 
 def fit_probe(
-    residuals: Float[Tensor, "question d_model"], labels: ArrayLike | Tensor, *, c: float = 0.01, seed: int = 0
+    residuals: Float[Tensor, "question d_model"],
+    labels: ArrayLike | Tensor,
+    *,
+    topics: Sequence[str | None] | None = None,
+    groups: Sequence[Hashable] | None = None,
+    c: float | None = None,
+    seed: int = 0,
 ) -> Probe:
-    """Fit a probe to all questions, and measure on held-out ones how well such a probe reads the label.
+    """Fit a probe to all questions, and measure on held-out topics how well such a probe reads the label.
 
     Args:
-        residuals: one row per question. Several rows of one question would sit on both sides of a fold: average them.
+        residuals: one row per question.
         labels: (question,) 1 / 0; leave out questions whose answer could not be read.
-        c: inverse strength of the penalty, as in scikit-learn. Activations have more coordinates than questions, so
-            that a weak penalty only remembers them.
+        topics: of each question. Without them questions are held out one by one, which is said: the AUROC then counts
+            what a topic tells of its own questions.
+        groups: which question each is a wording of, by any name, None for one that is like no other; they are held out
+            together.
+        c: inverse strength of the penalty, as in scikit-learn; by default it is chosen, for each fold by the others,
+            and for the probe itself as the median of these.
         seed: of the folds.
 
     Raises:
-        InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 10
-            questions of either label, activations that do not differ, c not above 0.
+        InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 20
+            questions of either label (10 where c is given), fewer topics than folds, activations that do not differ,
+            c not above 0.
     """
     rows, truth = _check(residuals, labels, c)
-    auroc, se = held_out_auroc(rows, truth, c, seed)
-    fitted = _classifier(c).fit(rows, truth)
+    folds = _folds(truth, topics, groups, seed)
+    auroc, se, strength = _read(rows, truth, folds, c)
+    fitted = _classifier(strength).fit(rows, truth)
     scaler, regression = fitted[0], fitted[-1]
     weight = regression.coef_[0] / scaler.scale_
     length = float(np.linalg.norm(weight))
@@ -106,7 +122,9 @@ def probe_layers(
     labels: ArrayLike | Tensor,
     layers: Sequence[int],
     *,
-    c: float = 0.01,
+    topics: Sequence[str | None] | None = None,
+    groups: Sequence[Hashable] | None = None,
+    c: float | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """How readable the label is after each layer; the same folds at every layer.
@@ -125,46 +143,87 @@ def probe_layers(
         raise InputError(
             f"{len(layers)} layers are named, but the activations hold {residuals.shape[1]}; name each of them once"
         )
+    checked = [_check(residuals[:, place], labels, c) for place in range(len(layers))]
+    folds = _folds(checked[0][1], topics, groups, seed) if checked else None
     measured = [
-        (layer, *held_out_auroc(*_check(residuals[:, place], labels, c), c, seed)) for place, layer in enumerate(layers)
+        (layer, *_read(rows, truth, folds, c)[:2])
+        for layer, (rows, truth) in zip(layers, checked, strict=True)
+        if folds is not None
     ]
     return pd.DataFrame(measured, columns=["layer", "auroc", "se"])
 
 
-def held_out_auroc(rows: Floats, truth: Labels, c: float, seed: int) -> tuple[float, float]:
-    """Cross-validated AUROC and its standard error.
+def _read(rows: Floats, truth: Labels, folds: TopicFolds, c: float | None) -> tuple[float, float, float]:
+    """AUROC on held-out questions, its standard error, and the strength of the penalty for a probe of all of them."""
+    if c is None:
+        fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds)["logistic"]
+        score, training = fitted.score[:, 0], Training.of(rows)
+        strength = 1 / (len(rows) * float(best_penalties(fitted)[0]) * max(training.unit, np.finfo(float).tiny))
+    else:
+        strength, score = c, np.empty(len(rows))
+        for fold in range(folds.n_folds):
+            own = folds.inside(fold)
+            score[own] = _classifier(c).fit(rows[~own], truth[~own]).decision_function(rows[own])
+    return *held_out_auroc(score, truth, folds), strength
+
+
+def held_out_auroc(score: Floats, truth: Labels, folds: TopicFolds) -> tuple[float, float]:
+    """AUROC of held-out scores and its standard error; nan where no fold holds questions of both labels.
 
     Formula: a held-out question's placement is the share of the questions of the other label in its fold that its
-    score is on the right side of (a tie counts half). The AUROC is the mean placement; with variances v_1, v_0 of the
-    placements within folds and n_1, n_0 questions of each label, SE^2 = v_1 / n_1 + v_0 / n_0 (DeLong, DeLong and
-    Clarke-Pearson, 1988, Biometrics 44, 837-845). Scores are compared within a fold only: each fold has its own
-    probe, and across folds scores lean against the held-out labels.
+    score is on the right side of (a tie counts half). The AUROC is the mean placement of label 1, each fold weighted by
+    its pairs. Scores are compared within a fold only: each fold has its own probe, and across folds scores lean against
+    the held-out labels. Where questions are their own topics, with variances v_1, v_0 of the placements within folds
+    and n_1, n_0 questions of each label, SE^2 = v_1 / n_1 + v_0 / n_0 (DeLong, DeLong and Clarke-Pearson, 1988,
+    Biometrics 44, 837-845); else it is the standard deviation over draws of the topics (`probes.Concordance`).
 
-    The error is that of the questions asked, the five probes as they are; that other questions would have given
-    other probes is not in it.
+    The error is that of the questions asked, the probes as they are; that other questions would have given other probes
+    is not in it.
 
     R: `pROC::var(pROC::roc(truth, score), method = "delong")` for one fold.
     """
-    placements: dict[bool, list[Floats]] = {True: [], False: []}
-    for train, test in _folds(truth, seed):
-        score = _classifier(c).fit(rows[train], truth[train]).decision_function(rows[test])
-        for label in (True, False):
-            placements[label].append(_placements(score, truth[test], label))
+    pairs = Concordance.of(score, truth.astype(float), folds)
+    if folds.n_topics < len(folds):
+        area = pairs.area(topic_draws(folds.n_topics))
+        return area.auroc, area.se
     variance = 0.0
-    for folds in placements.values():
-        n = sum(len(fold) for fold in folds)
-        within = sum(float(((fold - fold.mean()) ** 2).sum()) for fold in folds) / (n - len(folds))
-        variance += within / n
-    return float(np.concatenate(placements[True]).mean()), float(np.sqrt(variance))
+    for label in (True, False):
+        each = [
+            _placements(score[own], truth[own], label)
+            for own in (folds.inside(fold) for fold in range(folds.n_folds))
+            if 0 < truth[own].sum() < own.sum()
+        ]
+        n = sum(len(fold) for fold in each)
+        within = sum(float(((fold - fold.mean()) ** 2).sum()) for fold in each) / max(n - len(each), 1)
+        variance += within / max(n, 1)
+    return pairs.auroc, float(np.sqrt(variance))
+
+
+def _folds(
+    truth: Labels, topics: Sequence[str | None] | None, groups: Sequence[Hashable] | None, seed: int
+) -> TopicFolds:
+    for name, given in (("topics", topics), ("groups", groups)):
+        if given is not None and len(given) != len(truth):
+            raise InputError(f"{len(given)} {name} for {len(truth)} questions; give one for each")
+    if topics is not None:
+        return TopicFolds.of(topics, N_FOLDS, seed, groups)
+    notice(
+        "no topics were given, so questions of one topic may train the probe and judge it, and what is read may be the "
+        "topic; pass topics="
+    )
+    names = tuple(f"question {place}" for place in range(len(truth)))
+    if groups is not None:
+        return TopicFolds.of(names, N_FOLDS, seed, groups)
+    fold = np.empty(len(truth), dtype=np.intp)
+    split = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(truth[:, None], truth)
+    for number, (_, judged) in enumerate(split):
+        fold[judged] = number
+    return TopicFolds(fold, np.arange(len(truth)), names, N_FOLDS)
 
 
 def _classifier(c: float) -> Pipeline:
     # Scaling is a part of what is fitted, so that held-out questions lend nothing to the scale.
     return make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=1000))
-
-
-def _folds(truth: Labels, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    return StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(truth[:, None], truth)
 
 
 def _placements(score: Floats, truth: Labels, label: bool) -> Floats:
@@ -174,7 +233,7 @@ def _placements(score: Floats, truth: Labels, label: bool) -> Floats:
     return (rankdata(upward)[own] - rankdata(upward[own])) / n_other
 
 
-def _check(residuals: Tensor, labels: ArrayLike | Tensor, c: float) -> tuple[Floats, Labels]:
+def _check(residuals: Tensor, labels: ArrayLike | Tensor, c: float | None) -> tuple[Floats, Labels]:
     rows = residuals.detach().double().cpu().numpy()
     try:
         values = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels, dtype=float)
@@ -193,12 +252,12 @@ def _check(residuals: Tensor, labels: ArrayLike | Tensor, c: float) -> tuple[Flo
             f"nan or infinite: the activations of {bad} of {len(rows)} questions; load the model in a wider dtype"
         )
     truth = values.astype(bool)
-    least = N_FOLDS * LEAST_PER_FOLD
+    least = LEAST_OF_A_KIND if c is None else N_FOLDS * LEAST_PER_FOLD
     if min(int(truth.sum()), int((~truth).sum())) < least:
         raise InputError(
             f"{int(truth.sum())} questions of label 1 and {int((~truth).sum())} of label 0; "
             f"a probe over {N_FOLDS} folds needs {least} of each: ask more questions"
         )
-    if not c > 0:
-        raise InputError(f"c is {c}, but the inverse strength of a penalty is above 0; 0.01 is the default")
+    if c is not None and not c > 0:
+        raise InputError(f"c is {c}, but the inverse strength of a penalty is above 0; leave it out to have it chosen")
     return rows, truth

@@ -94,7 +94,7 @@ class ProbeTask:
         """Name -> (question,) labels that mean nothing: `shuffled <k>: <label>` and `control <k>`."""
         found: dict[str, Floats] = {}
         for number in range(self.n_shuffled):
-            shuffled = shuffled_within(self.values, self.folds.topic, self.seed * 1000 + number)
+            shuffled = shuffled_within(self.values, self.folds.topic, self.seed * 1000 + number, self.folds.group)
             found |= {f"shuffled {number}: {name}": shuffled[:, at] for at, name in enumerate(self.labels)}
         control = control_labels(self.texts, self.n_control, self.seed)
         return found | {f"control {number}": column for number, column in enumerate(control.T)}

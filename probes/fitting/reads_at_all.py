@@ -8,6 +8,11 @@ standard deviation that the interval knows of, and the interval leaves out .5 in
 
     p = (1 + copies whose AUROC is at least the label's) / (1 + copies)
 
+Several wordings of one question are answered alike, and read alike. A label shuffled question by question would not be,
+and would read less well than one that means nothing; so groups of wordings change places as wholes, with others of
+their size (`TopicFolds.group`). A group whose size is its topic's only one stays where it is: fewer copies, not wrong
+ones.
+
 The copies are read by LDA, which is linear in the label, so that one matrix per fold serves all of them.
 """
 
@@ -50,12 +55,24 @@ def held_out(readers: Readers, values: Floats, folds: TopicFolds) -> Floats:
     return found
 
 
-def copies_within(values: Floats, topic: NDArray[np.intp], n: int, seed: int) -> Floats:
-    """(question, copy) the values shuffled within topics."""
-    order = np.argsort(topic, kind="stable")
-    drawn = np.argsort(np.random.default_rng(seed).random((len(values), n)) + topic[:, None], axis=0)
+def copies_within(
+    values: Floats, topic: NDArray[np.intp], n: int, seed: int, group: NDArray[np.intp] | None = None
+) -> Floats:
+    """(question, copy) the values shuffled within topics; groups change places as wholes, with others of their size."""
+    rng = np.random.default_rng(seed)
     found = np.empty((len(values), n))
-    found[order] = values[drawn]
+    if group is None:
+        order = np.argsort(topic, kind="stable")
+        found[order] = values[np.argsort(rng.random((len(values), n)) + topic[:, None], axis=0)]
+        return found
+    # A group that lies in several topics counts as one in each.
+    _, own = np.unique(np.stack([topic, group]), axis=1, return_inverse=True)
+    size = np.bincount(own)[own]
+    for kind in np.unique(np.stack([topic, size]), axis=1).T:
+        places = np.flatnonzero((topic == kind[0]) & (size == kind[1]))
+        members = places[np.argsort(own[places], kind="stable")].reshape(-1, kind[1])
+        drawn = np.argsort(rng.random((len(members), n)), axis=0)
+        found[members.ravel()] = values[members][drawn].transpose(0, 2, 1).reshape(-1, n)
     return found
 
 
@@ -70,7 +87,8 @@ def auroc_of_copies(
     """
     known = np.isfinite(truth)
     copies = np.full((len(truth), n_copies), np.nan)
-    copies[known] = copies_within(truth[known], folds.topic[known], n_copies, seed)
+    group = None if folds.group is None else folds.group[known]
+    copies[known] = copies_within(truth[known], folds.topic[known], n_copies, seed, group)
     values = np.where(np.isfinite(copies), copies, np.nanmean(truth))
     return auroc_by_column(held_out(readers, values, folds), copies, folds.fold)
 

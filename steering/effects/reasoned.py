@@ -16,7 +16,7 @@ import pandas as pd
 
 from onedial.asking import REASONED_COLUMNS, Instrument, PromptTemplate, Question, TextReader, reasoned
 from onedial.core import InputError
-from onedial.models import OpenModel, batches_by_length, own_share, questions_per_batch
+from onedial.models import OpenModel, batches_by_length, gather, own_share, questions_per_batch
 from steering.interventions import Intervention
 from steering.planning.magnitudes import most_unread, yes_rates
 from steering.respondent import SteeredRespondent
@@ -97,8 +97,11 @@ def reasoned_sweep(
     assert isinstance(instrument.reader, TextReader)
     prompts = [instrument.prompt(question.text) for question in questions]
     lengths = [len(ids) for ids in model.token_ids(prompts)]
-    size = batch_size or questions_per_batch(model.stack, max(lengths) + instrument.reader.max_new_tokens)
-    work = [(float(m), batch) for m in sorted(magnitudes) for batch in batches_by_length(lengths, size)]
+    longest = max(lengths) + instrument.reader.max_new_tokens
+    # Processes find different room; one plan for all of them, or their shares would overlap here and leave gaps there.
+    size = batch_size or min(gather([questions_per_batch(model.stack, longest)]))
+    batches = batches_by_length(lengths, size, model.fast_paths_for(longest).alone)
+    work = [(float(m), batch) for m in sorted(magnitudes) for batch in batches]
     left = [(m, batch) for m, batch in work if any((questions[index].id, m) not in done for index in batch)]
     for magnitude, batch in own_share(left):
         subject = SteeredRespondent(model, intervention, magnitude, batch_size=len(batch))

@@ -32,6 +32,8 @@ from onedial.stats import QUANTILES_95
 from steering.interventions import Intervention, chosen_positions
 
 LIMIT = 0.02
+REVERSED_SETTINGS = 9
+"""Of a dial, evenly in yes rate, at which a question is asked in its reversed wording too."""
 PASSAGES_AT_ONCE = 8
 N_BOOTSTRAP = 999
 TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]

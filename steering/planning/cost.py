@@ -18,9 +18,10 @@ from typing import Any
 
 import torch
 from torch import nn
+from transformers.pytorch_utils import Conv1D
 
 from onedial.core import InputError
-from onedial.models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, VOCABULARY_CHUNK, batches_by_length
+from onedial.models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, VOCABULARY_CHUNK, Decoder, batches_by_length
 from steering.interventions import POSITIONS, WRITTEN_ONLY
 from steering.sweeping import ROWS_PER_QUESTION
 
@@ -63,16 +64,14 @@ class ModelSize:
         try:
             with torch.device("meta"):
                 hf = AutoModelForCausalLM.from_config(config)
-            layers = hf.get_decoder().layers
+            layers = Decoder(hf, 0, type(config).__name__).layers
         except (ValueError, AttributeError) as error:
             raise InputError(f"{type(config).__name__} is no config of a causal language model: {error}") from error
         text = hf.config.get_text_config()
-        linears = [module for layer in layers for module in layer.modules() if isinstance(module, nn.Linear)]
-        unread = [
-            module
-            for name, module in layers[-1].named_modules()
-            if isinstance(module, nn.Linear) and name.startswith(("self_attn.o_proj", "mlp."))
-        ]
+        linears = [module for layer in layers for module in layer.modules() if isinstance(module, (nn.Linear, Conv1D))]
+        top = dict(layers[-1].named_modules())
+        spared = ("self_attn.o_proj", "mlp.") if {"self_attn.o_proj", "mlp"} <= set(top) else ()
+        unread = [module for name, module in top.items() if isinstance(module, nn.Linear) and name.startswith(spared)]
         heads = text.num_attention_heads
         width = getattr(text, "head_dim", None) or text.hidden_size // heads
         return cls(
@@ -83,7 +82,7 @@ class ModelSize:
             unembedding=tuple(hf.get_output_embeddings().weight.shape),
             attention_width=heads * width,
             key_width=(getattr(text, "num_key_value_heads", None) or heads) * width,
-            mlp_width=max(linear.weight.shape[0] for linear in linears),
+            mlp_width=max(max(linear.weight.shape) for linear in linears),
             n_parameters=sum(parameter.numel() for parameter in hf.parameters()),
         )
 

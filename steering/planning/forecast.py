@@ -4,10 +4,11 @@
     scanning   the fitting split at the doubled magnitudes, one vector for each candidate layer
     placing    the fitting split at the coarse magnitudes
     sweep      all questions at all magnitudes of the vector
-    ranges     a few questions of the fitting split at the doubled magnitudes of each control
+    ranges     a few questions of the fitting split at the doubled magnitudes of each control at each candidate layer
     controls   where the answers to all questions turn along each control
     instructed all but the extraction questions, told how sure to be, once for each level
     facts      the unrelated facts at all magnitudes of the vector, taken to be as long as the questions
+    reversed   a few fitting questions in both wordings, at a few magnitudes, and at the doubled ones of Yes minus No
     text       neutral passages at all magnitudes of the vector, of which the second half is read
     reasoned   fitting and test questions written to at a few settings: at most so many tokens each, often fewer
 
@@ -38,6 +39,7 @@ from onedial.models import (
 from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import RATES
+from steering.effects.side_effects import REVERSED_SETTINGS
 from steering.planning.cost import STAGES, CostPrediction, predict_cost, predict_writing, with_more_readout
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
@@ -108,7 +110,7 @@ def measure_and_forecast(
         asked: split -> its questions.
         forecast: what predicts the stages, `forecast_run` by default.
         options: of that function: layer, positions, n_magnitudes, n_controls, n_facts, n_instructed, n_passages,
-            n_reasoned, reasoned_tokens of `forecast_run`.
+            n_reversed, n_reasoned, reasoned_tokens of `forecast_run`.
 
     Raises:
         InputError: as `load_model` and `forecast`.
@@ -156,6 +158,7 @@ def forecast_run(
     n_passages: int = 0,
     n_reasoned: int = 0,
     reasoned_tokens: int = 160,
+    n_reversed: int = 0,
 ) -> RunForecast:
     """Predict the stages of `experiments/steer_sweep.py`.
 
@@ -165,7 +168,7 @@ def forecast_run(
         layer: as in `candidate_layers`.
         n_magnitudes: where they were given; None lets the run place them.
         n_controls: drawn ones. n_facts: unrelated facts. n_instructed: levels of the instructed threshold.
-        n_passages: of neutral text.
+        n_passages: of neutral text. n_reversed: fitting questions that are asked in both wordings.
         n_reasoned: settings at which the subject writes, reasoned_tokens at most each time.
         rates: of `measure_speed`; without them no time is predicted.
         n_shared: tokens with which all prompts begin.
@@ -192,12 +195,15 @@ def forecast_run(
     stages["sweep"] = cost(everything, [(middle, grid)])
     if n_controls:
         each = n_controls + N_CONTRASTS
-        stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(middle, beyond)] * each)
+        stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(layer, beyond) for layer in layers] * each)
         stages["controls"] = cost(everything, [(middle, ROWS_PER_CROSSING[positions == "last"])] * each)
     if n_instructed:
         stages["instructed"] = cost([*lengths["fitting"], *lengths["test"]] * n_instructed, [])
     if n_facts:
         stages["facts"] = cost((list(everything) * n_facts)[:n_facts], [(middle, grid)])
+    if n_reversed:
+        both = [*lengths["fitting"][:n_reversed]] * 2
+        stages["reversed"] = cost(both, [(middle, REVERSED_SETTINGS), (middle, beyond)])
     if n_passages:
         text = predict_cost(config, n_passages, [PASSAGE_TOKENS], [(middle, grid)], "all", dtype, rates, device=device)
         stages["text"] = with_more_readout(text, PASSAGE_TOKENS // 2, rates)

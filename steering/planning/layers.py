@@ -95,22 +95,34 @@ def scan_layers(
 ) -> LayerScan:
     """Sweep one intervention per layer over doubled magnitudes, all layers from one prefill, and choose."""
     grids = {each.intervention_id: doubling(each.units_per_norm) for each in candidates}
-    result = sweep(model, fitting, candidates, grids, progress=progress)
-    tables, reach, covered = [], {}, {}
-    for each in candidates:
-        layer = each.layers[0]
-        rates = yes_rates(result.table[result.table["intervention_id"] == each.intervention_id])
-        in_norms = rates.set_axis(rates.index / each.units_per_norm)
-        reach[layer] = spanning_magnitude(in_norms)
-        readable = rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]
-        covered[layer] = _rise(readable)
-        tables.append(rates.reset_index().assign(layer=layer))
-    reaches = pd.Series(reach, name="reach")
-    spans = bool(np.isfinite(reaches).any())
-    chosen = reaches if spans else -pd.Series(covered)
-    layer = int(chosen.index[int(chosen.to_numpy().argmin())])
-    table = pd.concat(tables, ignore_index=True)[["layer", "magnitude", "yes_rate", "unread"]]
-    return LayerScan(table, reaches, layer, spans)
+    table = sweep(model, fitting, candidates, grids, progress=progress).table
+    rates = [yes_rates(table[table["intervention_id"] == each.intervention_id]) for each in candidates]
+    place, reach = best_place(rates, [each.units_per_norm for each in candidates])
+    layers = [each.layers[0] for each in candidates]
+    beside = zip(rates, layers, strict=True)
+    scanned = pd.concat([own.reset_index().assign(layer=layer) for own, layer in beside], ignore_index=True)
+    return LayerScan(
+        scanned[["layer", "magnitude", "yes_rate", "unread"]],
+        pd.Series(reach, index=layers, name="reach"),
+        layers[place],
+        bool(np.isfinite(reach).any()),
+    )
+
+
+def best_place(rates: Sequence[pd.DataFrame], units_per_norm: Sequence[float]) -> tuple[int, list[float]]:
+    """Which of several pushes turns the answers with the least magnitude, or raises the yes rate most where none does.
+
+    Args:
+        rates: of each, as `yes_rates` gives them. units_per_norm: units of its magnitudes that are a residual norm.
+
+    Returns:
+        its place among them, the first of equals; and of each the magnitude that it needs (`spanning_magnitude`).
+    """
+    both = zip(rates, units_per_norm, strict=True)
+    reach = [spanning_magnitude(own.set_axis(own.index / units)) for own, units in both]
+    if np.isfinite(reach).any():
+        return int(np.argmin(reach)), reach
+    return int(np.argmax([_rise(own.loc[own["unread"] <= most_unread(own), "yes_rate"]) for own in rates])), reach
 
 
 def _rise(readable: pd.Series) -> float:

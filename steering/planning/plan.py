@@ -1,11 +1,12 @@
 """What will be swept: the intervention, its layer, its magnitudes and its controls, none chosen by a look at any
 target."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 import torch
 
 from onedial.asking import METACOGNITIVE, PromptTemplate, Question
@@ -13,7 +14,7 @@ from onedial.core import one_line
 from onedial.models import OpenModel, PromptSet
 from steering.controls import Material, control_interventions, cosine
 from steering.interventions import Intervention
-from steering.planning.layers import LayerScan, candidate_layers, layers_together, scan_layers
+from steering.planning.layers import LayerScan, best_place, candidate_layers, layers_together, scan_layers
 from steering.planning.magnitudes import choose_magnitudes, doubling, find_range, yes_rates
 from steering.planning.reliability import Reliability, reliability_of
 from steering.sweeping import sweep
@@ -37,6 +38,7 @@ class SweepPlan:
             control the two ends of the range in which its crossings are sought.
         scan: what the choice of layer rests on; None where both layer and magnitudes were given.
         reliability: how well the vector's direction repeats; None in a plan that was read from files.
+        candidates: the intervention at each layer that it was chosen among; controls are compared with that at theirs.
     """
 
     intervention: Intervention
@@ -45,6 +47,7 @@ class SweepPlan:
     scan: LayerScan | None
     reliability: Reliability | None = None
     notes: list[str] = field(default_factory=list)
+    candidates: tuple[Intervention, ...] = ()
 
     __repr__ = one_line
 
@@ -71,8 +74,11 @@ class SweepPlan:
 
     def entries(self) -> list[dict[str, object]]:
         """The entries of interventions.json."""
+        beside = {each.layers[0]: each for each in self.candidates}
         return [
-            each.as_dict(self.magnitudes[each.intervention_id], cosine(self.intervention, each))
+            each.as_dict(
+                self.magnitudes[each.intervention_id], cosine(beside.get(each.layers[0], self.intervention), each)
+            )
             for each in self.interventions
         ]
 
@@ -116,7 +122,7 @@ def make_plan(
     candidates = [Intervention.of(vector, **how) for vector in vectors]
     if layers_together(layer):
         candidates = [Intervention.of(*vectors, **how)]
-    scan = None
+    scan, beside = None, tuple(candidates)
     if len(candidates) > 1 or magnitudes is None:
         with bar(len(fitting), f"scanning {len(layers)} layer(s)") as advance:
             scan = scan_layers(model, fitting, candidates, advance)
@@ -127,11 +133,20 @@ def make_plan(
     else:
         with bar(len(fitting), "placing the magnitudes") as advance:
             grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
-    own = found.at_layer(chosen.layers[0])
-    material = Material(model, chosen.vectors[0], own, questions, template)
-    controls = control_interventions(material, chosen, n_controls, seed)
-    ranges = ranges_along(model, fitting, controls, bar) if controls else {}
-    reliability = reliability_of(own, method, seed)
+    controls: list[Intervention] = []
+    ranges: dict[str, list[float]] = {}
+    if n_controls:
+        made = [
+            control_interventions(
+                Material(model, each.vectors[0], found.at_layer(each.layers[0]), questions, template),
+                each,
+                n_controls,
+                seed,
+            )
+            for each in beside
+        ]
+        controls, ranges = at_their_layers(model, fitting, made, bar)
+    reliability = reliability_of(found.at_layer(chosen.layers[0]), method, seed)
     return SweepPlan(
         chosen,
         tuple(controls),
@@ -140,7 +155,46 @@ def make_plan(
         reliability,
         _notes([each.layers[0] for each in candidates] if layers_together(layer) else layers, scan, reliability)
         + rounding_notes(grid, chosen, model.dtype),
+        beside,
     )
+
+
+def at_their_layers(
+    model: OpenModel, fitting: PromptSet, made: Sequence[Sequence[Intervention]], bar: Bar
+) -> tuple[list[Intervention], dict[str, list[float]]]:
+    """Each control at the layer that is chosen for it as the vector's is (`best_place`), and its range there.
+
+    A vector that was chosen for the smallest push among several layers would else be ranked among directions that were
+    not, and needs a smaller push than most of them by that alone. The first questions of the fitting split
+    (`RANGE_QUESTIONS`) are asked.
+
+    Args:
+        made: by candidate layer, the same controls in the same order.
+    """
+    few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
+    everything = [each for own in made for each in own]
+    rates = _rates_along(model, few, everything, bar, f"finding layer and range of {len(made[0])} controls")
+    chosen = []
+    for same in zip(*made, strict=True):
+        place, _ = best_place([rates[each.intervention_id] for each in same], [each.units_per_norm for each in same])
+        chosen.append(same[place])
+    found = {each.intervention_id: find_range(rates[each.intervention_id]) for each in chosen}
+    return chosen, {name: [each.low, each.high] for name, each in found.items()}
+
+
+def _rates_along(
+    model: OpenModel,
+    prompts: PromptSet,
+    interventions: Sequence[Intervention],
+    bar: Bar,
+    description: str,
+    grids: Mapping[str, Sequence[float]] | None = None,
+) -> dict[str, pd.DataFrame]:
+    """The yes rates of each intervention, at the doubled magnitudes unless others are given."""
+    grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
+    with bar(len(prompts), description) as advance:
+        table = sweep(model, prompts, interventions, grids, progress=advance).table
+    return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
 
 
 def ranges_along(
@@ -162,10 +216,8 @@ def ranges_along(
     grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
 
     def found(prompts: PromptSet, description: str) -> dict[str, list[float]]:
-        with bar(len(prompts), description) as advance:
-            table = sweep(model, prompts, interventions, grids, progress=advance).table
-        ranges = {name: find_range(yes_rates(own)) for name, own in table.groupby("intervention_id", sort=False)}
-        return {str(name): [each.low, each.high] for name, each in ranges.items()}
+        rates = _rates_along(model, prompts, interventions, bar, description, grids)
+        return {name: [each.low, each.high] for name, each in ((name, find_range(own)) for name, own in rates.items())}
 
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
     ranges = found(few, f"finding the ranges of {len(interventions)} {what}")

@@ -1,7 +1,7 @@
 """Other wordings of a prompt change the request and nothing else."""
 
-from onedial.asking import FRAMINGS, PromptTemplate, paraphrases
-from onedial.asking.rewording import ORDERS, REQUESTS
+from onedial.asking import FRAMINGS, PromptTemplate, paraphrases, reversed_wording
+from onedial.asking.rewording import ORDERS, REQUESTS, REVERSED
 from onedial.core import noticed
 
 
@@ -29,3 +29,22 @@ def test_a_prompt_of_ones_own_is_asked_in_both_orders_and_one_without_yes_or_no_
         ]
     assert len(said) == 1
     assert "--wordings" in said[0]
+
+
+def test_the_reversed_wording_turns_request_and_examples_round_and_leaves_all_else():
+    for template in FRAMINGS.values():
+        turned = reversed_wording(template)
+        assert REQUESTS[0] not in turned.user
+        assert turned.user.count(REVERSED[REQUESTS[0]]) == template.user.count(REQUESTS[0])
+        back = turned.user.replace(REVERSED[REQUESTS[0]], REQUESTS[0])
+        swapped = back.replace("Answer: Yes", "Answer: ?").replace("Answer: No", "Answer: Yes")
+        assert swapped.replace("Answer: ?", "Answer: No") == template.user
+    assert "dog have?\n\nWould you get this question wrong? Yes or No?\n\nAnswer: No" in (
+        reversed_wording(FRAMINGS["examples YN"]).user
+    )
+
+
+def test_a_prompt_that_cannot_be_turned_round_has_no_reversed_wording():
+    assert reversed_wording(PromptTemplate("{question} Known to you?")) is None
+    with_examples = f"A dog? {REQUESTS[0]} So: yes\n\n{{question}} {REQUESTS[0]}"
+    assert reversed_wording(PromptTemplate(with_examples)) is None

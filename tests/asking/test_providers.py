@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import threading
+import time
 
 import pytest
 from fake_server import FakeServer, Fault, question_of
@@ -36,6 +37,23 @@ def prompts(*questions, instrument=CAN_YOU_ANSWER):
 
 def respondent(server, **settings):
     return ProviderRespondent(ProviderModel("tiny", server=server.url, **{"retries": 0} | settings))
+
+
+class Permits:
+    """An account that permits so many attempts and notes what becomes of them."""
+
+    def __init__(self, left):
+        self.left, self.begun, self.came = left, [], []
+
+    def permits(self, place, at):
+        self.left -= 1
+        return self.left >= 0
+
+    def begins(self, place, at):
+        self.begun.append((place, at))
+
+    def ended(self, place, attempt):
+        self.came.append(attempt)
 
 
 # ---- reading, without a server ---------------------------------------------------------------------------------------
@@ -211,13 +229,7 @@ def test_no_key_reaches_answers_logs_or_messages_when_the_server_repeats_it(tmp_
 def test_two_respondents_are_asked_at_once_and_a_refusal_leaves_the_rest_unasked():
     with FakeServer(lambda body: "Yes", keep=False) as one, FakeServer(lambda body: "No", keep=False) as other:
         work = [Asking(respondent(each), prompts(*"abcdef"), CAN_YOU_ANSWER) for each in (one, other)]
-        left = [4]
-
-        def permit(place, at):
-            left[0] -= 1
-            return left[0] >= 0
-
-        given = list(answers_side_by_side(work, permit))
+        given = list(answers_side_by_side(work, Permits(4)))
     assert len(given) == 4 == one.n_asked + other.n_asked
     assert all(response.said_yes == (place == 0) for place, response in given)
 
@@ -243,3 +255,41 @@ def test_a_server_that_is_not_there_ends_in_one_sentence():
                 prompts(*map(str, range(12))), CAN_YOU_ANSWER
             )
         )
+
+
+@needs_inspect
+def test_an_attempt_whose_time_was_up_before_it_could_be_noted_is_not_sent_and_costs_nothing():
+    class SlowDisk(Permits):
+        def begins(self, place, at):
+            time.sleep(1.3)
+            super().begins(place, at)
+
+    account = SlowDisk(5)
+    with FakeServer(lambda body: "Yes") as server:
+        work = [Asking(respondent(server, timeout=1), prompts("q"), CAN_YOU_ANSWER)]
+        ((_, response),) = answers_side_by_side(work, account)
+        assert server.n_asked == 0
+    assert response.error
+    assert account.begun == [(0, 0)]
+    assert [attempt.sent for attempt in account.came] == [False]
+
+
+@needs_inspect
+def test_every_attempt_is_permitted_begun_and_ended_once_retries_included():
+    answered = []
+
+    def answering(body):
+        answered.append(body)
+        return Fault(200, '{"choices": [') if len(answered) < 3 else "Yes"
+
+    account = Permits(10)
+    with FakeServer(answering) as server:
+        work = [Asking(respondent(server, retries=3), prompts("q"), CAN_YOU_ANSWER)]
+        ((_, response),) = answers_side_by_side(work, account)
+    assert response.said_yes
+    assert len(account.begun) == len(account.came) == len(answered) == 3
+    assert [(attempt.again, attempt.refused) for attempt in account.came] == [
+        (True, False),
+        (True, False),
+        (False, False),
+    ]

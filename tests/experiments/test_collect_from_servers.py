@@ -13,10 +13,12 @@ import pandas as pd
 import pytest
 from fake_server import FakeServer, Fault, question_of
 from forks import start_program
+from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
 from onedial.asking import answers_side_by_side
-from onedial.core import InputError, Journal, Parts
+from onedial.core import InputError, Journal, Parts, read_ledger
+from onedial.core.run.records import Records
 from onedial.panels import Budget, Price, agreement, load_panel, load_respondents
 from onedial.panels.collecting import collecting
 
@@ -74,6 +76,11 @@ def even(body):
         ({"instrument": "sideways"}, "gives the instrument 'sideways'; write direct, reasoned, closed book"),
         ({"temperature": -1}, "gives temperature as -1; write a number from 0 on"),
         ({"samples": 0}, "gives samples as 0; write a whole number"),
+        (
+            {"server": f"http://me:{CANARY}@127.0.0.1:1/v1"},
+            "holds a name, a password or a query, which logs would keep",
+        ),
+        ({"server": f"http://127.0.0.1:1/v1?key={CANARY}"}, "holds a name, a password or a query, which logs would"),
         ({"price": 3}, "gives price as 3; write {input: 0.25, output: 2.0}"),
         ({"dtype": "float32"}, "which a provider runs; leave it out"),
     ],
@@ -114,8 +121,8 @@ def test_a_journal_gives_back_every_row_that_a_killed_process_had_written(tmp_pa
     journal.add({"name": "a", "value": 1.0})
     journal.add({"name": "b", "value": float("nan")})
     assert parts.files() == []
-    with open(tmp_path / "m" / ".journal.jsonl", "a") as file:
-        file.write('{"name": "c", "val')  # killed while writing
+    with open(tmp_path / "m" / ".journal.log", "a") as file:
+        file.write('0123abcd 40 {"name": "c", "val')  # killed while writing
     Journal(parts, ("value",))
     table = parts.read()
     assert table["name"].tolist() == ["a", "b"]
@@ -370,36 +377,22 @@ def test_rounds_hold_so_many_questions_of_all_respondents_together(tmp_path, mon
     assert load_panel(tmp_path / "out" / "panel.csv").answers.shape == (4, 3)
 
 
-class FullDisk:
-    """Opens files of a disk that has room for so many more lines; the last is cut off in the middle."""
-
-    def __init__(self, n_lines):
-        self.left = n_lines
-
-    def __call__(self, *arguments, **options):
-        file = open(*arguments, **options)  # noqa: SIM115
-        whole = file.write
-
-        def write(text):
-            if self.left == 0:
-                whole(text[: len(text) // 2])
-                file.flush()
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file.name)
-            self.left -= 1
-            return whole(text)
-
-        file.write = write
-        return file
-
-
 @needs_inspect
 def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(tmp_path, capsys, monkeypatch):
     questions = write_questions(tmp_path / "q.jsonl", 10)
-    n_probes = 3
+    append, n_kept = Records.append, []
+
+    def full_after_seven_rows(self, *records):
+        if self.file.name == ".journal.log":
+            if len(n_kept) == 3 + 4:  # the probes come first
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file))
+            n_kept.extend(records)
+        append(self, *records)
+
     with FakeServer(even) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, connections=1))
         with monkeypatch.context() as full:
-            full.setattr("onedial.core.run.journal.open", FullDisk(n_probes + 4), raising=False)
+            full.setattr(Records, "append", full_after_seven_rows)
             assert collect(tmp_path / "out", who, questions) == 2
         said = capsys.readouterr().err.splitlines()  # the server complains there too, of whoever has gone
         (error,) = [line for line in said if line.startswith("error: ")]
@@ -410,3 +403,196 @@ def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(
         again = asked_about(server)[len(asked_before) :]
     assert len(again) == 6  # of ten questions four had been kept
     assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 5
+
+
+# ---- what costs, and what may have cost ------------------------------------------------------------------------------
+
+
+class Biller:
+    """A server that bills every request that reaches it, whatever becomes of the answer."""
+
+    def __init__(self, answering):
+        self.answering, self.lock, self.n_billed = answering, threading.Lock(), 0
+
+    def __call__(self, body):
+        with self.lock:
+            self.n_billed += 1
+            n = self.n_billed
+        return self.answering(body, n)
+
+
+def money_of(folder):
+    return pd.read_csv(folder / "costs.csv").iloc[-1]
+
+
+@needs_inspect
+@pytest.mark.parametrize("kind", ["slow", "failing", "cut"])
+def test_retries_that_the_server_bills_do_not_pass_the_budget_and_costs_say_so(tmp_path, kind):
+    questions = write_questions(tmp_path / "q.jsonl", 4)
+
+    def answering(body, n):
+        if kind == "slow":
+            time.sleep(1.6)
+        faults = {"failing": Fault(500, headers={"Retry-After": "0"}), "cut": Fault(200, '{"choices": [{"mes')}
+        return faults.get(kind, "Yes")
+
+    billing = Biller(answering)
+    with FakeServer(billing) as server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, timeout=1, retries=3))
+        collect(tmp_path / "out", who, questions, "--budget", "10")
+        collect(tmp_path / "out", who, questions, "--budget", "10", "--resume")
+        time.sleep(0.2)
+        assert 0 < 3 * billing.n_billed <= 10  # three tokens may have been written each time
+        costs = money_of(tmp_path / "out")
+    assert costs["money"] == costs["money_unknown"] == 3 * billing.n_billed
+    assert (costs["calls"], costs["unknown"]) == (billing.n_billed, billing.n_billed)
+
+
+@needs_inspect
+def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_again(tmp_path):
+    questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"
+    held = threading.Event()
+
+    def answering(body, n):
+        if n > 3:
+            held.wait(20)
+        return even(body)
+
+    billing = Biller(answering)
+    with FakeServer(billing) as server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, connections=2))
+        with open(tmp_path / "log.txt", "wb") as log:
+            running = start_program(
+                COLLECT, "--respondents", who, "--questions", questions, "--out", out, log=log, env=alone()
+            )
+            while running.poll() is None and billing.n_billed < 5:
+                time.sleep(0.02)
+            running.send_signal(signal.SIGKILL)
+            running.wait(timeout=60)
+        held.set()
+        n_before = billing.n_billed
+        assert collect(out, who, questions, "--resume") == 0
+    costs = money_of(out)
+    n_cut = costs["unknown"]
+    assert 1 <= n_cut <= 2
+    assert costs["calls"] == billing.n_billed
+    assert costs["money"] == 3 * n_cut + (billing.n_billed - n_cut)
+    assert billing.n_billed - n_before == 6 + 3 - (n_before - 3 - n_cut)
+    assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 3
+
+
+@needs_inspect
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 20, "completion_tokens": -5, "total_tokens": 15},
+        {"prompt_tokens": -(10**9), "completion_tokens": 1, "total_tokens": 1},
+        {"prompt_tokens": 20, "completion_tokens": 10**12, "total_tokens": 10**12},
+        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        None,
+    ],
+)
+def test_a_count_that_cannot_be_counts_as_what_was_set_aside(tmp_path, usage):
+    questions = write_questions(tmp_path / "q.jsonl", 2)
+    server = FakeServer(even)
+    whole = server._completion
+    server._completion = lambda body, text: whole(body, text) | {"usage": usage}
+    with server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
+        assert collect(tmp_path / "out", who, questions, "--budget", "100") == 0
+    costs = money_of(tmp_path / "out")
+    assert (costs["calls"], costs["unknown"], costs["money"], costs["tokens_out"]) == (5, 5, 15, 0)
+
+
+@needs_inspect
+def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attempt_is_in_the_ledger(tmp_path):
+    questions = write_questions(tmp_path / "q.jsonl", 3)
+    limited = []
+
+    def answering(body, n):
+        if "1 + 1" in question_of(body) and not limited:
+            limited.append(n)
+            return Fault(429, headers={"Retry-After": "0"})
+        return Fault(400) if "2 + 2" in question_of(body) else even(body)
+
+    billing = Biller(answering)
+    with FakeServer(billing) as server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, retries=2))
+        assert collect(tmp_path / "out", who, questions) == 0
+    attempts = read_ledger(tmp_path / "out" / "ledger.log")
+    assert len(attempts) == billing.n_billed == 3 + 3 + 1
+    assert sorted(each["outcome"] for each in attempts) == ["answered"] * 5 + ["refused"] * 2
+    assert all(each["begun"] <= each["ended"] for each in attempts)
+    costs = money_of(tmp_path / "out")
+    assert (costs["calls"], costs["failed"], costs["unknown"]) == (7, 2, 0)
+
+
+@needs_inspect
+def test_a_run_from_before_the_ledger_goes_on_and_what_failed_in_it_counts_as_often_as_it_was_tried(tmp_path):
+    questions = write_questions(tmp_path / "q.jsonl", 4)
+
+    def at_first(body):
+        return Fault(500) if "3 + 3" in question_of(body) else even(body)
+
+    with FakeServer(at_first) as server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, retries=0))
+        assert collect(tmp_path / "out", who, questions) == 0
+        (tmp_path / "out" / "ledger.log").unlink()
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, retries=1))
+        assert collect(tmp_path / "out", who, questions, "--resume", "--budget", "12.5") == 0
+    costs = money_of(tmp_path / "out")
+    # three answers and three probes of one token before; a failed row of two attempts; now 0.5 are left
+    assert costs["money"] == 6 + 2 * 3
+    assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].notna().sum() == 3
+
+
+@needs_inspect
+def test_answers_with_any_character_come_through_and_are_asked_once(tmp_path):
+    questions = write_questions(tmp_path / "q.jsonl", 4)
+    ends = ["\u2028", "\u2029", "\u0085", "\ud800"]
+
+    def answering(body):
+        if not question_of(body):
+            return "tree"
+        return f"Yes{ends[int(question_of(body).split()[2])]}"
+
+    with FakeServer(answering) as server:
+        who = write_models(tmp_path / "who.yaml", entry(server))
+        assert collect(tmp_path / "out", who, questions) == 0
+        assert collect(tmp_path / "out", who, questions, "--resume") == 0
+        assert server.n_asked == 4 + 3
+    answers = load_panel(tmp_path / "out" / "panel.csv").responses
+    assert answers["said_yes"].tolist() == [1.0] * 4
+
+
+@needs_inspect
+def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its_whole_bill_is_counted(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("onedial.asking.providers.providers.seconds_to_wait", lambda n_failed, attempt: 0.02)
+    questions, out = write_questions(tmp_path / "q.jsonl", 24), tmp_path / "out"
+    with MisbehavingServer(seed=10, share=0.6) as server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=16, timeout=1, retries=5))
+        assert collect(out, who, questions, "--budget", "200", "--no-inspect-logs") == 0
+        assert 0 < server.billed <= 200
+        for _ in range(4):
+            assert collect(out, who, questions, "--budget", "1e9", "--no-inspect-logs", "--resume") == 0
+            panel = pd.read_csv(out / "panel.csv")
+            if len(panel) == 24 and panel["said_yes"].notna().all():
+                break
+        time.sleep(0.1)
+        assert set(server.happened) == {"answer", *FAULTS}
+        attempts = read_ledger(out / "ledger.log")
+        assert len(attempts) >= server.n_asked  # some connections break before the request arrives
+        assert server.billed <= money_of(out)["money"]
+    assert panel["said_yes"].tolist() == [1.0, 0.0] * 12
+    answered = [
+        each["question_id"] for each in attempts if each["outcome"] == "answered" and "probe" not in each["question_id"]
+    ]
+    assert len(answered) == len(set(answered)) == 24

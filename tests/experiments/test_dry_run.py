@@ -7,7 +7,7 @@ from tiny_models import tiny_model
 
 from onedial.core import InputError
 from onedial.verdict import SweepRun
-from steering import forecast_run
+from steering import REVERSED_SETTINGS, doubling, forecast_run
 from steering.planning import forecast as forecasting
 
 __all__ = ["call"]
@@ -67,6 +67,8 @@ def test_stages_that_the_options_make_needless_are_left_out():
 def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_controls():
     assert forecast("2", n_magnitudes=5).stages["sweep"].n_rows == 160 * 5
     assert list(forecast("2", n_controls=3, n_facts=60).stages)[-3:] == ["ranges", "controls", "facts"]
+    both = forecast("2", n_reversed=20).stages["reversed"]
+    assert (both.n_prefills, both.n_rows) == (40, 40 * (REVERSED_SETTINGS + len(doubling())))
     few, many = (forecast("2", n_controls=number).stages["controls"].n_rows for number in (3, 99))
     assert few < forecast("2").stages["sweep"].n_rows * 8 < many  # the drawn ones, and five contrasts of their own
 

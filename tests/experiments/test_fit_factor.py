@@ -82,7 +82,7 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
     assert cells.endswith(f"<td>{row['n_answers']:.0f}</td><td>{blank}</td>")
     assert summary["n_zero_cell_pairs"] == model.tetrachoric.n_zero_cell_pairs
     captions = json.loads((tmp_path / "out" / "figures" / "captions.json").read_text())
-    assert set(captions) == {"correlations", "loadings", "scale", "scree"}
+    assert set(captions) == {"correlations", "curves", "loadings", "scale", "scree", "wright_map"}
     assert summary["page"][0] in done.stdout
     low, high = (pd.read_csv(tmp_path / "out" / f"correlations_{end}.csv", index_col=0) for end in ("low", "high"))
     assert (low <= high).all(axis=None)

@@ -7,6 +7,7 @@ with FakeServer(lambda asked: "Yes") as server:
 import contextlib
 import json
 import math
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 
 @dataclass
 class Fault:
-    """An answer that is none: a status, and what stands in the body and the headers."""
+    """An answer that is none: a status (0 closes the connection), and what stands in the body and the headers."""
 
     status: int
     body: str = '{"error": {"message": "out of order"}}'
@@ -75,6 +76,10 @@ class FakeServer:
                     self._send(*outer.reply(body, self.headers.get("Authorization", "")))
 
             def _send(self, status: int, text: str, headers: dict[str, str]) -> None:
+                if status == 0:
+                    self.close_connection = True
+                    self.connection.shutdown(socket.SHUT_RDWR)
+                    return
                 data = text.encode()
                 self.send_response(status)
                 for name, value in {"Content-Type": "application/json", **headers}.items():

@@ -11,7 +11,7 @@ from transformers import (
 )
 
 from onedial.asking import INSTRUMENTS, METACOGNITIVE, TokenReader
-from onedial.models import OpenModel
+from onedial.models import OpenModel, attention_for
 from onedial.selfreport import SELF_REPORTS
 from steering import SteeringVector
 
@@ -70,6 +70,52 @@ HYBRIDS = {
     ),
 }
 """Decoders of which some layers pass a state from position to position instead of attending."""
+LONG_FROM = 32
+"""Above so many tokens the tiny longrope model turns every position by other angles."""
+_EXPERTS = dict(num_local_experts=2, num_experts_per_tok=1)
+OTHER_FORMS = {
+    "gpt2": dict(model_type="gpt2", n_embd=48, n_layer=5, n_head=4),
+    "gpt_neox": dict(model_type="gpt_neox"),
+    "gpt_neox one after the other": dict(model_type="gpt_neox", use_parallel_residual=False),
+    "opt": dict(model_type="opt", ffn_dim=96, word_embed_proj_dim=48),
+    "phi": dict(model_type="phi"),
+    "falcon": dict(model_type="falcon", new_decoder_architecture=True, head_dim=None),
+    "falcon one after the other": dict(model_type="falcon", parallel_attn=False, head_dim=None),
+    "cohere": dict(model_type="cohere", logit_scale=0.25),
+    "granite": dict(model_type="granite", logits_scaling=8.0, residual_multiplier=0.22, embedding_multiplier=12.0),
+    "glm4": dict(model_type="glm4"),
+    "gpt_oss": dict(model_type="gpt_oss", sliding_window=16, rope_parameters=dict(rope_type="default", rope_theta=1e4))
+    | _EXPERTS,
+    "llama4": dict(
+        model_type="llama4_text", attention_chunk_size=16, intermediate_size_mlp=96, moe_layers=[1, 3], floor_scale=8192
+    )
+    | _EXPERTS,
+    "longrope": dict(
+        model_type="phi3",
+        original_max_position_embeddings=LONG_FROM,
+        rope_parameters=dict(
+            rope_type="longrope",
+            rope_theta=1e4,
+            short_factor=[1.0] * 6,
+            long_factor=[4.0, 8.0, 3.0, 7.0, 9.0, 5.0],
+            original_max_position_embeddings=LONG_FROM,
+            factor=16.0,
+        ),
+    ),
+    "bloom": dict(model_type="bloom", n_layer=5, n_head=4),
+    "jamba": dict(
+        model_type="jamba",
+        mamba_d_state=8,
+        mamba_d_conv=4,
+        mamba_dt_rank=8,
+        use_mamba_kernels=False,
+        attn_layer_period=2,
+        attn_layer_offset=1,
+        num_experts=2,
+        num_experts_per_tok=1,
+    ),
+}
+"""Decoders whose parts have other names than Llama's, that multiply something, or that change with the length."""
 
 CHAT_TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
@@ -103,12 +149,11 @@ def byte_tokenizer(chat: bool = True) -> PreTrainedTokenizerFast:
 
 def tiny_hf(architecture: str = "llama", seed: int = 0, **changes):
     """A random model with an initialisation large enough that its answers differ between prompts."""
-    options = {**COMMON, "initializer_range": 0.25, **(ARCHITECTURES | HYBRIDS)[architecture], **changes}
+    options = {**COMMON, "initializer_range": 0.25, **(ARCHITECTURES | HYBRIDS | OTHER_FORMS)[architecture], **changes}
     model_type = options.pop("model_type")
     torch.manual_seed(seed)
-    config = AutoConfig.for_model(model_type, **options)
-    implementation = "eager" if getattr(config, "attn_logit_softcapping", None) else "sdpa"
-    return AutoModelForCausalLM.from_config(config, attn_implementation=implementation).float()
+    config = AutoConfig.for_model(model_type, **{name: value for name, value in options.items() if value is not None})
+    return AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
 
 
 def tiny_model(architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> OpenModel:

@@ -104,3 +104,33 @@ def test_epochs_are_counted_as_numbers(tmp_path):
     names = [f"samples/a_epoch_{epoch}.json" for epoch in (1, 2, 10)]
     assert sorted(reversed(names), key=_place) == names
     assert Path(names[0]).name == "a_epoch_1.json"
+
+
+def test_a_round_trip_through_every_eval_ever_loses_no_correctness_no_unread_answer_and_no_sample(panel, tmp_path):
+    EXPORTERS["every-eval-ever"](panel, QUESTIONS, "said_yes", tmp_path / "x_samples.jsonl")
+    back = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl"))
+    columns = ["question_id", "respondent", "sample", "said_yes", "answered_correctly", "confidence", "missing"]
+    rows = back.panel.sort_values(columns[:3])[columns].reset_index(drop=True)
+    nan = float("nan")
+    expected = pd.DataFrame(
+        [
+            ("q1", "m: bold", 0, 1.0, 1.0, 0.9, None),
+            ("q1", "m: bold", 1, 0.0, 1.0, nan, None),
+            ("q1", "m: shy", 0, 1.0, nan, nan, None),
+            ("q2", "m: bold", 0, 0.0, 0.0, 0.2, None),
+            ("q3", "m: bold", 0, nan, 1.0, nan, "unread"),
+        ],
+        columns=columns,
+    )
+    pd.testing.assert_frame_equal(rows, expected, check_dtype=False)
+    assert {question.id: question.answers for question in back.questions}["q1"] == ("Jane Austen", "Austen")
+
+
+def test_an_unread_answer_that_looks_like_a_yes_does_not_come_back_as_one(panel, tmp_path):
+    (tmp_path / "p.csv").write_text(
+        "question_id,question,respondent,said_yes,mass,raw_text\nq1,Who?,m,,0.02,Yes\nq2,Which?,m,1,0.9,Yes\n"
+    )
+    EXPORTERS["every-eval-ever"](load_panel(tmp_path / "p.csv"), [], "said_yes", tmp_path / "x_samples.jsonl")
+    back = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl")).panel.set_index("question_id")
+    assert back["said_yes"].isna().tolist() == [True, False]
+    assert back["mass"].tolist()[1] == 0.9

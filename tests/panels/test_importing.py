@@ -63,6 +63,18 @@ def test_an_inspect_log_gives_every_epoch_and_leaves_failed_samples_blank():
     assert found.respondents["model"].tolist() == ["hf/smollm2-135m-instruct"]
 
 
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_half_of_an_evaluation_is_no_panel_unless_that_is_asked_for(tmp_path, status):
+    log = json.loads((LOGS / "inspect/can_you_reasoned_as.json").read_text(encoding="utf-8"))
+    n_all = len(log["samples"])
+    log |= {"status": status, "samples": log["samples"][: n_all // 2]}
+    (tmp_path / "half.json").write_text(json.dumps(log), encoding="utf-8")
+    with pytest.raises(InputError, match=f"status '{status}' that holds {n_all // 2} of {n_all} samples; finish it"):
+        read_logs(tmp_path / "half.json")
+    (run,) = read_logs(tmp_path / "half.json", LogChoices(incomplete=True))
+    assert len(run.records) == n_all // 2
+
+
 def test_margins_come_from_the_first_token_of_an_answer_that_begins_with_yes_or_no():
     found = imported("inspect/can_you.eval")
     margin, text = cells(found, "margin"), cells(found, "raw_text")

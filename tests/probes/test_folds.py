@@ -33,3 +33,23 @@ def test_questions_without_a_topic_are_topics_of_their_own_and_that_is_said():
 def test_too_few_topics_or_folds_are_refused(topics, n):
     with pytest.raises(InputError, match="give at least three folds, and no fewer topics than folds"):
         TopicFolds.of(topics, n)
+
+
+def test_wordings_of_one_question_are_never_parted_even_across_topics():
+    topics = [f"t{place % 12}" for place in range(120)]
+    groups = [None] * 120
+    groups[0] = groups[5] = groups[7] = "who wrote it"
+    folds = TopicFolds.of(topics, groups=groups)
+    assert len({int(folds.fold[place]) for place in (0, 5, 7, 12, 17, 19)}) == 1
+    assert folds.n_topics == 12
+    assert folds.group[0] == folds.group[5]
+    assert len(set(folds.group.tolist())) == 118
+    assert folds.take(np.arange(6)).group.tolist() == folds.group[:6].tolist()
+
+
+def test_groups_that_join_all_topics_or_of_another_number_are_refused():
+    topics = [f"t{place % 6}" for place in range(60)]
+    with pytest.raises(InputError, match="1 sets of topics that share no group for 5 folds"):
+        TopicFolds.of(topics, groups=["same"] * 60)
+    with pytest.raises(InputError, match="59 groups for 60 questions"):
+        TopicFolds.of(topics, groups=[None] * 59)

@@ -10,6 +10,7 @@ from probes import (
     ProbeTask,
     TopicFolds,
     auroc_of_copies,
+    beyond_known,
     cross_fit,
     measure_layer,
     of_rows,
@@ -17,7 +18,8 @@ from probes import (
     reads_by_chance,
     topic_draws,
 )
-from probes.fitting.reads_at_all import held_out
+from probes.directions.concordance import auroc_by_column
+from probes.fitting.reads_at_all import copies_within, held_out
 
 FOLDS = TopicFolds.of([f"t{place % 17}" for place in range(340)])
 
@@ -74,3 +76,41 @@ def test_the_line_of_a_chosen_layer_says_whether_its_label_reads():
     assert chosen.loc["coin", "p_reads"] > 0.05
     assert chosen.loc["planted", "p_adds"] == 1 / 500
     assert chosen.loc["coin", "p_adds"] > 0.01  # 1 coin in 20 comes out at .05
+
+
+def worded(seed, n_topics=10, per_topic=8, wordings=3):
+    """Questions in three wordings: their streams are alike, and so are their labels, which mean nothing."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_topics * per_topic), wordings)
+    topics = [f"t{number // per_topic}" for number in group]
+    rows = rng.standard_normal((group.max() + 1, 8))[group] + 0.4 * rng.standard_normal((len(group), 8))
+    truth = (rng.random(group.max() + 1) < 0.5)[group].astype(float)
+    words = rng.standard_normal((group.max() + 1, 1))[group]
+    return rows, np.where(rng.random(len(group)) < 0.05, 1 - truth, truth), words, topics, group.tolist()
+
+
+def called_readable(groups_known):
+    found = []
+    for seed in range(40):
+        rows, truth, words, topics, groups = worded(seed)
+        folds = TopicFolds.of(topics, groups=groups if groups_known else None)
+        readers = readers_of(rows, folds)
+        auroc = auroc_by_column(held_out(readers, truth[:, None], folds), truth[:, None], folds.fold)[0]
+        reads = reads_by_chance(auroc, auroc_of_copies(readers, truth, folds, 39, seed))
+        found.append((reads, beyond_known(rows, truth, words, folds, 39, seed).p))
+    return (np.array(found) <= 0.05).mean(axis=0)
+
+
+def test_wordings_of_one_question_make_no_finding_once_they_change_places_together():
+    assert (called_readable(groups_known=False) >= 0.1).any()
+    assert (called_readable(groups_known=True) <= 0.1).all()
+
+
+def test_groups_change_places_as_wholes_within_their_topic_and_with_others_of_their_size():
+    topic = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    group = np.array([0, 1, 0, 1, 2, 3, 4, 3, 4, 4])
+    values = np.arange(10.0)
+    copies = copies_within(values, topic, 200, 0, group)
+    assert (np.sort(copies, axis=0) == values[:, None]).all()
+    assert {tuple(column) for column in copies[[0, 2]].T} == {(0.0, 2.0), (1.0, 3.0)}
+    assert (copies[4:] == values[4:, None]).all()  # each the only group of its size in its topic

@@ -13,6 +13,8 @@ from reporting_run import make_run
 from onedial.report.figures import figures
 from onedial.report.figures.rival_figures import controls_figure, rivals_figure
 from onedial.report.figures.run_figures import write_figures
+from onedial.scale import fit_factor_model
+from onedial.scale.study.factor_figures import correlation_map, scree
 from onedial.show import family_styles, save_figure, target_labels
 from onedial.show.labels import shortened
 
@@ -234,3 +236,14 @@ def test_places_beyond_the_dial_are_hollow_and_counted_and_r2_is_told_without_th
     assert "hollow: beyond the dial" in legend
     assert "2 hollow points lie beyond the magnitudes that were asked" in drawing.caption
     assert "counted in R² (without what is extrapolated 0.42)" in drawing.caption
+
+
+@pytest.mark.parametrize("name", ["$x^{", "a$b$c", r"$\frac{1}{", "cheap: $0.25"])
+def test_a_dollar_in_a_name_is_a_dollar(tmp_path, name):
+    rng = np.random.default_rng(0)
+    said = pd.DataFrame(rng.integers(0, 2, (60, 4)).astype(float), columns=[name, "b", "c", "d"])
+    model = fit_factor_model(said)
+    for draw in (correlation_map, scree):
+        save_figure(draw(model).figure, tmp_path / draw.__name__)
+    assert name.replace("&", "&amp;") in (tmp_path / "correlation_map.svg").read_text()
+    assert "mathdefault" not in (tmp_path / "scree.svg").read_text()

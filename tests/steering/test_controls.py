@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from no_bar import NoBar
+from scipy import stats
 
 from onedial.asking import METACOGNITIVE, Question
 from onedial.core import InputError
@@ -17,13 +19,16 @@ from steering import (
     critical_magnitudes,
     crossings_along,
     extract_vectors,
+    make_plan,
     ranges_along,
     reliability_of,
     sweep,
 )
 from steering.contrasts import response_contrast
 from steering.controls import Material, control_interventions, cosine
-from steering.planning.plan import rounding_notes
+from steering.planning.layers import best_place, scan_layers
+from steering.planning.magnitudes import doubling
+from steering.planning.plan import at_their_layers, rounding_notes
 
 LAYER = 2
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
@@ -142,6 +147,57 @@ def test_a_confirmed_range_is_that_of_all_questions_where_a_few_would_end_it_els
     for name, (low, high) in confirmed.items():
         assert low == max(whole[name][0], 2 * few[name][0])  # one more doubling at most
         assert high == min(whole[name][1], 2 * few[name][1])
+
+
+def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prompts):
+    layers = [1, 2, 3]
+    contrast, vectors = response_contrast(model, prompts, layers), extract_vectors(model, prompts, layers)
+    made = [
+        control_interventions(
+            Material(model, vector, contrast.at_layer(vector.layer), QUESTIONS, METACOGNITIVE),
+            Intervention.of(vector),
+            8,
+        )
+        for vector in vectors
+    ]
+    chosen, ranges = at_their_layers(model, prompts, made, NoBar)
+    assert len({each.layers for each in chosen}) > 1
+    assert [each.role for each in chosen] == [each.role for each in made[0]]
+    for each, *same in zip(chosen, *made, strict=True):
+        assert each in same
+        assert each.layers[0] == scan_layers(model, prompts, same).layer
+    assert ranges == ranges_along(model, prompts, chosen, NoBar)
+
+
+def test_a_plan_compares_each_control_with_the_vector_of_its_layer(model, prompts):
+    plan = make_plan(model, prompts, prompts, NoBar, questions=QUESTIONS, layer="1-3", n_controls=4)
+    entries = plan.entries()
+    assert {each.layers for each in plan.controls} - {plan.intervention.layers}
+    assert np.isfinite([entry["cosine"] for entry in entries]).all()
+    (orthogonal,) = [entry["cosine"] for entry in entries if entry["role"] == "orthogonal"]
+    assert orthogonal == pytest.approx(0, abs=1e-5)
+
+
+def test_the_rank_by_push_keeps_its_size_only_where_controls_choose_their_layer_too():
+    """200 directions that differ by chance alone, each in its turn the vector among the others."""
+    rng, grid = np.random.default_rng(0), np.sort(doubling())
+    slopes = rng.lognormal(1.5, 0.4, (200, 6))
+    pushes = np.array(
+        [[best_place([rates_along(slope, grid)], [1.0])[1][0] for slope in own] for own in slopes]
+    )  # by direction and layer
+    chosen = np.array([best_place([rates_along(slope, grid) for slope in own], [1.0] * 6)[0] for own in slopes])
+    own = pushes[np.arange(200), chosen]
+    replayed = (own[:, None] >= own[None, :]).mean(axis=1)
+    at_its_layer = np.array(
+        [(1 + np.delete(pushes[:, layer] <= own[i], i).sum()) / 200 for i, layer in enumerate(chosen)]
+    )
+    assert (replayed <= 0.05).mean() == pytest.approx(0.05)
+    assert (at_its_layer <= 0.05).mean() > 0.12
+
+
+def rates_along(slope, grid):
+    """The yes rate of a subject whose margins are spread as a standard normal distribution."""
+    return pd.DataFrame({"yes_rate": stats.norm.cdf(slope * grid), "unread": 0.0}, index=grid)
 
 
 @pytest.mark.parametrize("positions", ["last", pytest.param("prompt", marks=pytest.mark.slow)])

@@ -34,7 +34,7 @@ def test_predicted_operations_are_those_that_pytorch_counts(architecture, positi
     model = tiny_model(architecture)
     prompts, vector, lengths, shared = setting(model, layer=1)
     grid = [round(0.3 * step, 1) for step in range(-3, 4)]
-    assert model.fast_paths.allowed == {"last", "all"}  # found out before anything is counted
+    assert model.fast_paths_for(max(lengths)).allowed == {"last", "all"}  # found out before anything is counted
     # The counter knows attention as matrix products, not as the CPU's fused kernel.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         sweep(model, prompts, [Intervention.of(vector, positions=positions)], grid)

@@ -111,7 +111,7 @@ def test_layers_at_once_are_planned_swept_and_named_as_one():
     assert 0.0 in plan.magnitudes[plan.intervention.intervention_id]
 
 
-def test_a_plan_makes_its_controls_and_its_reliability_at_the_layer_that_was_chosen():
+def test_a_plan_makes_its_reliability_at_the_chosen_layer_and_each_control_at_its_own():
     model = outspoken_model()
     made_on, fitting = (PromptSet.build(model, QUESTIONS[part::2], METACOGNITIVE) for part in (0, 1))
     options = {"questions": QUESTIONS[0::2], "n_controls": 4}
@@ -121,7 +121,8 @@ def test_a_plan_makes_its_controls_and_its_reliability_at_the_layer_that_was_cho
     assert among.intervention.layers == (3,)  # the second of the two
     assert among.reliability.half_cosine == pytest.approx(chosen.reliability.half_cosine, abs=1e-5)
     assert abs(among.reliability.half_cosine - alone[1].reliability.half_cosine) > 1e-3
-    for mine, same in zip(among.controls, chosen.controls, strict=True):
+    for mine, *same in zip(among.controls, alone[1].controls, alone[3].controls, strict=True):
+        same = same[mine.layers == (3,)]
         torch.testing.assert_close(mine.vectors[0].direction, same.vectors[0].direction, atol=1e-5, rtol=0)
 
 

@@ -1,6 +1,7 @@
 """Models behind a provider or a server as respondents, by inspect_ai's model interface.
 
-Retries, rate limits, connections, caching and logs are inspect_ai's own: `inspect view --log-dir` opens what was asked.
+Connections, caching and logs are inspect_ai's own: `inspect view --log-dir` opens what was asked. Attempts are ours
+(`attempts`), so that none is made that nobody counted.
 It is an optional extra (onedial[providers]), imported only where such a model is asked. Requests run at once,
 in a thread of their own; responses come as they arrive.
 
@@ -22,10 +23,20 @@ from typing import Any
 
 from onedial.asking.instruments import Instrument, TokenReader
 from onedial.asking.prompts import Prompt
+from onedial.asking.providers.attempts import (
+    Account,
+    Attempt,
+    UnderWay,
+    chain_of,
+    failed,
+    seconds_to_wait,
+    status_of,
+    under_way,
+)
 from onedial.asking.providers.provider_reading import response_of
 from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
 from onedial.asking.respondents import Identity, Response
-from onedial.core import InputError, sha256_of_text
+from onedial.core import InputError, sha256_of_text, whole_characters
 
 N_SHOWN = 20
 """Likeliest tokens that are asked for; no provider shows more."""
@@ -36,9 +47,6 @@ _NO_USE = 10
 """So many failures of a respondent that has not answered once end the asking."""
 _REFUSED = {401: "refused the key", 403: "refused the key", 404: "knows no such model"}
 _one_at_a_time = threading.Lock()
-
-Permit = Callable[[int, int], bool | None]
-Settle = Callable[[int, Response], None]
 
 
 @dataclass(frozen=True)
@@ -131,7 +139,7 @@ class ProviderRespondent:
                 "temperature": own.temperature,
                 "reasoning_effort": own.reasoning_effort,
                 "max_connections": own.connections,
-                "max_retries": own.retries,
+                "max_retries": 0,
                 "attempt_timeout": own.timeout,
             }
             if logprobs:
@@ -149,25 +157,23 @@ class ProviderRespondent:
             except Exception as error:  # of many kinds: each provider's library has its own
                 reason = self.without_secrets(_plain(str(error)))
                 raise InputError(f"{own.model} cannot be asked: {reason}") from None
-            model.api.generate = _telling_who_answered(model.api.generate, self)  # type: ignore[method-assign]
+            model.api.generate = _telling_who_answered(model.api, self)  # type: ignore[method-assign]
             self._models[max_tokens, logprobs] = model
         return self._models[max_tokens, logprobs]
 
 
-def answers_side_by_side(
-    work: Sequence[Asking], permit: Permit | None = None, settle: Settle | None = None
-) -> Iterator[tuple[int, Response]]:
+def answers_side_by_side(work: Sequence[Asking], account: Account | None = None) -> Iterator[tuple[int, Response]]:
     """Ask several respondents at once; each response comes with the place of its asking in `work`.
 
     Leaving the iterator, by Ctrl-C too, ends what is under way.
 
     Args:
-        permit: asked before each request is sent, with the places of asking and prompt; False leaves it unasked, None
-            waits and asks again. Runs in the thread that asks.
-        settle: told of each response, before it is given out; runs in that thread too.
+        account: is asked before every attempt and told of it. A prompt whose first attempt is not permitted has no
+            response; one whose retry is not has that of its last attempt.
 
     Raises:
         InputError: see `ProviderRespondent.answer`.
+        OSError: the account could not write.
     """
     work = [asking for asking in work]
     if not any(asking.prompts for asking in work):
@@ -176,13 +182,15 @@ def answers_side_by_side(
     stopped = threading.Event()
 
     def give(place: int, response: Response) -> None:
-        if settle is not None:
-            settle(place, response)
         told.put((place, response))
+
+    def broken(error: OSError) -> None:
+        stopped.set()
+        told.put(error)
 
     def run() -> None:
         try:
-            _ask_all(work, give, permit, stopped)
+            _ask_all(work, give, broken, account or _NoAccount(), stopped)
             told.put(None)
         except BaseException as error:  # the thread that reads raises it
             told.put(error)
@@ -195,6 +203,19 @@ def answers_side_by_side(
         finally:
             stopped.set()
             thread.join(timeout=30)
+
+
+class _NoAccount:
+    """Permits everything and writes nothing."""
+
+    def permits(self, place: int, at: int) -> bool | None:
+        return True
+
+    def begins(self, place: int, at: int) -> None:
+        return
+
+    def ended(self, place: int, attempt: Attempt) -> None:
+        return
 
 
 def _next(told: "queue.SimpleQueue[Any]") -> Any:
@@ -233,10 +254,13 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
 
 
 def _ask_all(
-    work: Sequence[Asking], give: Callable[[int, Response], None], permit: Permit | None, stopped: threading.Event
+    work: Sequence[Asking],
+    give: Callable[[int, Response], None],
+    broken: Callable[[OSError], None],
+    account: Account,
+    stopped: threading.Event,
 ) -> None:
     """Ask everything: as one task of inspect_ai for each asking, whose logs it writes."""
-    import anyio
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -250,18 +274,18 @@ def _ask_all(
         def asked() -> Any:
             async def solve(state: Any, generate: Any) -> Any:
                 at = state.metadata["place"]
-                while not (allowed := not stopped.is_set() and (permit is None or permit(place, at))):
-                    if allowed is False:
-                        return state
-                    await anyio.sleep(_WAIT)
-                response, output = await _unless(stopped, _ask_one(asking, at, model, state.messages))
-                if response is None:
+                try:
+                    attempt, output = await _attempts(asking, place, at, model, state.messages, account, stopped)
+                except OSError as error:  # the account's alone: those of an attempt are its response
+                    broken(error)
                     return state
-                give(place, response)
+                if attempt is None:
+                    return state
+                give(place, attempt.response)
                 if output is not None:
                     state.output = output
-                elif response.error:
-                    raise RuntimeError(response.error) from None
+                elif attempt.response.error:
+                    raise RuntimeError(attempt.response.error) from None
                 return state
 
             return solve
@@ -300,7 +324,43 @@ def _ask_all(
         )
 
 
-async def _unless(stopped: threading.Event, work: Any) -> tuple[Response | None, Any]:
+async def _attempts(
+    asking: Asking,
+    place: int,
+    at: int,
+    model: Any,
+    messages: Sequence[Any],
+    account: Account,
+    stopped: threading.Event,
+) -> tuple[Attempt | None, Any]:
+    """The last of the attempts that one prompt needs, with inspect_ai's output; nothing where none was permitted."""
+    import anyio
+    from anyio.to_thread import run_sync
+
+    async def begins() -> None:
+        await run_sync(account.begins, place, at)
+
+    last: tuple[Attempt | None, Any] = (None, None)
+    for n_failed in range(asking.respondent.settings.retries + 1):
+        if last[0] is not None:
+            await _unless(stopped, anyio.sleep(seconds_to_wait(n_failed, last[0])))
+        while not (allowed := not stopped.is_set() and account.permits(place, at)):
+            if allowed is False:
+                return last
+            await anyio.sleep(_WAIT)
+        attempt, output = await _unless(stopped, _ask_one(asking, at, model, messages, begins))
+        if attempt is None:
+            if isinstance(output, OSError):
+                raise output
+            return None, None
+        await run_sync(account.ended, place, attempt)
+        last = attempt, output
+        if not attempt.again:
+            break
+    return last
+
+
+async def _unless(stopped: threading.Event, work: Any) -> tuple[Attempt | None, Any]:
     """What `work` gives, or nothing as soon as all is stopped."""
     import anyio
 
@@ -319,19 +379,27 @@ async def _unless(stopped: threading.Event, work: Any) -> tuple[Response | None,
     return given[0] if given else (None, None)
 
 
-async def _ask_one(asking: Asking, at: int, model: Any, messages: Sequence[Any]) -> tuple[Response, Any]:
-    """One request: a response in any case, and inspect_ai's output where there is one."""
+async def _ask_one(
+    asking: Asking, at: int, model: Any, messages: Sequence[Any], begins: Any
+) -> tuple[Attempt | None, Any]:
+    """One attempt, with inspect_ai's output where there is one; or what kept it from being begun."""
     prompt, began = asking.prompts[at], time.monotonic()
     about: dict[str, Any] = {
         "place": at,
         "prompt_hash": sha256_of_text(json.dumps([*map(list, prompt.earlier), prompt.user], ensure_ascii=False)),
     }
+    way = UnderWay(begins)
+    under_way.set(way)
     try:
         output = await model.generate(list(messages))
     except Exception as error:
-        text = asking.respondent.without_secrets(_failure(error))
-        return Response(error=text, **_noted(began), **about), None
-    return _read(asking, output, about | _noted(began)), output
+        if way.broken is not None:
+            return None, way.broken
+        text = asking.respondent.without_secrets(whole_characters(_failure(error)))
+        return failed(Response(error=text, **_noted(began), **about), error, way.sent), None
+    response = _read(asking, output, about | _noted(began))
+    no_answer = bool(response.error) and not output.error
+    return Attempt(response, way.sent, again=no_answer), None if no_answer else output
 
 
 def _noted(began: float) -> dict[str, Any]:
@@ -377,22 +445,27 @@ def _shown(choice: Any) -> list[dict[str, float]]:
 
 def _failure(error: BaseException) -> str:
     """Status, kind and reason in one line, the status first."""
-    chain: list[Any] = [error]
-    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
-        chain.append(before)
-    told: Any = next((each for each in reversed(chain) if isinstance(getattr(each, "status_code", None), int)), error)
-    status = f"{told.status_code} " if told is not error or hasattr(error, "status_code") else ""
-    return f"{status}{type(told).__name__}: {_plain(str(told))}"[:500]
+    chain, status = chain_of(error), status_of(error)
+    if status is None:
+        told = next((each for each in chain if str(each) and type(each).__name__ != "RetryError"), error)
+    else:
+        told = next(each for each in reversed(chain) if getattr(each, "status_code", None) == status)
+    return f"{'' if status is None else f'{status} '}{type(told).__name__}: {_plain(str(told))}"[:500]
 
 
 def _plain(text: str) -> str:
     return " ".join(text.replace("[bold]", "").replace("[/bold]", "").split())
 
 
-def _telling_who_answered(generate: Any, respondent: ProviderRespondent) -> Any:
-    """A provider's `generate` that says the server's fingerprint, and whose failures hold no key."""
+def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
+    """A provider's `generate` that is one attempt, says the server's fingerprint, and whose failures hold no key."""
+    generate = api.generate
 
     async def generated(*args: Any, **named: Any) -> Any:
+        if hasattr(client := getattr(api, "client", None), "max_retries"):
+            client.max_retries = 0  # a client's own attempts would be counted by nobody
+        if (way := under_way.get()) is not None:
+            await way.goes_out()
         try:
             result = await generate(*args, **named)
         except Exception as error:
@@ -401,18 +474,26 @@ def _telling_who_answered(generate: Any, respondent: ProviderRespondent) -> Any:
             raise
         output, call = result if isinstance(result, tuple) else (result, None)
         if call is not None and call.response is not None:
-            call.response = json.loads(respondent.without_secrets(json.dumps(call.response, default=str)))
+            call.response = _clean(call.response, respondent)
         if isinstance(output, Exception):
             _strip(output, respondent)
             return result
         if call is not None and call.response and (fingerprint := call.response.get("system_fingerprint")):
             output.metadata = (output.metadata or {}) | {"system_fingerprint": fingerprint}
+        told = output.model_dump()
+        if (clean := whole_characters(told)) != told:
+            output = type(output).model_validate(clean)
         told = output.model_dump_json()
         if (clean := respondent.without_secrets(told)) != told:
             output = type(output).model_validate_json(clean)
         return output if call is None else (output, call)
 
     return generated
+
+
+def _clean(value: Any, respondent: ProviderRespondent) -> Any:
+    """The same JSON without any key, and without halves of characters, which no log can hold."""
+    return whole_characters(json.loads(respondent.without_secrets(json.dumps(value, default=str))))
 
 
 def _strip(error: BaseException | None, respondent: ProviderRespondent) -> None:
@@ -435,5 +516,5 @@ def _strip_log(respondent: ProviderRespondent) -> None:
     for event in reversed(transcript().events):
         call = getattr(event, "call", None)
         if call is not None and call.response is not None:
-            call.response = json.loads(respondent.without_secrets(json.dumps(call.response, default=str)))
+            call.response = _clean(call.response, respondent)
             return

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from onedial.core.csv_cells import from_csv_cell, with_cells, write_csv
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
 
@@ -36,7 +37,7 @@ def read_table(path: Path, columns: list[str] | None = None) -> pd.DataFrame:
         InputError: no such file, or it cannot be read as a table.
     """
     try:
-        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path, columns=columns)
+        return _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path, columns=columns)
     except FileNotFoundError:
         raise InputError(f"{path} is missing; finish the run with --resume") from None
     except (ValueError, OSError) as error:  # pyarrow tells of broken content by an OSError without a number
@@ -47,11 +48,15 @@ def read_table(path: Path, columns: list[str] | None = None) -> pd.DataFrame:
 
 def write_table(path: Path, table: pd.DataFrame, *, index: bool = False, float_format: str | None = None) -> None:
     """Write a table, all or nothing, as the ending says: .parquet or .csv (`float_format` is for the latter)."""
+    if path.suffix == ".csv":
+        write_csv(path, table, index=index, float_format=float_format)
+        return
     with atomic_path(path) as temporary:
-        if path.suffix == ".csv":
-            table.to_csv(temporary, index=index, float_format=float_format, lineterminator="\n")
-        else:
-            table.to_parquet(temporary, index=index)
+        table.to_parquet(temporary, index=index)
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    return with_cells(pd.read_csv(path).rename(columns=from_csv_cell), from_csv_cell)
 
 
 def same_content(one: pd.DataFrame, other: pd.DataFrame) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from onedial.core.errors import InputError
+from onedial.core.files import path_inside
 from onedial.core.processes import say
 from onedial.core.run.configuration import FILE as CONFIGURATION
 from onedial.core.run.files import TEMPORARY
@@ -59,12 +60,12 @@ class Mirror:
         """Bring every file of the copy into the folder, which holds none of them; how many there are.
 
         Raises:
-            InputError: one could not be brought.
+            InputError: a name leads out of the folder (nothing is brought then), or one could not be brought.
         """
-        names = self._names_there()
+        names = sorted(self._names_there(), key=lambda each: (each == CONFIGURATION, each))
+        targets = {name: path_inside(self.folder, name) for name in names}
         try:
-            for name in sorted(names, key=lambda each: (each == CONFIGURATION, each)):
-                target = self.folder / name
+            for name, target in targets.items():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 self._files.get_file(f"{self._root}/{name}", str(target))
         except Exception as error:
@@ -143,7 +144,7 @@ class Mirror:
             if any(fnmatch.fnmatch(file.name, pattern) for pattern in (TEMPORARY, LOCKS)):
                 continue
             try:
-                if file.is_file():
+                if file.is_file() and not file.is_symlink():
                     stat = file.stat()
                     found[file.relative_to(self.folder).as_posix()] = (stat.st_mtime_ns, stat.st_size)
             except FileNotFoundError:
@@ -153,7 +154,8 @@ class Mirror:
     def _names_there(self) -> list[str]:
         root = PurePosixPath(self._root)
         names = [PurePosixPath(file).relative_to(root) for file in self._files.find(self._root)]
-        return [str(name) for name in names if not fnmatch.fnmatch(name.name, TEMPORARY)]
+        patterns = (TEMPORARY, LOCKS)
+        return [str(name) for name in names if not any(fnmatch.fnmatch(name.name, each) for each in patterns)]
 
 
 def _file_system(address: str) -> tuple[Any, str]:

@@ -22,7 +22,7 @@ import pandas as pd
 import yaml
 
 from onedial.core.errors import InputError
-from onedial.core.files import write_json, write_text
+from onedial.core.files import refuse_links_outwards, write_json, write_text
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
 from onedial.core.run import provenance
@@ -128,6 +128,7 @@ class Run:
         if resume and (path / CONFIGURATION).exists():
             run = cls(path)
             _refuse_other(run, configuration, may_change)
+            refuse_links_outwards(path)
             return run.manifest.facts
         _leftovers(path)
         _try(path)
@@ -163,10 +164,11 @@ class Run:
         """An existing run, whatever its configuration: to read it, or with `write` to change it as its one writer.
 
         Raises:
-            InputError: no folder, or no run in it; with `write`, another process is writing.
+            InputError: no folder, or no run in it; with `write`, another process is writing, or a link leads out.
         """
         run = cls(path)
         if write:
+            refuse_links_outwards(run.path)
             run._lock = RunLock(run.path)
         return run
 
@@ -188,14 +190,15 @@ class Run:
         """Go on with a run that was broken off; a missing or empty folder (killed at once) begins a new run.
 
         Raises:
-            InputError: the stored configuration differs in a key that changes results, or another process is still
-                writing the run.
+            InputError: the stored configuration differs in a key that changes results, another process is still
+                writing the run, or a link in it leads out.
         """
         path = Path(path)
         if not (path / CONFIGURATION).exists():
             return cls.create(path, program, configuration)
         run = cls(path)
         _refuse_other(run, configuration, may_change)
+        refuse_links_outwards(path)
         run._lock = RunLock(path)
         run.config |= {name: plain(configuration[name]) for name in may_change if name in configuration}
         _write_configuration(path, run.config)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from onedial.core import InputError
 
@@ -43,9 +43,13 @@ def is_whole(folder: Path) -> bool:
 
 
 def attention_for(config: Any) -> str:
-    """The attention to ask for: sdpa, but eager for Gemma 2, whose soft cap on attention logits sdpa leaves out."""
+    """The attention to ask for: sdpa, but eager where sdpa leaves something out or transformers refuses it.
+
+    Gemma 2 caps its attention logits; gpt-oss lets attention go to a sink.
+    """
     capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
-    return "eager" if capped else "sdpa"
+    model = MODEL_FOR_CAUSAL_LM_MAPPING.get(type(config), None)
+    return "eager" if capped or not getattr(model, "_supports_sdpa", True) else "sdpa"
 
 
 def declared_tokenizer_class(folder: Path) -> str | None:

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers.cache_utils import Cache, DynamicLayer
 
-SUPPORTED_LAYER_TYPES = {"full_attention", "sliding_attention"}
+SUPPORTED_LAYER_TYPES = {"full_attention", "sliding_attention", "chunked_attention"}
 
 
 class _FixedPrefixLayer(DynamicLayer):
@@ -88,7 +88,8 @@ def attention_mask(
 
     Args:
         seen: which keys a query may see before any sliding window (causality and padding).
-        query_position, key_position: position ids; a sliding window w keeps keys with query - key < w.
+        query_position, key_position: position ids; a sliding window w keeps keys with query - key < w, a chunk of w
+            those with the same query // w and key // w.
     """
     window = getattr(config, "sliding_window", None)
 
@@ -101,8 +102,12 @@ def attention_mask(
             return seen
         return seen & ((query_position[:, :, None] - key_position[:, None, :]) < window)
 
+    def within_chunk() -> Tensor:
+        chunk = config.attention_chunk_size
+        return seen & (query_position[:, :, None] // chunk == key_position[:, None, :] // chunk)
+
     layer_types = getattr(config, "layer_types", None)
     if layer_types is None:
         return additive(within_window())
-    kinds = set(layer_types)
-    return {kind: additive(within_window() if kind == "sliding_attention" else seen) for kind in sorted(kinds)}
+    visible = {"sliding_attention": within_window, "chunked_attention": within_chunk}
+    return {kind: additive(visible[kind]() if kind in visible else seen) for kind in sorted(set(layer_types))}

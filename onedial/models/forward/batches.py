@@ -4,6 +4,7 @@ The size of a batch moves margins by rounding alone (about 1e-5 in float32), nev
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import TypeVar
 
 import torch
@@ -20,10 +21,15 @@ SHARE_OF_FREE = 0.5
 T = TypeVar("T")
 
 
-def batches_by_length(lengths: Sequence[int], size: int) -> list[list[int]]:
-    """Indices in batches of neighbours in length, longest first: the first batch is the one that needs most memory."""
+def batches_by_length(lengths: Sequence[int], size: int, alone: bool = False) -> list[list[int]]:
+    """Indices in batches of neighbours in length, longest first: the first batch is the one that needs most memory.
+
+    Args:
+        alone: put only equal lengths into one batch, so that nothing is padded.
+    """
     order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
-    return [order[start : start + size] for start in range(0, len(order), size)]
+    runs = [list(run) for _, run in groupby(order, key=lambda index: lengths[index])] if alone else [order]
+    return [run[start : start + size] for run in runs for start in range(0, len(run), size)]
 
 
 def halved(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from onedial.models.decoder import Decoder
 from onedial.models.forward.attention import FixedPrefixCache, KeysAndValues, attention_mask, join_prefix
 from onedial.models.forward.batches import halved
-from onedial.models.forward.residual import Edits, StreamEdit, edited, only_layers_above, reading
+from onedial.models.forward.residual import Edits, StreamEdit, edited, reading
 from onedial.models.tokens import TokenBatch, common_prefix_length, pad_batch
 
 TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 16_384}
@@ -76,6 +76,8 @@ class Prefilled:
 def run_prefix(stack: Decoder, sequences: Sequence[Sequence[int]], layers: Sequence[int]) -> SharedPrefix:
     """Run the tokens with which all sequences begin; keeps the residual stream at `layers`."""
     length = common_prefix_length(sequences) if len(sequences) > 1 else 0
+    if stack.rope_switch and any(len(sequence) > stack.rope_switch for sequence in sequences):
+        length = 0  # longrope turns the beginning of a long prompt by other angles than that of a short one
     if length == 0:
         return SharedPrefix((), None, {})
     ids = tuple(sequences[0][:length])
@@ -260,8 +262,8 @@ def _last_position_on_top(stack: Decoder) -> Iterator[None]:
     modules = [getattr(getattr(top, "self_attn", None), "o_proj", None), getattr(top, "mlp", None)]
     handles = [
         module.register_forward_pre_hook(lambda module, args: (args[0][:, -1:], *args[1:]))
-        for module in modules
-        if isinstance(module, nn.Module)
+        for module in (modules if all(isinstance(module, nn.Module) for module in modules) else [])
+        if module is not None
     ]
     try:
         yield
@@ -271,13 +273,14 @@ def _last_position_on_top(stack: Decoder) -> Iterator[None]:
 
 
 def _run_tokens(stack: Decoder, batch: TokenBatch, prefix: SharedPrefix, cache: FixedPrefixCache) -> None:
-    stack.module(
-        input_ids=batch.input_ids,
-        position_ids=batch.position_ids,
-        attention_mask=_causal_mask(stack, batch, len(prefix)),
-        past_key_values=cache,
-        use_cache=True,
-    )
+    with stack.turned_by_row():
+        stack.module(
+            input_ids=batch.input_ids,
+            position_ids=batch.position_ids,
+            attention_mask=_causal_mask(stack, batch, len(prefix)),
+            past_key_values=cache,
+            use_cache=True,
+        )
 
 
 def _run_above(
@@ -288,7 +291,7 @@ def _run_above(
     position_ids: Tensor,
     cache: FixedPrefixCache,
 ) -> Float[Tensor, "row pos d_model"]:
-    with only_layers_above(stack.module, layer, stream), reading([stack.norm], inputs=True) as final:
+    with stack.turned_by_row(), stack.beginning_after(layer, stream), reading([stack.norm], inputs=True) as final:
         stack.module(
             inputs_embeds=stream,
             position_ids=position_ids,

@@ -82,15 +82,19 @@ class Readout:
         decoder_norm: the model's final norm.
         unembedding: the output embedding, vocabulary x d_model, used as it is (never copied as a whole).
         softcap: Gemma 2's cap c, logits = c tanh(logits / c); None for none.
+        scale: what the logits are multiplied by, before any cap (Command R, Granite).
     """
 
-    def __init__(self, decoder_norm: nn.Module, unembedding: nn.Linear, softcap: float | None) -> None:
+    def __init__(
+        self, decoder_norm: nn.Module, unembedding: nn.Linear, softcap: float | None, scale: float = 1.0
+    ) -> None:
         self._source_norm = decoder_norm
         self._norm = copy.deepcopy(decoder_norm).float()
         for name in ("_forward_hooks", "_forward_pre_hooks"):
             getattr(self._norm, name).clear()
         self._unembedding = unembedding
         self._softcap = softcap
+        self._scale = scale
 
     @property
     def _norm_device(self) -> torch.device:
@@ -148,6 +152,8 @@ class Readout:
         logits = normed @ self._unembedding.weight[index].float().T
         if self._unembedding.bias is not None:
             logits = logits + self._unembedding.bias[index].float()
+        if self._scale != 1.0:
+            logits = logits * self._scale
         if self._softcap is not None:
             logits = self._softcap * torch.tanh(logits / self._softcap)
         return logits

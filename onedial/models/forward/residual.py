@@ -33,6 +33,11 @@ class EditCount:
     firings: int = 0
 
 
+def stream_of(output: Any) -> Tensor:
+    """The stream that a block or a part of it gives; some give it as the first entry of a tuple."""
+    return output[0] if isinstance(output, tuple) else output
+
+
 @contextlib.contextmanager
 def edited(layer: nn.Module, edit: Edit) -> Iterator[EditCount]:
     """While the context lasts, the layer's output is `edit(output)`.
@@ -43,7 +48,7 @@ def edited(layer: nn.Module, edit: Edit) -> Iterator[EditCount]:
     count = EditCount()
 
     def hook(module: nn.Module, args: Any, output: Any) -> Any:
-        stream = output[0] if isinstance(output, tuple) else output
+        stream = stream_of(output)
         changed = edit(stream)
         if changed.shape != stream.shape or changed.dtype != stream.dtype:
             raise ValueError(
@@ -70,7 +75,7 @@ def reading(modules: Sequence[nn.Module], *, inputs: bool = False) -> Iterator[l
 
     def keep_output(index: int) -> Callable[..., None]:
         def hook(module: nn.Module, args: Any, output: Any) -> None:
-            kept[index] = output[0] if isinstance(output, tuple) else output
+            kept[index] = stream_of(output)
 
         return hook
 
@@ -93,46 +98,21 @@ def reading(modules: Sequence[nn.Module], *, inputs: bool = False) -> Iterator[l
             handle.remove()
 
 
-class _PassThrough(nn.Module):
-    """Stands where a decoder layer stood and hands the residual stream on unchanged."""
+class PassThrough(nn.Module):
+    """Stands where a block stood and hands the residual stream on unchanged, or a given one in its place.
 
-    def __init__(self, original: nn.Module, stream: Tensor | None = None) -> None:
+    Args:
+        original: the block. stream: to be handed on. gives_tuple: whether blocks give theirs in a tuple.
+    """
+
+    def __init__(self, original: nn.Module, stream: Tensor | None, gives_tuple: bool) -> None:
         super().__init__()
         self.attention_type = getattr(original, "attention_type", None)
-        self.stream = stream
+        self.stream, self.gives_tuple = stream, gives_tuple
 
-    def forward(self, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return hidden_states if self.stream is None else self.stream
-
-
-@contextlib.contextmanager
-def only_layers_above(decoder: Any, layer: int, stream: Float[Tensor, "row pos d_model"]) -> Iterator[None]:
-    """While the context lasts, a forward of `decoder` starts with `stream` as the output of layer `layer`.
-
-    Layers 0..layer cost nothing; the layers above are the model's own, at their own indices, so that caches, masks
-    and rotary embeddings that depend on the index stay right.
-    """
-    layers = decoder.layers
-    stand_ins: list[nn.Module] = [_PassThrough(original) for original in layers[:layer]]
-    stand_ins.append(_PassThrough(layers[layer], stream))
-    decoder.layers = nn.ModuleList([*stand_ins, *layers[layer + 1 :]])
-    try:
-        yield
-    finally:
-        decoder.layers = layers
-
-
-@contextlib.contextmanager
-def only_layers_up_to(decoder: Any, layer: int) -> Iterator[None]:
-    """While the context lasts, a forward of `decoder` ends after layer `layer` (then final norm)."""
-    layers = decoder.layers
-    decoder.layers = nn.ModuleList(
-        [*layers[: layer + 1], *(_PassThrough(original) for original in layers[layer + 1 :])]
-    )
-    try:
-        yield
-    finally:
-        decoder.layers = layers
+    def forward(self, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Tensor | tuple[Tensor, None]:
+        stream = hidden_states if self.stream is None else self.stream
+        return (stream, None) if self.gives_tuple else stream
 
 
 def take_positions(stream: Float[Tensor, "question pos d_model"], index: Tensor) -> Float[Tensor, "question d_model"]:

@@ -11,7 +11,7 @@ row by each fast path is compared with a plain hook (`check_fast_paths`), so tha
 on between positions in a way that the fast paths know nothing of (linear attention, recurrence) is run plainly.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from torch import Tensor
 
 from onedial.models.decoder import Decoder
 from onedial.models.forward.attention import SUPPORTED_LAYER_TYPES
-from onedial.models.forward.batches import halved
+from onedial.models.forward.batches import batches_by_length, halved
 from onedial.models.forward.prefill import (
     Prefilled,
     SharedPrefix,
@@ -107,7 +107,7 @@ class FastRunner:
 class PlainStarted:
     """See `Started`."""
 
-    batch: TokenBatch
+    sequences: tuple[Sequence[int], ...]
     residuals: Mapping[int, Float[Tensor, "question d_model"]]
     final: Float[Tensor, "question d_model"]
 
@@ -116,18 +116,27 @@ class PlainStarted:
 
 
 class PlainRunner:
-    """One whole forward for each setting, with hooks: what the fast path must equal, and right for any decoder."""
+    """One whole forward for each setting, with hooks: what the fast path must equal, and right for any decoder.
 
-    def __init__(self, stack: Decoder, sequences: Sequence[Sequence[int]], layers: Sequence[int], at: str) -> None:
-        self._stack, self._layers, self._at = stack, sorted(set(layers)), at
+    Args:
+        alone: run only prompts of one length together, so that none is padded.
+    """
+
+    def __init__(
+        self, stack: Decoder, sequences: Sequence[Sequence[int]], layers: Sequence[int], at: str, alone: bool = False
+    ) -> None:
+        self._stack, self._layers, self._at, self._alone = stack, sorted(set(layers)), at, alone
 
     @torch.inference_mode()
     def start(self, sequences: Sequence[Sequence[int]]) -> PlainStarted:
-        batch = pad_batch(sequences, self._stack.pad_id).to(self._stack.device)
-        with reading([self._stack.layers[layer] for layer in self._layers]) as streams:
-            final = self._stack.final_residual(batch)
-        last = (take_positions(stream, batch.last_index) for stream in streams)
-        return PlainStarted(batch, dict(zip(self._layers, last, strict=True)), final)
+        def run(batch: TokenBatch, places: list[int]) -> Tensor:
+            with reading([self._stack.layers[layer] for layer in self._layers]) as streams:
+                final = self._stack.final_residual(batch)
+            last = [take_positions(stream, batch.last_index).to(final.device) for stream in streams]
+            return torch.stack([final, *last], dim=1)
+
+        final, *residuals = self._by_length(sequences, run).unbind(dim=1)
+        return PlainStarted(tuple(sequences), dict(zip(self._layers, residuals, strict=True)), final)
 
     @torch.inference_mode()
     def steer(
@@ -135,19 +144,36 @@ class PlainRunner:
     ) -> Float[Tensor, "question row d_model"]:
         by_question = settings.expand(len(started.final), -1)
 
-        def work(rows: list[int]) -> Tensor:
-            return torch.stack([self._row(started.batch, edits, by_question[:, row]) for row in rows], dim=1)
+        def run(batch: TokenBatch, places: list[int]) -> Tensor:
+            own = by_question[places]
 
-        return torch.cat(list(halved(work, list(range(by_question.shape[1])))), dim=1)
+            def work(rows: list[int]) -> Tensor:
+                return torch.stack([self._row(batch, edits, own[:, row]) for row in rows], dim=1)
+
+            return torch.cat(list(halved(work, list(range(own.shape[1])))), dim=1)
+
+        return self._by_length(started.sequences, run)
 
     def pick(self, started: PlainStarted, places: Sequence[int]) -> PlainStarted:
         index = torch.tensor(places, device=started.final.device)
-        batch = started.batch
         return PlainStarted(
-            TokenBatch(batch.input_ids[index], batch.attention_mask[index], batch.position_ids[index]),
+            tuple(started.sequences[place] for place in places),
             {layer: stream[index.to(stream.device)] for layer, stream in started.residuals.items()},
             started.final[index],
         )
+
+    def _by_length(
+        self, sequences: Sequence[Sequence[int]], run: Callable[[TokenBatch, list[int]], Tensor]
+    ) -> Float[Tensor, "question ..."]:
+        """What `run` makes of the prompts, as one batch or one for each length, in the order of the prompts."""
+        lengths = [len(sequence) for sequence in sequences]
+        groups = batches_by_length(lengths, len(lengths), alone=True) if self._alone else [list(range(len(lengths)))]
+        parts = [
+            run(pad_batch([sequences[place] for place in group], self._stack.pad_id).to(self._stack.device), group)
+            for group in groups
+        ]
+        order = torch.tensor([place for group in groups for place in group], device=parts[0].device)
+        return torch.cat(parts)[order.argsort()]
 
     def _row(self, batch: TokenBatch, edits: Edits, settings: Float[Tensor, " question"]) -> Tensor:
         chosen = batch.attention_mask
@@ -183,69 +209,102 @@ class FastPaths:
     Attributes:
         allowed: positions at which an edit may take the fast path.
         reason: why one of them may not; "" where both may.
+        alone: whether a prompt's answer depends on longer ones beside it, so that only equal lengths may be batched.
     """
 
     allowed: frozenset[str]
     reason: str = ""
+    alone: bool = False
 
 
 _LENGTHS = (19, 13, 17)
 """Of the prompts on which the paths are compared: a common beginning, and own parts of other lengths after it."""
+_BEGINNING = 6
+"""Tokens that they share."""
 
 
 @torch.inference_mode()
-def check_fast_paths(stack: Decoder) -> FastPaths:
-    """Compare one edited row by each fast path with a plain hook, on a few short prompts of arbitrary tokens.
+def check_fast_paths(stack: Decoder, above: int = 0) -> FastPaths:
+    """Compare edited rows by each fast path with a plain hook on each prompt alone, on a few prompts of drawn tokens.
 
     The edits stand at a quarter and at two thirds of the depth, as large as the stream there; the streams before the
     final norm must agree to 0.1% of their norm in float32, 5% in 16 bits.
+
+    Args:
+        above: a length at which the model begins to run prompts in another way; the prompts compared lie on both sides
+            of it, and once their common beginning lies above it as well.
     """
-    kinds = set(getattr(stack.config, "layer_types", None) or ["full_attention"])
-    if unknown := sorted(kinds - SUPPORTED_LAYER_TYPES):
-        return FastPaths(
-            frozenset(), f"it has layers of a kind that the fast path does not know ({', '.join(unknown)})"
-        )
     if any(parameter.device.type == "meta" for parameter in stack.hf.parameters()):
         return FastPaths(frozenset(READ_AT))
     generator = torch.Generator().manual_seed(0)
-    vocabulary = int(stack.config.vocab_size)
-    drawn = torch.randint(vocabulary, (max(_LENGTHS) * (len(_LENGTHS) + 1),), generator=generator).tolist()
-    shared, own = drawn[:6], drawn[6:]
-    sequences = [shared + own[place * 16 : place * 16 + length - 6] for place, length in enumerate(_LENGTHS)]
+    if above:
+        shapes = [((above + 9, above + 4, above - 3), above - 10), ((above + 14, above + 9), above + 3)]
+    else:
+        shapes = [(_LENGTHS, _BEGINNING)]
+    cases = [
+        _drawn(generator, int(stack.config.vocab_size), [max(length, 1) for length in lengths], max(shared, 0))
+        for lengths, shared in shapes
+    ]
+    try:
+        return _compared(stack, cases, torch.randn(stack.d_model, generator=generator))
+    except torch.OutOfMemoryError:
+        if not above:
+            raise
+    return FastPaths(frozenset(), f"memory is too small to compare the fast path at {above + 14} tokens", alone=True)
+
+
+def _drawn(generator: torch.Generator, vocabulary: int, lengths: Sequence[int], shared: int) -> list[list[int]]:
+    """Prompts of drawn tokens with a common beginning, as far as they are long enough for it."""
+    beginning = torch.randint(vocabulary, (shared,), generator=generator).tolist()
+    own = [torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
+    return [(beginning[: length - 1] + ids)[:length] for length, ids in zip(lengths, own, strict=True)]
+
+
+def _compared(stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor) -> FastPaths:
     layers = sorted({stack.n_layers // 4, (2 * stack.n_layers) // 3})
-    push = torch.randn(stack.d_model, generator=generator)
     push = push / push.norm()
 
     def edit(stream: Tensor, settings: Tensor) -> Tensor:
         lengths = settings.to(stream.device)[..., None] * stream.float().norm(dim=-1, keepdim=True)
         return stream + (lengths * push.to(stream.device)).to(stream.dtype)
 
-    edits = dict.fromkeys(layers, edit)
-    settings = torch.tensor([[-0.5, 0.0, 1.0]], device=stack.device)
-    allowed, wrong = [], ""
-    for at in READ_AT:
-        plain = PlainRunner(stack, sequences, layers, at)
-        expected = plain.steer(plain.start(sequences), edits, settings).float()
-        try:
-            fast = FastRunner(stack, sequences, layers, at)
-            found = fast.steer(fast.start(sequences), edits, settings).float().to(expected.device)
-        except (TypeError, ValueError, AttributeError, IndexError, RuntimeError) as error:
-            if isinstance(error, torch.OutOfMemoryError):
-                raise
-            said = str(error).splitlines()[0] if str(error) else type(error).__name__
-            wrong = f"the fast path fails on it ({said})"
-            continue
-        error_share = ((found - expected).norm(dim=-1) / expected.norm(dim=-1)).max().item()
-        if error_share <= (1e-3 if stack.dtype == torch.float32 else 0.05):
-            allowed.append(at)
-        else:
-            wrong = f"the fast path is off by {error_share:.2g} of the residual stream's norm"
-    return FastPaths(frozenset(allowed), wrong)
+    edits, settings = dict.fromkeys(layers, edit), torch.tensor([[-0.5, 0.0, 1.0]], device=stack.device)
+    tolerance = 1e-3 if stack.dtype == torch.float32 else 0.05
+
+    def off(found: Tensor, expected: Tensor) -> float:
+        return ((found.float().to(expected.device) - expected).norm(dim=-1) / expected.norm(dim=-1)).max().item()
+
+    kinds = set(getattr(stack.config, "layer_types", None) or ["full_attention"])
+    unknown = sorted(kinds - SUPPORTED_LAYER_TYPES)
+    wrong = f"it has layers of a kind that the fast path does not know ({', '.join(unknown)})" if unknown else ""
+    allowed, alone = set() if unknown else set(READ_AT), False
+    for sequences in cases:
+        batch = pad_batch(sequences, stack.pad_id).to(stack.device)
+        apart = PlainRunner(stack, sequences, layers, "last", alone=True).start(sequences).final.float()
+        alone = alone or not off(stack.final_residual(batch), apart) <= tolerance
+        for at in sorted(allowed):
+            plain = PlainRunner(stack, sequences, layers, at, alone=True)
+            expected = plain.steer(plain.start(sequences), edits, settings).float()
+            try:
+                fast = FastRunner(stack, sequences, layers, at)
+                error = off(fast.steer(fast.start(sequences), edits, settings), expected)
+            except (TypeError, ValueError, AttributeError, IndexError, RuntimeError) as failure:
+                if isinstance(failure, torch.OutOfMemoryError):
+                    raise
+                said = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
+                wrong = f"the fast path fails on it ({said})"
+                allowed.discard(at)
+                continue
+            if not error <= tolerance:
+                wrong = f"the fast path is off by {error:.2g} of the residual stream's norm"
+                allowed.discard(at)
+    return FastPaths(frozenset(allowed), wrong, alone)
 
 
 def make_runner(
     stack: Decoder, paths: FastPaths, sequences: Sequence[Sequence[int]], layers: Sequence[int], at: str
 ) -> Runner:
     """The runner for prompts that are edited at `at` (see `READ_AT`), their streams kept at `layers`."""
-    kind = FastRunner if at in paths.allowed else PlainRunner
-    return kind(stack, sequences, layers, at)
+    if at in paths.allowed:
+        return FastRunner(stack, sequences, layers, at)
+    return PlainRunner(stack, sequences, layers, at, paths.alone)

@@ -4,7 +4,9 @@
     attn    blocks.L.hook_attn_out   what the attention of block L writes into the stream
     mlp     blocks.L.hook_mlp_out    what the MLP of block L writes into the stream
 
-Where a decoder normalises what a part writes (Gemma 2 and 3, OLMo 2), what is written is the norm's output.
+What is written is what is added: behind a norm that a decoder puts last (Gemma 2 and 3, OLMo 2, GLM-4), and times what
+it multiplies it by (Granite). A short forward at load shows whether both parts make up the block's step
+(`onedial.models.families`); where they do not, `attn` and `mlp` are refused.
 
     last       the last token of the prompt, at which the answer is read
     question   the token that holds the question's last letter
@@ -22,6 +24,7 @@ from torch import Tensor, nn
 
 from onedial.core import InputError
 from onedial.models.decoder import Decoder
+from onedial.models.forward.residual import stream_of
 
 SITES = {"resid": "blocks.{}.hook_out", "attn": "blocks.{}.hook_attn_out", "mlp": "blocks.{}.hook_mlp_out"}
 POSITIONS = ("last", "question", "each")
@@ -56,23 +59,29 @@ def sites_at(kinds: Sequence[str], layers: Sequence[int]) -> list[Site]:
 
 
 def module_at(stack: Decoder, site: Site) -> nn.Module:
-    """The module whose output is what stands at a site.
+    """The module whose output, times `times_at`, is what stands at a site.
 
     Raises:
-        InputError: this decoder's blocks have no such part.
+        InputError: this decoder's blocks have no such part, or theirs do not make up the block's step.
     """
     block = stack.layers[site.layer]
     if site.kind == "resid":
         return block
-    normed = hasattr(block, "post_feedforward_layernorm")
-    names = {
-        "attn": "post_attention_layernorm" if normed else "self_attn",
-        "mlp": "post_feedforward_layernorm" if normed else "mlp",
-    }
-    module = getattr(block, names[site.kind], None)
-    if not isinstance(module, nn.Module):
-        raise InputError(f"block {site.layer} of this model has no {names[site.kind]}; read the site resid instead")
+    module = stack.family.part_of(block, site.kind)
+    if module is None:
+        names = " or ".join(getattr(stack.family, site.kind))
+        raise InputError(f"block {site.layer} of this model has no {names}; read the site resid instead")
+    if not stack.tried.steps[site.layer]:
+        raise InputError(
+            f"what attention and MLP of block {site.layer} put out is not what this model adds to its residual stream, "
+            f"so the site {site.kind} cannot be read; read the site resid instead"
+        )
     return module
+
+
+def times_at(stack: Decoder, site: Site) -> float:
+    """What the output of `module_at` is multiplied by on its way into the stream."""
+    return 1.0 if site.kind == "resid" else stack.family.times(stack.config)
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,11 @@ class Places:
 
     last_but: dict[str, list[int]]
     own: list[int] | None
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions the batch holds."""
+        return len(self.own if self.own is not None else next(iter(self.last_but.values())))
 
     def take(self, stream: Float[Tensor, "question pos d_model"]) -> dict[str, Float[Tensor, "row d_model"]]:
         """Position -> its rows: one per question, or for "each" one per own token, question after question."""
@@ -113,10 +127,14 @@ def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator
     kept: dict[tuple[Site, str], Tensor] = {}
 
     def hook_for(site: Site) -> Any:
+        times = times_at(stack, site)
+
         def hook(module: nn.Module, args: Any, output: Any) -> None:
-            stream = output[0] if isinstance(output, tuple) else output
+            stream = stream_of(output)
+            if stream.dim() == 2:  # some put the tokens of all questions in one row
+                stream = stream.unflatten(0, (places.n_questions, -1))
             for position, rows in places.take(stream).items():
-                kept[site, position] = rows.to("cpu", copy=True)
+                kept[site, position] = (rows if times == 1.0 else rows * times).to("cpu", copy=True)
 
         return hook
 

@@ -5,7 +5,7 @@ the wording, the model or its settings changes the hash, so that a collection ma
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from onedial.asking import (
     MEASUREMENT_COLUMNS,
     NUMBERS,
     Asking,
+    Attempt,
     Instrument,
     ProviderRespondent,
     Question,
@@ -26,8 +27,8 @@ from onedial.asking import (
     prompt_key,
     reasoned,
 )
-from onedial.core import notice, one_line, sha256_of_text
-from onedial.panels.collecting.costs import Budget, tokens_of
+from onedial.core import Ledger, notice, one_line, sha256_of_text
+from onedial.panels.collecting.costs import Budget, believed, most_tokens_of
 from onedial.panels.collecting.model_changes import PROBE, PROBES
 from onedial.panels.collecting.respondent_files import RespondentModel
 
@@ -146,6 +147,7 @@ def probes_for(entries: Iterable[RespondentModel], start: int) -> list[Pending]:
 def ask_providers(
     pending: Sequence[Pending],
     keep: Callable[[dict[str, Any]], None],
+    ledger: Ledger,
     *,
     logs: Path | None = None,
     budget: Budget | None = None,
@@ -154,7 +156,8 @@ def ask_providers(
     """Ask all entries at once, in rounds; each answer is given to `keep` as soon as it has come.
 
     Args:
-        keep: gets the row of each answer (`COLLECTED`).
+        keep: gets the row of each answer (`COLLECTED`), by several threads; the answer's attempt ends after it.
+        ledger: gets every attempt before it is made, and its outcome.
         logs: folder for inspect_ai's logs.
         budget: nothing that would pass it is asked.
         advance: is told how many answers have come.
@@ -171,14 +174,21 @@ def ask_providers(
             queues.setdefault(each.entry.label, []).append(chunk)
     while any(queues.values()) and not (budget and budget.exhausted):
         chunks = [queue.pop(0) for queue in queues.values() if queue]
-        for place, response in _round(chunks, logs, budget):
+        for place, response in _round(chunks, keep, ledger, logs, budget):
             chunk = chunks[place]
-            keep(_row(chunk, response))
+            if response.error:
+                keep(_row(chunk, response))
             watch.see(chunk, response)
             advance(1)
 
 
-def _round(chunks: Sequence[Pending], logs: Path | None, budget: Budget | None) -> Iterator[tuple[int, Response]]:
+def _round(
+    chunks: Sequence[Pending],
+    keep: Callable[[dict[str, Any]], None],
+    ledger: Ledger,
+    logs: Path | None,
+    budget: Budget | None,
+) -> Iterator[tuple[int, Response]]:
     work = []
     for chunk in chunks:
         assert chunk.entry.provider is not None
@@ -188,22 +198,72 @@ def _round(chunks: Sequence[Pending], logs: Path | None, budget: Budget | None) 
         prompts = [chunk.instrument.prompt(question.text) for question in chunk.questions]
         work.append(Asking(respondent, prompts, chunk.instrument))
 
-    def permit(place: int, at: int) -> bool | None:
-        price = chunks[place].entry.price
-        if budget is None or price is None:
+    return answers_side_by_side(work, _Account(chunks, work, keep, ledger, budget))
+
+
+class _Account:
+    """Notes each attempt in the ledger and sets money aside for it (`onedial.asking.Account`)."""
+
+    def __init__(
+        self,
+        chunks: Sequence[Pending],
+        work: Sequence[Asking],
+        keep: Callable[[dict[str, Any]], None],
+        ledger: Ledger,
+        budget: Budget | None,
+    ) -> None:
+        self._chunks, self._work, self._keep, self._ledger, self._budget = chunks, work, keep, ledger, budget
+        self._names: dict[tuple[int, int], str] = {}
+
+    def _most(self, place: int, at: int) -> tuple[int, int]:
+        asking = self._work[place]
+        return most_tokens_of(asking.prompts[at]), asking.respondent.room(asking.instrument)
+
+    def permits(self, place: int, at: int) -> bool | None:
+        price = self._chunks[place].entry.price
+        if self._budget is None or price is None:
             return True
-        # Twice the estimate of what is read: it must not be passed by a tokenizer that cuts finely.
-        asked = 2 * tokens_of(work[place].prompts[at])
-        return budget.permits((place, at), price.of(asked, work[place].respondent.room(work[place].instrument)))
+        return self._budget.permits((place, at), price.of(*self._most(place, at)))
 
-    def settle(place: int, response: Response) -> None:
-        price = chunks[place].entry.price
-        if budget is not None and price is not None:
-            known = response.tokens_in is not None and response.tokens_out is not None
-            cost = price.of(response.tokens_in or 0, response.tokens_out or 0) if known else None
-            budget.settle((place, response.place), cost)
+    def begins(self, place: int, at: int) -> None:
+        chunk = self._chunks[place]
+        question = chunk.questions[at]
+        most_in, most_out = self._most(place, at)
+        key = dict(zip(ANSWER, (chunk.respondent, question.id, *_asked(chunk, question)), strict=True))
+        self._names[place, at] = self._ledger.begin(
+            **key, instrument=chunk.instrument.name, most_in=most_in, most_out=most_out
+        )
 
-    return answers_side_by_side(work, permit, settle)
+    def ended(self, place: int, attempt: Attempt) -> None:
+        chunk, response = self._chunks[place], attempt.response
+        at = response.place
+        if (place, at) not in self._names:  # out of the cache: nothing was paid, and it counts as having begun now
+            self.begins(place, at)
+        tokens: tuple[float | None, float | None] = (response.tokens_in, response.tokens_out)
+        if not believed(*tokens, *self._most(place, at)):
+            tokens = (None, None)
+            response = replace(response, tokens_in=None, tokens_out=None)
+        if attempt.refused or not attempt.sent:
+            tokens = (0, 0)
+        if not response.error:  # on the disk before its attempt has ended: a kill between the two loses nothing
+            self._keep(_row(chunk, response))
+        failed = "refused" if attempt.refused or not attempt.sent else "failed"
+        self._ledger.end(
+            self._names.pop((place, at)),
+            outcome=failed if response.error else "answered" if attempt.sent else "cached",
+            answered_at=response.answered_at,
+            tokens_in=tokens[0],
+            tokens_out=tokens[1],
+            error=response.error,
+        )
+        price = chunk.entry.price
+        if self._budget is not None and price is not None:
+            cost = None if tokens[0] is None or tokens[1] is None else price.of(tokens[0], tokens[1])
+            self._budget.settle((place, at), cost)
+
+
+def _asked(chunk: Pending, question: Question) -> tuple[str, int]:
+    return key_of(chunk.entry, chunk.instrument, question)[2], chunk.sample
 
 
 def _row(chunk: Pending, response: Response) -> dict[str, Any]:
@@ -213,7 +273,7 @@ def _row(chunk: Pending, response: Response) -> dict[str, Any]:
     names = (chunk.instrument.name, chunk.instrument.template.name)
     row = measurement_row(chunk.respondent, identity, *names, question.id, response, chunk.sample)
     about = {"source": chunk.entry.provider.inspect_name, "revision": "", "dtype": ""}
-    about["asked"] = key_of(chunk.entry, chunk.instrument, question)[2]
+    about["asked"] = _asked(chunk, question)[0]
     return row | about
 
 

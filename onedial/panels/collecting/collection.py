@@ -10,11 +10,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from onedial.asking import Question, stratified_sample
-from onedial.core import InputError, Parts, Run, one_line, read_table
+from onedial.asking import CLOSED_BOOK, Question, stratified_sample
+from onedial.core import LEDGER, InputError, Ledger, Parts, Run, one_line, read_ledger, read_table
 from onedial.panels.collecting.collecting import (
     ANSWER,
     COLLECTED,
@@ -27,9 +28,11 @@ from onedial.panels.collecting.collecting import (
     pending_of,
     samples_of,
 )
-from onedial.panels.collecting.costs import actual_costs
+from onedial.panels.collecting.costs import actual_costs, most_tokens_of
 from onedial.panels.collecting.model_changes import changes_of_model
 from onedial.panels.collecting.respondent_files import RespondentModel
+
+_OF_AN_ATTEMPT = [*ANSWER, "instrument", "outcome", "answered_at", "tokens_in", "tokens_out", "most_in", "most_out"]
 
 
 @dataclass(frozen=True)
@@ -88,16 +91,72 @@ class Collection:
         found = stored.loc[index[here]].reset_index()
         return found.assign(label=[label for label, is_here in zip(keys.values(), here, strict=True) if is_here])
 
+    def ledger_file(self) -> Path:
+        """Where the run's ledger lies."""
+        return self.parts.folder.parent / LEDGER
+
+    def attempts(self) -> pd.DataFrame:
+        """Every attempt to have an answer from a provider, retries, probes and what a kill cut short included.
+
+        An answer that stands in the parts and in no ledger was collected before there was one: its row is its attempt,
+        and a failed one counts as often as it may have been made.
+
+        Returns:
+            `ANSWER`, instrument, outcome (unknown where it has not ended), answered_at, tokens_in, tokens_out, most_in,
+            most_out.
+        """
+        entries = {model.label: model for model in self.models if model.provider is not None}
+        table = pd.DataFrame(read_ledger(self.ledger_file()), columns=["attempt", *_OF_AN_ATTEMPT])
+        table["outcome"] = table["outcome"].fillna("unknown")
+        rows = self.parts.read()
+        rows = rows[rows["respondent"].map(_label).isin(entries)].astype({"sample": int})
+        noted = set(table[[*ANSWER, "answered_at"]].itertuples(index=False, name=None))
+        new = [row not in noted for row in rows[[*ANSWER, "answered_at"]].itertuples(index=False, name=None)]
+        open_at = {tuple(row[1:]): row[0] for row in table[table["outcome"] == "unknown"][ANSWER].itertuples(name=None)}
+        earlier = []
+        for row in rows[new].to_dict("records"):
+            fine = not row["error"]
+            at = open_at.pop(tuple(row[name] for name in ANSWER), None) if fine else None
+            if at is not None:  # killed between the row and the attempt's end
+                table.loc[at, ["outcome", "tokens_in", "tokens_out"]] = [
+                    "answered",
+                    row["tokens_in"],
+                    row["tokens_out"],
+                ]
+            else:
+                earlier.append(self._earlier_attempt(entries[_label(row["respondent"])], row))
+        found = pd.concat([table, pd.DataFrame(earlier, columns=table.columns)]) if earlier else table
+        numbers = ["tokens_in", "tokens_out", "most_in", "most_out"]
+        return found[_OF_AN_ATTEMPT].astype(dict.fromkeys(numbers, float)).reset_index(drop=True)
+
+    def _earlier_attempt(self, entry: RespondentModel, row: dict[str, Any]) -> dict[str, Any]:
+        assert entry.provider is not None
+        about = {str(name): row[name] for name in [*ANSWER, "instrument", "answered_at", "tokens_in", "tokens_out"]}
+        if not row["error"]:
+            return about | {"outcome": "answered", "most_in": 0, "most_out": 0}
+        if row["error"][:1] == "4":  # the status comes first
+            return about | {"outcome": "refused", "tokens_in": 0, "tokens_out": 0}
+        asked = [each for each in instruments_of(entry, True) if each.name == row["instrument"]]
+        text = {question.id: question.text for question in self.questions}.get(row["question_id"], "")
+        most_in = max([most_tokens_of(each.prompt(text)) for each in asked], default=0)
+        kind = "closed book" if row["instrument"] == CLOSED_BOOK.name else entry.instrument
+        times = entry.provider.retries + 1
+        return about | {
+            "outcome": "failed",
+            "most_in": times * most_in,
+            "most_out": times * entry.provider.room(kind),
+        }
+
     def costs(self) -> pd.DataFrame | None:
         """What the models of providers were asked and what it cost, failed requests included; None where none was."""
         prices = {model.label: model.price for model in self.models if model.provider is not None}
-        rows = self.parts.read()
-        rows = rows.assign(respondent=rows["respondent"].str.rpartition(": ")[0] if len(rows) else rows["respondent"])
-        rows = rows[rows["respondent"].isin(prices)]
-        return actual_costs(rows, prices) if len(rows) else None
+        attempts = self.attempts()
+        attempts = attempts.assign(respondent=attempts["respondent"].map(_label))
+        attempts = attempts[attempts["respondent"].isin(prices)]
+        return actual_costs(attempts, prices) if len(attempts) else None
 
     def spent(self) -> float:
-        """Money that the answers so far have cost."""
+        """Money that the attempts so far have cost, or may have."""
         costs = self.costs()
         return 0.0 if costs is None else float(costs["money"].iloc[-1])
 
@@ -110,6 +169,8 @@ class Collection:
     def take_over(self, other: Path) -> int:
         """Take over the answers of another collection that this one has not; how many these were.
 
+        Its attempts come with them: whoever put them together paid for both.
+
         Raises:
             InputError: it is no collection, or holds answers of other weights under the same name.
         """
@@ -119,6 +180,7 @@ class Collection:
         weights = {
             (m, sha) for table in ours for m, sha in table[["model", "model_sha256"]].drop_duplicates().to_numpy()
         }
+        Ledger(self.ledger_file()).add(read_ledger(other / LEDGER))
         n_taken = 0
         for file in Parts(other / "measurements", COLLECTED, ROW).files():
             rows = read_table(file).reindex(columns=COLLECTED)
@@ -136,3 +198,8 @@ class Collection:
                 done |= answered([new])
                 n_taken += len(new)
         return n_taken
+
+
+def _label(respondent: str) -> str:
+    """The label of the entry that a respondent's name begins with."""
+    return respondent.rpartition(": ")[0]

@@ -1,7 +1,9 @@
 """What asking costs: calls and tokens beforehand, money where prices are known, a budget that is never passed.
 
 Beforehand tokens are estimated, at four characters each and what a template adds; afterwards they are those that the
-server counted. Money is in whatever currency the prices are given.
+server counted, as far as its count can be. An attempt whose cost nobody knows (killed, timed out, failed at the server,
+counted absurdly) may have been billed, and counts as what it may have cost at most; only what the server refused, or
+never heard of, costs nothing. Money is in whatever currency the prices are given.
 """
 
 import threading
@@ -15,6 +17,10 @@ from onedial.asking import Prompt
 
 CHARACTERS_PER_TOKEN = 4
 AROUND_A_PROMPT = 8
+AROUND_A_TURN = 64
+"""Tokens that a chat template may put around a turn; of the text itself a token is at least a byte."""
+BEYOND_BELIEF = (10, 10_000)
+"""A server's count above so many times what was set aside, and so many more, is none: it is not billed, but wrong."""
 WRITTEN = {"direct": 4, "closed book": 12, "reasoned": 120}
 """Tokens that an answer usually has; what a model thinks to itself comes on top, and nobody knows how much it is."""
 _MILLION = 1_000_000
@@ -40,6 +46,24 @@ def tokens_of(prompt: Prompt) -> int:
     """About how many tokens a prompt has."""
     length = len(prompt.user) + sum(len(text) for turn in prompt.earlier for text in turn)
     return -(-length // CHARACTERS_PER_TOKEN) + AROUND_A_PROMPT
+
+
+def most_tokens_of(prompt: Prompt) -> int:
+    """How many tokens a prompt can have at most, whatever cuts it."""
+    turns = [prompt.user, *(text for turn in prompt.earlier for text in turn)]
+    return sum(len(text.encode("utf-8", errors="replace")) + AROUND_A_TURN for text in turns)
+
+
+def believed(tokens_in: float | None, tokens_out: float | None, most_in: int, most_out: int) -> bool:
+    """Whether a server's count can be: nothing negative, a prompt that was read, and not beyond all measure.
+
+    >>> believed(20, 3, 100, 256), believed(20, -3, 100, 256), believed(20, 10**12, 100, 256)
+    (True, False, False)
+    """
+    if tokens_in is None or tokens_out is None:
+        return False
+    times, more = BEYOND_BELIEF
+    return 1 <= tokens_in <= times * most_in + more and 0 <= tokens_out <= times * most_out + more
 
 
 def expected_costs(calls: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -72,29 +96,43 @@ def expected_costs(calls: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return with_sum(pd.DataFrame(rows, columns=columns).set_index(["respondent", "instrument"]))
 
 
-def actual_costs(rows: pd.DataFrame, prices: Mapping[str, Price | None]) -> pd.DataFrame:
+def actual_costs(attempts: pd.DataFrame, prices: Mapping[str, Price | None]) -> pd.DataFrame:
     """What was asked and what it cost: one row per respondent and instrument, and the sum of all.
 
     Args:
-        rows: measurements.
+        attempts: respondent, instrument, outcome (answered, failed, refused, cached, unknown), tokens_in and tokens_out
+            (nan where nobody knows), most_in and most_out; retries are attempts of their own.
         prices: by respondent.
 
     Returns:
-        Columns calls, failed, tokens_in, tokens_out, money (nan without a price).
+        Columns calls, failed, unknown (of which nobody knows what they did cost), tokens_in, tokens_out (of the
+        others), money (nan without a price; the unknown count as what they may have cost), money_unknown (how much of
+        it is theirs).
     """
-    groups = rows.assign(failed=rows["error"].fillna("") != "").groupby(["respondent", "instrument"], sort=False)
-    table = groups.agg(
-        calls=("failed", "size"),
-        failed=("failed", "sum"),
-        tokens_in=("tokens_in", "sum"),
-        tokens_out=("tokens_out", "sum"),
+    nobody_knows = attempts["tokens_in"].isna()
+    own = attempts.assign(
+        unknown=nobody_knows,
+        failed=attempts["outcome"].isin(["failed", "refused"]),
+        most_in=attempts["most_in"].where(nobody_knows, 0.0),
+        most_out=attempts["most_out"].where(nobody_knows, 0.0),
     )
+    own = own[own["outcome"] != "cached"]
+    groups = own.groupby(["respondent", "instrument"], sort=False)
+    table = groups.agg(calls=("failed", "size"), failed=("failed", "sum"), unknown=("unknown", "sum"))
+    tokens = groups[["tokens_in", "tokens_out", "most_in", "most_out"]].sum()
+    table[["tokens_in", "tokens_out"]] = tokens[["tokens_in", "tokens_out"]]
     known = [prices.get(str(name)) for name, _ in table.index]
-    tokens = zip(table["tokens_in"], table["tokens_out"], strict=True)
-    table["money"] = [
-        float("nan") if price is None else price.of(*own) for price, own in zip(known, tokens, strict=True)
-    ]
+    nan = float("nan")
+    counts = list(zip(known, tokens.to_numpy(), strict=True))
+    table["money"] = [nan if price is None else price.of(i + mi, o + mo) for price, (i, o, mi, mo) in counts]
+    table["money_unknown"] = [nan if price is None else price.of(mi, mo) for price, (_, _, mi, mo) in counts]
     return with_sum(table)
+
+
+def paid_twice(attempts: pd.DataFrame, key: Sequence[str]) -> int:
+    """How many attempts were made for answers that had come before: answered once more, by the same key."""
+    answered = attempts[attempts["outcome"] == "answered"]
+    return int(answered.duplicated(list(key)).sum())
 
 
 def with_sum(table: pd.DataFrame) -> pd.DataFrame:

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from onedial.asking import (
     CAN_YOU_ANSWER,
@@ -205,7 +206,18 @@ def _provider(values: dict[str, Any], path: Path) -> ProviderModel | None:
         return None
     if local := sorted({"dtype", "revision"} & values.keys()):
         raise InputError(f"{path} gives {', '.join(local)} for {values['model']}, which a provider runs; leave it out")
+    _refuse_secrets(str(given.get("server", "")), values["model"], path)
     return ProviderModel(model=values["model"], temperature=values.get("temperature"), **given)
+
+
+def _refuse_secrets(server: str, model: str, path: Path) -> None:
+    """An address goes into logs: no password may stand in it, and nothing that looks like one."""
+    parts = urlsplit(server)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise InputError(
+            f"{path} gives {model} a server whose address holds a name, a password or a query, which logs would keep; "
+            "write the bare address, and give a secret as `key`, by the name of an environment variable"
+        )
 
 
 def _check_values(values: dict[str, Any], path: Path) -> None:

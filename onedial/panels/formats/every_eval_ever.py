@@ -6,13 +6,28 @@ answer      output.raw, each a repetition; of a conversation the last text of th
 score       evaluation.is_correct where the score is 0 or 1: converters write false beside graded scores as well
 no answer   a line with an error, whose score counts for nothing
 confidence  has no field of its own: metadata
+our own     what `onedial.panels.export_every_eval_ever` wrote comes back whole: said_yes, unread, margin, mass and
+            whether the question was answered correctly stand in metadata, and `evaluation` is one of them
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from onedial.core import InputError
-from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, is_right, read_json_lines, texts_of
+from onedial.panels.formats.records import (
+    APPLICATION,
+    EVALUATION,
+    NAN,
+    UNREAD,
+    LogChoices,
+    LogRecord,
+    LogRun,
+    dig,
+    is_right,
+    read_json_lines,
+    texts_of,
+)
 
 FORMAT = "every-eval-ever"
 _REQUIRED = ("schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id", "input", "evaluation")
@@ -46,6 +61,8 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         if filtered and task.endswith(f"/{filtered}"):
             task = task.removesuffix(f"/{filtered}")
         sample = (str(row["evaluation_id"]), str(row["sample_id"]), str(dig(row, "metadata.epoch") or ""))
+        if _is_ours(row):
+            task = task.removeprefix(f"{EVALUATION}: ")
         together.setdefault((str(row["model_id"]), task), {}).setdefault(sample, []).append(row)
     if not together:
         raise InputError(f"{path} is empty; check that it was written to its end")
@@ -57,6 +74,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             task=task,
             settings={},
             records=tuple(record for rows in samples.values() for record in _records(rows, choices, path)),
+            scores_are_of_the_question=any(_is_ours(rows[0]) for rows in samples.values()),
             about={"schema_versions": sorted(versions)},
         )
         for (model, task), samples in together.items()
@@ -74,7 +92,7 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     scores = {_score_name(row): _score(row) for row in rows} if failed is None else {}
     if len(texts) > 1:  # one score for several texts is of none of them
         scores = {}
-    return [
+    records = [
         LogRecord(
             item=str(first["sample_id"]),
             prompt=str(asked.get("formatted") or asked.get("raw") or ""),
@@ -89,6 +107,32 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
         )
         for text in texts
     ]
+    return [replace(record, **_ours(metadata)) for record in records] if _is_ours(first) else records
+
+
+def _is_ours(row: dict[str, Any]) -> bool:
+    said = row.get("answer_attribution")
+    return isinstance(said, list) and bool(said) and dig(said[0], "extraction_method") == APPLICATION
+
+
+def _ours(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a record as our own export noted them."""
+    said = str(metadata.get("said_yes", ""))
+    correct = is_right(metadata.get("answered_correctly"))
+    return {
+        "said_yes": is_right(said),
+        "failed": UNREAD if said == UNREAD else None,
+        "margin": _number(metadata.get("margin")),
+        "mass": _number(metadata.get("mass")),
+        "scores": {"answered_correctly": correct} if correct is not None else {},
+    }
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return NAN
 
 
 def _score_name(row: dict[str, Any]) -> str:

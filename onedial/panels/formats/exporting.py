@@ -18,20 +18,21 @@ import pandas as pd
 
 from onedial.asking import Question
 from onedial.core import InputError, sha256_of_text, write_text
+from onedial.panels.formats.records import APPLICATION, EVALUATION, UNREAD
 from onedial.panels.panels import ResponseMatrix, panel_long
 
 Value = Literal["said_yes", "answered_correctly", "came_true"]
 EXPORT_VALUES = get_args(Value)
 SCHEMA_VERSION = "0.3.0"
-EVALUATION = "says it can answer"
 Export = Callable[[ResponseMatrix, Sequence[Question], Value, Path], int]
 
 
 def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question], value: Value, path: Path) -> int:
     """One line per answer for which the value is known (the schema requires a verdict for every line).
 
-    `evaluation` holds the value; confidence, margin and the like stand in `metadata`, as texts, since the schema has no
-    field for them.
+    `evaluation` holds the value; said_yes, answered_correctly, confidence, margin and the like stand in `metadata`, as
+    texts, since the schema has no field for them; from there the importer here takes them back. An unread answer has
+    no said_yes: with that value its line bears the error "unread", and its verdict counts for nothing.
 
     Args:
         panel: with its long table where it has one. questions: give the accepted answers, and the texts where the
@@ -42,7 +43,8 @@ def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question],
         How many answers were left out, since the value is not known.
     """
     by_id = {question.id: question for question in questions}
-    rows, n_left_out = _known(panel, value)
+    rows, n_left_out = _known(panel, value, with_unread=value == "said_yes")
+    holds_yes_no = bool(panel.answers.notna().any(axis=None))
     lines = []
     for row in rows:
         question = by_id.get(row["question_id"])
@@ -51,6 +53,8 @@ def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question],
         about = panel.respondents.loc[row["respondent"]]
         name = f"{EVALUATION}: {about['framing']}" if about["framing"] else EVALUATION
         said = {1.0: "Yes", 0.0: "No"}.get(row["said_yes"], "")
+        text_said = row.get("raw_text")
+        extras = _extras(row) | ({} if said or not holds_yes_no else {"said_yes": UNREAD})
         lines.append(
             {
                 "schema_version": SCHEMA_VERSION,
@@ -62,19 +66,20 @@ def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question],
                 "sample_hash": sha256_of_text(text + "".join(references)),
                 "interaction_type": "single_turn",
                 "input": {"raw": text, "reference": references},
-                "output": {"raw": [str(row.get("raw_text") or said)]},
+                "output": {"raw": [text_said if isinstance(text_said, str) and text_said else said]},
                 "answer_attribution": [
                     {
                         "turn_idx": 0,
                         "source": "output.raw",
                         "extracted_value": said,
-                        "extraction_method": "onedial",
+                        "extraction_method": APPLICATION,
                         "is_terminal": True,
                     }
                 ],
-                "evaluation": {"score": row["value"], "is_correct": row["value"] == 1},
-                "metadata": {name: str(cell) for name, cell in {**_extras(row), "epoch": row["sample"] + 1}.items()},
+                "evaluation": {"score": float(row["value"] == 1), "is_correct": row["value"] == 1},
+                "metadata": {name: str(cell) for name, cell in {**extras, "epoch": row["sample"] + 1}.items()},
             }
+            | ({"error": UNREAD} if pd.isna(row["value"]) else {})
         )
     _write_lines(path, lines)
     return n_left_out
@@ -136,8 +141,8 @@ EXPORTERS: dict[str, Export] = {
 }
 
 
-def _known(panel: ResponseMatrix, value: Value) -> tuple[list[dict[str, Any]], int]:
-    """Rows of the panel for which the value is known, with it; and how many are left out."""
+def _known(panel: ResponseMatrix, value: Value, with_unread: bool = False) -> tuple[list[dict[str, Any]], int]:
+    """Rows of the panel for which the value is known (or all), with it; and how many are left out."""
     long = panel.responses if panel.responses is not None else panel_long(panel)
     long = long.copy()
     if "answered_correctly" not in long.columns:
@@ -151,7 +156,7 @@ def _known(panel: ResponseMatrix, value: Value) -> tuple[list[dict[str, Any]], i
     long["value"] = came_true if value == "came_true" else long[value].astype(float)
     # whatever the file calls its samples, they are counted from 0 here
     long["sample"] = long.groupby(["question_id", "respondent"]).cumcount()
-    is_known = long["value"].notna()
+    is_known = long["value"].notna() | with_unread
     rows = [{str(name): cell for name, cell in row.items()} for row in long[is_known].to_dict("records")]
     return rows, int((~is_known).sum())
 

@@ -52,7 +52,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     """Read one log.
 
     Raises:
-        InputError: it is damaged, is no Inspect log, or holds no samples.
+        InputError: it is damaged, is no Inspect log, holds no samples, or its evaluation did not come to its end.
     """
     header, samples = _read_zip(path) if path.suffix == ".eval" else _read_whole(path)
     about = header.get("eval") if isinstance(header, dict) else None
@@ -62,6 +62,13 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     records = [_record(sample, choices, f"{path}, sample {sample.get('id')}") for sample in samples]
     if not records:
         raise InputError(f"{path} holds no samples (status {header.get('status')!r}); was it logged without them?")
+    if not choices.incomplete and (ended := header.get("status")) not in (None, "success"):
+        n_all = (dig(about, "dataset.samples") or 0) * (dig(about, "config.epochs") or 1)
+        of = f" of {n_all}" if n_all >= len(records) else ""
+        raise InputError(
+            f"{path} is of an evaluation with status {ended!r} that holds {len(records)}{of} samples; finish it with "
+            "`inspect eval-retry`, or pass --incomplete to take what is there"
+        )
     generate = about.get("model_generate_config") or {}
     generate = {**(dig(header, "plan.config") or {}), **generate}
     settings = {name: _plain(value) for name, value in generate.items() if name not in _CONNECTION}

@@ -21,8 +21,8 @@ import pandas as pd
 from onedial.asking import Question, listed, parse_yes_no, unknown_name
 from onedial.core import InputError, one_line
 from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide, question_ids, questions_of
-from onedial.panels.formats.records import NAN, LogRecord, LogRun, cleaned
-from onedial.panels.formats.report import UNREAD, report_of
+from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, cleaned
+from onedial.panels.formats.report import report_of
 from onedial.panels.grading.graders import grade_answer
 
 COLUMNS = (
@@ -197,7 +197,7 @@ def _knowledge(
         known = {"answered_correctly": NAN if value is None else float(value)}
         return known if value is not None or record.failed else known | {"missing": "not graded"}
     own = None
-    if record.failed is None and (one.run.scores_are_of_the_question or score in record.scores):
+    if record.failed in (None, UNREAD) and (one.run.scores_are_of_the_question or score in record.scores):
         own = _chosen_score(one, record, score)
     found: dict[str, Any] = {"answered_correctly": correct.get(key, NAN) if own is None else float(own)}
     if np.isnan(record.confidence) and key in confidence:

@@ -14,6 +14,12 @@ from typing import Any
 from onedial.core import InputError, one_line
 
 NAN = float("nan")
+APPLICATION = "onedial"
+"""How an export of ours names itself."""
+EVALUATION = "says it can answer"
+"""How it names what was asked."""
+UNREAD = "unread"
+"""Why an answer is blank that came back, but is neither yes nor no."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +106,14 @@ class LogChoices:
         confidence_scale: what that field calls certainty, 1 or 100.
         question_field: name of the field that holds the bare question.
         columns: for plain tables, our name to the table's.
+        incomplete: take what is there of an evaluation that did not come to its end.
     """
 
     confidence: str = "confidence"
     confidence_scale: float = 1.0
     question_field: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    incomplete: bool = False
 
     def confidence_of(self, *holders: Any, where: str) -> float:
         """The first value under `confidence` in these dictionaries, as a share; nan where there is none.

@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 
 from onedial.panels.formats.asked import AskedRun
+from onedial.panels.formats.records import UNREAD
 
-UNREAD = "unread"
-"""Why an answer is blank that came back, but is neither yes nor no."""
 _N_EXAMPLES = 10
 
 

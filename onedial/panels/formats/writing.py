@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from onedial.core import atomic_path, write_json, write_text
+from onedial.core import write_csv, write_json, write_text
 from onedial.panels.formats.panel import ImportedPanel
 from onedial.panels.panel_files import RESPONDENTS_FILE, load_panel
 from onedial.panels.questions.question_files import load_questions
@@ -33,7 +33,6 @@ def write_imported(found: ImportedPanel, folder: Path) -> None:
     write_json(folder / REPORT_FILE, found.report)
     panel = found.panel.assign(**{column: found.panel[column].astype("Int64") for column in _INTEGERS})
     for name, table in ((RESPONDENTS_FILE, found.respondents), (PANEL_FILE, panel)):
-        with atomic_path(folder / name) as temporary:
-            table.to_csv(temporary, index=False, float_format="%.8g", lineterminator="\n")
+        write_csv(folder / name, table, float_format="%.8g")
     load_panel(folder / PANEL_FILE)
     load_questions(folder / QUESTIONS_FILE)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.show import COLOURS, FAINT, INK, MARKERS, Drawing, new_figure, set_title, styled
+from onedial.show import COLOURS, FAINT, INK, MARKERS, Drawing, new_figure, plain_log_labels, set_title, styled
 
 MOST_LINES = 6
 CUT = "moved cut"
@@ -46,6 +46,7 @@ def draw_dials(table: pd.DataFrame, rates: pd.DataFrame) -> Drawing:
         broken = ~own["usable"].fillna(False).astype(bool)
         lower.plot(own["rate"][broken], kl[broken], "x", color=INK, markersize=7)
     lower.set_yscale("log")
+    plain_log_labels(lower.yaxis)
     lower.set_xlim(0.05, 0.95)
     lower.set_xlabel("yes rate on the fitting questions")
     lower.set_ylabel("KL, nats")

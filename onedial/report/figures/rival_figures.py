@@ -19,6 +19,7 @@ from onedial.show import (
     named,
     new_figure,
     number,
+    plain_log_labels,
     set_title,
     styled,
 )
@@ -124,6 +125,7 @@ def controls_figure(controls: pd.DataFrame, own: Mapping[str, Any]) -> Drawing:
     x = vector["push"] if np.isfinite(vector["push"]) else never
     axes.scatter(x, vector["order_gain"], s=150, marker="*", color=INK, zorder=4)
     axes.set_xscale("log")
+    plain_log_labels(axes.xaxis)
     axes.set_xlim(low / 1.5, never * 1.5)
     axes.annotate("never", (never, 0), (0, -24), xycoords=("data", "axes fraction"), textcoords="offset points",
                   ha="center", annotation_clip=False)  # fmt: skip

@@ -3,7 +3,9 @@
     Q3_ij = correlation over questions of  x_qi - P_i(z_q)  and  x_qj - P_j(z_q),     z_q = EAP of the question
 
 With one factor and nothing else Q3 is not 0 but slightly negative, because each respondent's own answer has moved z_q,
-and differently for every pair. It is therefore compared with its distribution in answers simulated from the model.
+and differently for every pair. It is therefore compared with its distribution in answers simulated from the model. That
+distribution has heavier tails than a normal one where a pair's cells are few, and of hundreds of pairs the largest is
+always large: a pair counts where it lies beyond the largest of all simulated pairs, and is not too small to matter.
 """
 
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
@@ -21,9 +23,10 @@ from onedial.scale.irt.expectation import MISSING, Codes, codes_of, posterior_of
 from onedial.scale.irt.marginal_fit import MarginalFit
 from onedial.scale.irt.null_model import null_model
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Answers, Booleans, Floats, adjusted, least_z, p_text, p_value
+from onedial.stats import LEVEL, POWER, Answers, Booleans, Floats, p_text, p_value
 
 RESIDUAL_OF_INTEREST = 0.2  # where the literature begins to speak of local dependence
+FLOOR = 0.1  # below which a residual is no finding, however certain it is: a hundredth of what the scale leaves open
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class ResidualCorrelations:
 
     Attributes:
         pairs: one row per pair, the strongest first: `first, second, n` (questions both answered), `q3`, `null_mean`,
-            `null_sd`, `z` = (q3 - null_mean) / null_sd, `p` (two-sided, normal), `q` (adjusted for their number).
+            `null_sd`, `z` = (q3 - null_mean) / null_sd, `p` (two-sided, of the pair's own simulated values), `q` (of
+            the largest |z| in each simulated matrix, so that the whole table errs in 5%).
         matrix: (respondent, respondent) q3 - null_mean.
         largest: largest |z| of all pairs against that of each simulated matrix.
         spread: standard deviation of q3 - null_mean over the pairs against the simulated ones: many small residuals.
@@ -48,13 +52,15 @@ class ResidualCorrelations:
     __repr__ = one_line
 
     def violations(self, alpha: float = LEVEL) -> pd.DataFrame:
-        """Pairs with something in common, or something opposed, beyond the scale."""
-        return self.pairs[self.pairs["q"] <= alpha]
+        """Pairs with something in common, or something opposed, beyond the scale: certain, and not below FLOOR."""
+        size = (self.pairs["q3"] - self.pairs["null_mean"]).abs()
+        return self.pairs[(self.pairs["q"] <= alpha) & (size >= FLOOR)]
 
     @property
     def least(self) -> float:
         """The residual correlation of a pair, in the middle of all, that would be found with a power of 80%."""
-        return float(least_z(len(self.pairs)) * self.pairs["null_sd"].median())
+        critical = float(np.quantile(self.largest.simulated, 1 - LEVEL))
+        return max(FLOOR, (critical + float(ndtri(POWER))) * float(self.pairs["null_sd"].median()))
 
     def sentence(self) -> str:
         """What the residuals say."""
@@ -66,13 +72,14 @@ class ResidualCorrelations:
             )
         if not len(found):
             return (
-                "No pair of respondents has anything in common beyond the scale (largest |z| "
+                f"No pair of respondents has {FLOOR:g} or more in common beyond the scale (largest |z| "
                 f"{self.largest.observed:.1f}, {p_text(self.largest.p)}; {self.least:.2f} would be found in 80%)."
             )
         first = found.iloc[0]
+        most = f"{first['first']} and {first['second']} (residual {first['q3'] - first['null_mean']:+.2f})"
         return (
-            f"{len(found)} of {len(self.pairs)} pairs have something in common, or opposed, beyond the scale, most of "
-            f"all {first['first']} and {first['second']} (residual {first['q3'] - first['null_mean']:+.2f})."
+            f"{len(found)} of {len(self.pairs)} pairs have {FLOOR:g} or more in common, or opposed, beyond the scale, "
+            f"most of all {most}."
         )
 
 
@@ -86,8 +93,8 @@ def residual_correlations(
     """Q3 of every pair of respondents, with its null.
 
     Formula: above (Yen, 1984, Applied Psychological Measurement 8, 125-145). Null: answers simulated from the fitted
-    model, places from the posterior, gaps kept, and scored again; p of a pair from the normal distribution with the
-    null's mean and standard deviation, so that p can be smaller than 1 / B (Christensen, Makransky and Horton, 2017,
+    model, places from the posterior, gaps kept, and scored again. q = (1 + #{largest |z| of a simulated matrix >= |z|})
+    / (B + 1) (Westfall and Young, 1993, Resampling-Based Multiple Testing; Christensen, Makransky and Horton, 2017,
     Applied Psychological Measurement 41, 178-194, on why no fixed limit for Q3 will do).
 
     Args:
@@ -115,18 +122,21 @@ def residual_correlations(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (values - mean) / np.where(sd > 0, sd, np.nan)
         null_z = (null - mean) / np.where(sd > 0, sd, np.nan)
-    p = 2 * ndtr(-np.abs(z))
+    size, null_size, b = np.abs(z), np.abs(null_z), len(null)
+    null_largest = np.nanmax(null_size, axis=1)
+    p = np.where(np.isfinite(z), (1 + (null_size >= size).sum(axis=0)) / (b + 1), np.nan)
+    q = np.where(np.isfinite(z), (1 + (null_largest[:, None] >= size).sum(axis=0)) / (b + 1), np.nan)
     answered = answers.answered.astype(float)
     pairs = pd.DataFrame(
         {
             "first": answers.respondents[first], "second": answers.respondents[second],
             "n": (answered.T @ answered)[first, second].astype(int),
-            "q3": values, "null_mean": mean, "null_sd": sd, "z": z, "p": p, "q": adjusted(p),
+            "q3": values, "null_mean": mean, "null_sd": sd, "z": z, "p": p, "q": q,
         }
     )  # fmt: skip
     excess = np.zeros_like(observed)
     excess[first, second] = excess[second, first] = values - mean
-    largest, null_largest = np.nanmax(np.abs(z)), np.nanmax(np.abs(null_z), axis=1)
+    largest = np.nanmax(size)
     spread, null_spread = np.nanstd(values - mean), np.nanstd(null - mean, axis=1)
     return ResidualCorrelations(
         pairs=pairs.reindex(pairs["z"].abs().sort_values(ascending=False).index).reset_index(drop=True),

@@ -89,7 +89,11 @@ def random_answers(curves: Curves, nodes: Floats, counts: Floats) -> tuple[Float
 
 
 def _log_ogive(curves: Curves, nodes: Floats) -> tuple[Floats, Floats]:
-    at = curves.slope[:, None] * nodes + curves.cuts[..., None]
+    return ogive(curves.slope[:, None] * nodes + curves.cuts[..., None])
+
+
+def ogive(at: Floats) -> tuple[Floats, Floats]:
+    """log P_k (category, ...) and the logs of the densities (cut, ...) of answers whose cuts lie at (cut, ...)."""
     below, above = log_ndtr(-at), log_ndtr(at)
     log_p = [below[0]]
     for k in range(1, len(at)):
@@ -102,6 +106,21 @@ def _log_ogive(curves: Curves, nodes: Floats) -> tuple[Floats, Floats]:
     return np.stack([*log_p, above[-1]]), -(at**2) / 2 - _LOG_ROOT_TWO_PI
 
 
+def at_cuts(log_p: Floats, log_density: Floats, counts: Floats, used: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Score of each cut (cut, respondent, node), the information of each and of neighbouring ones (cut - 1), and, for
+    each cut, summed over the other, of expected answers (category, respondent, node); used: (cut, respondent)."""
+    n = counts.sum(axis=0)
+    upper, lower = np.exp(log_density - log_p[1:]), np.exp(log_density - log_p[:-1])
+    pull = (counts[1:] * upper - counts[:-1] * lower) * used[..., None]
+    density = np.exp(log_density) * used[..., None]
+    weight = n * density * (upper + lower)
+    joint = -n * density[:-1] * np.exp(log_density[1:] - log_p[1:-1]) * used[1:, :, None]
+    rows = weight.copy()
+    rows[:-1] += joint
+    rows[1:] += joint
+    return pull, weight, joint, rows
+
+
 def scoring_step(curves: Curves, nodes: Floats, counts: Floats, equal_slopes: bool = False) -> Curves:
     """One step of Fisher scoring towards the curves that make expected counts most likely.
 
@@ -112,17 +131,8 @@ def scoring_step(curves: Curves, nodes: Floats, counts: Floats, equal_slopes: bo
         counts: (category, respondent, node), what the E step expects of answers that follow the curves.
         equal_slopes: one slope for all.
     """
-    log_p, log_density = _log_ogive(curves, nodes)
     used = curves.cuts != UNUSED
-    n = counts.sum(axis=0)
-    upper, lower = np.exp(log_density - log_p[1:]), np.exp(log_density - log_p[:-1])
-    pull = (counts[1:] * upper - counts[:-1] * lower) * used[..., None]
-    density = np.exp(log_density) * used[..., None]
-    weight = n * density * (upper + lower)
-    joint = -n * density[:-1] * np.exp(log_density[1:] - log_p[1:-1]) * used[1:, :, None]  # neighbouring cuts
-    rows = weight.copy()  # sum over the other cut of the information between two cuts, per node
-    rows[:-1] += joint
-    rows[1:] += joint
+    pull, weight, joint, rows = at_cuts(*_log_ogive(curves, nodes), counts, used)
     n_cuts, m = curves.cuts.shape
     information = np.zeros((m, n_cuts + 1, n_cuts + 1))
     information[:, 0, 0] = rows.sum(axis=0) @ nodes**2

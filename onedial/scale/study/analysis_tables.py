@@ -26,6 +26,9 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
         "eigenvalues": scree_table(analysis),
         "correlations": analysis.model.tetrachoric.correlation,
         "missingness": analysis.missing,
+        "respondents_fit": analysis.answer_fit.respondents,
+        "questions_fit": analysis.answer_fit.questions,
+        "information": analysis.answer_fit.information,
         "scale": analysis.scale.comparison,
         "scale_weights": analysis.scale.weights,
         "scale_respondents": analysis.scale.loadings.add_prefix("loading_").join(
@@ -41,6 +44,14 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
         tables["sensitivity"] = analysis.sensitivity
     if analysis.residuals is not None:
         tables["residuals"] = analysis.residuals.pairs
+    if analysis.specific is not None:
+        tables |= {
+            "specific_factors": analysis.specific.model.respondents,
+            "specific_shares": analysis.specific.model.shares,
+            "specific_tests": analysis.specific.tests,
+        }
+    if analysis.strongest is not None:
+        tables["residuals_strongest"] = analysis.strongest.strongest
     if analysis.clusters is not None:
         tables |= {
             "clusters": analysis.clusters.table,
@@ -112,6 +123,11 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
             "largest": analysis.residuals.largest.to_dict(),
             "spread": analysis.residuals.spread.to_dict(),
         }
+    if analysis.specific is not None:
+        shares = analysis.specific.model.shares
+        summary["specific"] = {"by": analysis.kin, "p": analysis.specific.p, "shares": shares.to_dict(orient="index")}
+    if analysis.strongest is not None:
+        summary["strongest_pairs_within"] = analysis.strongest.within.to_dict()
     if (clusters := analysis.clusters) is not None:
         summary["clusters"] = {
             **clusters.shares,

@@ -10,7 +10,6 @@ clusters             what models share with each other, and what each shares wit
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
 from scipy.special import ndtri
 
 from onedial.scale.checks.clusters import ClusterStructure
@@ -31,6 +30,7 @@ from onedial.show import (
     family_styles,
     name_points,
     new_figure,
+    plain_log_labels,
     set_title,
     shortened_apart,
     styled,
@@ -171,7 +171,7 @@ def scree(
     axes.set_ylim(bottom=floor, top=float(1.3 * positive.max()))
     below = ranks[observed <= floor]
     axes.plot(below, np.full(len(below), floor), linestyle="", marker="v", color=POINTS, clip_on=False, markersize=4)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    plain_log_labels(axes.yaxis)
     axes.set_xlabel("eigenvalue, from the largest")
     axes.set_ylabel("eigenvalue of the correlation matrix")
     axes.set_xticks(ranks[:: max(1, len(ranks) // 10)])

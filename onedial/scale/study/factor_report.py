@@ -8,13 +8,13 @@ from onedial.core import Run
 from onedial.show import Section, TableRow, captions_of, interval, number, page
 
 BESIDE = {
-    "Is anything shared?": "scree",
-    "Between models, or within each?": "clusters",
-    "Is one factor enough?": "correlations",
-    "How are the questions spread?": "scale",
-    "Who follows it how closely, and how well is it known?": "loadings",
+    "Is anything shared?": ("scree",),
+    "Between models, or within each?": ("clusters",),
+    "Is one factor enough?": ("correlations",),
+    "How are the questions spread?": ("scale",),
+    "Who follows it how closely, and how well is it known?": ("wright_map", "curves", "loadings"),
 }
-"""Which figure stands below which sentences."""
+"""Which figures stand below which sentences."""
 _COLUMNS = ("loading", "95%", "threshold", "95%", "threshold, all questions", "answers", "blank")
 
 
@@ -28,8 +28,8 @@ def write_factor_report(run: Run) -> Path:
     captions = captions_of(run)
     sections = []
     for title, sentences in summary["sections"].items():
-        figure = BESIDE.get(title)
-        drawn = [page.figures(run.path / "figures", {figure: captions[figure]})] if figure in captions else []
+        there = {figure: captions[figure] for figure in BESIDE.get(title, ()) if figure in captions}
+        drawn = [page.figures(run.path / "figures", there)] if there else []
         sections.append(Section(title, [page.items(sentences), *drawn]))
     respondents = run.read_table("respondents.csv").set_index("respondent")
     rows = _rows(respondents, len(run.read_table("questions.csv")))

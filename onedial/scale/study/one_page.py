@@ -16,7 +16,7 @@ from onedial.stats import LEVEL, names, number, p_text
 
 _WIDTH = 100
 _STRONG = 0.5  # of the variance: more shared than not
-_WORTH_A_NAME = 0.05  # of a factor's variance
+_WORTH_A_NAME = 0.05  # of a variance
 _EXTRACTIONS = {"minres": "minres loadings", "principal": "principal components (unique variance included)"}
 
 
@@ -96,6 +96,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
         found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes})")
     if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
+    if analysis.specific is not None and analysis.specific.p <= LEVEL:
+        share = analysis.specific.model.shares["share"]["specific"]
+        if share >= _WORTH_A_NAME:
+            found.append(f"{share:.0%} of the variance is shared within a {analysis.kin} only")
     for what, orders in analysis.by_respondents.items():
         odd = orders.groups[(orders.groups["q"] <= LEVEL) & (orders.groups["agreement"] < HIGH_AGREEMENT)]
         if len(odd):
@@ -159,6 +163,8 @@ def _between(analysis: PanelAnalysis) -> Iterable[str]:
         yield "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
     if analysis.clusters is not None:
         yield from analysis.clusters.sentences()
+    if analysis.specific is not None:
+        yield f"By one model of everybody's and each {analysis.kin}'s: {analysis.specific.sentence(str(analysis.kin))}"
 
 
 def _enough(analysis: PanelAnalysis) -> Iterable[str]:
@@ -183,6 +189,8 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
             yield f"With thresholds over all answers RMSEA is {other.rmsea:.3f} and CFI {other.cfi:.3f}: gaps matter."
     if analysis.residuals is not None:
         yield analysis.residuals.sentence()
+    if analysis.strongest is not None:
+        yield analysis.strongest.sentence(str(analysis.kin))
     if analysis.several is not None:
         sizes = ", ".join(f"{share:.1%}" for share in factor_shares(analysis))
         yield f"{analysis.several.loadings.shape[1]} factors make {sizes} of the total variance."
@@ -244,6 +252,7 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     bars = f"; 95% intervals are wide by {' and '.join(widths)}, in the middle" if widths else ""
     low, high = loading.idxmin(), loading.idxmax()
     yield f"Loadings run from {loading.min():.2f} ({low}) to {loading.max():.2f} ({high}){bars}."
+    yield from analysis.answer_fit.sentences()
     yield analysis.rasch.sentence()
     found = analysis.reliability
     error = f"error {found.mean_se:.2f} of the scale's spread"

@@ -39,6 +39,9 @@ from onedial.scale.factor.usable import require_one_part
 from onedial.scale.irt.irt import IrtModel, two_parameter_irt
 from onedial.scale.irt.rasch import RaschTest, rasch_test
 from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
+from onedial.scale.misfit.answer_fit import AnswerFit, answer_fit
+from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
+from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.study.power import second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
 from onedial.stats import Answers, as_answers
@@ -47,6 +50,7 @@ _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
 _FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
 _MOST_RESPONDENTS = 71  # for the fit of all pairs
+_LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
 _FEWER = 199  # replicates of what needs no p below 1 / 200
 
 
@@ -58,14 +62,17 @@ class PanelAnalysis:
         model, marginal, free: factor model of the correlations; two-parameter models on a normal scale and on one of
             any distribution that knows the gaps. missing: of `missingness_test`. threshold_shift: largest change of a
             correlation with the other threshold mode. fit: of one factor, thresholds as chosen, and `fit_global`, over
-            all answers. scale, rasch, reliability, residuals: as named. accounts: of `rival_accounts`; one_factor,
-            parallel and parabola are under the account that comes nearest to explaining a second factor, or a
-            parabola. shuffled, bootstrap, by_topic, sensitivity: null and resamples (of questions; of topics).
+            all answers. scale, rasch, reliability, residuals: as named. answer_fit: who does not belong. accounts: of
+            `rival_accounts`; one_factor, parallel and parabola are under the account that comes nearest to explaining a
+            second factor, or a parabola. shuffled, bootstrap, by_topic, sensitivity: null and resamples (of questions;
+            of topics).
             clusters: of base models.
             by_questions, by_respondents: invariance over every known grouping.
         models: names of the base models, None where it is not known which respondents are one; second_scale: how
             often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
             tested, and why.
+        kin: the column that says which respondents are kin (models, else families), specific: what those share beside
+            the scale, strongest: their pairs among those with the strongest residuals.
         several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
     """
 
@@ -77,6 +84,7 @@ class PanelAnalysis:
     scale: ScaleDistribution
     rasch: RaschTest
     reliability: Reliability
+    answer_fit: AnswerFit
     fit: FactorFit | None
     fit_global: FactorFit | None
     accounts: RivalAccounts | None = None
@@ -94,6 +102,9 @@ class PanelAnalysis:
     models: list[str] | None = None
     second_scale: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)
+    kin: str | None = None
+    specific: SpecificFactors | None = None
+    strongest: KinPairs | None = None
     several: FactorModel | None = None
     rotated: RotatedLoadings | None = None
     factor_names: pd.DataFrame | None = None
@@ -146,6 +157,9 @@ def analyse_panel(
         parallel = drawn.get("parallel")
         marginal = two_parameter_irt(answers)
         fits = 4 <= answers.varies.sum() <= _MOST_RESPONDENTS
+        residuals = None
+        if n_replicates:
+            residuals = residual_correlations(answers, min(n_replicates, _FEWER), seed, asymptotes="own")
         return PanelAnalysis(
             model=replace(model, null=drawn.get("shuffled")),
             marginal=marginal,
@@ -155,11 +169,10 @@ def analyse_panel(
             scale=scale_distribution(answers),
             rasch=rasch_test(answers),
             reliability=difficulty_reliability(marginal),
+            answer_fit=answer_fit(answers, seed=seed),
             fit=factor_fit(answers, **rules) if fits else None,
             fit_global=factor_fit(answers, thresholds="global", zero_cells=zero_cells) if fits else None,
-            residuals=residual_correlations(answers, min(n_replicates, _FEWER), seed, asymptotes="own")
-            if n_replicates
-            else None,
+            residuals=residuals,
             sensitivity=sensitivity_table(answers, n_sensitivity, seed=seed, **rules) if n_sensitivity else None,
             clusters=_clusters(answers, respondents, min(n_replicates, _FEWER), rules, seed),
             by_topic=_by_topic(answers, questions, min(n_replicates, _FEWER), rules, seed),
@@ -170,6 +183,7 @@ def analyse_panel(
                 **grouped(questions, answers.questions, _FEWEST_QUESTIONS).left_out,
                 **grouped(respondents, answers.respondents[answers.varies], 1).left_out,
             },
+            **_kin(answers, respondents, residuals, seed),
             **drawn,
             **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, questions, seed),
         )
@@ -277,6 +291,27 @@ def _models(answers: Answers, respondents: pd.DataFrame | None) -> list[str] | N
         return None
     models = respondents["model"].reindex(answers.respondents[answers.varies])
     return None if models.isna().any() else [str(name) for name in models.unique()]
+
+
+def _kin(
+    answers: Answers, respondents: pd.DataFrame | None, residuals: ResidualCorrelations | None, seed: int
+) -> dict[str, Any]:
+    """What respondents of one model share, or, where each is a model, those of one family."""
+    for column in ("model", "family"):
+        if respondents is None or column not in respondents:
+            continue
+        labels = respondents[column].reindex(answers.respondents)
+        sizes = labels[answers.varies].value_counts()
+        if labels.isna().any() or (labels == "").any() or len(sizes) < 2 or sizes.max() < 2:
+            continue
+        if sizes.max() > _LARGEST_KIN:
+            return {}
+        return {
+            "kin": column,
+            "specific": specific_factors(answers, labels, scale="histogram", asymptotes="own"),
+            "strongest": kin_pairs(residuals, labels, seed=seed) if residuals is not None else None,
+        }
+    return {}
 
 
 def _by_topic(

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from onedial.asking import ProviderRespondent
-from onedial.core import InputError, Journal, Notes, Run
+from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run
 from onedial.panels import (
     WRITTEN,
     Budget,
@@ -78,7 +78,8 @@ def ask_elsewhere(
     asked = [*probes_for([each.entry for each in pending], start), *pending]
     try:
         with progress_bar(sum(len(each.questions) for each in asked), "providers") as advance:
-            ask_providers(asked, journal.add, logs=logs_of(run, options), budget=budget, advance=advance)
+            ledger = Ledger(run.file(LEDGER))
+            ask_providers(asked, journal.add, ledger, logs=logs_of(run, options), budget=budget, advance=advance)
     finally:
         journal.fold()
     if budget is None or not budget.exhausted:

@@ -115,6 +115,11 @@ def tell_about_providers(collection: Collection, run: Run, notes: Notes) -> None
     costs = collection.costs()
     if costs is not None:
         print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
+        if unknown := int(costs["unknown"].iloc[-1]):
+            print(
+                f"of {unknown} requests nobody knows what they did cost (timed out, broken off, failed at the server, "
+                "or counted absurdly): they count as what they may have cost at most"
+            )
         write_csv(costs.rename_axis(["respondent", "instrument"]).reset_index(), run.file("costs.csv"))
     for sentence in collection.changed_models():
         notes.tell(sentence)

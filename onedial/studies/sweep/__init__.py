@@ -5,14 +5,14 @@ comes, so that a run which was killed goes on; of several processes each takes i
 
 beforehand    what can be said without the subject's weights      planning      what will be swept
 turning       the vector and its controls                         rivals        instructions, reasoning
-side_effects  facts and neutral text                              ending        matches, verdict, report
+side_effects  facts, the question reversed, neutral text          ending        matches, verdict, report
 """
 
 from onedial.studies.sweep.beforehand import first_prompt, predict
 from onedial.studies.sweep.ending import finish
 from onedial.studies.sweep.planning import settle_plan
 from onedial.studies.sweep.rivals import ask_instructed, write_reasons
-from onedial.studies.sweep.side_effects import ask_facts, run_on_text
+from onedial.studies.sweep.side_effects import ask_facts, ask_reversed, run_on_text
 from onedial.studies.sweep.study import SweepOptions, SweepStudy, begin_sweep, mirror_to
 from onedial.studies.sweep.turning import cross_controls, measure_texts, sweep_questions
 
@@ -21,6 +21,7 @@ __all__ = [
     "SweepStudy",
     "ask_facts",
     "ask_instructed",
+    "ask_reversed",
     "begin_sweep",
     "cross_controls",
     "finish",

@@ -2,7 +2,7 @@
 
 import argparse
 
-from onedial.asking import PromptTemplate
+from onedial.asking import PromptTemplate, reversed_wording
 from onedial.models import load_config, render, resolve_weights
 from onedial.panels import ExperimentInputs
 from onedial.studies import questions_by_split
@@ -36,6 +36,7 @@ def predict(
         n_magnitudes=None if options.magnitudes is None else len(options.magnitudes),
         n_controls=options.controls,
         n_facts=options.facts,
+        n_reversed=options.reversed if reversed_wording(template) else 0,
         n_instructed=len(SURENESS) if options.instructed else 0,
         n_passages=options.passages if options.side_effects else 0,
         n_reasoned=options.reasoned_settings if options.answer == "reasoned" else 0,

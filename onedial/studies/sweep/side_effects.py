@@ -1,18 +1,28 @@
-"""What the dial does besides: to facts that have nothing to do with ability and to neutral text; where it is usable.
+"""What the dial does besides: to facts that have nothing to do with ability, to the question reversed, and to neutral
+text; where it is usable.
 
-facts/part-*.parquet    texts/part-*.parquet    side_effects.csv    side_effects.json
+facts/part-*.parquet  wordings/part-*.parquet  texts/part-*.parquet    side_effects.csv    side_effects.json
 """
 
 import pandas as pd
 
-from onedial.asking import FACT
-from onedial.core import Parts, is_first_process
-from onedial.models import PromptSet, wait_for_all
+from onedial.asking import AS_ASKED, FACT, REVERSED_WORDING, reversed_wording
+from onedial.core import Parts, is_first_process, sha256_of_text
+from onedial.models import PromptSet, process_index, wait_for_all
 from onedial.panels import load_facts, load_passages, truth_of
 from onedial.show import progress_bar
 from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict import usable_range
-from steering import TEXT_COLUMNS, effects_on_text, fact_effects, sweep
+from steering import (
+    REVERSED_SETTINGS,
+    TEXT_COLUMNS,
+    doubling,
+    effects_on_text,
+    fact_effects,
+    short_grid,
+    sweep,
+    word_push,
+)
 
 SETTINGS_AT_ONCE = 8
 """Magnitudes whose effects on text are written at once: what a kill can cost."""
@@ -32,6 +42,41 @@ def ask_facts(study: SweepStudy) -> None:
     prompts = PromptSet.build(study.model, facts, FACT.template)
     with progress_bar(len(facts) - len(done), "facts") as advance:
         sweep(study.model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
+    wait_for_all()
+
+
+def ask_reversed(study: SweepStudy) -> None:
+    """Ask a few fitting questions as they are and reversed, along the dial and along Yes minus No."""
+    run, plan, model = study.run, study.plan, study.model
+    own, turned = plan.intervention, reversed_wording(study.template)
+    if turned is None:
+        return study.notes.tell(
+            f"the prompt {study.template.name!r} has no reversed wording, so that whether the dial is a yes-bias is "
+            "told from the yes rates of unrelated facts alone"
+        )
+    fitting = sorted(
+        study.inputs.in_splits("fitting"), key=lambda each: sha256_of_text(f"{study.options.seed} {each.id}")
+    )
+    questions = fitting[: study.options.reversed]
+    words = word_push(model, study.prompts.tokens, own)
+    swept = run.sweep()
+    grids = {
+        own.intervention_id: short_grid(
+            swept[swept["question_id"].isin({each.id for each in fitting})], REVERSED_SETTINGS
+        ),
+        words.intervention_id: doubling(words.units_per_norm),
+    }
+    keys = run.wording_parts.done_keys()
+    done = {wording: {key[1] for key in keys if key[-1] == wording} for wording in (AS_ASKED, REVERSED_WORDING)}
+    wait_for_all()
+    with progress_bar(2 * len(questions) - sum(map(len, done.values())), "reversed wording") as advance:
+        for wording, template in ((AS_ASKED, study.template), (REVERSED_WORDING, turned)):
+
+            def save(part: pd.DataFrame, wording: str = wording) -> None:
+                run.wording_parts.append(part.assign(wording=wording), process=process_index())
+
+            prompts = PromptSet.build(model, questions, template)
+            sweep(model, prompts, [own, words], grids, sink=save, done=done[wording], progress=advance)
     wait_for_all()
 
 

@@ -23,7 +23,8 @@ class SweepOptions:
 
     Attributes:
         magnitudes: None: chosen on the fitting split.
-        facts, passages: how many are asked and read; side_effects: whether passages are read at every magnitude.
+        facts, passages: how many are asked and read; reversed: how many questions are asked in either wording.
+        side_effects: whether passages are read at every magnitude.
         limit: by which share of the facts accuracy may fall where the dial counts as usable.
         reasoned_*: of answers that are written, which `answer` "reasoned" asks for.
     """
@@ -37,6 +38,7 @@ class SweepOptions:
     magnitudes: list[float] | None
     controls: int
     facts: int
+    reversed: int
     instructed: bool
     side_effects: bool
     limit: float

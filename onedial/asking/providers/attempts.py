@@ -1,0 +1,136 @@
+"""One attempt to get an answer: what is told of it, when it is made again, and how long to wait before.
+
+A request is made again unless the server refused it for good (400, 401, 403, 404, ...): after a limit (429), a failure
+of the server (5xx), a lost connection, a timeout, and after what is no answer at all (half a JSON text, a gateway's
+page of HTML with status 200). What an attempt did cost is the server's word; where it said
+none, nobody knows, and only a refusal is known to cost nothing.
+"""
+
+import random
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from onedial.asking.respondents import Response
+
+_FOR_THE_TIME_BEING = {408, 409, 425, 429}
+_MAY_HAVE_BEEN_MADE = {408, 499}
+"""Refusals after which the server may have worked all the same."""
+_NEVER_ARRIVED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}
+"""As the HTTP libraries call it when there was no connection."""
+_OURS = (ImportError, NotImplementedError)
+_LONGEST_WAIT = 120.0
+_LONGEST_WAIT_ASKED_FOR = 300.0
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of one attempt.
+
+    Attributes:
+        response: with its error where it failed.
+        sent: it went out; an answer out of the cache did not.
+        refused: the server said that it did nothing, or never heard of it, so nothing can have been spent.
+        again: it failed in a way that may pass.
+        wait: seconds that the server asks to wait; None where it says nothing.
+    """
+
+    response: Response
+    sent: bool = True
+    refused: bool = False
+    again: bool = False
+    wait: float | None = None
+
+
+class Account(Protocol):
+    """Is asked before every attempt and told of it, retries included; place is the asking's, at the prompt's."""
+
+    def permits(self, place: int, at: int) -> bool | None:
+        """Whether it may be made; False for never, None for not yet. Must not take long."""
+
+    def begins(self, place: int, at: int) -> None:
+        """It goes out as soon as this returns. Runs in a thread of its own and may take its time."""
+
+    def ended(self, place: int, attempt: Attempt) -> None:
+        """It has come back. Runs in a thread of its own too; a process that is killed never comes here."""
+
+
+Begins = Callable[[], Awaitable[None]]
+under_way: ContextVar["UnderWay | None"] = ContextVar("under_way", default=None)
+"""The attempt that this task makes: inspect_ai stands between the one who asks and the one who sends."""
+
+
+@dataclass
+class UnderWay:
+    """An attempt until it has come back.
+
+    Attributes:
+        begins: to be awaited before it is sent.
+        broken: what kept it from being begun.
+    """
+
+    begins: Begins
+    sent: bool = False
+    broken: OSError | None = None
+
+    async def goes_out(self) -> None:
+        """Told by whoever sends it."""
+        import anyio
+
+        try:
+            with anyio.CancelScope(shield=True):  # a timeout must not leave a beginning without its end
+                await self.begins()
+        except OSError as error:
+            self.broken = error
+            raise
+        await anyio.lowlevel.checkpoint()  # a slow disk may have used up the time: then it is not sent
+        self.sent = True
+
+
+def chain_of(error: BaseException) -> list[Any]:
+    """An exception and what led to it, the outermost first."""
+    chain: list[Any] = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
+        chain.append(before)
+    return chain
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status in an exception or in what led to it; None where the server did not come to give one."""
+    statuses = (getattr(each, "status_code", None) for each in reversed(chain_of(error)))
+    return next((status for status in statuses if isinstance(status, int)), None)
+
+
+def failed(response: Response, error: BaseException, sent: bool) -> Attempt:
+    """The attempt that ended in this exception."""
+    status, chain = status_of(error), chain_of(error)
+    again = not any(isinstance(each, _OURS) for each in chain)
+    nothing_done = any(type(each).__name__ in _NEVER_ARRIVED for each in chain)
+    if status is not None and 400 <= status < 500:
+        again = again and status in _FOR_THE_TIME_BEING
+        nothing_done = status not in _MAY_HAVE_BEEN_MADE
+    return Attempt(response, sent, nothing_done, again, _asked_for(chain))
+
+
+def seconds_to_wait(n_failed: int, attempt: Attempt) -> float:
+    """Before the next attempt: what the server asks for, else longer each time, with some chance in it.
+
+    Args:
+        n_failed: attempts so far, from 1.
+    """
+    if attempt.wait is not None:
+        return min(attempt.wait, _LONGEST_WAIT_ASKED_FOR)
+    return min(_LONGEST_WAIT, 2.0 ** (n_failed - 1)) * random.uniform(0.5, 1.0)
+
+
+def _asked_for(chain: list[Any]) -> float | None:
+    for each in chain:
+        headers = getattr(getattr(each, "response", None), "headers", None)
+        if headers is not None and (said := headers.get("retry-after")):
+            try:
+                seconds = float(said)
+            except ValueError:  # a date: no server of models is known to send one
+                return None
+            return seconds if 0 <= seconds < float("inf") else None
+    return None

@@ -1,0 +1,224 @@
+"""Which respondent does not belong on the scale, and which question is answered against it.
+
+Every answer is predicted from everybody else's answers to the question, and the surprise is added up:
+
+    P_qi = sum_z p(z | answers to q, i's left out) P_i(yes | z),    W = P (1 - P)
+    infit = sum (x - P)^2 / sum W,    outfit = mean of (x - P)^2 / W        1 = as surprising as it should be
+    l_z = (sum log P(x) - its mean) / its standard deviation                below 0 = more surprising
+
+A respondent is judged by a curve as steep as that of all (Rasch): with one of its own, whoever answers by dice fits
+perfectly. l_z judges it; infit hardly sees a respondent that nearly always says the same, and outfit sees nothing but
+its rare answers. A question is judged by everyone's own curves.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, xlogy
+
+from onedial.core import one_line
+from onedial.scale.checks.draws import one_factor_answers
+from onedial.scale.checks.simulation import checked_for_simulation
+from onedial.scale.irt.category_curves import log_categories
+from onedial.scale.irt.expectation import MISSING, Codes, codes_of, posterior_of
+from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
+from onedial.scale.irt.scales import ScaleKind
+from onedial.stats import LEVEL, Answers, Booleans, Floats, adjusted, wilson_interval
+
+OTHER_LOADING = 0.1
+"""By how much a loading must differ from that of all for the difference to be called one, however certain it is."""
+SALIENT = 0.3
+"""A loading below which a variable is usually said not to belong to a factor."""
+FITS, LOOSER, CLOSER = "as the others", "less closely than the others", "more closely than the others"
+_BINS = 8
+_TAIL = 0.01  # of simulated questions
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class AnswerFit:
+    """How surprising the answers are.
+
+    Attributes:
+        respondents: index respondent; `n` answers, `infit, outfit, l_z, p` (two-sided), `q` (adjusted), `follows` (how
+            closely: q <= .05, and a loading that differs by `OTHER_LOADING` from that of all), `loading` and `place`
+            of its own curve (the difficulty to which it says yes half of the time; nan for a loading below `SALIENT`),
+            `belongs` (loading of at least `SALIENT`).
+        questions: index question; `n, difficulty, infit, outfit, l_z, p` (of surprises as large among simulated
+            questions; nan where nobody answered).
+        curves: index (respondent, bin); `difficulty` by the others' answers, `n, yes, low, high` (share of yes with 95%
+            interval), `expected` by its own curve and `typical` by one as steep as that of all.
+        information: `difficulty, information`, of all respondents' own curves together.
+        loading: of the curve that is as steep as that of all.
+        odd_questions: share of the questions below the 1% point of simulated ones.
+    """
+
+    respondents: pd.DataFrame
+    questions: pd.DataFrame
+    curves: pd.DataFrame
+    information: pd.DataFrame
+    loading: float
+    odd_questions: float
+
+    __repr__ = one_line
+
+    def sentences(self) -> list[str]:
+        """Who does not follow the scale as the others do, and whether the questions fit."""
+        table = self.respondents
+        loose = table[table["follows"] == LOOSER].sort_values("l_z")
+        told = [f"All {len(table)} respondents follow the scale as closely as each other (loading {self.loading:.2f})."]
+        if len(loose):
+            each = "; ".join(f"{name} {row['loading']:.2f}" for name, row in loose.iloc[:_SHOWN].iterrows())
+            more = f"; and {len(loose) - _SHOWN} more" * (len(loose) > _SHOWN)
+            told = [
+                f"{len(loose)} of {len(table)} respondents follow the scale less closely than the others (loadings, "
+                f"{self.loading:.2f} for all: {each}{more})."
+            ]
+        elif (table["follows"] == CLOSER).any():
+            told = ["No respondent follows the scale less closely than the others."]
+        off = table[~table["belongs"]]
+        if len(off):
+            each = ", ".join(f"{name} ({value:+.2f})" for name, value in off["loading"].items())
+            told.append(f"Not on this scale, by a loading below {SALIENT:g}: {each}.")
+        told.append(
+            f"{self.odd_questions:.1%} of the questions get answers as surprising as {_TAIL:.0%} of simulated ones."
+        )
+        return told
+
+
+def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 9, seed: int = 0) -> AnswerFit:
+    """Infit, outfit and l_z of every respondent and every question, with the curves to draw.
+
+    Formula: above (Wright and Masters, 1982, Rating Scale Analysis; Drasgow, Levine and Williams, 1985, British Journal
+    of Mathematical and Statistical Psychology 38, 67-86), each answer predicted without itself. p of a respondent from
+    the normal distribution; p of a question from questions simulated from the fitted model, gaps kept.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale: distribution of the
+            questions, as in `two_parameter_irt`. n_replicates: simulated panels. seed: of the simulation.
+
+    Returns:
+        AnswerFit. Sign: infit above 1 and l_z below 0 = more surprising than the model; difficulty higher = harder.
+
+    Raises:
+        InputError: fewer than three respondents vary or hang together, or n_replicates < 1.
+
+    R: `mirt::personfit(mirt::mirt(t(x), 1, "Rasch"))` for the statistics, not leaving the answer out.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = 0.8 * rng.standard_normal((800, 1)) + 0.6 * rng.standard_normal((800, 9))
+    >>> hidden[:, 0] = rng.standard_normal(800)  # answers by dice
+    >>> found = answer_fit(hidden > 0)
+    >>> found.respondents["belongs"].tolist()
+    [False, True, True, True, True, True, True, True, True]
+    """
+    answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
+    codes = codes_of(answers)
+    alike = fit_marginal(codes, scale, equal_slopes=True)
+    own = fit_marginal(codes, scale, start=alike.curves)
+    typical, expected = _predicted(codes, alike), _predicted(codes, own)
+    loading, difficulty = own.curves.loading, -own.scores()[0]
+    respondents = _summed(codes, typical, 0, answers.respondents)
+    respondents["p"] = 2 * ndtr(-respondents["l_z"].abs())
+    respondents["q"] = adjusted(respondents["p"].to_numpy())
+    certain, differs = respondents["q"] <= LEVEL, loading - alike.curves.loading
+    lower, higher = (certain & (side * differs >= OTHER_LOADING) for side in (-1, 1))
+    respondents["follows"] = np.select([lower, higher], [LOOSER, CLOSER], FITS)
+    respondents["loading"], respondents["belongs"] = loading, loading >= SALIENT
+    with np.errstate(divide="ignore", invalid="ignore"):
+        respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
+    questions = _summed(codes, expected, 1, answers.questions).assign(difficulty=difficulty)
+    questions["p"], odd = _beside_simulated(questions["l_z"].to_numpy(), answers, own, n_replicates, seed)
+    return AnswerFit(
+        respondents=respondents,
+        questions=questions,
+        curves=_binned(codes, expected, typical, own, answers),
+        information=_information(own),
+        loading=float(alike.curves.loading[0]),
+        odd_questions=odd,
+    )
+
+
+def _predicted(codes: Codes, fit: MarginalFit) -> Floats:
+    """(question, respondent) chances of a yes given all other answers to the question."""
+    return np.column_stack([_without(codes, fit, i) @ np.exp(fit.log_p[1, i]) for i in range(codes.shape[1])])
+
+
+def _without(codes: Codes, fit: MarginalFit, i: int, posterior: Floats | None = None) -> Floats:
+    """(question, node) where each question probably lies by the answers of everyone but i."""
+    own = np.stack([fit.log_p[0, i], fit.log_p[1, i], np.zeros(len(fit.nodes))])  # the last where there is no answer
+    found = (fit.posterior if posterior is None else posterior) * np.exp(-own)[codes[:, i]]
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def _summed(codes: Codes, p: Floats, axis: int, labels: pd.Index) -> pd.DataFrame:
+    """Statistics over the questions (axis 0) or the respondents (axis 1)."""
+    known = codes != MISSING
+    p = np.clip(p, 1e-9, 1 - 1e-9)
+    weight, squared = p * (1 - p), (codes - p) ** 2
+    surprise = xlogy(codes == 1, p) + xlogy(codes == 0, 1 - p) - (p * np.log(p) + (1 - p) * np.log(1 - p))
+    spread = weight * np.log(p / (1 - p)) ** 2
+
+    def total(values: Floats) -> Floats:
+        return np.where(known, values, 0.0).sum(axis=axis)
+
+    n = known.sum(axis=axis)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        columns = {
+            "n": n,
+            "infit": total(squared) / total(weight),
+            "outfit": total(squared / weight) / n,
+            "l_z": total(surprise) / np.sqrt(total(spread)),
+        }
+    return pd.DataFrame(columns, labels)
+
+
+def _beside_simulated(
+    l_z: Floats, answers: Answers, fit: MarginalFit, n_replicates: int, seed: int
+) -> tuple[Floats, float]:
+    """(question,) p of surprises as large, and the share below the 1% point of simulated questions."""
+    drawn = []
+    for batch, _ in one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed)):
+        for yes in batch:
+            codes = np.where(answers.answered, yes, MISSING).astype(np.int8)
+            posterior = posterior_of(codes, fit.log_p, fit.log_weight)[0]
+            p = np.column_stack(
+                [_without(codes, fit, i, posterior) @ np.exp(fit.log_p[1, i]) for i in range(codes.shape[1])]
+            )
+            drawn.append(_summed(codes, p, 1, answers.questions)["l_z"].to_numpy())
+    null = np.sort(np.concatenate(drawn))
+    null = null[np.isfinite(null)]
+    known = np.isfinite(l_z)
+    below = np.searchsorted(null, l_z, side="right")
+    odd = float((l_z[known] < np.quantile(null, _TAIL)).mean())
+    return np.where(known, (1 + below) / (1 + len(null)), np.nan), odd
+
+
+def _binned(codes: Codes, expected: Floats, typical: Floats, own: MarginalFit, answers: Answers) -> pd.DataFrame:
+    """Shares of yes in eighths of the questions, from the easiest by the others' answers to the hardest."""
+    parts = {}
+    for i, name in enumerate(answers.respondents):
+        known: Booleans = codes[:, i] != MISSING
+        place = -(_without(codes, own, i)[known] @ own.nodes)
+        order = np.argsort(place, kind="stable")
+        bins = np.empty(len(order), dtype=int)
+        bins[order] = np.arange(len(order)) * _BINS // max(len(order), 1)
+        rows = pd.DataFrame(
+            {"difficulty": place, "said": codes[known, i] == 1, "expected": expected[known, i],
+             "typical": typical[known, i]}
+        ).groupby(bins)  # fmt: skip
+        table = rows[["difficulty", "expected", "typical"]].mean().assign(n=rows.size(), yes=rows["said"].mean())
+        table["low"], table["high"] = wilson_interval(rows["said"].sum(), rows.size())
+        parts[name] = table
+    return pd.concat(parts, names=["respondent", "bin"])
+
+
+def _information(fit: MarginalFit) -> pd.DataFrame:
+    """Formula: sum over respondents of (a phi)^2 / (P (1 - P))."""
+    nodes = np.linspace(-4, 4, 81)
+    log_p, log_density = log_categories(fit.curves, nodes)
+    told = (fit.curves.slope[:, None] ** 2 * np.exp(2 * log_density[0] - log_p.sum(axis=0))).sum(axis=0)
+    return pd.DataFrame({"difficulty": -nodes[::-1], "information": told[::-1]})

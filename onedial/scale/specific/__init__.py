@@ -1,0 +1,1 @@
+"""What some respondents share beside the scale: specific factors, and the names of pairs that go together."""

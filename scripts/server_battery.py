@@ -1,0 +1,169 @@
+"""Have `collect_panel.py` ask a server that misbehaves, kill it, go on, and count what was lost or paid twice.
+
+    python scripts/server_battery.py --n 20               # trials; about half a minute each on two cores
+    python scripts/server_battery.py --n 1 --seed 7       # one of them again: --seed is the first trial's
+
+In each trial a seeded server on loopback answers {share} of the requests as it should. To each of the rest happens one
+of nine: 429, 500, 503, a lost connection, a gateway's page with status 200, half a JSON text, an answer that comes too
+late, a count of tokens that cannot be, reasoning fields. It bills whatever it worked on. The program is killed (-9) at
+random moments under a budget that may be too small, goes on with that budget to its end, and then with a larger one
+until nothing is missing. Rates have 95% Wilson intervals; exit code 1 if anything was lost, asked twice, unaccounted
+for, or the budget was passed.
+"""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "helpers"))
+
+from misbehaving_server import MisbehavingServer  # noqa: E402
+
+from onedial.core import natural, positive, program_parser, read_ledger, run_command  # noqa: E402
+from onedial.stats import wilson_interval  # noqa: E402
+
+SHARE = 0.4
+MOST_TOKENS = 16
+PATIENCE_SECONDS = 300
+AT_MOST = 12
+"""So often a collection goes on until nothing is missing."""
+
+
+@dataclass
+class Trial:
+    """What one trial gave, in counts.
+
+    Attributes:
+        questions: how many, and lost: how many of them have no answer in the end, or another one.
+        asked_twice: sent once more after their answer stood in the run.
+        sent_twice: whole answers that the server sent once more: the first was in flight at a kill.
+        requests: that reached the server, and unaccounted: of these, in no ledger.
+        billed, counted: money, by the server and by costs.csv; missing: billed and not counted.
+        passed: 1 where more was billed than the budget allowed.
+        kills: that struck while the program ran.
+    """
+
+    questions: int
+    lost: int
+    asked_twice: int
+    sent_twice: int
+    requests: int
+    unaccounted: int
+    billed: float
+    counted: float
+    passed: int
+    kills: int
+
+    @property
+    def missing(self) -> float:
+        return max(0.0, self.billed - self.counted)
+
+
+def trial(seed: int, place: Path, n_questions: int, n_kills: int) -> Trial:
+    """One collection from its beginning to its end."""
+    rng = random.Random(seed)
+    ids = {f"What is {i} + {i}?": f"q{i:03d}" for i in range(n_questions)}
+    questions, who, out = place / "q.jsonl", place / "who.yaml", place / "out"
+    questions.write_text("".join(json.dumps({"id": ids[text], "question": text}) + "\n" for text in ids))
+    with MisbehavingServer(seed, SHARE) as server:
+        model = {"model": "tiny", "server": server.url, "retries": 3, "timeout": 1, "closed_book": False}
+        model |= {"max_tokens": MOST_TOKENS, "connections": 4, "price": {"input": 0.0, "output": 1e6}}
+        who.write_text(yaml.safe_dump({"models": [model], "framings": ["neutral"]}))
+        budget = rng.uniform(3.0, 12.0) * n_questions
+
+        def start(money: float) -> subprocess.Popen:
+            command = [sys.executable, "experiments/collect_panel.py", "--respondents", who, "--questions", questions]
+            command += ["--out", out, "--resume", "--no-inspect-logs", "--budget", f"{money:g}"]
+            return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        struck = 0
+        for _ in range(n_kills):
+            process, before = start(budget), server.n_asked
+            end = rng.randrange(1, n_questions)
+            for _ in range(20 * PATIENCE_SECONDS):
+                if process.poll() is not None or server.n_asked - before >= end:
+                    break
+                try:
+                    process.wait(0.05)
+                except subprocess.TimeoutExpired:
+                    continue
+            struck += process.poll() is None
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        start(budget).wait(PATIENCE_SECONDS)
+        passed = int(server.billed > budget)
+        for _ in range(AT_MOST):
+            start(1e9).wait(PATIENCE_SECONDS)
+            said = answers(out / "panel.csv")
+            if said.notna().sum() == n_questions:
+                break
+        attempts = read_ledger(out / "ledger.log")
+        answered = Counter(each["question_id"] for each in attempts if each.get("outcome") == "answered")
+        noted = Counter(each["question_id"] for each in attempts)
+        asked = {
+            text: ids[text.partition("Question: ")[2].partition("\n")[0]]
+            for text in server.received
+            if "Question: " in text
+        }
+        return Trial(
+            questions=n_questions,
+            lost=sum(said.get(ids[text]) != 1.0 - i % 2 for i, text in enumerate(ids)),
+            asked_twice=sum(max(0, answered[name] - 1) for name in ids.values()),
+            sent_twice=sum(max(0, server.answered[text] - 1) for text in asked),
+            requests=server.n_asked,
+            unaccounted=sum(max(0, server.received[text] - noted[name]) for text, name in asked.items()),
+            billed=server.billed,
+            counted=float(pd.read_csv(out / "costs.csv")["money"].iloc[-1]),
+            passed=passed,
+            kills=struck,
+        )
+
+
+def answers(panel: Path) -> pd.Series:
+    """said_yes by question; empty where there is no panel yet."""
+    return pd.read_csv(panel).set_index("question_id")["said_yes"] if panel.exists() else pd.Series(dtype=float)
+
+
+def told(what: str, n: int, of: int) -> str:
+    low, high = (float(end.iloc[0]) for end in wilson_interval(pd.Series([n]), pd.Series([of])))
+    return f"{what:58}{n:6} of {of:6}   {n / of:.4f} [{low:.4f}, {high:.4f}]"
+
+
+def main() -> int:
+    parser = program_parser(__doc__.replace("{share}", f"{1 - SHARE:.0%}"))
+    parser.add_argument("--n", type=positive, default=20, help="trials (%(default)s)")
+    parser.add_argument("--n-questions", type=positive, default=40, help="asked in each (%(default)s)")
+    parser.add_argument("--kills", type=natural, default=2, help="in each (%(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="of the first trial (%(default)s)")
+    options = parser.parse_args()
+    trials = []
+    for seed in range(options.seed, options.seed + options.n):
+        with tempfile.TemporaryDirectory() as place:
+            trials.append(trial(seed, Path(place), options.n_questions, options.kills))
+        print(f"{seed}: " + ", ".join(f"{f.name} {getattr(trials[-1], f.name):g}" for f in fields(Trial)), flush=True)
+    table = pd.DataFrame([vars(each) for each in trials])
+    total = table.sum()
+    n, requests = int(total["questions"]), int(total["requests"])
+    print(f"{len(trials)} trials, {int(total['kills'])} kills")
+    print(told("answers lost", int(total["lost"]), n))
+    print(told("asked again though the answer stood in the run", int(total["asked_twice"]), n))
+    print(told("answers sent twice, the first in flight at a kill", int(total["sent_twice"]), n))
+    print(told("requests in no account", int(total["unaccounted"]), requests))
+    print(told("trials in which the budget was passed", int(total["passed"]), len(trials)))
+    missing = sum(each.missing for each in trials)
+    print(f"money billed {total['billed']:g}, counted {total['counted']:g}, billed and not counted {missing:g}")
+    return int(bool(total[["lost", "asked_twice", "unaccounted", "passed"]].any() or missing))
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

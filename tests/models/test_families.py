@@ -1,0 +1,191 @@
+"""Decoders of every form are read and steered as a bare hook on each prompt alone says, at any length."""
+
+import pytest
+import torch
+from tiny_models import LONG_FROM, OTHER_FORMS, byte_tokenizer, tiny_hf, tiny_model
+from torch import nn
+
+from onedial.core import InputError
+from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate
+from onedial.models.forward.runner import FastRunner, PlainRunner
+from onedial.models.forward.sites import Places, Site, capturing
+
+PLAIN = {"bloom", "jamba"}
+"""Their fast path is not right, or there is none."""
+WITHOUT_PARTS = {"bloom"}
+"""Its MLP puts out the whole stream, not what is added to it."""
+
+
+@pytest.fixture(scope="module", params=sorted(OTHER_FORMS))
+def model(request):
+    return tiny_model(request.param)
+
+
+def sequences(lengths, shared=9):
+    generator = torch.Generator().manual_seed(1)
+    drawn = torch.randint(250, (shared + sum(lengths),), generator=generator).tolist()
+    return [
+        drawn[:shared] + drawn[sum(lengths[:place]) + shared :][: length - shared]
+        for place, length in enumerate(lengths)
+    ]
+
+
+def push_of(model):
+    return torch.randn(model.d_model, generator=torch.Generator().manual_seed(2)) * 2
+
+
+def hooked_logits(model, ids, layer, at, magnitude):
+    """The definition: the model's own logits for one prompt, with a bare hook on a block."""
+    push = push_of(model)
+
+    def hook(module, args, output):
+        stream = (output[0] if isinstance(output, tuple) else output).clone()
+        stream[:, -1 if at == "last" else slice(None)] += magnitude * push
+        return (stream, *output[1:]) if isinstance(output, tuple) else stream
+
+    handle = model.stack.layers[layer].register_forward_hook(hook)
+    with torch.no_grad():
+        logits = model.hf(input_ids=torch.tensor([ids])).logits[0, -1]
+    handle.remove()
+    return logits
+
+
+def largest_error(model, prompts, layer, at):
+    """Of all logits, relative to the largest, over prompts and magnitudes."""
+    push, magnitudes = push_of(model), (0.0, 1.0, -1.5)
+    runner = model.runner(prompts, [layer], at)
+    edit = {layer: lambda stream, settings: stream + settings[..., None] * push}
+    final = runner.steer(runner.start(prompts), edit, torch.tensor([magnitudes]))
+    found = model.readout.logits(final, slice(None))
+    expected = torch.stack(
+        [torch.stack([hooked_logits(model, ids, layer, at, each) for each in magnitudes]) for ids in prompts]
+    )
+    assert (expected[:, 0] - expected[:, 1]).abs().max() > 0.1
+    return ((found - expected).abs().max() / expected.abs().max()).item()
+
+
+@pytest.mark.parametrize("at", ["last", "all"])
+def test_steered_logits_are_those_of_a_bare_hook_on_each_prompt_alone(model, at):
+    prompts = sequences([14, 31, 11])
+    assert largest_error(model, prompts, 1, at) < 1e-5
+    kind = PlainRunner if model.identity.name.removeprefix("tiny-") in PLAIN else FastRunner
+    assert isinstance(model.runner(prompts, [1], at), kind)
+
+
+@pytest.mark.parametrize("name", ["longrope", "llama4", "gpt_oss", "jamba"])
+@pytest.mark.parametrize("lengths", [(20, 60, 33), (40, 60)])
+def test_prompts_that_cross_a_length_of_the_config_are_steered_as_each_alone(name, lengths):
+    model = tiny_model(name)
+    assert name == "jamba" or model.stack.crosses(60)
+    for at in ("last", "all"):
+        assert largest_error(model, sequences(lengths), 1, at) < 1e-5
+
+
+def test_a_scale_by_column_is_found_where_prompts_cross_it_and_those_are_then_run_one_length_at_a_time():
+    """Llama 4 counts padding where it scales its attention: beyond floor_scale a padded prompt is another one."""
+    model = tiny_model(
+        "llama4", attention_chunk_size=200, floor_scale=24, no_rope_layers=[1, 0, 1, 0, 1], attn_temperature_tuning=True
+    )
+    assert model.fast_paths_for(20).allowed == {"last", "all"}
+    with pytest.warns(UserWarning, match="only prompts of one length are run together"):
+        paths = model.fast_paths_for(60)
+    assert paths.alone
+    for at in ("last", "all"):
+        assert largest_error(model, sequences([20, 60, 33]), 1, at) < 1e-5
+
+
+def test_what_is_checked_on_short_prompts_alone_would_miss_a_window_that_is_read_wrongly(monkeypatch):
+    from onedial.models.forward import prefill
+
+    right = prefill.attention_mask
+
+    def window_left_out(config, seen, query_position, key_position, dtype):
+        window, config.sliding_window = config.sliding_window, 1000
+        try:
+            return right(config, seen, query_position, key_position, dtype)
+        finally:
+            config.sliding_window = window
+
+    monkeypatch.setattr(prefill, "attention_mask", window_left_out)
+    model = tiny_model("mistral", sliding_window=40)
+    assert model.fast_paths_for(40).allowed == {"last", "all"}
+    with pytest.warns(UserWarning, match="at prompts of more than 40 tokens"):
+        assert model.fast_paths_for(41).allowed == frozenset()
+    assert largest_error(model, sequences([20, 60]), 1, "all") < 1e-5
+
+
+@pytest.mark.parametrize("lengths", [(25, 60), (25, 28), (40, 50)])
+def test_longrope_writes_what_it_writes_without_a_cache_and_alone(lengths):
+    model, n_new = tiny_model("longrope"), 12
+    assert min(lengths) + n_new > LONG_FROM
+    written = generate(model, prompts := sequences(lengths), n_new)
+    for ids, found in zip(prompts, written, strict=True):
+        own = list(ids)
+        for _ in range(found.n_tokens):
+            with torch.no_grad():
+                own.append(int(model.hf(input_ids=torch.tensor([own]), use_cache=False).logits[0, -1].argmax()))
+        assert found.text == model.tokenizer.decode(own[len(ids) :], skip_special_tokens=True)
+
+
+def test_what_attention_and_mlp_write_makes_up_the_step_of_every_block(model):
+    """As the store reads them, of padded prompts, against the streams before and after the block."""
+    if model.identity.name.removeprefix("tiny-") in WITHOUT_PARTS:
+        with pytest.raises(InputError, match="read the site resid instead"), read(model, 2):
+            pass
+        return
+    with read(model, 2) as kept:
+        runner = PlainRunner(model.stack, [], [], "last")
+        runner.start(sequences([14, 31, 11]))
+    before, after, attn, mlp = (kept[site, "last"] for site in sites_at(2))
+    assert torch.allclose(attn + mlp, after - before, atol=1e-4 * after.abs().max().item())
+    assert min(attn.abs().max(), mlp.abs().max()) > 1e-3
+
+
+def sites_at(layer):
+    return [Site("resid", layer - 1), Site("resid", layer), Site("attn", layer), Site("mlp", layer)]
+
+
+def read(model, layer):
+    return capturing(model.stack, sites_at(layer), Places({"last": [0, 0, 0]}, None))
+
+
+def test_an_undeclared_type_is_given_the_form_that_a_forward_bears_out(monkeypatch):
+    """Of several with the same layers and norm, the one whose parts make up the step and whose logits are right."""
+    monkeypatch.setitem(FAMILIES, "gemma2's twin", FAMILIES["gemma2"])
+    for name in ("gemma2", "granite", "gpt_neox"):
+        monkeypatch.delitem(FAMILIES, name)
+    assert tiny_model("gemma2").stack.family.attn == ("post_attention_layernorm",)
+    monkeypatch.setitem(FAMILIES, "somebody's", Family(logits_over="logits_scaling", written_times="nothing"))
+    monkeypatch.setitem(
+        FAMILIES, "granite's twin", Family(logits_over="logits_scaling", written_times="residual_multiplier")
+    )
+    assert tiny_model("granite").stack.family.written_times == "residual_multiplier"
+    assert not any(tiny_model("gpt_neox").stack.tried.steps)  # OPT's form has its norm, and its logits are right
+    monkeypatch.setitem(FAMILIES, "gpt_neox", Family(norm="final_layer_norm", attn=("attention",)))
+    assert all(tiny_model("gpt_neox").stack.tried.steps)
+
+
+def test_a_wrong_declaration_is_refused_and_not_believed(monkeypatch):
+    monkeypatch.setitem(FAMILIES, "granite", Family())
+    with pytest.raises(InputError, match="are not its unembedded final norm"):
+        tiny_model("granite")
+
+
+def test_a_projection_between_stream_and_unembedding_is_refused():
+    with pytest.raises(InputError, match="reads 24 numbers, but its residual stream has 48"):
+        tiny_model("opt", word_embed_proj_dim=24)
+
+
+def test_eager_attention_is_asked_for_where_transformers_refuses_sdpa():
+    assert attention_for(tiny_hf("gpt_oss").config) == "eager"
+    assert attention_for(tiny_hf("llama").config) == "sdpa"
+
+
+def test_trying_a_model_leaves_no_hook_and_the_layers_as_they_were():
+    hf = tiny_hf("gpt2")
+    layers = hf.transformer.h
+    model = OpenModel(hf, byte_tokenizer(), name="tiny")
+    with model.stack.beginning_after(1, torch.zeros(1, 2, 48)), model.stack.ending_after(3):
+        assert not isinstance(hf.transformer.h[1], type(layers[1]))
+    assert hf.transformer.h is layers
+    assert not [m for m in hf.modules() if isinstance(m, nn.Module) and (m._forward_hooks or m._forward_pre_hooks)]

@@ -1,0 +1,114 @@
+"""Who does not belong on the scale is named; who does is left in peace."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from psychometric_data import one_factor
+
+from onedial.core import InputError
+from onedial.scale import answer_fit
+from onedial.scale.misfit.answer_fit import CLOSER, LOOSER
+from onedial.scale.misfit.fit_figures import characteristic_curves, wright_map
+
+
+def alike(seed: int, n: int = 600, m: int = 12, missing: float = 0.0) -> np.ndarray:
+    return one_factor(seed, n, m, rates=(0.15, 0.85), loadings=(0.8, 0.8), missing=missing).answers
+
+
+@pytest.fixture(scope="module")
+def odd():
+    """Twelve respondents, the first of whom answers nearly always yes, and against the scale."""
+    panel = pd.DataFrame(alike(1), columns=[f"r{i}" for i in range(12)])
+    hard = 1 - panel[[f"r{i}" for i in range(1, 12)]].mean(axis=1).rank(pct=True).to_numpy()
+    panel["r0"] = (np.random.default_rng(0).random(600) < 0.8 + 0.19 * hard).astype(float)
+    return panel, answer_fit(panel)
+
+
+def test_l_z_is_standard_normal_where_all_follow_the_scale_alike():
+    l_z = np.concatenate([answer_fit(alike(seed, missing=0.1)).respondents["l_z"] for seed in range(8)])
+    assert abs(l_z.mean()) < 0.3
+    assert 0.7 < l_z.std() < 1.2
+    assert (np.abs(l_z) > 1.96).mean() <= 0.08
+
+
+def test_infit_and_outfit_are_one_where_all_follow_the_scale_alike():
+    table = answer_fit(alike(2, n=2000)).respondents
+    assert table["infit"].between(0.93, 1.07).all()
+    assert table["outfit"].between(0.6, 1.5).all()
+    assert (table["follows"] == "as the others").all()
+
+
+def test_who_answers_against_the_scale_does_not_belong(odd):
+    _, found = odd
+    table = found.respondents
+    assert table.index[~table["belongs"]].tolist() == ["r0"]
+    assert table["follows"]["r0"] == LOOSER
+    assert table["l_z"].idxmin() == "r0"
+    assert np.isnan(table["place"]["r0"])
+    assert "Not on this scale" in " ".join(found.sentences())
+    assert (table["follows"].drop("r0") == LOOSER).sum() == 0
+
+
+def test_who_follows_more_closely_is_no_objection():
+    rng = np.random.default_rng(3)
+    loading = np.array([0.97] * 2 + [0.7] * 10)
+    hidden = loading * rng.standard_normal((1500, 1)) + np.sqrt(1 - loading**2) * rng.standard_normal((1500, 12))
+    table = answer_fit(hidden > 0).respondents
+    assert (table["follows"] == CLOSER).tolist() == [True] * 2 + [False] * 10
+    assert (table["infit"][:2] < 0.9).all()
+
+
+def test_place_is_where_a_respondent_says_yes_half_of_the_time():
+    truth = one_factor(4, 4000, 10, rates=(0.2, 0.8), loadings=(0.8, 0.8))
+    place = answer_fit(truth.answers).respondents["place"]
+    assert place.to_numpy() == pytest.approx(truth.thresholds / truth.loadings, abs=0.12)
+
+
+def test_questions_of_the_scale_surprise_as_often_as_simulated_ones():
+    found = answer_fit(alike(5, n=1500, missing=0.05))
+    assert 0.002 < found.odd_questions < 0.02
+    assert 0.03 < (found.questions["p"] <= 0.05).mean() < 0.07
+
+
+def test_questions_answered_against_the_scale_are_found():
+    panel = alike(6, n=1500)
+    panel[:60] = np.random.default_rng(0).random((60, 12)) < 0.5
+    p = answer_fit(panel).questions["p"]
+    assert (p[:60] <= 0.05).mean() > 0.25
+    assert (p[60:] <= 0.05).mean() < 0.07
+
+
+def test_observed_shares_lie_on_the_own_curve(odd):
+    _, found = odd
+    inside = found.curves["expected"].between(found.curves["low"], found.curves["high"])
+    assert inside.mean() > 0.85
+    assert found.curves["n"].groupby(level="respondent").sum().eq(600).all()
+
+
+def test_information_is_that_of_the_formula():
+    found = answer_fit(alike(7, n=3000))
+    a = 0.8 / 0.6
+    at_own_place = a**2 * 2 / np.pi  # phi(0)^2 / (1 / 4)
+    assert 0.25 * 12 * at_own_place < found.information["information"].max() < 12 * at_own_place * 1.1
+    assert (found.information["information"] > 0).all()
+
+
+def test_figures_show_everyone_and_name_who_has_no_place(odd):
+    _, found = odd
+    drawn = wright_map(found, pd.Series(list("ab") * 6, found.respondents.index))
+    assert "No place, since the loading is below 0.3: r0." in drawn.caption
+    assert drawn.figure.axes[2].get_yticklabels()[0].get_text().startswith("r")
+    assert len(drawn.figure.axes[2].get_yticklabels()) == 11
+    curves = characteristic_curves(found)
+    assert curves.figure.axes[0].get_title(loc="left").startswith("r0")
+    assert "1 of 12 follow the scale less closely" in curves.caption
+
+
+def test_a_gap_says_nothing_and_too_few_are_refused():
+    panel = alike(8, n=300)
+    panel[:100, 0] = np.nan
+    found = answer_fit(panel)
+    assert found.respondents["n"][0] == 200
+    assert found.questions["n"][0] == 11
+    with pytest.raises(InputError, match="at least 3"):
+        answer_fit(panel[:, :2])

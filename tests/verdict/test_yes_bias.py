@@ -1,0 +1,131 @@
+"""Yes-bias or confidence, in logits: planted splits are found, whatever the yes rates are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from verdict_tables import simulated
+
+from onedial.asking import AS_ASKED, REVERSED_WORDING
+from onedial.verdict import judge, match_targets, simulation, yes_bias
+from onedial.verdict.rivals.facts import MOSTLY_BIAS
+from onedial.verdict.verdict import YES_BIAS
+
+N, GRID = 99, np.linspace(-1, 1, 9)
+
+
+def sweep_of(unsteered, slopes, wording, name="v", rng=None):
+    """Margins of each question along GRID, with a little noise."""
+    margins = unsteered[:, None] + slopes[:, None] * GRID
+    if rng is not None:
+        margins += rng.normal(0, 0.05, margins.shape)
+    table = pd.DataFrame(margins, [f"q{i:03d}" for i in range(len(margins))], GRID)
+    long = table.stack().rename("margin").rename_axis(["question_id", "magnitude"]).reset_index()
+    return long.assign(mass=0.9, intervention_id=name, wording=wording)
+
+
+def planted(bias, confidence, n=60, understood=True, base=0.0, seed=0):
+    """Wordings and facts of a push of this bias and confidence; `base` shifts every unsteered margin towards yes."""
+    rng = np.random.default_rng(seed)
+    ability, spread = rng.normal(size=n), rng.normal(0, 0.3, (3, n))
+    turned = (-ability if understood else ability) + rng.normal(0, 0.3, n)
+    wordings = pd.concat(
+        [
+            sweep_of(base + ability, bias + confidence + spread[0], AS_ASKED, rng=rng),
+            sweep_of(base + turned, bias - confidence + spread[1], REVERSED_WORDING, rng=rng),
+        ]
+    )
+    facts = sweep_of(base + rng.normal(0, 2, n), bias + spread[2], "facts", rng=rng)
+    return wordings, facts
+
+
+@pytest.mark.parametrize("base", [-2.0, 0.0, 1.5])
+@pytest.mark.parametrize(("bias", "confidence", "share"), [(4, 0, 1), (0, 4, 0), (1, 3, 0.25), (3, 1, 0.75)])
+def test_a_planted_split_is_found_whatever_the_unsteered_yes_rates(bias, confidence, share, base):
+    wordings, facts = planted(bias, confidence, base=base)
+    found = yes_bias(wordings, "v", facts=facts, n_bootstrap=499)
+    own = found.own
+    for estimate, truth in (
+        (own.bias, bias),
+        (own.confidence, confidence),
+        (own.share, share),
+        (own.facts, bias),
+        (own.facts_share, share),
+    ):
+        assert estimate.value == pytest.approx(truth, abs=0.15)
+        assert estimate.low < estimate.value < estimate.high
+    assert own.as_asked.value == pytest.approx(own.bias.value + own.confidence.value)
+    assert own.reversed.value == pytest.approx(own.bias.value - own.confidence.value)
+    assert own.alike.high < 0
+    assert found.mostly == (share > 0.5)
+
+
+def test_slopes_are_per_residual_norm_whatever_the_unit_of_the_magnitudes():
+    wordings, _ = planted(2, 1)
+    told = yes_bias(wordings.assign(magnitude=wordings["magnitude"] * 4), "v", norms_per_unit=0.25, n_bootstrap=49)
+    plain = yes_bias(wordings, "v", n_bootstrap=49)
+    assert told.own.bias.value == pytest.approx(plain.own.bias.value)
+    assert told.own.share.low == pytest.approx(plain.own.share.low)
+
+
+def test_intervals_hold_the_planted_share_as_often_as_they_say():
+    held = []
+    for seed in range(120):
+        wordings, _ = planted(1, 1, n=40, seed=seed)
+        share = yes_bias(wordings, "v", n_bootstrap=199, seed=seed).own.share
+        held.append(share.low <= 0.5 <= share.high)
+    assert 0.87 <= np.mean(held) <= 0.99
+
+
+def test_where_both_wordings_are_read_as_one_the_facts_must_say_so_too():
+    """A dial of confidence in a subject that does not read the reversal: only the facts tell it from a yes-bias."""
+    wordings, still = planted(4, 0, understood=False, seed=1)[0], planted(0, 4, seed=2)[1]
+    moved = planted(4, 0, seed=3)[1]
+    assert yes_bias(wordings, "v", n_bootstrap=99).own.alike.low > 0
+    assert not yes_bias(wordings, "v", n_bootstrap=99).mostly
+    assert not yes_bias(wordings, "v", facts=still, n_bootstrap=99).mostly
+    assert yes_bias(wordings, "v", facts=moved, n_bootstrap=99).mostly
+
+
+def test_a_push_that_does_not_move_the_margin_is_called_nothing():
+    wordings, facts = planted(0, 0)
+    assert not yes_bias(wordings, "v", facts=facts, n_bootstrap=199).mostly
+
+
+def test_unread_answers_are_left_out_and_a_question_lost_in_one_wording_is_counted():
+    wordings, _ = planted(3, 1)
+    lost = (wordings["question_id"] < "q010") & (wordings["wording"] == REVERSED_WORDING) & (wordings["magnitude"] < 2)
+    garbled = wordings.assign(mass=wordings["mass"].mask(lost, 0.01), margin=wordings["margin"].mask(lost, 99.0))
+    own = yes_bias(garbled, "v", n_bootstrap=99).own
+    assert (own.n, own.n_lost) == (50, 10)
+    assert own.share.value == pytest.approx(0.75, abs=0.05)
+
+
+def test_yes_minus_no_is_the_yardstick_and_a_run_without_both_wordings_has_nothing():
+    wordings, _ = planted(0, 4)
+    words = planted(4, 0, seed=5)[0].assign(intervention_id="words")
+    found = yes_bias(pd.concat([wordings, words]), "v", n_bootstrap=99)
+    assert found.own.share.value == pytest.approx(0, abs=0.1)
+    assert found.yardstick.share.value == pytest.approx(1, abs=0.1)
+    assert yes_bias(wordings[wordings["wording"] == AS_ASKED], "v") is None
+
+
+def test_the_flag_rests_on_the_logits_and_on_the_rates_of_facts_only_where_there_are_none():
+    sweep, panel = simulated()
+    matches = match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=19)
+    biased, confident = (yes_bias(planted(*each)[0], "v", n_bootstrap=99) for each in ((4, 0), (0, 4)))
+    many = type("Rates", (), {"share": MOSTLY_BIAS + 0.5})()
+    few = type("Rates", (), {"share": MOSTLY_BIAS - 0.2})()
+    flagged = {}
+    for bias in (biased, confident, None):
+        for facts in (many, few):
+            flagged[bias is biased, bias is None, facts is many] = (
+                YES_BIAS in judge(matches, N, N, facts=facts, bias=bias).flags
+            )
+    assert flagged == {
+        (True, False, True): True,
+        (True, False, False): True,
+        (False, False, True): False,
+        (False, False, False): False,
+        (False, True, True): True,
+        (False, True, False): False,
+    }
