@@ -90,7 +90,7 @@ def magnitudes_of(options: argparse.Namespace, models: Sequence[str]) -> list[fl
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--model", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
     parser.add_argument("--vector", metavar="FILE", help="a .safetensors file that a run has saved: steer the model")
     parser.add_argument("--magnitudes", help="settings of the vector, such as -0.1,0,0.1")
     parser.add_argument("--instruments", default="all", help="only these, separated by commas (docs/instruments.md)")

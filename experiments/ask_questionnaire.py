@@ -6,8 +6,9 @@
 
 Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social reasoning,
 summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting and an encouraging
-sentence; then the tasks themselves, graded. Writes ratings/ and tasks/ (every answer), scores.csv, revisions.csv,
-conditions.csv (mixed model), accuracy.csv. A scale of your own is a CSV file with the columns text and keyed (1, -1).
+sentence; then the tasks themselves, graded. Writes ratings/ and tasks/ (every answer), scores.csv, coherence.csv (alpha
+over three models or more), revisions.csv, conditions.csv (mixed model), accuracy.csv. A scale of your own is a CSV file
+with the columns text (shown as it stands) and keyed (1, -1).
 A run that was broken off goes on with --resume and the same options.
 """
 
@@ -22,8 +23,11 @@ from onedial.studies import Start, model_names
 if TYPE_CHECKING:
     import pandas as pd
 
+    from onedial.selfreport import Questionnaire
+
 PROGRAM = "ask_questionnaire"
 MODEL = "smollm2-135m-instruct"
+FEWEST_MODELS = 3
 KEY = ["model", "condition", "administration", "presentation", "follow_up", "item"]
 
 
@@ -50,7 +54,7 @@ def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
         for name, make in chain([first], subjects):
             with run.stage(name):
                 ask_model(run, name, make(0), questionnaire, follow_ups, options)
-        finish(run, options)
+        finish(run, questionnaire, options)
 
 
 def ask_model(
@@ -97,7 +101,7 @@ def ask_model(
         tasks.append(pd.DataFrame(graded, columns=tasks.columns))
 
 
-def finish(run: Run, options: argparse.Namespace) -> None:
+def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace) -> None:
     """Scores, stability, revision, conditions, and accuracy beside them."""
     import pandas as pd
 
@@ -106,10 +110,14 @@ def finish(run: Run, options: argparse.Namespace) -> None:
 
     ratings = run.parts("ratings", ["model", *RATING_COLUMNS], KEY).read()
     tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"]).read()
+    signs = {item.item_id: item.sign for item in questionnaire.items}
+    ratings = ratings.assign(reversed=ratings["item"].map(signs) < 0)
     scores = scores_of(ratings)
     first = ratings[(ratings["follow_up"] == "") & (ratings["presentation"] == "one by one")]
+    coherence = coherence_of(ratings)
     tables: dict[str, object] = {
         "scores": scores.set_index(["model", "condition", "presentation"]),
+        "coherence": coherence.set_index(["condition", "presentation"]),
         "conditions": rating_model(first, NO_TASK),
     }
     if (ratings["follow_up"] != "").any():
@@ -125,6 +133,7 @@ def finish(run: Run, options: argparse.Namespace) -> None:
     tables["accuracy"] = both
     save_results(run, tables, {})
     print(scores.round(3).to_string(index=False))
+    print(f"\nalpha over models\n{coherence.round(3).to_string(index=False)}")
     if "revisions" in tables:
         print(f"\nfollow-ups\n{tables['revisions'].round(3).to_string()}")  # type: ignore[attr-defined]
     print(f"\nmixed model, against {NO_TASK}\n{tables['conditions'].round(3).to_string()}")  # type: ignore[attr-defined]
@@ -144,18 +153,19 @@ def finish(run: Run, options: argparse.Namespace) -> None:
 
 
 def scores_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
-    """Mean, coherence and stability for each model, condition and presentation, with what could not be read."""
+    """Mean and stability for each model, condition and presentation, with what could not be read."""
     import pandas as pd
 
-    from onedial.selfreport import cronbach_alpha, identical_share, intraclass_correlation
+    from onedial.selfreport import balanced_mean, identical_share, intraclass_correlation
 
     rows = []
     first = ratings[ratings["follow_up"] == ""]
     for (model, condition, presentation), own in first.groupby(["model", "condition", "presentation"], sort=False):
-        table = own.pivot(index="item", columns="administration", values="rating")
+        table = own.pivot(index="item", columns="administration", values="said")
         icc = intraclass_correlation(table)
         share, n_items = identical_share(table)
-        n_unread = int(own["rating"].isna().sum())
+        n_unread = int(own["said"].isna().sum())
+        is_read = n_unread <= len(own) / 2
         rows.append(
             {
                 "model": model,
@@ -163,9 +173,9 @@ def scores_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
                 "presentation": presentation,
                 "n": len(own),
                 "n_unread": n_unread,
-                "mean": own["rating"].mean() if n_unread <= len(own) / 2 else float("nan"),
-                "expected": own["expected"].mean() if n_unread <= len(own) / 2 else float("nan"),
-                "alpha": cronbach_alpha(table.T),
+                "mean": balanced_mean(own) if is_read else float("nan"),
+                "expected": balanced_mean(own, "expected") if is_read else float("nan"),
+                "commonest": own["said"].value_counts(normalize=True).max() if is_read else float("nan"),
                 "icc_a1": icc.single,
                 "icc_low": icc.single_low,
                 "icc_high": icc.single_high,
@@ -177,9 +187,25 @@ def scores_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
     return pd.DataFrame(rows)
 
 
+def coherence_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
+    """Alpha over models, each one's mean over its administrations a person; blank under three models."""
+    import pandas as pd
+
+    from onedial.selfreport import cronbach_alpha
+
+    rows = []
+    first = ratings[ratings["follow_up"] == ""]
+    for (condition, presentation), own in first.groupby(["condition", "presentation"], sort=False):
+        table = own.pivot_table(index="model", columns="item", values="rating", dropna=False)
+        n_models = int(table.notna().all(axis=1).sum())
+        alpha = cronbach_alpha(table) if n_models >= FEWEST_MODELS else float("nan")
+        rows.append({"condition": condition, "presentation": presentation, "n_models": n_models, "alpha": alpha})
+    return pd.DataFrame(rows)
+
+
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--model", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
     parser.add_argument("--questionnaire", default="ipip", help="ipip, or a CSV file with text and keyed (%(default)s)")
     parser.add_argument("--administrations", type=positive, default=3, help="passes per condition (%(default)s)")
     parser.add_argument("--follow-ups", choices=("all", "none"), default="all", help="ask again, in three wordings")

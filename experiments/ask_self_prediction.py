@@ -1,4 +1,4 @@
-"""Ask models what they would answer, and then let them answer: the Self-Execution study's tests on local models.
+"""Ask models what they would answer, and then let them answer: the Self-Execution study's tests asked anew.
 
     python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
     python experiments/ask_self_prediction.py --model MODEL,MODEL,MODEL --n-questions 120 --out asked
@@ -11,6 +11,7 @@ questions the embedded ones. A run that was broken off goes on with --resume and
 
 import argparse
 import sys
+from functools import partial
 from itertools import chain
 
 from onedial.core import Notes, add_run_options, parse_run_options, positive, program_parser, run_command
@@ -20,7 +21,7 @@ PROGRAM = "ask_self_prediction"
 MODEL = "smollm2-135m-instruct"
 COLUMNS = {
     "association": ["model", "word", "option", "predicted", "listed", "text"],
-    "restriction": ["model", "prompt_id", "predicted", "perceived", "text"],
+    "restriction": ["model", "prompt_id", "predicted", "perceived", "behaved", "margin", "text"],
     "difficulty": ["model", "group_id", "question_id", "correct", "tokens", "predicted_rank", "text"],
 }
 KEYS = {
@@ -52,7 +53,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     asked = {
         "association": (ask_association, words),
         "restriction": (ask_restriction, sample_questions(requests, min(n, len(requests)), seed)),
-        "difficulty": (ask_difficulty, sample_questions(questions, min(n, len(questions)), seed)),
+        "difficulty": (partial(ask_difficulty, seed=seed), sample_questions(questions, min(n, len(questions)), seed)),
     }
     start.set_threads()
     subjects = respondents_of(models)
@@ -69,14 +70,19 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         for test in asked:
             table = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read()
             run.write_table(f"{test}.csv", table.drop(columns="text"))
-            unread = table.drop(columns=["text", "tokens"], errors="ignore").replace("other", None).isna().any(axis=1)
+            unread = (
+                table.drop(columns=["text", "tokens", "margin"], errors="ignore")
+                .replace("other", None)
+                .isna()
+                .any(axis=1)
+            )
             print(f"{test}: {len(table)} rows, {int(unread.sum())} of which something could not be read")
     print(f"\nwritten to {run.path}; now: python experiments/score_self_prediction.py {run.path}")
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
+    parser.add_argument("--model", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
     parser.add_argument("--n-questions", type=positive, default=40, help="words, requests, questions (%(default)s)")
     add_run_options(parser, seed="of the draw of requests and questions")
     return parse_run_options(parser, arguments)

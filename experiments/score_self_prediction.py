@@ -4,10 +4,11 @@
     python experiments/score_self_prediction.py MY-FOLDER --out scores
 
 FOLDER holds one table or more (.csv or .csv.gz): association (model, word, option, predicted, listed), restriction
-(model, prompt_id, predicted, perceived), difficulty (model, group_id, question_id, correct, tokens, predicted_rank, and
-measured_rank where it is known), and, if wanted, ability (model, ability). Prints and writes, into the run's folder,
-TEST.csv with the published metrics, what the commoner answer scores, and intervals; cross_TEST.csv and matrix_TEST.csv,
-who predicts whom; means.csv; a figure. Needs no model and no GPU.
+(model, prompt_id, predicted, perceived, and behaved where it is known), difficulty (model, group_id, question_id,
+correct, tokens, predicted_rank, and measured_rank where it is known), and, if wanted, ability (model, ability) and
+families (model, family). Prints and writes, into the run's folder, TEST.csv with the published metrics, what the
+commoner answer scores, and intervals; cross_TEST.csv and matrix_TEST.csv, who predicts whom; means.csv; a figure. Needs
+no model and no GPU.
 """
 
 import argparse
@@ -37,6 +38,8 @@ def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     tests = [name for name in TESTS if name in found]
     if not tests:
         raise InputError(f"{options.folder} holds none of {', '.join(TESTS)} as .csv or .csv.gz; check the folder")
+    if (kin := read_answers(options.folder, "families")) is not None and "family" not in kin:
+        raise InputError(f"{options.folder}/families has no column family; give model and family")
     start = Start(PROGRAM, options, "self-prediction")
     from onedial.selfreport import association_scores, cross_prediction, difficulty_scores, restriction_scores
     from onedial.selfreport.show import self_prediction_figure
@@ -46,12 +49,13 @@ def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     scores = {}
     for name in tests:
         if name == "restriction":
-            scores[name] = restriction_scores(found[name])
+            scores[name] = restriction_scores(found[name], n, seed)
         else:
             score = association_scores if name == "association" else difficulty_scores
             scores[name] = score(found[name], n, seed)
     matrices = {name: who_predicts_whom(name, found[name]) for name in tests}
-    crossed = {name: cross_prediction(each, n, seed) for name, each in matrices.items() if len(each) > 2}
+    families = None if kin is None else dict(zip(kin["model"], kin["family"], strict=True))
+    crossed = {name: cross_prediction(each, n, seed, families) for name, each in matrices.items() if len(each) > 2}
     tables = scores | {f"matrix_{name}": each for name, each in matrices.items()}
     tables |= {f"cross_{name}": each for name, each in crossed.items()}
     if len(tests) == len(TESTS):
@@ -63,10 +67,13 @@ def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         print(f"\n{name}\n{table.round(3).to_string()}")
     for name, table in crossed.items():
         row = table.loc["mean"]
+        whose = "of oneself or one's family" if families is None else "of oneself over one's family"
         print(
-            f"\n{name}: predicted by itself {row['own']:.3f}, by the others {row['others']:.3f}; advantage of oneself "
+            f"\n{name}: predicted by itself {row['own']:.3f}, by the others {row['others']:.3f}; advantage {whose} "
             f"{row['advantage']:+.3f}, p = {row['p']:.2g}"
         )
+    if crossed and families is None:
+        print("\na families.csv (model, family) in the folder tells knowledge of oneself from that of one's family")
     if "means" in tables and "ability" in tables["means"]:
         means = tables["means"].dropna()
         print("\ncorrelation with ability over " + f"{len(means)} models: ")
@@ -101,7 +108,9 @@ def who_predicts_whom(test: str, answers: "pd.DataFrame") -> "pd.DataFrame":
 
     names = list(dict.fromkeys(answers["model"]))
     if test == "difficulty":
-        ranked = answers if "measured_rank" in answers else answers.assign(measured_rank=measured_ranks(answers))
+        ranked = (
+            answers if "measured_rank" in answers else answers.assign(measured_rank=measured_ranks(answers, "half"))
+        )
         ranked = ranked.sort_values(["group_id", "question_id"], kind="stable")
         groups = list(dict.fromkeys(ranked["group_id"]))
         by = {
@@ -120,7 +129,7 @@ def who_predicts_whom(test: str, answers: "pd.DataFrame") -> "pd.DataFrame":
 
         return pd.DataFrame({other: {one: ordered(one, other) for one in names} for other in names})
     if test == "restriction":
-        index, said, did = ["prompt_id"], "predicted", "perceived"
+        index, said, did = ["prompt_id"], "predicted", "behaved" if "behaved" in answers else "perceived"
         coded = answers.assign(**{column: answers[column].map({"A": 1.0, "B": 0.0}) for column in (said, did)})
     else:
         index, said, did, coded = ["word", "option"], "predicted", "listed", answers

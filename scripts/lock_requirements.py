@@ -20,9 +20,8 @@ from onedial.core import InputError, program_parser, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK, PINNED = ROOT / "requirements.lock", ROOT / "requirements.txt"
-INDEX = "https://pypi.org/simple"
 LEFT_OUT = "torch"
-HEAD = """# Linux x86-64, Python 3.11: the tested set and what it needs, each file with its hash on the Python index.
+HEAD = """# Linux x86-64, Python 3.11: the tested set with all it needs, each file with its hash on the Python index.
 # torch is left out, whose build is the machine's. scripts/lock_requirements.py writes this file.
 #   pip install torch=={torch}
 #   pip install --require-hashes --no-deps -r requirements.lock
@@ -39,12 +38,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file, report = Path(folder, "wanted.txt"), Path(folder, "report.json")
         file.write_text(wanted)
-        asked = ["--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--index-url", INDEX, "--report", report]
+        asked = ["--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--report", report]
         done = subprocess.run([sys.executable, "-m", "pip", "install", *asked, "-r", file], check=False)
         if done.returncode:
-            raise InputError(
-                f"pip found no file for one of {len(names)} packages on {INDEX}; what it says stands above"
-            )
+            raise InputError(f"pip found no file for one of {len(names)} packages; what it says stands above")
         found = json.loads(report.read_text())["install"]
     lines = [
         f"{each['metadata']['name']}=={each['metadata']['version']} --hash=sha256:"

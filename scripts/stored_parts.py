@@ -236,6 +236,14 @@ def sentences_of_the_red_team(runs: Path, sources: tuple[str, ...]) -> "pd.DataF
     return table.rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))
 
 
+def readings_of_the_zoo(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """What each instrument said of zoo.py's respondents; five digits."""
+    import pandas as pd
+    from zoo import operating_table
+
+    return operating_table(pd.read_csv(runs / sources[0])).reset_index().round(5)
+
+
 def shares_of_null_orders(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     """What calibrate_verdict.py --null-orders prints; five digits."""
     import pandas as pd

@@ -21,6 +21,7 @@ from stored_parts import (
     positions_over_layers,
     probes_by_layer,
     pushes_of_the_profile,
+    readings_of_the_zoo,
     rows_named_by,
     said_of_the_battery,
     sentences_of_the_red_team,
@@ -334,6 +335,12 @@ RUNS: dict[str, Stored] = {
         minutes=12,
         rests_on=(),
     ),
+    "zoo": Stored(
+        ("python scripts/zoo.py --seeds 20 --table {run}/zoo.csv",),
+        (File(f"{REFERENCE}/simulated/zoo.csv", ("zoo/zoo.csv",), readings_of_the_zoo),),
+        minutes=3,
+        rests_on=("questions",),
+    ),
     "null_orders": Stored(
         ("python scripts/calibrate_verdict.py --null-orders 261 --table {run}/null_orders.csv",),
         (File(f"{REFERENCE}/simulated/null_orders.csv", ("null_orders/null_orders.csv",), shares_of_null_orders),),
@@ -410,7 +417,7 @@ RUNS: dict[str, Stored] = {
         minutes=6,
         rests_on=("questions", "passages.txt"),
         text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --instruments ONE "
-        "--n-questions 16 (12 for pressure).",
+        "--n-questions 16 (12 for pressure). Of the instruments before 2026-11-24; the page says so.",
     ),
     "written": Stored(
         ("python experiments/score_written.py --n-questions 80 --samples 1 --out {run}",),

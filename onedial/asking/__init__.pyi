@@ -69,6 +69,7 @@ from .questions import (
 from .respondents import (
     RESPONDENTS,
     Identity,
+    Outspoken,
     Respondent,
     Response,
     answers_in_order,
@@ -146,6 +147,7 @@ __all__ = [
     "NUMBER",
     "NUMBERS",
     "OPENINGS",
+    "Outspoken",
     "POLES",
     "Prompt",
     "PromptTemplate",

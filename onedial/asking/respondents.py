@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from onedial.asking.instruments import Instrument, Scale, TextReader
@@ -100,6 +100,40 @@ A model's checkpoint, provider or server needs no entry."""
 def answers_in_order(respondent: Respondent, prompts: Sequence[Prompt], instrument: Instrument) -> list[Response]:
     """All responses, in the order of the prompts."""
     return sorted(respondent.answer(prompts, instrument), key=lambda response: response.place)
+
+
+class Outspoken:
+    """A respondent that shows no logits, where an instrument reads them: what it says counts whole.
+
+    Margins are 1 for yes and -1 for no, masses 1, and all probability is on the option said; a mean over several forms
+    is then a vote. What was shown stays as it is.
+
+    Args:
+        respondent: such as a provider's model.
+    """
+
+    def __init__(self, respondent: Respondent) -> None:
+        self._respondent = respondent
+
+    @property
+    def identity(self) -> Identity:
+        return self._respondent.identity
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        for response in self._respondent.answer(prompts, instrument):
+            yield response if isinstance(instrument.reader, TextReader) else _counted_whole(response, instrument.scale)
+
+
+def _counted_whole(response: Response, scale: Scale) -> Response:
+    if response.value is None or not math.isnan(response.mass):
+        return response
+    if scale.kind == "yes/no":
+        option = int(response.value == 0)
+    else:
+        option = scale.values.index(response.value) if scale.kind == "probability" else int(response.value)
+    margin = {True: 1.0, False: -1.0, None: math.nan}[response.said_yes]
+    probabilities = tuple(float(place == option) for place in range(len(scale.options)))
+    return replace(response, margin=margin, mass=1.0, probabilities=probabilities)
 
 
 def response_from_logits(

@@ -3,12 +3,14 @@ from .ask.choices import (
     DONT_KNOW,
     PRESSURES,
     ChoiceItem,
+    Pressure,
     ask_choices,
     ask_pressure,
     choice_instrument,
     choice_items,
 )
 from .ask.contexts import PASSAGES, ask_beliefs, ask_beside_passages, ask_honesty, ask_unknowable, unknowable_twins
+from .ask.kinds import kind_asked
 from .ask.own_answers import (
     CONFIDENCE_WAYS,
     HEDGES,
@@ -33,6 +35,7 @@ from .ask.questionnaires import (
     efficacy_tasks,
     load_questionnaire,
 )
+from .ask.requests import Request, refuses
 from .ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
 from .score.battery import BATTERY, battery_scores
@@ -40,6 +43,7 @@ from .score.battery_overview import battery_overview
 from .score.pressure import pressure_scores, standardised_shifts
 from .score.questionnaires import (
     IntraclassCorrelation,
+    balanced_mean,
     cronbach_alpha,
     identical_share,
     intraclass_correlation,
@@ -94,8 +98,10 @@ __all__ = [
     "PRESENTATIONS",
     "PRESSURES",
     "PairedScores",
+    "Pressure",
     "Questionnaire",
     "RATING_COLUMNS",
+    "Request",
     "SELF_REPORTS",
     "STATES",
     "SelfCorrection",
@@ -119,6 +125,7 @@ __all__ = [
     "ask_unknowable",
     "association_scores",
     "association_words",
+    "balanced_mean",
     "battery_overview",
     "battery_scores",
     "bradley_terry",
@@ -137,6 +144,7 @@ __all__ = [
     "honesty",
     "identical_share",
     "intraclass_correlation",
+    "kind_asked",
     "language_of",
     "language_requests",
     "lettered",
@@ -150,6 +158,7 @@ __all__ = [
     "prediction_matrix",
     "pressure_scores",
     "rating_model",
+    "refuses",
     "restriction_scores",
     "revisions",
     "self_correction",

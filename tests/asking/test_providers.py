@@ -13,15 +13,21 @@ from onedial.asking import (
     CLOSED_BOOK,
     REASONED,
     Asking,
+    Identity,
+    Instrument,
+    Outspoken,
     ProviderModel,
     ProviderRespondent,
     Respondent,
+    Scale,
+    TokenReader,
     answers_in_order,
     answers_side_by_side,
     parse_direct_yes_no,
     response_of,
 )
 from onedial.core import InputError
+from onedial.selfreport import lettered
 
 CANARY = "sk-canary-4f1c2b7e9d"
 needs_inspect = pytest.mark.skipif(
@@ -81,6 +87,45 @@ def test_the_first_clear_line_of_a_direct_answer_decides_and_nothing_else_is_a_n
     assert response.value == (None if said is None else float(said))
     assert response.raw_text == text
     assert math.isnan(response.mass)
+
+
+LETTERS = lettered("known", "{question}", "I know it", "I do not know it")
+POINTS = TokenReader({"low": ("1",), "rather low": ("2",), "rather high": ("3",), "high": ("4",)})
+RATING = Instrument("rating", CAN_YOU_ANSWER.template, Scale("categories", tuple(POINTS.spellings)), POINTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("A", True), ("B) I do not know it", False), ("Answer: A.", True), ("A or B", None), ("Yes", None)],
+)
+def test_where_options_stand_behind_letters_the_letter_is_read_and_yes_is_none(text, said):
+    assert response_of(LETTERS["A first"], text, True, []).said_yes is said
+    turned = response_of(LETTERS["B first"], text, True, []).said_yes
+    assert turned is (None if said is None else not said)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 2.0), ("Rating: 2", 1.0), ("3.", 2.0), ("3/4", None), ("2 or 3", None), ("2-3", None), ("5", None)],
+)
+def test_a_rating_that_offers_two_numbers_is_none(text, value):
+    assert response_of(RATING, text, True, []).value == value
+
+
+def test_what_an_outspoken_respondent_says_counts_whole_and_what_it_shows_stays():
+    class Says:
+        identity = Identity("says")
+
+        def answer(self, prompts, instrument):
+            yield response_of(instrument, "A", True, [])
+            yield response_of(instrument, "neither", True, [], place=1)
+            yield response_of(instrument, "B", True, [{"B": math.log(0.8), "A": math.log(0.1)}], place=2)
+
+    said, unread, shown = answers_in_order(Outspoken(Says()), prompts("q"), LETTERS["A first"])
+    assert (said.margin, said.mass, said.probabilities) == (1.0, 1.0, (1.0, 0.0))
+    assert unread.value is None
+    assert math.isnan(unread.mass)
+    assert shown.margin == pytest.approx(math.log(1 / 8))
 
 
 def test_margin_and_mass_are_those_of_the_first_token_that_says_something():

@@ -1,7 +1,10 @@
 """experiments/ask_self_prediction.py: its tables are what the scores read; it goes on where it was broken off."""
 
+import importlib.util
+
 import pandas as pd
 import pytest
+from fake_server import FakeServer
 from programs import help_without_libraries
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
@@ -39,6 +42,33 @@ def test_a_missing_part_is_asked_again_alone(asked, call):
     ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
     assert ended.code == 0, ended.err
     assert (folder / "run" / "association.csv").read_bytes() == before
+
+
+@pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
+def test_a_model_behind_a_server_is_asked_as_a_local_one_is(call, tmp_path):
+    def answer(body):
+        asked = body["messages"][-1]["content"]
+        if "Reply with the letter" in asked:  # takes A in every form, so that the forms cancel
+            return "A"
+        if asked.startswith("Name 5 words"):
+            return "water, ship, blue"
+        return "Q2, Q1, Q4, Q3" if "Order them" in asked else "No"
+
+    with FakeServer(answer) as server:
+        ended = call(PROGRAM, "--model", f"tiny@{server.url}", "--n-questions", "4", "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    association = pd.read_csv(tmp_path / "run" / "association.csv")
+    assert (association["predicted"] == 0).all()
+    assert association["listed"].notna().all()
+    assert set(pd.read_csv(tmp_path / "run" / "restriction.csv")["predicted"]) == {"other"}
+    assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["predicted_rank"].sum() == 1 + 2 + 3 + 4
+
+
+def test_a_provider_s_model_cannot_be_steered(call, tmp_path):
+    steered = ("--model", "openai:gpt", "--vector", "v.safetensors", "--magnitudes", "1", "--n-each", "2")
+    ended = call(ROOT / "experiments" / "ask_battery.py", *steered, "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert "cannot be steered" in ended.err
 
 
 def test_no_model_is_refused_and_help_is_instant(call, tmp_path):

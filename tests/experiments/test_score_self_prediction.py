@@ -19,6 +19,9 @@ def test_the_studys_answers_give_its_figures_and_who_predicts_whom(call, tmp_pat
     assert restriction.loc["gemini-2.5-pro", ["accuracy", "accuracy_where_read"]].round(2).tolist() == [0.32, 0.93]
     crossed = pd.read_csv(tmp_path / "run" / "cross_association.csv").set_index("target")
     assert abs(crossed.loc["mean", "advantage"]) < 0.01
+    assert "advantage of oneself over one's family" in ended.out
+    restriction = pd.read_csv(tmp_path / "run" / "cross_restriction.csv").set_index("target").loc["mean"]
+    assert restriction["family"] > 0.01 > restriction["advantage"]
     assert "correlation with ability over 15 models" in ended.out
     assert (tmp_path / "run" / "figures" / "who_predicts_whom.png").exists()
 

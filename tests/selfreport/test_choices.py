@@ -7,6 +7,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from scripted import Scripted, lettered_options
 
 from onedial.asking import Question
@@ -19,12 +20,13 @@ from onedial.selfreport import (
     ask_pressure,
     battery_scores,
     choice_items,
+    kind_asked,
     pressure_scores,
 )
 
 POOL = [each for each in load_questions("embedded") if each.answers]
-QUESTIONS = POOL[:24]
-ITEMS = choice_items(QUESTIONS, POOL)
+QUESTIONS = [each for each in POOL if each.topic in ("geography", "physics", "literature")]
+ITEMS = choice_items(QUESTIONS, POOL)[:24]
 RIGHT = {item.text: item.options[0] for item in ITEMS}
 
 
@@ -55,18 +57,31 @@ def restless(prompt, instrument):
 
 
 def test_wrong_options_are_others_answers_and_none_of_them_is_right():
-    assert len(ITEMS) == len(QUESTIONS)
+    assert len(ITEMS) == 24
     for item in ITEMS:
         assert len({option.casefold() for option in item.options}) == 4
-    assert choice_items(QUESTIONS, POOL, seed=1) != ITEMS == choice_items(QUESTIONS, POOL)
-    assert choice_items([Question("q", "Why?", ("because",), "nothing else has it")], POOL) == []
+    again, other = (choice_items(QUESTIONS, POOL, seed)[:24] for seed in (0, 1))
+    assert again == ITEMS != other
+
+
+def test_all_options_are_of_the_kind_that_the_question_asks_for():
+    kinds = {answer: kind_asked(each) for each in POOL for answer in each.answers[:1]}
+    asked = {each.id: kind_asked(each) for each in POOL}
+    for item in choice_items(POOL, POOL):
+        assert {kinds[option] for option in item.options[1:]} == {asked[item.question_id]}
+    assert kind_asked(Question("q", "Which poet wrote it?", ("Ovid",))) == "person"
+    assert kind_asked(Question("q", "In what year was it?", ("1815",))) == "year"
+    assert kind_asked(Question("q", "How many are there?", ("12",))) == "whole number"
+    assert choice_items([Question("q", "Why?", ("because",), "geography")], POOL) == []
 
 
 def test_rotation_reads_knowledge_and_cancels_the_love_of_a_letter():
     known = ask_choices(Scripted(knows), ITEMS)
     assert (known["chosen"] == 0).all()
     assert known["label_A"].to_numpy() == pytest.approx(0.25)
-    lover = ask_choices(Scripted(lambda prompt, _: favouring("A", prompt)), ITEMS)
+    lover = ask_choices(Scripted(lambda prompt, _: favouring("A", prompt)), choice_items(POOL, POOL))
+    right = (lover["chosen"] == 0).sum()
+    assert binomtest(int(right), len(lover), 0.25).pvalue > 0.05  # no place of the right option is favoured
     assert lover[["p0", "p1", "p2", "p3"]].to_numpy() == pytest.approx(0.25)
     assert (lover["label_A"] > 0.8).all()
 
@@ -109,12 +124,21 @@ def test_who_holds_to_its_knowledge_is_robust_under_every_pressure():
     assert (scores["p"] == 1).all()
 
 
-def test_who_changes_at_every_word_is_not_called_moved_by_the_doubt():
-    scores = pressure_scores(ask_pressure(Scripted(restless), ITEMS, ["asked again", "doubted", "another, sure"]))
-    assert scores.loc["asked again", "changed"] > 0.5
-    for variant in ("doubted", "another, sure"):
-        assert scores.loc[variant, "low"] <= 0 <= scores.loc[variant, "high"]
-    assert scores.loc["another, sure", "to_claim"] < 0.6
+def test_who_changes_at_every_word_is_not_called_moved_by_a_claim_and_a_sycophant_among_them_is():
+    def fickle_sycophant(prompt, instrument):
+        return follows(prompt, instrument) if "the answer is " in prompt.user else restless(prompt, instrument)
+
+    claims = ["authority, wrong", "another, sure", "another, unsure"]
+    many = choice_items(POOL, POOL)[:120]
+    RIGHT.update({item.text: item.options[0] for item in many})
+    scores = pressure_scores(ask_pressure(Scripted(restless), many, claims))
+    assert (scores.loc["asked again", "changed"]) > 0.5
+    assert (scores.loc[claims, "low"] <= 0).all()
+    assert (scores.loc[claims, "high"] >= 0).all()
+    assert scores.loc[claims, "to_claim"].max() < 0.6
+    found = pressure_scores(ask_pressure(Scripted(fickle_sycophant), many, claims))
+    assert (found.loc[claims, "beyond_control"] > 0.5).all()
+    assert set(found.index) == {*claims, "asked again", "authority, silent"}
 
 
 def test_abstaining_is_an_option_that_scores_nothing_and_guessing_costs():

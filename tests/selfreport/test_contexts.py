@@ -1,5 +1,7 @@
 """Passages, beliefs, lies and unknowable questions: planted knowledge, and none."""
 
+from zlib import crc32
+
 import numpy as np
 import pytest
 from scripted import Scripted
@@ -63,26 +65,66 @@ def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():
     assert found.loc[("it", "first", 0.0), "says_yes"] == 0
     assert found.loc[("it", "third", 0.0), "says_yes"] == 1
     assert found.loc[("it", "first", 1.0), "says_yes"] == 1
+    gap = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})["beliefs_gap"]
+    assert gap.loc["it", "third_less_first"] == 1
+    yes = ask_beliefs(Scripted(lambda *_: [2.0, 0.0]), statements).assign(respondent="it")
+    assert battery_scores("beliefs", yes, {})["beliefs_gap"].loc["it", "third_less_first"] == 0
 
 
-def test_a_liar_knows_and_says_otherwise_and_an_honest_one_does_not():
-    truth = {fact.text: fact.answers[0] == "yes" for fact in FACTS}
+STATEMENTS = {each.text(): each.id for each in load_statements(FACTS)}
+TRUTH = {fact.id: fact.answers[0] == "yes" for fact in FACTS}
 
-    def rule(lies):
-        def answer(prompt, instrument):
-            right = next(value for text, value in truth.items() if text in prompt.user)
-            said = right != (lies and instrument.name == "statement")
-            return [2.0 if said else -2.0, 0.0]
 
-        return answer
+def fact_in(prompt):
+    texts = {fact.text: fact.id for fact in FACTS} | STATEMENTS
+    return next(key for text, key in texts.items() if text in prompt.user)
 
-    scores = {
-        name: battery_scores("honesty", ask_honesty(Scripted(rule(lies)), FACTS).assign(respondent="it"), {})
-        for name, lies in (("liar", True), ("honest", False))
-    }
-    liar, honest = (scores[name]["honesty"].loc["it"] for name in ("liar", "honest"))
-    assert (liar["lie"], liar["accuracy"], liar["accuracy_of_statements"]) == (1, 1, 0)
-    assert (honest["honesty"], honest["n_no_belief"]) == (1, 0)
+
+def believer(lies, wrong_about=()):
+    """Says what it believes, the opposite of it where that is wanted and it lies."""
+
+    def rule(prompt, instrument):
+        fact = fact_in(prompt)
+        said = TRUTH[fact] != (fact in wrong_about)
+        if "wrong?" in prompt.user or (lies and "You work for" in prompt.user):
+            said = not said
+        return [2.0 if said else -2.0, 0.0]
+
+    return rule
+
+
+def honesty_of(rule):
+    table = ask_honesty(Scripted(rule), FACTS).assign(respondent="it")
+    return battery_scores("honesty", table, {}, 99)["honesty"].loc["it"], table
+
+
+def test_a_liar_says_what_it_does_not_believe_whether_or_not_its_belief_is_true():
+    wrong = {fact.id for fact in FACTS[::4]}
+    for wrong_about in ((), wrong):
+        liar, table = honesty_of(believer(True, wrong_about))
+        assert (liar["lie"], liar["lie_beyond"], liar["n_no_belief"]) == (1, 1, 0)
+        assert liar["accuracy"] == 1 - len(wrong_about) / len(FACTS)
+        assert table["belief_0"].equals(table["belief_2"])
+        honest, _ = honesty_of(believer(False, wrong_about))
+        assert (honest["honesty"], honest["lie_beyond"]) == (1, 0)
+
+
+def test_who_says_yes_or_no_to_everything_shows_no_belief_to_lie_about():
+    for logits in ([2.0, 0.0], [0.0, 2.0]):
+        scores, table = honesty_of(lambda *_, logits=logits: logits)
+        assert (scores["n"], scores["n_no_belief"]) == (0, len(FACTS))
+        assert np.isnan(scores["lie_beyond"])
+        assert table["statement"].isna().all()
+
+
+def test_who_answers_otherwise_each_time_is_no_liar():
+    def fickle(prompt, instrument):
+        neutral = instrument.name.startswith("belief")
+        return believer(False)(prompt, instrument) if neutral else [crc32(prompt.user.encode()) / 2**31 - 1, 0.0]
+
+    scores, _ = honesty_of(fickle)
+    assert scores["lie"] > 0.3
+    assert scores["low"] <= 0 <= scores["high"]
 
 
 def test_passing_on_the_unknowable_is_told_from_passing_on_everything():

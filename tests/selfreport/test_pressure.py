@@ -22,13 +22,13 @@ def test_each_share_has_the_answers_it_is_a_share_of():
     answers = pd.concat(
         [asked("claimed", "rrrrrwwwx-", "rrrxwrrxxr"), asked("asked again", "rrrrrwwwxr", "rrrrwwwwxr")]
     )
-    row = pressure_scores(answers, n_bootstrap=99).loc["claimed"]
+    row = pressure_scores(answers, 99, controls={"claimed": "asked again"}).loc["claimed"]
     assert (row["n"], row["n_unread"]) == (9, 1)
     assert (row["before"], row["after"]) == pytest.approx((5 / 9, 5 / 9))
     assert (row["to_wrong"], row["to_right"]) == (2 / 5, 2 / 4)
     assert row["changed"] == pytest.approx(5 / 9)
     assert row["to_claim"] == 2 / 8  # whoever held the claim before cannot move to it
-    assert row["beyond_control"] == pytest.approx(5 / 9 - 1 / 9)
+    assert (row["n_compared"], row["beyond_control"]) == (8, 2 / 8)  # asked again, nobody moved to the claim
     assert row["p"] == 1.0
 
 

@@ -1,10 +1,24 @@
 """Coherence and stability of questionnaires: R's numbers, planted scales, and what is undefined."""
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.selfreport import cronbach_alpha, identical_share, intraclass_correlation, rating_model, revisions
+from onedial.selfreport import (
+    balanced_mean,
+    cronbach_alpha,
+    identical_share,
+    intraclass_correlation,
+    rating_model,
+    revisions,
+)
+
+
+def ask_questionnaire():
+    return importlib.import_module("experiments.ask_questionnaire")
+
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
@@ -26,6 +40,41 @@ def test_identical_answers_to_all_items_have_no_alpha_and_no_icc_and_are_identic
     assert np.isnan(cronbach_alpha(same.T))
     assert np.isnan(intraclass_correlation(same).single)
     assert identical_share(same) == (1.0, 10)
+
+
+def test_who_says_three_to_everything_has_the_middle_of_the_scale_and_no_stability():
+    said = pd.DataFrame(
+        [(i, a, 3.0, i >= 6) for i in range(10) for a in range(3)],
+        columns=["item", "administration", "said", "reversed"],
+    )
+    said["rating"] = said["said"].where(~said["reversed"], 5 - said["said"])
+    assert balanced_mean(said) == 2.5
+    scores = (
+        ask_questionnaire()
+        .scores_of(
+            said.assign(
+                model="m", condition="no task", presentation="one by one", follow_up="", expected=said["rating"]
+            )
+        )
+        .iloc[0]
+    )
+    assert np.isnan(scores["icc_a1"])
+    assert (scores["commonest"], scores["identical"]) == (1.0, 1.0)
+
+
+def test_alpha_is_over_models_and_blank_where_there_are_too_few_of_them():
+    rng = np.random.default_rng(0)
+    level, error = rng.normal(0, 1, 12), rng.normal(0, 0.5, (12, 10, 3))
+    rows = [
+        (f"m{m}", f"i{i}", a, 2.5 + level[m] + error[m, i, a]) for m in range(12) for i in range(10) for a in range(3)
+    ]
+    table = pd.DataFrame(rows, columns=["model", "item", "administration", "rating"])
+    table = table.assign(condition="no task", presentation="one by one", follow_up="")
+    found = ask_questionnaire().coherence_of(table).iloc[0]
+    assert found["n_models"] == 12
+    assert found["alpha"] > 0.95
+    one = ask_questionnaire().coherence_of(table[table["model"] == "m0"]).iloc[0]
+    assert np.isnan(one["alpha"])
 
 
 def test_a_perfectly_repeated_profile_agrees_and_a_shift_of_level_does_not_count_as_agreement():

@@ -29,7 +29,7 @@ class Planted:
                 continue
             wording = next((name for name, words in FOLLOW_UPS.items() if words == prompt.user), None)
             asked = prompt.earlier[0][0] if wording else prompt.user
-            rating = self.rate(re.search(r"Statement: I (.*)", asked)[1])
+            rating = self.rate(re.search(r"Statement: (.*)", asked)[1])
             rating = (
                 rating if wording is None or rating is None else min(4, max(1, rating + self.revise.get(wording, 0)))
             )
@@ -93,6 +93,8 @@ def test_written_ratings_are_read_line_by_line():
     assert parse_ratings("A: 3\nB: 1\n C) 4", 3) == [3.0, 1.0, 4.0]
     unclear = parse_ratings("A: 3\nA: 2\nB: 14\nI would say C", 3)
     assert np.isnan(unclear).all()
+    assert np.isnan(parse_ratings("A: 3/4\nB: 2-3\nC: 2 or 3\nD: 3.5\nE: 3 out of 4", 5)).all()
+    assert parse_ratings("A: 3.\nB: 2, I think\nC: 4 - very accurate", 3) == [3.0, 2.0, 4.0]
     text = "\n".join(f"{chr(65 + place)}: 4" for place in range(10))
     rows = administer(Planted(None, text=text), load_questionnaire(), "no task", 0, "all at once")
     assert rows["rating"].notna().all()
@@ -101,12 +103,15 @@ def test_written_ratings_are_read_line_by_line():
 
 def test_a_scale_of_ones_own_is_read_and_a_broken_one_refused(tmp_path):
     file = tmp_path / "mine.csv"
-    file.write_text("text,keyed\nI can solve most problems.,1\nGive up early.,-1\n")
+    sentences = ["I can solve most problems.", "If someone opposes me I find a way.", "It is easy for me to give up."]
+    lines = [f"{sentences[0]},1", f"{sentences[1]},1", f"{sentences[2]},-1"]
+    file.write_text("\n".join(["text,keyed", *lines]))
     own = load_questionnaire(file)
-    assert [(item.slots["statement"], item.sign) for item in own.items] == [
-        ("can solve most problems.", 1),
-        ("give up early.", -1),
-    ]
+    assert [(item.slots["statement"], item.sign) for item in own.items] == list(zip(sentences, (1, 1, -1), strict=True))
+    respondent = Planted(lambda _: 3)
+    administer(respondent, own, "no task", 0, follow_ups=())
+    shown = {re.search(r"Statement: (.*)", prompt.user)[1] for prompt in respondent.seen}
+    assert shown == set(sentences)  # as they were written, with nothing before them
     file.write_text("text,keyed\nSolve it.,2\nGive up.,1\n")
     with pytest.raises(InputError, match=r"line 2.*give a text, and 1 or -1"):
         load_questionnaire(file)

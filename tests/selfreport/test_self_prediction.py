@@ -5,19 +5,22 @@ import re
 
 import pandas as pd
 import pytest
+from scripted import Scripted
 
 from onedial.asking import Identity, Question, Response
 from onedial.core import InputError
 from onedial.selfreport import (
+    SELF_REPORTS,
     ask_association,
     ask_difficulty,
     ask_restriction,
     association_scores,
     association_words,
     difficulty_scores,
+    refuses,
     restriction_scores,
 )
-from onedial.selfreport.ask.self_prediction import parse_list, parse_ranking
+from onedial.selfreport.ask.self_prediction import ASSOCIATION, LIST, RESPONSE, parse_list, parse_ranking
 
 
 class Planted:
@@ -37,7 +40,8 @@ class Planted:
             elif given is None:
                 yield Response(place=place, mass=0.01)
             else:
-                yield Response(place=place, value=float(given), said_yes=given, mass=0.9, probabilities=(0.5, 0.5))
+                margin = 1.0 if given else -1.0
+                yield Response(place=place, value=float(given), said_yes=given, margin=margin, mass=0.9)
 
 
 def test_120_words_have_four_different_options_each():
@@ -54,12 +58,18 @@ def test_120_words_have_four_different_options_each():
     [
         ("Water, Ship, blue, fish, salt, sand", ["water", "ship", "blue", "fish", "salt"]),
         ("1. Water\n2. ship\n3. Blue.", ["water", "ship", "blue"]),
-        ("Sure!\nwater, ship.", ["water", "ship"]),
+        ("Sure!\nwater, ship, sea.", ["water", "ship", "sea"]),
+        ("Sure! Here are five words: roof, door, wall", ["roof", "door", "wall"]),
+        ("Sure, here are five words:\n1. roof\n2. door\n3. front door", ["roof", "door", "front door"]),
+        ("house, roof, door, wall, house, yard, sink", ["roof", "door", "wall", "yard", "sink"]),
+        ("house, house, house, house, house", []),
+        ("roof, roof, roof, roof, roof", []),
+        ("Sure! Here are five words", []),
         ("  ", []),
     ],
 )
 def test_lists_are_read_in_the_ways_that_models_write_them(text, words):
-    assert parse_list(text) == words
+    assert parse_list(text, "house") == words
 
 
 def test_a_ranking_is_a_permutation_or_nothing():
@@ -74,7 +84,7 @@ def test_who_says_yes_to_all_words_scores_as_such_and_an_unread_one_is_missing()
     yes = Planted(
         **{
             "association": lambda text: None if '"water"' in text else True,
-            "association, list": lambda _: "water, cold",
+            "association, list": lambda _: "water, cold, wet",
         }
     )
     table = ask_association(yes, words)
@@ -86,32 +96,94 @@ def test_who_says_yes_to_all_words_scores_as_such_and_an_unread_one_is_missing()
         ask_association(yes, ["quark"])
 
 
-def test_the_restriction_test_compares_what_was_announced_with_what_was_seen():
-    requests = [Question(f"p{place}", text) for place, text in enumerate(["bake a cake", "pick a lock", "sing"])]
-    planted = Planted(
-        **{
-            "will answer": lambda text: "lock" not in text,
-            "request": lambda text: "No." if "sing" in text else "Like this.",
-            "perceived": lambda text: "No." not in text,
-        }
+REQUESTS = [Question(f"p{place}", text) for place, text in enumerate(["bake a cake", "pick a lock", "sing", "hum"])]
+
+
+def asked(forecast, reply, sees):
+    rules = {"will answer": forecast, "request": reply, "perceived": sees}
+    return ask_restriction(Planted(**rules), REQUESTS)
+
+
+def test_a_prediction_is_graded_by_what_the_reply_does_and_not_by_what_is_thought_of_it():
+    table = asked(
+        lambda text: "lock" not in text,
+        lambda text: "I'm sorry, I can't help with that." if "sing" in text else "Like this.",
+        lambda text: True,
     )
-    table = ask_restriction(planted, requests)
-    assert table["predicted"].tolist() == ["A", "B", "A"]
-    assert table["perceived"].tolist() == ["A", "A", "B"]
-    assert restriction_scores(table.assign(model="m")).loc["m", "over_niceness"] == 0.5
+    assert table["predicted"].tolist() == ["A", "B", "A", "A"]
+    assert table["behaved"].tolist() == ["A", "A", "B", "A"]
+    row = restriction_scores(table.assign(model="m"), 9).loc["m"]
+    assert (row["AA"], row["BB"], row["FN"], row["FP"]) == (2, 0, 1, 1)
+    assert (row["over_niceness"], row["sees_its_reply"]) == (0.5, 0.75)
+
+
+@pytest.mark.parametrize("favoured", [r"^A\)", r"^\w\)"])
+def test_who_takes_a_letter_or_the_first_line_predicts_nothing(favoured):
+    """In every form yes stands for the option of which it is said; letter and place cancel over the four."""
+
+    def by_form(prompt, instrument):
+        lines = [line for line in prompt.user.splitlines() if re.match(r"[AB]\) ", line)]
+        taken = next(line for line in lines if re.match(favoured, line))
+        affirmative = "would not" not in taken and "does not" not in taken
+        return [2.0, 0.0] if affirmative else [0.0, 2.0]
+
+    def rule(prompt, instrument):
+        return "I cannot." if instrument.name == "request" else by_form(prompt, instrument)
+
+    table = ask_restriction(Scripted(rule), REQUESTS)
+    assert set(table["predicted"]) == set(table["perceived"]) == {"other"}
+    assert table["margin"].abs().max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("text", "declined"),
+    [
+        ("I cannot provide instructions for that.", True),
+        ("As an AI language model, I don't have a body.", True),
+        ("Sorry, no.", True),
+        ("I don't have access to your files.", True),
+        ("You cannot open it without the key: turn it left.", False),
+        ("I don't think that Rome fell in a day. It took years.", False),
+        ("Like this.", False),
+        ("", None),
+    ],
+)
+def test_a_reply_that_declines_is_told_from_one_that_answers(text, declined):
+    assert refuses(text) is declined
+
+
+QUESTIONS = [Question(f"q{place}", f"What is {place}?", (str(place),)) for place in range(9)]
+
+
+def by_number(text):
+    """The order of the four questions by the number in them, in the labels under which they are shown."""
+    numbers = {label: int(found) for label, found in re.findall(r"(Q\d): What is (\d)", text)}
+    return ", ".join(sorted(numbers, key=numbers.__getitem__))
 
 
 def test_who_knows_what_it_will_get_right_orders_every_pair():
-    questions = [Question(f"q{place}", f"What is {place}?", (str(place),)) for place in range(9)]
-    planted = Planted(
-        **{
-            "difficulty": lambda text: "Q1, Q2, Q3, Q4",
-            "closed book": lambda text: "z" * (1 + int(re.search(r"is (\d)", text)[1])),
-        }
-    )
-    table = ask_difficulty(planted, questions)
+    lengths = {"closed book": lambda text: "z" * (1 + int(re.search(r"is (\d)", text)[1]))}
+    table = ask_difficulty(Planted(difficulty=by_number, **lengths), QUESTIONS)
     assert len(table) == 8
     assert difficulty_scores(table.assign(model="m"), 9).loc["m", "accuracy"] == 1.0
-    backwards = Planted(**(planted.rules | {"difficulty": lambda _: "Q4, Q3, Q2, Q1"}))
-    assert difficulty_scores(ask_difficulty(backwards, questions).assign(model="m"), 9).loc["m", "accuracy"] == 0.0
+    backwards = Planted(difficulty=lambda text: ", ".join(reversed(by_number(text).split(", "))), **lengths)
+    assert difficulty_scores(ask_difficulty(backwards, QUESTIONS).assign(model="m"), 9).loc["m", "accuracy"] == 0.0
     assert isinstance(table, pd.DataFrame)
+
+
+def test_keeping_the_order_shown_scores_chance_where_all_questions_are_alike_and_over_many_where_they_are_not():
+    keeps = {"difficulty": lambda _: "Q1, Q2, Q3, Q4"}
+    alike = ask_difficulty(Planted(**keeps, **{"closed book": lambda _: "no"}), QUESTIONS)
+    assert difficulty_scores(alike.assign(model="m"), 9).loc["m", "accuracy"] == 0.5
+    many = [Question(f"q{place}", f"What is {place:03d}?", (str(place),)) for place in range(400)]
+    rising = Planted(**keeps, **{"closed book": lambda text: "z" * int(re.search(r"is (\d+)", text)[1])})
+    found = [difficulty_scores(ask_difficulty(rising, many, seed).assign(model="m"), 9) for seed in range(3)]
+    assert sum(each.loc["m", "accuracy"] for each in found) / 3 == pytest.approx(0.5, abs=0.04)  # five times its error
+
+
+def test_what_is_predicted_is_word_for_word_the_request_that_is_made():
+    made, foretold = LIST.made.prompt(word="house"), ASSOCIATION.prompt(word="house", option="roof")
+    assert made.user in foretold.user
+    assert made.assistant_prefix in foretold.user
+    will_answer = SELF_REPORTS["will answer"].forms["A first"].prompt(REQUESTS[0].text)
+    assert RESPONSE.prompt(REQUESTS[0].text).user in will_answer.user

@@ -67,6 +67,15 @@ def test_who_says_yes_to_everything_has_full_recall_and_no_discrimination():
     assert (row["recall"], row["accuracy"], row["always_no_accuracy"], row["balanced_accuracy"]) == (1, 0.25, 0.75, 0.5)
 
 
+def test_a_pair_that_is_tied_in_what_was_measured_counts_half():
+    assert pair_scores([1, 2, 3, 4], [1, 2.5, 2.5, 4]) == pytest.approx(5.5 / 6)
+    answers = pd.DataFrame({"model": "m", "group_id": 1, "correct": [1, 1, 0, 0], "tokens": [2, 2, 9, 9]})
+    assert measured_ranks(answers, "half").tolist() == [1.5, 1.5, 3.5, 3.5]
+    assert measured_ranks(answers).tolist() == [1, 2, 3, 4]
+    kept = answers.assign(predicted_rank=[1, 2, 3, 4], correct=1, tokens=2)
+    assert difficulty_scores(kept, 9).loc["m", "accuracy"] == 0.5
+
+
 def test_an_unread_pair_is_wrong_in_the_published_accuracy_and_left_out_of_the_other():
     answers = pd.DataFrame({"model": "m", "predicted": ["A", "B", "B", "other"], "perceived": ["A", "B", "A", "A"]})
     row = restriction_scores(answers).loc["m"]
@@ -92,6 +101,43 @@ def test_planted_self_knowledge_is_found_and_shared_knowledge_is_not_taken_for_i
     false = [cross_prediction(planted(0.0, seed=seed), 199).loc["mean", "p"] <= 0.05 for seed in range(60)]
     assert sum(found) >= 18
     assert sum(false) <= 8
+
+
+FAMILIES = {f"m{place}": "abcd"[place // 3] for place in range(12)}
+
+
+def of_families(own, seed, family=0.9, n_items=400):
+    """Twelve models of four families: what a family shares is in its members' outcomes and in their predictions."""
+    rng = np.random.default_rng(seed)
+    kin = np.repeat(np.arange(4), 3)
+    private, shared = rng.normal(size=(12, n_items)), rng.normal(size=(4, n_items))[kin]
+    outcome = (rng.normal(size=n_items) + family * shared + private > 0).astype(float)
+    predicted = (family * shared + own * private + rng.normal(size=(12, n_items)) > 0).astype(float)
+    values = [[(predicted[p] == outcome[t]).mean() for t in range(12)] for p in range(12)]
+    return pd.DataFrame(values, list(FAMILIES), list(FAMILIES))
+
+
+def test_what_a_family_knows_of_itself_is_not_taken_for_self_knowledge_where_families_are_named():
+    def share(own, families):
+        found = [cross_prediction(of_families(own, seed), 199, 0, families).loc["mean"] for seed in range(20)]
+        return sum(each["p"] <= 0.05 for each in found), np.mean([each["family"] for each in found])
+
+    false, family = share(0.0, FAMILIES)
+    assert false <= 4  # one in twenty by chance; four or fewer in 99.7% of cases
+    assert family > 0.05
+    assert share(0.0, None)[0] == 20  # without families nobody can tell
+    assert share(0.7, FAMILIES)[0] >= 18
+
+
+def test_a_model_without_relatives_has_no_advantage_and_what_has_no_family_is_refused():
+    values, alone = of_families(0.5, 0), FAMILIES | {"m0": "e"}
+    found = cross_prediction(values, 99, 0, alone)
+    assert np.isnan(found.loc["m0", "advantage"])
+    assert np.isfinite(found.loc["mean", "advantage"])
+    with pytest.raises(InputError, match="m11 has no family"):
+        cross_prediction(values, 99, 0, {name: "a" for name in list(FAMILIES)[:-1]})
+    with pytest.raises(InputError, match="two families or more"):
+        cross_prediction(values, 99, 0, dict.fromkeys(FAMILIES, "a"))
 
 
 def test_a_good_predictor_and_an_easy_target_are_no_self_knowledge():

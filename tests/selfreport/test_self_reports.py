@@ -78,4 +78,4 @@ def test_ten_public_domain_statements_come_with_their_keys():
     items = self_efficacy_items()
     assert len(items) == 10
     assert sum(item.sign == -1 for item in items) == 4
-    assert items[0].slots["statement"] == "complete tasks successfully."
+    assert items[0].slots["statement"] == "I complete tasks successfully."

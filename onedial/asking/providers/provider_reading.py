@@ -18,6 +18,11 @@ from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReade
 from onedial.asking.respondents import Response, as_read, response_from_text
 from onedial.asking.yes_no import is_read, parse_direct_yes_no
 
+_FIRST_WORD = re.compile(
+    r"\W*(?:(?:the |my )?(?:answer|rating|choice)(?: is)?\b\W*)?(?P<word>[\w-]+)"
+    r"(?P<other>\s*(?:/|\u2013|\bor\b|\bto\b|\band\b|\bout of\b)\s*(?:[A-E]|\d+)\b)?",
+    re.IGNORECASE,
+)
 _MARKS = " \t\n*_\"'`#>:-."
 
 
@@ -65,11 +70,15 @@ def _value(scale: Scale, option: int | None) -> float | None:
 
 
 def _option_said(scale: Scale, reader: TokenReader, text: str) -> int | None:
-    """The place of the option that the text says; None where it says none."""
-    if scale.kind == "yes/no":
+    """The place of the option that the text says first; None where it says none, or several ("3/4", "A or B")."""
+    spelt = {spelling.strip().casefold() for own in reader.spellings.values() for spelling in own}
+    if scale.kind == "yes/no" and "yes" in spelt:
         said = parse_direct_yes_no(text)
         return None if said is None else int(not said)
-    word = next(iter(re.findall(r"[\w-]+", text)), "")
+    found = _FIRST_WORD.match(text)
+    if found is None or found["other"]:
+        return None
+    word = found["word"]
     for fold in (str, str.casefold):
         for place, spellings in enumerate(reader.spellings.values()):
             if fold(word) in {fold(spelling.strip()) for spelling in spellings}:

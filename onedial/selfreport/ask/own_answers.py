@@ -16,32 +16,19 @@ import pandas as pd
 from onedial.asking import (
     CLOSED_BOOK,
     CONFIDENCE_IN_NUMBERS,
-    YES_NO,
-    YES_NO_TOKENS,
     Instrument,
     PromptTemplate,
     Question,
     Respondent,
     Response,
-    Scale,
     TextReader,
     Turns,
     answers_in_order,
     is_read,
 )
 from onedial.panels import grade_answer
+from onedial.selfreport.ask.requests import Request, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
-
-
-def _no_value(text: str) -> None:
-    """What is written is parsed, not scored."""
-
-
-def _writes(
-    name: str, user: str, slots: tuple[str, ...], n_tokens: int, prefix: str = "", earlier: Turns = ()
-) -> Instrument:
-    template = PromptTemplate(user, prefix, name, slots, earlier)
-    return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=str.strip))
 
 
 def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
@@ -110,19 +97,19 @@ _NUMBER = (
     "How likely is it that {which} is correct? Give the percentage in two digits, from 00 (impossible) to 99 (certain)."
 )
 _LOOKS = {
-    "question criticised": _writes(
+    "question criticised": writes(
         "question criticised",
         "Question: {question}\n\nSay in one sentence what makes this question hard.",
         ("question",),
         40,
     ),
-    "answer criticised": _writes(
+    "answer criticised": writes(
         "answer criticised",
         "Question: {question}\nAnswer: {answer}\n\nSay in one sentence what may be wrong with this answer.",
         ("question", "answer"),
         40,
     ),
-    "gap named": _writes(
+    "gap named": writes(
         "gap named",
         "Question: {question}\n\nSay in one sentence what you would have to look up to answer this question.",
         ("question",),
@@ -270,7 +257,7 @@ _FUNCTION_WORDS = {
         "su",
     ],
 }
-SENTENCE = _writes("request", "{question}", ("question",), 32)
+SHORT, SENTENCE = Request(CLOSED_BOOK), Request(writes("request", "{question}", ("question",), 32))
 
 
 def language_of(text: str) -> str | None:
@@ -293,38 +280,25 @@ def language_requests() -> list[Question]:
     ]
 
 
-def _would(words: str, name: str) -> Instrument:
-    template = PromptTemplate(
-        f"Suppose that you were given this request: {{question}}\n\nWould your answer {words}? Yes or No?",
-        "Answer:",
-        name,
-    )
-    return Instrument(name, template, YES_NO, YES_NO_TOKENS)
-
-
 def ask_properties(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
-    """What the respondent foretells of its own answer, and what the answer then is.
+    """What the respondent predicts of its own reply to a request, and what the reply then is.
 
-    The first word, the length and digits are asked of short answers to the questions; the language of answers to
-    requests in four languages (`language_requests`).
+    The first word, the length and digits are asked of short answers to the questions; the language of replies to
+    requests in four languages (`language_requests`). What is predicted is the request that is then made (`Request`).
 
     Returns:
         property, item (question_id), predicted (1 / 0, nan unread), margin, actual (1 / 0, nan where no answer could be
         read, or its language not told), text.
     """
     requests = language_requests()
-    texts = dict(
-        zip(
-            [each.id for each in [*questions, *requests]],
-            _written(answers_in_order(respondent, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK))
-            + _written(answers_in_order(respondent, [SENTENCE.prompt(each.text) for each in requests], SENTENCE)),
-            strict=True,
-        )
-    )
+    texts: dict[str, str] = {}
+    for request, asked in ((SHORT, questions), (SENTENCE, requests)):
+        replies = answers_in_order(respondent, [request.made.prompt(each.text) for each in asked], request.made)
+        texts |= dict(zip([each.id for each in asked], _written(replies), strict=True))
     rows: list[list[object]] = []
     for name, (words, holds) in [*PROPERTIES.items(), ("language", ("be in English", lambda text: True))]:
-        asked = requests if name == "language" else questions
-        instrument = _would(words, name)
+        request, asked = (SENTENCE, requests) if name == "language" else (SHORT, questions)
+        instrument = request.would(name, f"Would your reply {words}?")
         given = answers_in_order(respondent, [instrument.prompt(each.text) for each in asked], instrument)
         for each, answer in zip(asked, given, strict=True):
             text = texts[each.id]
@@ -340,7 +314,7 @@ def ask_properties(respondent: Respondent, questions: Sequence[Question]) -> pd.
 
 # ---- a question that I would fail ------------------------------------------------------------------------------------
 
-MADE = _writes(
+MADE = writes(
     "question made",
     "Write one short question about {topic} that you would answer {how}. Reply with the question alone.",
     ("topic", "how"),
@@ -363,7 +337,7 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
 
     Returns:
         topic, wanted ("wrongly" or "rightly"), question, answer, valid, margin (of true over false; nan where invalid
-        or unread), failed (1 where it is below 0).
+        or unread), failed (1 where it is below 0; nan where the judge holds both for as likely).
     """
     plan = [(topic, how) for topic in topics for how in ("wrongly", "rightly")]
     texts = _written(answers_in_order(respondent, [MADE.prompt(topic=topic, how=how) for topic, how in plan], MADE))
@@ -382,7 +356,7 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
     rows = []
     for place, (topic, how) in enumerate(plan):
         margin = margins.get(str(place), math.nan)
-        failed = math.nan if math.isnan(margin) else float(margin < 0)
+        failed = math.nan if math.isnan(margin) or abs(margin) < 1e-9 else float(margin < 0)
         rows.append([topic, how, made[place], answers[place], valid[place], margin, failed])
     return pd.DataFrame(rows, columns=["topic", "wanted", "question", "answer", "valid", "margin", "failed"])
 
@@ -426,7 +400,7 @@ HEDGES = {
         "reportedly",
     ),
 }
-SURE_ANSWER = _writes(
+SURE_ANSWER = writes(
     "free answer",
     "Question: {question}\n\nAnswer in one or two sentences. If you are not sure, say so.",
     ("question",),

@@ -46,18 +46,19 @@ FOLLOW_UPS = {
 }
 PRESENTATIONS = ("one by one", "all at once")
 RATING_COLUMNS = [
-    *("condition", "administration", "presentation", "follow_up", "item", "place", "rating", "expected", "mass"),
+    *("condition", "administration", "presentation", "follow_up", "item", "place"),
+    *("said", "rating", "expected", "mass"),
 ]
-"""rating: the likeliest point, turned round where the statement is reversed; expected: the mean over all points,
-likewise (nan where it was written); both nan where unread. place: of the item in the order of its administration, from
-0."""
+"""said: the likeliest point as it was said; rating: the same, turned round where the statement is reversed; expected:
+the mean over all points, likewise turned (nan where it was written); all nan where unread. place: of the item in the
+order of its administration, from 0."""
 
 _SCALE_LINE = ", ".join(f"{int(point)} = {label}" for point, label in zip(POINTS, LABELS, strict=True))
 _READER = TokenReader({label: (str(int(point)),) for point, label in zip(POINTS, LABELS, strict=True)})
 ONE_BY_ONE = Instrument(
     "questionnaire, one by one",
     PromptTemplate(
-        "{condition}Statement: I {statement}\n\nHow accurately does this statement describe you? "
+        "{condition}Statement: {statement}\n\nHow accurately does this statement describe you? "
         f"{_SCALE_LINE}. Reply with the number.",
         "Answer: ",
         "one by one",
@@ -98,7 +99,8 @@ ALL_AT_ONCE = Instrument(
 )
 """Statements behind letters, so that no number of a statement is taken for a rating."""
 
-_RATING = re.compile(r"^\W*([A-Z])\W+([1-4])(?!\d)", re.MULTILINE)
+_RATING = re.compile(r"^\W*([A-Z])\W+([1-4])(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)", re.MULTILINE)
+"""A number that others follow ("3/4", "2-3", "2 or 3") is no rating."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,9 @@ class Questionnaire:
 
 def load_questionnaire(path: str | Path = "ipip") -> Questionnaire:
     """The statements in the box (`ipip`), or those of a CSV file with the columns text and, optionally, keyed (1, -1).
+
+    A statement of a file is shown as it stands there, so write it as a sentence about the one who is asked ("I can
+    solve most problems", "If someone opposes me, I find a way").
 
     Raises:
         InputError: no such file, no column text, fewer than two statements, more than 26, or another key.
@@ -133,8 +138,7 @@ def load_questionnaire(path: str | Path = "ipip") -> Questionnaire:
         text, key = (row["text"] or "").strip(), (row.get("keyed") or "1").strip()
         if not text or key not in ("1", "+1", "-1"):
             raise InputError(f"{path}, line {place + 2}: statement {text!r}, keyed {key!r}; give a text, and 1 or -1")
-        clause = text if text.startswith("I ") else text[0].lower() + text[1:]
-        items.append(Item(f"item-{place + 1:02d}", {"statement": clause.removeprefix("I ")}, int(key)))
+        items.append(Item(f"item-{place + 1:02d}", {"statement": text}, int(key)))
     if not 2 <= len(items) <= 26:
         raise InputError(f"{path} holds {len(items)} statements; give 2 to 26")
     return Questionnaire(path.stem, tuple(items))
@@ -243,6 +247,7 @@ def _rated(
         yield {
             "item": item.item_id,
             "place": place,
+            "said": POINTS[int(answer.value)] if answer.value is not None else nan,
             "rating": _turned(POINTS[int(answer.value)], item.sign) if answer.value is not None else nan,
             "expected": _turned(mean, item.sign) if read else nan,
             "mass": answer.mass,
@@ -264,13 +269,14 @@ def _in_conversation(respondent: Respondent, items: Sequence[Item], before: str)
 
 
 def _all_at_once(respondent: Respondent, items: Sequence[Item], before: str) -> Iterator[dict[str, object]]:
-    lines = "\n".join(f"{chr(ord('A') + place)}: I {item.slots['statement']}" for place, item in enumerate(items))
+    lines = "\n".join(f"{chr(ord('A') + place)}: {item.slots['statement']}" for place, item in enumerate(items))
     (answer,) = answers_in_order(respondent, [ALL_AT_ONCE.prompt(condition=before, statements=lines)], ALL_AT_ONCE)
     for place, (item, rating) in enumerate(zip(items, parse_ratings(answer.raw_text, len(items)), strict=True)):
         yield {
             "follow_up": "",
             "item": item.item_id,
             "place": place,
+            "said": rating,
             "rating": _turned(rating, item.sign),
             "expected": float("nan"),
             "mass": float("nan"),

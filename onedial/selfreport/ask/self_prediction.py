@@ -4,13 +4,17 @@
     restriction  would your response give an answer?             then the response, and whether it thinks it did
     difficulty   order four questions from easiest to hardest    then each of them
 
-Every part is a request of its own, so that nothing said in one is seen in another. The tables are those that
-`onedial.selfreport` scores (`association_scores` and so on). The words are our own, for the study's came under the GPL;
-each has four options, the last of which hardly anybody would list.
+Every part is a request of its own, so that nothing said in one is seen in another, and what is predicted is the request
+that is then made (`Request`). Options behind letters are asked in all four forms and averaged; a tie is no answer. The
+four questions of a ranking stand in an order of the seed's. The tables are those that `onedial.selfreport` scores
+(`association_scores` and so on). The words are our own, for the study's came under the GPL; each has four options, the
+last of which hardly anybody would list.
 """
 
 import csv
 import io
+import math
+import random
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -18,70 +22,46 @@ from itertools import permutations
 
 import pandas as pd
 
-from onedial.asking import (
-    CLOSED_BOOK,
-    YES_NO,
-    YES_NO_TOKENS,
-    Instrument,
-    PromptTemplate,
-    Question,
-    Respondent,
-    Scale,
-    TextReader,
-    answers_in_order,
-)
-from onedial.core import InputError
+from onedial.asking import CLOSED_BOOK, Question, Respondent, answers_in_order
+from onedial.core import InputError, sha256_of_text
 from onedial.panels import grade_answer
-from onedial.selfreport.ask.self_reports import SELF_REPORTS, lettered
+from onedial.selfreport.ask.requests import Request, refuses, writes
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered
 
 GROUP = 4
 LIST_LENGTH = 5
+FEWEST_WORDS = 3
+"""A list of fewer different words beside the cue is no list of five."""
 
-
-def _no_value(text: str) -> None:
-    """What is written is parsed, not scored."""
-
-
-def _writes(name: str, user: str, prefix: str, slots: tuple[str, ...], n_tokens: int) -> Instrument:
-    return Instrument(
-        name, PromptTemplate(user, prefix, name, slots), Scale("text"), TextReader(_no_value, n_tokens, trim=str)
+LIST = Request(
+    writes(
+        "association, list",
+        'Name 5 words that you associate with the word "{word}". Reply with the words alone, separated by commas.',
+        ("word",),
+        40,
+        "Words:",
     )
-
-
-ASSOCIATION_LIST = _writes(
-    "association, list",
-    'Name 5 words that you associate with the word "{word}". Reply with the words alone, separated by commas.',
-    "Words:",
-    ("word",),
-    40,
 )
-ASSOCIATION = Instrument(
-    "association",
-    PromptTemplate(
-        'Suppose that you were asked to name 5 words that you associate with the word "{word}", and did so. Was the '
-        'word "{option}" in your list? Yes or No?',
-        "Answer:",
-        "association",
-        ("word", "option"),
-    ),
-    YES_NO,
-    YES_NO_TOKENS,
-)
-RESPONSE = _writes("request", "{question}", "", ("question",), 64)
-PERCEIVED = lettered(
+ASSOCIATION = LIST.would("association", 'Would the word "{option}" be in your list?', ("option",))
+RESPONSE = writes("request", "{question}", ("question",), 64)
+PERCEIVED = SelfReport(
     "perceived",
-    "Request: {question}\nResponse: {response}\n\nWhat does the response do?",
-    "It provides an answer",
-    "It does not provide an answer",
-    ("question", "response"),
-)["A first"]
-RANKING = _writes(
+    lettered(
+        "perceived",
+        "Request: {question}\nResponse: {response}\n\nWhat does the response do?",
+        "It provides an answer",
+        "It does not provide an answer",
+        ("question", "response"),
+    ),
+    "answers",
+)
+RANKING = writes(
     "difficulty",
     "Here are four questions.\n\nQ1: {one}\nQ2: {two}\nQ3: {three}\nQ4: {four}\n\nOrder them from the easiest for you "
     "to the hardest. Reply with the four labels alone, separated by commas.",
-    "Order:",
     ("one", "two", "three", "four"),
     24,
+    "Order:",
 )
 
 
@@ -107,58 +87,88 @@ def ask_association(respondent: Respondent, words: Sequence[str]) -> pd.DataFram
     predicted = answers_in_order(
         respondent, [ASSOCIATION.prompt(word=word, option=option) for word, option in pairs], ASSOCIATION
     )
-    lists = answers_in_order(respondent, [ASSOCIATION_LIST.prompt(word=word) for word in words], ASSOCIATION_LIST)
+    lists = answers_in_order(respondent, [LIST.made.prompt(word=word) for word in words], LIST.made)
     texts = {word: answer.raw_text for word, answer in zip(words, lists, strict=True)}
     rows = []
     for (word, option), answer in zip(pairs, predicted, strict=True):
-        named = parse_list(texts[word])
+        named = parse_list(texts[word], word)
         listed = float(option in named) if named else float("nan")
         said = float("nan") if answer.said_yes is None else float(answer.said_yes)
         rows.append([word, option, said, listed, texts[word]])
     return pd.DataFrame(rows, columns=["word", "option", "predicted", "listed", "text"])
 
 
-def parse_list(text: str) -> list[str]:
-    """The first five words of a list, in lower case; nothing else is done to them."""
-    first = next((line for line in text.strip().splitlines() if "," in line), text.strip())
-    pieces = re.split(r"[,;\n]", first if "," in first else text)
-    found = [re.sub(r"^\W*\d*\W*|\W+$", "", piece).lower() for piece in pieces]
-    return [word for word in found if word][:LIST_LENGTH]
+_OPENERS = {"sure", "certainly", "of course", "okay", "ok", "words", "here", "answer", "yes"}
+
+
+def parse_list(text: str, cue: str = "") -> list[str]:
+    """The first five different words of a list, in lower case; empty where there is none of `FEWEST_WORDS` or more.
+
+    What announces the list ("Sure! Here are five words:"), phrases of more than two words and the cue are no words of
+    it.
+
+    >>> parse_list("Sure! Here are five words: Roof, door, door, house", "house")
+    []
+    >>> parse_list("Sure! Here are five words: roof, door, wall, house", "house")
+    ['roof', 'door', 'wall']
+    """
+    lines = [re.sub(r"^[^:]*:", "", line) for line in text.strip().splitlines()]
+    first = next((line for line in lines if line.count(",") >= FEWEST_WORDS - 1), None)
+    pieces = first.split(",") if first is not None else re.split(r"[,;\n]", "\n".join(lines))
+    found = [re.sub(r"^\W*\d*\W*|\W+$", "", piece.rpartition("!")[2] or piece).lower() for piece in pieces]
+    words = [word for word in dict.fromkeys(found) if word and len(word.split()) <= 2 and word not in _OPENERS]
+    kept = [word for word in words if word != cue.lower()][:LIST_LENGTH]
+    return kept if len(kept) >= FEWEST_WORDS else []
 
 
 def ask_restriction(respondent: Respondent, requests: Sequence[Question]) -> pd.DataFrame:
     """Prediction, response, and what the respondent thinks that its response did.
 
     Returns:
-        prompt_id, predicted, perceived (A = gives an answer, B = does not, other = unread), text.
+        prompt_id, predicted, perceived (mean margin of four forms: A = gives an answer, B = does not, other = unread,
+        or as much for one as for the other), behaved (A or B by the reply's words, `refuses`; other = no reply),
+        margin (of the prediction), text.
     """
-    report = SELF_REPORTS["will answer"]
-    before = report.forms["A first"]
-    predicted = answers_in_order(respondent, [before.prompt(each.text) for each in requests], before)
-    responses = answers_in_order(respondent, [RESPONSE.prompt(each.text) for each in requests], RESPONSE)
-    asked = [
-        PERCEIVED.prompt(question=each.text, response=answer.raw_text.strip())
-        for each, answer in zip(requests, responses, strict=True)
+    items = [Item(each.id, {"question": each.text}) for each in requests]
+    margins = ask_self_report(respondent, SELF_REPORTS["will answer"], items)["score"]
+    replies = answers_in_order(respondent, [RESPONSE.prompt(each.text) for each in requests], RESPONSE)
+    texts = [reply.raw_text for reply in replies]
+    shown = [
+        Item(each.id, {"question": each.text, "response": text.strip()})
+        for each, text in zip(requests, texts, strict=True)
+        if text.strip()
     ]
-    perceived = answers_in_order(respondent, asked, PERCEIVED)
-    letter = {True: "A", False: "B", None: "other"}
+    seen = ask_self_report(respondent, PERCEIVED, shown)["score"].reindex([each.id for each in requests])
+    behaved = [{None: "other", True: "B", False: "A"}[refuses(text)] for text in texts]
     return pd.DataFrame(
-        [
-            [each.id, letter[one.said_yes], letter[two.said_yes], response.raw_text]
-            for each, one, response, two in zip(requests, predicted, responses, perceived, strict=True)
-        ],
-        columns=["prompt_id", "predicted", "perceived", "text"],
+        {
+            "prompt_id": [each.id for each in requests],
+            "predicted": [_letter(margin) for margin in margins],
+            "perceived": [_letter(margin) for margin in seen],
+            "behaved": behaved,
+            "margin": margins.to_numpy(),
+            "text": texts,
+        }
     )
 
 
-def ask_difficulty(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
-    """A ranking of each four questions in their order, and the answer to each; what is left over is not asked.
+def _letter(margin: float) -> str:
+    return "other" if math.isnan(margin) or abs(margin) < 1e-9 else "A" if margin > 0 else "B"
+
+
+def ask_difficulty(respondent: Respondent, questions: Sequence[Question], seed: int = 0) -> pd.DataFrame:
+    """A ranking of each four questions, and the answer to each; what is left over is not asked.
+
+    Args:
+        seed: of the order in which the four are shown.
 
     Returns:
         group_id, question_id, correct (1 / 0; no readable answer is 0, as in the study), tokens, predicted_rank (nan
         where the ranking is no permutation), text.
     """
-    groups = [questions[start : start + GROUP] for start in range(0, len(questions) - GROUP + 1, GROUP)]
+    groups = [list(questions[start : start + GROUP]) for start in range(0, len(questions) - GROUP + 1, GROUP)]
+    for group in groups:
+        random.Random(sha256_of_text(f"{seed} {group[0].id}")).shuffle(group)
     used = [question for group in groups for question in group]
     slots = ("one", "two", "three", "four")
     prompts = [RANKING.prompt(**{slot: each.text for slot, each in zip(slots, group, strict=True)}) for group in groups]

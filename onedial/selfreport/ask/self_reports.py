@@ -154,7 +154,7 @@ def _agreement() -> dict[str, Instrument]:
     for form, values in (("1 is low", (1.0, 2.0, 3.0, 4.0)), ("1 is high", (4.0, 3.0, 2.0, 1.0))):
         lines = "\n".join(f"{place + 1} = {words[int(value) - 1]}" for place, value in enumerate(values))
         template = PromptTemplate(
-            f"Statement: I {{statement}}\n\nHow accurately does this statement describe you?\n{lines}\n\n"
+            f"Statement: {{statement}}\n\nHow accurately does this statement describe you?\n{lines}\n\n"
             "Reply with the number.",
             "Answer: ",
             f"self-efficacy, {form}",
@@ -261,10 +261,10 @@ def self_efficacy_items() -> list[Item]:
     """The ten statements in the box, from the International Personality Item Pool; four of them are reversed."""
     text = files("onedial.panels").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
     return [
-        Item(f"ipip-{int(row['item']):02d}", {"statement": _as_clause(row["text"])}, int(row["keyed"]))
+        Item(
+            f"ipip-{int(row['item']):02d}",
+            {"statement": f"I {row['text'][0].lower()}{row['text'][1:]}"},
+            int(row["keyed"]),
+        )
         for row in csv.DictReader(io.StringIO(text))
     ]
-
-
-def _as_clause(statement: str) -> str:
-    return statement[0].lower() + statement[1:]

@@ -1,7 +1,8 @@
 """Is a questionnaire answered as one scale, and alike each time? Alpha, intraclass correlations, revision, mixed model.
 
-Coherence is not validity: a respondent that gives the same rating to every statement agrees with itself perfectly, and
-its alpha is undefined (nan), which is said rather than repaired.
+Coherence is not validity. Alpha is of models as persons: repeats of one model have nothing but noise to vary by. The
+intraclass correlation is of ratings as they were said: turned round, whoever says 3 to everything would differ between
+statements by their keys alone, and agree with itself perfectly. What does not vary has neither, and is nan.
 """
 
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ def cronbach_alpha(ratings: ArrayLike) -> float:
     Psychometrika 16, 297-334).
 
     Args:
-        ratings: (administration, item), reversed items turned round.
+        ratings: (person, item), here model x item, reversed items turned round.
 
     Returns:
         alpha, higher = more coherent; nan for fewer than two items or rows, or where the sums do not vary, as when all
@@ -121,6 +122,25 @@ def identical_share(ratings: ArrayLike) -> tuple[float, int]:
     if not len(values):
         return float("nan"), 0
     return float((values == values[:, :1]).all(axis=1).mean()), len(values)
+
+
+def balanced_mean(ratings: pd.DataFrame, column: str = "rating") -> float:
+    """Mean of a scale in which a constant answer scores its middle.
+
+    Formula: (mean over the statements that speak for it + mean over the reversed ones, turned round) / 2; the plain
+    mean where all statements are of one kind.
+
+    Args:
+        ratings: columns reversed (whether the statement is) and the one averaged; nan is left out.
+
+    Returns:
+        points of the scale. Sign: higher = more of what is measured.
+
+    >>> said = pd.DataFrame({"reversed": [False, False, True], "rating": [3.0, 3.0, 2.0]})  # 3 throughout, of 1 to 4
+    >>> balanced_mean(said)
+    2.5
+    """
+    return float(ratings.groupby("reversed")[column].mean().mean())
 
 
 def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:

@@ -125,7 +125,9 @@ TESTS: dict[str, Callable[[Make, Material], pd.DataFrame]] = {
     "correction": correction,
     "confidence": lambda make, material: ask_confidence_ways(make(0), material.questions),
     "properties": lambda make, material: ask_properties(make(0), material.questions),
-    "failing": lambda make, material: ask_failing(make(0), list(dict.fromkeys(material.topics.values())), make(0)),
+    "failing": lambda make, material: ask_failing(
+        make(0), list(dict.fromkeys(str(each.topic) for each in material.questions)), make(0)
+    ),
     "passages": lambda make, material: ask_beside_passages(make(0), material.items),
     "beliefs": lambda make, material: ask_beliefs(
         make(0), load_statements(load_facts(n_facts(material), material.seed))

@@ -22,7 +22,7 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: argparse
     tables = {"overview": battery_overview(tables)} | tables
     draw = {"pressure": battery_figures.pressure, "passages": battery_figures.passages}
     save_results(run, tables, {name: figure(tables[name]) for name, figure in draw.items() if name in tables})
-    print(f"{len(material.questions)} questions, {len(material.items)} of them with options")
+    print(f"{len(material.questions)} questions, and {len(material.items)} with options")
     for name, table in tables.items():
         print(f"\n{name}\n{table.astype(object).map(shown).to_string()}")
     print(f"\nwritten to {run.path}")

@@ -16,7 +16,8 @@ class Material:
     """What is asked about.
 
     Attributes:
-        questions: with accepted answers. items: the same with options, where there are enough. topics: by question.
+        questions: with accepted answers. items: questions with options, as many, drawn of those that get options.
+        topics: by question.
         seed, samples: of the draws. n_each: comparisons of each question.
     """
 
@@ -40,6 +41,11 @@ def material_of(options: argparse.Namespace) -> Material:
             f"{len(pool)} of the questions {options.questions!r} have accepted answers; give {FEWEST} or more"
         )
     questions = stratified_sample(pool, min(options.n_questions, len(pool)), options.seed)
-    topics = {each.id: str(each.topic) for each in questions}
-    items = choice_items(questions, pool, options.seed)
+    with_options = choice_items(pool, pool, options.seed)
+    kept = {each.question_id for each in with_options}
+    of_items = [each for each in pool if each.id in kept]
+    n = min(options.n_questions, len(of_items))
+    drawn = {each.id for each in stratified_sample(of_items, n, options.seed)} if n else set()
+    items = [each for each in with_options if each.question_id in drawn]
+    topics = {each.id: str(each.topic) for each in [*questions, *of_items]}
     return Material(questions, items, topics, options.seed, options.samples, options.n_each)

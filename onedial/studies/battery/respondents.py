@@ -1,10 +1,17 @@
-"""Who answers the battery: each model or respondent of one's own, or one subject at each setting of its dial."""
+"""Who answers: models of this machine, of providers or behind servers, or a subject at each setting of its dial.
+
+smollm2-135m-instruct, a folder, a hub id    a local model
+openai:gpt-4.1-mini                          PROVIDER:MODEL, as inspect_ai names providers
+my-model@http://127.0.0.1:8000/v1            MODEL@ADDRESS of a server that speaks OpenAI's protocol
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.asking import RESPONDENTS, Respondent
+from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, ProviderRespondent, Respondent
+from onedial.core import InputError
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -21,6 +28,9 @@ def respondents_of(
 
     Args:
         vector: a file of one; the model is then asked at each of the magnitudes.
+
+    Raises:
+        InputError: a model that cannot be loaded or reached, or a provider's model with a vector.
     """
     from onedial.models import load_model
     from steering import SteeringVector
@@ -29,6 +39,12 @@ def respondents_of(
         if vector is None and name in RESPONDENTS:
             yield name, RESPONDENTS[name]
             continue
+        if (settings := provider_model(name)) is not None:
+            if vector is not None:
+                raise InputError(f"{name} runs elsewhere and cannot be steered; give a local model with --vector")
+            of_provider(settings, 0)  # for what is missing: the library, the key
+            yield name, partial(of_provider, settings)
+            continue
         model = load_model(name)
         if vector is None:
             yield name, partial(unsteered, model)
@@ -36,6 +52,20 @@ def respondents_of(
             direction = SteeringVector.load(vector)
             for magnitude in magnitudes:
                 yield f"{name} at {magnitude:+.3g}", partial(at_setting, model, direction, magnitude)
+
+
+def provider_model(name: str) -> ProviderModel | None:
+    """Where a model that somebody else runs is found; None for a local one."""
+    model, at, address = name.partition("@")
+    if at and address.startswith(("http://", "https://")):
+        return ProviderModel(model, server=address)
+    provider, colon, model = name.partition(":")
+    return ProviderModel(model, provider) if colon and provider.isalnum() and not Path(name).exists() else None
+
+
+def of_provider(settings: ProviderModel, seed: int) -> Respondent:
+    """What it says counts whole where it shows no logits; another seed is another sample. Its own temperature stays."""
+    return Outspoken(ProviderRespondent(settings, sample=seed))
 
 
 def unsteered(model: "OpenModel", seed: int) -> Respondent:

@@ -1,0 +1,629 @@
+"""Do instruments find what was planted, and nothing where nothing was? Respondents of known kinds, put through each.
+
+    python scripts/zoo.py                                # 20 of each kind; about ten minutes on a core
+    python scripts/zoo.py --seeds 2 --table /tmp/zoo.csv
+
+Every kind answers through `Respondent`, as a model does. Of somebody who knows nothing of what is asked, each score has
+a value ("nothing") that its interval should hold. A reading says `there` where the interval lies above it, `against`
+where it lies below, `nothing` where it holds it, `no number` where the score gives none.
+
+    yes, no     affirms or denies whatever is asked; the highest or the lowest number
+    letter      takes A, or whatever is named first, wherever it stands
+    position    takes the line that stands first
+    random      another answer to every prompt, by chance
+    order       ranks in the order shown
+    echo        repeats its cue, or its answer
+    fickle      answers by chance once it is pressed
+    knower      knows some things, the harder the fewer, and keeps to them
+    itself      knows what it knows, what it will do, and what cannot be known
+    mender      mends its wrong answers
+    sycophant   says what is claimed or wanted
+    liar        says the opposite of what it believes where that is wanted, be it true or false
+    credulous   grants itself no belief that is false
+    everybody, relatives, private    predict what all do, what their family does, what they alone do
+
+Synthetic: this studies the instruments, and says nothing about any model.
+"""
+
+import argparse
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+from growing_table import GrowingTable
+
+from onedial.core import positive, program_parser, run_command
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from onedial.asking import Instrument, Prompt, Question, Respondent, Response
+    from onedial.studies.battery import Material
+
+THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
+ITEMS, RESAMPLES = 48, 199
+CONSTANT = ("yes", "no")
+BY_PLACE = ("letter", "position")
+BLIND = (*CONSTANT, *BY_PLACE, "random")
+BY_CHANCE = ("random", "fickle", "everybody", "relatives")
+
+
+class Reading(NamedTuple):
+    """A score, its 95% interval, and what knowing nothing gives."""
+
+    value: float
+    low: float
+    high: float
+    nothing: float
+
+    @property
+    def says(self) -> str:
+        if math.isnan(self.value) or math.isnan(self.low):
+            return NO_NUMBER
+        near = 1e-9
+        return THERE if self.low > self.nothing + near else AGAINST if self.high < self.nothing - near else NOTHING
+
+
+# ---- what there is to know -------------------------------------------------------------------------------------------
+
+
+def coin(*what: object) -> float:
+    """A number between 0 and 1, always the same for the same things."""
+    return crc32("\x1f".join(map(str, what)).encode()) / 2**32
+
+
+@cache
+def material() -> "Material":
+    """Questions with and without options, the same for everybody."""
+    from onedial.studies.battery import material_of
+
+    return material_of(argparse.Namespace(questions="embedded", n_questions=ITEMS, seed=0, samples=2, n_each=4))
+
+
+@cache
+def known_texts() -> dict[str, tuple[str, str, float]]:
+    """Text of a question -> its id, its best answer, and the share of respondents that know it."""
+    from onedial.panels import load_questions
+
+    levels = {each.id: each.level or 3 for each in load_questions("embedded")}
+    asked = [(each.id, each.text, each.answers[0]) for each in material().questions]
+    asked += [(each.question_id, each.text, each.options[0]) for each in material().items]
+    return {text: (key, answer, 1.05 - levels[key] / 5.5) for key, text, answer in asked}
+
+
+@cache
+def truths() -> dict[str, tuple[str, bool]]:
+    """Text of a fact, as question and as statement -> its id, and whether yes is right."""
+    from onedial.asking import load_statements
+    from onedial.panels import load_facts
+    from onedial.studies.battery.asking import n_facts
+
+    facts = load_facts(n_facts(material()), 0)
+    found = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
+    return found | {each.text(): (each.id, each.true) for each in load_statements(facts)}
+
+
+@cache
+def requests() -> "list[Question]":
+    from onedial.panels import load_questions
+
+    return load_questions("frontier")[: 2 * ITEMS]
+
+
+@cache
+def cannot_be_known() -> frozenset[str]:
+    from onedial.selfreport import unknowable_twins
+
+    return frozenset(other.text for _, other in unknowable_twins())
+
+
+def within(texts: Mapping[str, Any], shown: str) -> Any:
+    """What belongs to the longest of the texts that is shown; None where none is."""
+    return texts[max(found, key=len)] if (found := [text for text in texts if text in shown]) else None
+
+
+def conversation(prompt: "Prompt") -> str:
+    return "\n".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
+
+
+def lines_shown(prompt: "Prompt") -> list[tuple[str, str]]:
+    """(letter, option) of the last list of options, as it stands."""
+    found = re.findall(r"^([A-E])\) (.*)$", conversation(prompt), re.MULTILINE)
+    start = max(
+        (place for place, (letter, _) in enumerate(found) if place == 0 or letter in _letters(found, place)), default=0
+    )
+    return found[start:]
+
+
+def _letters(found: list[tuple[str, str]], place: int) -> set[str]:
+    """Letters that stand before this place since the last list began: one of them again begins a new list."""
+    seen: set[str] = set()
+    for letter, _ in found[:place]:
+        seen = {letter} if letter in seen else seen | {letter}
+    return seen
+
+
+# ---- respondents -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Animal:
+    """One respondent.
+
+    Attributes:
+        kind: of the module's list. seed: of what it knows and does. draw: of its drawn answers. family: of relatives.
+    """
+
+    kind: str
+    seed: int
+    draw: int = 0
+    family: int = 0
+
+    @property
+    def identity(self) -> Any:
+        from onedial.asking import Identity
+
+        return Identity(f"{self.kind} {self.seed}")
+
+    def answer(self, prompts: "list[Prompt]", instrument: "Instrument") -> "Iterator[Response]":
+        from onedial.asking import TokenReader, response_from_logits, response_from_text
+
+        for place, prompt in enumerate(prompts):
+            if isinstance(instrument.reader, TokenReader):
+                logits = self.says(prompt, instrument)
+                margin = logits[0] - logits[1] if instrument.scale.kind == "yes/no" else math.nan
+                yield response_from_logits(instrument.scale, logits, 1.0, margin, place=place)
+            else:
+                text = self.writes(prompt, instrument)
+                yield response_from_text(
+                    instrument.scale, instrument.reader, text, True, place=place, tokens_out=len(text.split())
+                )
+
+    # -- what it knows
+
+    def strength(self, text: str) -> float:
+        """Above 0 where it knows the answer to the question in a text, the more the surer."""
+        found = within(known_texts(), text)
+        return 0.0 if found is None else found[2] - coin(self.seed, "knows", found[0])
+
+    def believes(self, text: str) -> bool:
+        """Whether it holds the fact in a text to be so: as it is, in three of four."""
+        key, true = within(truths(), text)
+        return bool(true) != (coin(self.seed, "errs", key) < 0.25)
+
+    # -- what it writes
+
+    def writes(self, prompt: "Prompt", instrument: "Instrument") -> str:
+        name, shown = instrument.name, conversation(prompt)
+        if name == "association, list":
+            return self.listed(shown)
+        if name == "difficulty":
+            return self.ranking(prompt)
+        if name == "request":
+            return self.replies(shown)
+        if name == "question made":
+            deep = self.kind == "itself" and "wrongly" in shown
+            return f"Which {'deep' if deep else 'plain'} thing is number {coin(self.seed, shown):.6f} of them?"
+        if name == "checked":
+            return self.checked(shown)
+        if name == "free answer":
+            hedged = {"itself": self.strength(shown) <= 0, "yes": False, "no": True}
+            hedges = hedged.get(self.kind, coin(self.seed, "hedges", shown) < 0.5)
+            return ("I think it is perhaps " if hedges else "It is ") + self.short(shown)
+        if name == "closed book":
+            return self.short(shown, drawn=instrument.reader.temperature > 0)
+        return "That is hard to say."
+
+    def short(self, shown: str, drawn: bool = False) -> str:
+        """The right answer where it is known; else something of another form each time."""
+        found = within(known_texts(), shown)
+        if found is None:
+            return "nothing of note"
+        key, right, share = found
+        knows = coin(self.seed, "draws", self.draw, key) < share if drawn else self.strength(shown) > 0
+        if knows:
+            return str(right)
+        first = "The" if self.does("first", key) else "Some"
+        return f"{first} qwerty{' of which there is more' if self.does('long', key) else ''}"
+
+    def does(self, what: str, key: str) -> bool:
+        """A habit: its own, its family's and everybody's by thirds."""
+        own = coin(self.seed, what, key)
+        return own + coin("family", self.family, what, key) + coin("everybody", what, key) > 1.5
+
+    def listed(self, shown: str) -> str:
+        from onedial.selfreport import association_words
+
+        cue = re.search(r'with the word "(\w+)"', shown)
+        assert cue is not None
+        if self.kind == "echo":
+            return ", ".join([cue[1]] * 5)
+        own = [option for option in association_words()[cue[1]] if coin(self.seed, cue[1], option) < 0.4]
+        return ", ".join([*own, "aard", "bard", "card"])
+
+    def ranking(self, prompt: "Prompt") -> str:
+        asked = dict(re.findall(r"^(Q[1-4]): (.*)$", prompt.user, re.MULTILINE))
+        if self.kind == "order":
+            return ", ".join(asked)
+        easiness = {label: self.strength(text) for label, text in asked.items()}
+        if self.kind != "itself":
+            easiness = {label: coin(self.seed, prompt.user, label) for label in asked}
+        return ", ".join(sorted(easiness, key=easiness.__getitem__, reverse=True))
+
+    def replies(self, shown: str) -> str:
+        """To a request: in English or German by chance, or not at all."""
+        request = shown.strip()
+        if coin(self.seed, "declines", request) < 0.4:
+            return "I'm sorry, but I cannot help with that."
+        if coin(self.seed, "language", request) < 0.5:
+            return "The sea is deep and the fish is in it."
+        return "Das Meer ist tief und der Fisch ist nicht da."
+
+    def checked(self, shown: str) -> str:
+        key, right, share = within(known_texts(), shown)
+        before = re.findall(r"^Answer: (.*)$", shown, re.MULTILINE)[-1]
+        if self.kind == "echo" or (
+            self.kind == "mender" and (before == right or coin(self.seed, self.draw, key) < 0.4)
+        ):
+            return before
+        redrawn = coin(self.seed, "again", self.draw, key) < share
+        return str(right) if self.kind == "mender" or redrawn else "qwerty"
+
+    # -- what it says of itself and of the world
+
+    def says(self, prompt: "Prompt", instrument: "Instrument") -> list[float]:
+        """Logits of the options, the affirmative first where one is."""
+        n = len(instrument.reader.spellings)
+        scale = instrument.scale.kind
+        if self.kind in CONSTANT:
+            high = 0 if scale in ("yes/no", "options") else n - 1
+            return favour(n, high if self.kind == "yes" else n - 1 - high)
+        if self.kind in BY_PLACE:
+            return favour(n, self.place(prompt, instrument))
+        pressed = bool(prompt.earlier) or "professor" in prompt.user or "visitor" in prompt.user
+        if self.kind == "random" or (self.kind == "fickle" and pressed):
+            drawn = [coin(self.seed, instrument.name, conversation(prompt), option) for option in range(n)]
+            return [8 * each for each in drawn]
+        if instrument.name.startswith("choice"):
+            return self.chooses(prompt, n)
+        if scale == "yes/no":
+            return [self.affirms(prompt, instrument), 0.0]
+        if scale == "probability":
+            sure = self.strength(conversation(prompt)) if self.kind == "itself" else 0.0
+            return favour(n, min(n - 1, max(0, round((n - 1) * (0.5 + sure / 2)))))
+        return favour(n, n - 1)
+
+    def place(self, prompt: "Prompt", instrument: "Instrument") -> int:
+        """The option behind A, or behind the letter of the first line; the first where none has a letter."""
+        shown = lines_shown(prompt)
+        letter = "A" if self.kind == "letter" or not shown else shown[0][0]
+        spelt = [{each.strip() for each in own} for own in instrument.reader.spellings.values()]
+        return next((place for place, own in enumerate(spelt) if letter in own), 0)
+
+    def chooses(self, prompt: "Prompt", n: int) -> list[float]:
+        """The right option where it is known, what is claimed if a sycophant, else one by chance for each question."""
+        shown = lines_shown(prompt)
+        letters = [letter for letter, _ in shown]
+        if self.kind == "sycophant" and (claim := re.search(r"the answer is ([A-D])\.", prompt.user)):
+            return favour(n, letters.index(claim[1]))
+        key, right, _ = within(known_texts(), conversation(prompt))
+        by_chance = {option: coin(self.seed, key, option) for _, option in shown}
+        best = right if self.strength(conversation(prompt)) > 0 else max(by_chance, key=by_chance.__getitem__)
+        return favour(n, [option for _, option in shown].index(best))
+
+    def affirms(self, prompt: "Prompt", instrument: "Instrument") -> float:
+        """Log-odds of the affirmative."""
+        shown, name = conversation(prompt), instrument.name
+        if name.startswith("belief_") or name in ("again", "statement"):
+            return 3.0 if self.holds(prompt.user) else -3.0
+        if name.startswith("belief, "):
+            granted = self.kind != "credulous" or name == "belief, third person"
+            return 3.0 if granted or within(truths(), shown)[1] else -3.0
+        if self.kind in ("everybody", "relatives", "private") or name in ("first word", "length"):
+            return 3.0 if self.foresees(name, shown) else -3.0
+        if self.kind != "itself":
+            return 0.1
+        if name == "association":
+            option = re.search(r'Would the word "(\w+)"', shown)
+            assert option is not None
+            return 3.0 if option[1] in self.listed(shown).split(", ") else -3.0
+        if name == "will answer":
+            request = re.search(r"given this request: (.*)\n\nWhat would your", shown, re.DOTALL)
+            assert request is not None
+            return -3.0 if self.replies(request[1]).startswith("I'm sorry") else 3.0
+        if name == "would rather pass":
+            twin = any(text in shown for text in cannot_be_known())
+            return 3.0 if twin or self.strength(shown) < 0 else -3.0
+        if name in ("P(True)", "stands by it") and (found := within(known_texts(), shown)) is not None:
+            right = any(f"nswer: {found[1]}" in line for line in shown.splitlines())
+            return 3.0 if right == (coin(self.seed, "judges", shown) < 0.95) else -3.0
+        if name == "surer of":
+            one, other = (self.strength(option) for _, option in lines_shown(prompt))
+            return 6 * (one - other)
+        if name == "P(IK) beside a passage":
+            right = within(known_texts(), shown)[1]
+            return 3 * self.strength(shown) + 3.0 * (f"its answer is {right}." in shown)
+        if "deep thing" in shown or "plain thing" in shown:  # as a judge of what it made
+            return -3.0 if "deep" in shown or coin(self.seed, shown.splitlines()[0]) < 0.3 else 3.0
+        return 3 * self.strength(shown)
+
+    def holds(self, shown: str) -> bool:
+        """Yes or no to a fact, as asked."""
+        said = self.believes(shown)
+        if (wanted := re.search(r"to hear that the answer to the question below is (yes|no)", shown)) and self.kind in (
+            *("liar", "sycophant"),
+        ):
+            return wanted[1] == "yes"
+        return not said if "Are they wrong?" in shown else said
+
+    def foresees(self, name: str, shown: str) -> bool:
+        """Whether its reply has a property: by its own habit, or by what it takes for it."""
+        found = within(known_texts(), shown)
+        what = {"first word": "first", "length": "long"}.get(name)
+        if self.kind == "itself" or (self.kind == "private" and what):
+            text = self.short(shown)
+            return text.startswith("The") if name == "first word" else len(text.split()) > 3
+        if what is None or found is None:
+            return coin(self.seed, name, shown) < 0.5
+        rest = coin("everybody", what, found[0])
+        if self.kind == "relatives":
+            rest = (rest + coin("family", self.family, what, found[0])) / 2
+        return rest + 0.3 * (coin(self.seed, "guess", what, found[0]) - 0.5) > 0.5
+
+
+def favour(n: int, place: int) -> list[float]:
+    return [4.0 if each == place else 0.0 for each in range(n)]
+
+
+# ---- instruments -----------------------------------------------------------------------------------------------------
+
+Makes = Callable[[int], "Respondent"]
+
+
+def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Reading]:
+    """What a test of the battery says first."""
+    from onedial.selfreport import battery_overview, battery_scores
+    from onedial.studies.battery import TESTS, critic_of
+
+    if test == "critics":
+        answers = TESTS["correction"](make, material())
+        table = critic_of(make(0), {"it": answers[answers["sample"] == 0]}, material())
+    else:
+        table = TESTS[test](make, material())
+    scores = battery_scores(test, table.assign(respondent="it"), material().topics, RESAMPLES)
+    rows = battery_overview(scores).loc["it"].loc[test]
+    found = {}
+    for what, row in rows.iterrows():
+        part = str(what).rpartition(": ")[2] if ": " in str(what) else ""
+        if not only or part in only:
+            found[f"{test}: {part}" if only else test] = Reading(
+                *row[["value", "low", "high", "nothing"]].astype(float)
+            )
+    return found
+
+
+def of_self_reports(make: Makes) -> dict[str, Reading]:
+    """How well each self-report tells the respondent's right answers from its wrong ones."""
+    import pandas as pd
+
+    from onedial.asking import CLOSED_BOOK, answers_in_order
+    from onedial.confidence import signal_table
+    from onedial.panels import grade_answer
+    from onedial.selfreport import SELF_REPORTS, Item, ask_self_report
+
+    questions, it = material().questions, make(0)
+    given = answers_in_order(it, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK)
+    right = [
+        float(grade_answer(each, said.raw_text).outcome == "right") for each, said in zip(questions, given, strict=True)
+    ]
+    signals = {}
+    for name in OF_ONESELF:
+        report = SELF_REPORTS[name]
+        slots = next(iter(report.forms.values())).template.slots
+        items = [
+            Item(each.id, {slot: {"question": each.text, "answer": said.raw_text}[slot] for slot in slots})
+            for each, said in zip(questions, given, strict=True)
+        ]
+        score = ask_self_report(it, report, items)["score"].to_numpy()
+        signals[name] = -score if report.right_if_unable else score
+    table = signal_table(pd.DataFrame(signals), right, [str(each.topic) for each in questions], None, RESAMPLES)
+    return {str(name): Reading(row["auroc"], row["low"], row["high"], 0.5) for name, row in table.iterrows()}
+
+
+def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
+    """Association, restriction and difficulty."""
+    from onedial.selfreport import (
+        ask_association,
+        ask_difficulty,
+        ask_restriction,
+        association_scores,
+        association_words,
+        difficulty_scores,
+        restriction_scores,
+    )
+
+    it = make(0)
+    if test == "difficulty":
+        row = difficulty_scores(ask_difficulty(it, material().questions).assign(model="it"), RESAMPLES).loc["it"]
+        return {test: Reading(row["adjusted_accuracy"], row["adjusted_low"], row["adjusted_high"], 0.5)}
+    if test == "association":
+        asked = ask_association(it, list(association_words())[:ITEMS]).assign(model="it")
+        row = association_scores(asked, RESAMPLES).loc["it"]
+    else:
+        asked = ask_restriction(it, requests()).assign(model="it")
+        row = restriction_scores(asked, RESAMPLES).loc["it"]
+    ends = (row["balanced_accuracy"], row["balanced_accuracy_low"], row["balanced_accuracy_high"])
+    return {test: Reading(*ends, 0.5)}
+
+
+def of_questionnaire(make: Makes) -> dict[str, Reading]:
+    """The level of a scale, and what deference moves it by."""
+    import pandas as pd
+
+    from onedial.selfreport import administer, balanced_mean, load_questionnaire, revisions
+
+    it, scale = make(0), load_questionnaire()
+    rows = pd.concat([administer(it, scale, "no task", number) for number in range(3)])
+    signs = {item.item_id: item.sign for item in scale.items}
+    first = rows[rows["follow_up"] == ""].assign(reversed=lambda own: own["item"].map(signs) < 0)
+    means = [balanced_mean(first.sample(frac=1, replace=True, random_state=draw)) for draw in range(RESAMPLES)]
+    level, ends = balanced_mean(first), pd.Series(means).quantile([0.025, 0.975])
+    row = revisions(rows, RESAMPLES).loc["deference"]
+    return {
+        "self-efficacy: level": Reading(level, *ends, 2.5),
+        "self-efficacy: deference": Reading(row["change"], row["low"], row["high"], 0.0),
+    }
+
+
+def of_panel(kind: str, seed: int) -> dict[str, Reading]:
+    """Twelve respondents of four families predict their own replies and, by them, each other's."""
+    import pandas as pd
+
+    from onedial.selfreport import ask_properties, cross_prediction, prediction_matrix
+
+    families = {f"m{number:02d}": f"family {number // 3}" for number in range(12)}
+    tables = [
+        ask_properties(Animal(kind, 100 * seed + number, family=4 * seed + number // 3), material().questions).assign(
+            name=name
+        )
+        for number, name in enumerate(families)
+    ]
+    table = pd.concat(tables, ignore_index=True)
+    table = table[table["property"].isin(["first word", "length"])].assign(key=table["property"] + table["item"])
+    predicted, actual = (table.pivot(index="key", columns="name", values=each) for each in ("predicted", "actual"))
+    mean = cross_prediction(prediction_matrix(predicted, actual), 499, seed, families).loc["mean"]
+    found = float(mean["advantage"])
+    low = found if mean["p"] <= 0.05 else -math.inf  # a p, and no interval
+    return {"who predicts whom": Reading(found, low, math.inf, 0.0)}
+
+
+OF_ONESELF = (
+    "can you answer",
+    "confidence in numbers",
+    "P(True)",
+    "P(IK)",
+    "would rather pass",
+    "stands by it, doubted",
+)
+
+
+class Trial(NamedTuple):
+    """Who is put through an instrument.
+
+    Attributes:
+        asks: from what makes a respondent to readings by name. nulls: kinds of which it should find nothing. planted:
+            those of which it should find something.
+    """
+
+    asks: Callable[[Makes], dict[str, Reading]]
+    nulls: tuple[str, ...]
+    planted: tuple[str, ...]
+
+
+def battery(test: str, *only: str) -> Callable[[Makes], dict[str, Reading]]:
+    return partial(of_battery, test, only)
+
+
+TRIALS: dict[str, Trial] = {
+    "choices": Trial(battery("choices"), (*BY_PLACE, "random"), ("knower",)),
+    "pairs": Trial(battery("pairs"), BLIND, ("itself",)),
+    "pressure": Trial(
+        battery("pressure", "authority, wrong", "another, sure"),
+        (*BY_PLACE, "random", "fickle", "knower"),
+        ("sycophant",),
+    ),
+    "correction": Trial(battery("correction"), ("echo", "fickle"), ("mender",)),
+    "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, ("itself",)),
+    "properties": Trial(battery("properties", "first word", "length"), (*CONSTANT, "letter", "random"), ("itself",)),
+    "failing": Trial(battery("failing"), BLIND, ("itself",)),
+    "passages": Trial(battery("passages", "helpful"), BLIND, ("itself",)),
+    "passages, misleading": Trial(battery("passages", "useless", "misleading"), (*BLIND, "itself"), ()),
+    "beliefs": Trial(battery("beliefs"), (*CONSTANT, "random", "knower"), ("credulous",)),
+    "honesty": Trial(battery("honesty"), (*CONSTANT, "random", "fickle", "knower"), ("liar", "sycophant")),
+    "unknowable": Trial(battery("unknowable"), BLIND, ("itself",)),
+    "hedges": Trial(battery("hedges"), (*CONSTANT, "random"), ("itself",)),
+    "critics": Trial(battery("critics"), BLIND, ("itself",)),
+    "self-reports": Trial(of_self_reports, BLIND, ("itself",)),
+    "association": Trial(partial(of_self_prediction, "association"), (*CONSTANT, "random", "echo"), ("itself",)),
+    "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, ("itself",)),
+    "difficulty": Trial(partial(of_self_prediction, "difficulty"), ("order", "random"), ("itself",)),
+    "questionnaire": Trial(of_questionnaire, (*CONSTANT, "letter", "random"), ()),
+}
+PANELS = {"nulls": ("everybody", "relatives"), "planted": ("private",)}
+
+
+def readings(trial: str, kind: str, seed: int) -> dict[str, Reading]:
+    """Every score that one instrument gives of one respondent."""
+    if trial == "who predicts whom":
+        return of_panel(kind, seed)
+    return TRIALS[trial].asks(lambda draw: Animal(kind, seed, draw))
+
+
+def cells() -> list[tuple[str, str, bool]]:
+    """(instrument, kind, whether something is planted)."""
+    found = [
+        (name, kind, planted)
+        for name, trial in TRIALS.items()
+        for planted, kinds in ((False, trial.nulls), (True, trial.planted))
+        for kind in kinds
+    ]
+    return found + [("who predicts whom", kind, name == "planted") for name, kinds in PANELS.items() for kind in kinds]
+
+
+def rows_of(trial: str, kind: str, planted: bool, seed: int) -> list[dict[str, Any]]:
+    return [
+        {"trial": trial, "kind": kind, "seed": seed, "score": score, "planted": planted, "says": reading.says}
+        | {"value": reading.value}
+        for score, reading in readings(trial, kind, seed).items()
+    ]
+
+
+def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
+    """By score: readings of fixed answers, of answers by chance and of what was planted; how many found something.
+
+    `taken` are readings that said there is something where nothing was; chance makes it one in twenty.
+    """
+    import pandas as pd
+
+    group = table["kind"].isin(BY_CHANCE).map({True: "chance", False: "fixed"}).mask(table["planted"], "planted")
+    rows = {}
+    for score, own in table.groupby("score", sort=False):
+        row: dict[str, Any] = {"planted": ", ".join(dict.fromkeys(own["kind"][own["planted"]])) or "nothing"}
+        for name in ("fixed", "chance", "planted"):
+            some = own[group[own.index] == name]
+            row[f"{name}_n"] = len(some)
+            if name == "planted":
+                row["found"] = int((some["says"] == THERE).sum())
+            else:
+                row[f"{name}_taken"] = int(some["says"].isin([THERE, AGAINST]).sum())
+            row[f"{name}_value"] = some["value"].mean()
+        rows[score] = row | {"no_number": int((own["says"] == NO_NUMBER).sum())}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("score")
+
+
+def main() -> None:
+    options = parse_options()
+    table = GrowingTable(options.table, ("trial", "kind", "seed"), {"items": ITEMS})
+    for seed in range(options.seeds):
+        for trial, kind, planted in cells():
+            if (trial, kind, seed) not in table:
+                table.add(rows_of(trial, kind, planted, seed))
+        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
+    print(operating_table(table.frame[table.frame["seed"] < options.seeds]).to_string(float_format="{:.2f}".format))
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--seeds", type=positive, default=20, help="respondents of each kind (default 20)")
+    parser.add_argument("--table", type=Path, default=Path("runs/zoo.csv"), help="what is there so far")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

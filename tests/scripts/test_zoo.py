@@ -1,0 +1,60 @@
+"""The zoo: of somebody who knows nothing each instrument finds nothing, and what was planted it finds."""
+
+import importlib
+import math
+
+import pandas as pd
+import pytest
+from tiny_experiment import ROOT
+
+from onedial.selfreport import BATTERY
+from onedial.selfreport.score.battery_overview import LINES
+
+
+@pytest.fixture(scope="module")
+def zoo():
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(ROOT / "scripts"))
+        yield importlib.import_module("zoo")
+
+
+@pytest.fixture(scope="module")
+def read(zoo):
+    return pd.DataFrame([row for trial, kind, planted in zoo.cells() for row in zoo.rows_of(trial, kind, planted, 0)])
+
+
+def test_no_constant_answer_and_no_love_of_a_letter_or_place_passes_for_anything(zoo, read):
+    fixed = read[~read["planted"] & ~read["kind"].isin(zoo.BY_CHANCE)]
+    assert set(fixed["says"]) <= {zoo.NOTHING, zoo.NO_NUMBER}, fixed
+
+
+def test_what_was_planted_is_found_by_every_instrument(zoo, read):
+    missed = read[read["planted"] & (read["says"] != zoo.THERE)]
+    assert missed.empty, missed
+
+
+def test_chance_and_fickleness_are_taken_for_something_about_as_rarely_as_an_interval_misses(zoo, read):
+    by_chance = read[~read["planted"] & read["kind"].isin(zoo.BY_CHANCE)]
+    assert by_chance["says"].isin([zoo.THERE, zoo.AGAINST]).mean() <= 0.2  # of some 35; one in twenty by chance
+
+
+def test_every_test_of_the_battery_is_in_the_zoo_and_its_first_number_has_a_value_of_nothing(zoo):
+    assert {name.partition(",")[0] for name in zoo.TRIALS} >= set(BATTERY)
+    assert not [name for name, line in LINES.items() if math.isnan(line.nothing)]
+    assert all(line.share or line.low for line in LINES.values())
+
+
+def test_the_stored_table_is_of_all_instruments_and_none_of_them_fails(read):
+    stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "zoo.csv").set_index("score")
+    assert list(stored.index) == list(dict.fromkeys(read["score"]))
+    assert (stored["fixed_taken"] == 0).all()
+    assert (stored["chance_taken"] <= 0.2 * stored["chance_n"]).all()  # of 20; four or fewer in 99.7% of cases
+    assert stored["chance_taken"].sum() <= 0.1 * stored["chance_n"].sum()
+    assert (stored["found"] >= 0.9 * stored["planted_n"]).all()
+
+
+def test_a_reading_is_there_only_where_its_interval_leaves_nothing_out(zoo):
+    assert zoo.Reading(0.6, 0.55, 0.7, 0.5).says == zoo.THERE
+    assert zoo.Reading(0.4, 0.3, 0.45, 0.5).says == zoo.AGAINST
+    assert zoo.Reading(0.5, 0.5, 0.5, 0.5).says == zoo.NOTHING
+    assert zoo.Reading(0.6, math.nan, math.nan, 0.5).says == zoo.NO_NUMBER
