@@ -21,9 +21,9 @@ from onedial.core import InputError, program_parser, run_command
 ROOT = Path(__file__).resolve().parent.parent
 LOCK, PINNED = ROOT / "requirements.lock", ROOT / "requirements.txt"
 LEFT_OUT = "torch"
-HEAD = f"""# Linux x86-64, Python 3.11: the tested set with all it needs, each file with its hash on the Python index.
-# {LEFT_OUT} is left out, whose build is the machine's. scripts/lock_requirements.py writes this file.
-#   pip install torch==2.13.0
+HEAD = """# Linux x86-64, Python 3.11: the tested set with all it needs, each file with its hash on the Python index.
+# torch is left out, whose build is the machine's. scripts/lock_requirements.py writes this file.
+#   pip install torch=={torch}
 #   pip install --require-hashes --no-deps -r requirements.lock
 #   pip install --no-deps .
 """
@@ -33,7 +33,7 @@ def main() -> None:
     program_parser(__doc__).parse_args()
     pinned = [line for line in PINNED.read_text().splitlines() if "==" in line]
     names = {name: version for line in pinned for name, version in needed(Requirement(line), set())}
-    names.pop(LEFT_OUT)
+    torch = names.pop(LEFT_OUT).partition("+")[0]  # +cpu names the build
     wanted = "\n".join(f"{name}=={version}" for name, version in sorted(names.items()))
     with tempfile.TemporaryDirectory() as folder:
         file, report = Path(folder, "wanted.txt"), Path(folder, "report.json")
@@ -48,7 +48,7 @@ def main() -> None:
         f"{each['download_info']['archive_info']['hashes']['sha256']}"
         for each in found
     ]
-    LOCK.write_text(HEAD + "\n".join(sorted(lines, key=str.lower)) + "\n")
+    LOCK.write_text(HEAD.format(torch=torch) + "\n".join(sorted(lines, key=str.lower)) + "\n")
     print(f"{LOCK.name}: {len(lines)} packages")
 
 

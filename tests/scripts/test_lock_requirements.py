@@ -16,10 +16,8 @@ def normal(name):
 
 
 def test_each_pinned_version_is_the_locked_one_but_for_torch_which_the_machine_decides():
-    locked = {
-        normal(name): version
-        for name, version in (LINE.fullmatch(line).groups() for line in lines_of("requirements.lock"))
-    }
+    found = [LINE.fullmatch(line).groups() for line in lines_of("requirements.lock")]
+    locked = {normal(name): version for name, version in found}
     pinned = dict(line.split("==") for line in lines_of("requirements.txt") if "==" in line)
     assert "torch" not in locked
     assert f"torch=={pinned.pop('torch')}" in (ROOT / "requirements.lock").read_text()
