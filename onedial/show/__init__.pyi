@@ -17,7 +17,7 @@ from .figure_style import (
 )
 from .formatters import NOTHING, headline, interval, number, p_value
 from .labels import one_line_labels, shortened_apart, target_labels
-from .page import Explorer, Finding, Section, TableRow
+from .page import Explorer, Finding, Section, TableRow, rows
 from .point_names import name_points
 from .progress import progress_bar
 from .results import CAPTIONS, captions_of, save_results
@@ -59,6 +59,7 @@ __all__ = [
     "p_value",
     "plain_log_labels",
     "progress_bar",
+    "rows",
     "save_figure",
     "save_results",
     "set_title",
