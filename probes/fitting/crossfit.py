@@ -112,22 +112,28 @@ def cross_fit(
     folds: TopicFolds,
     methods: Sequence[str] = ("logistic",),
     penalties: Sequence[float] = PENALTIES,
+    least: int = LEAST_OF_A_KIND,
 ) -> dict[str, CrossFitted]:
     """Held-out scores of every label under every method; see the module's text.
 
     Args:
         labels: names of the columns of `truth`. truth: (question, label) 1 / 0 / nan, see `check_truth`.
         methods: keys of `METHODS`. penalties: to choose among, in `Training.unit`.
+        least: questions of either kind that a label needs.
 
     Raises:
         InputError: an unknown method, or labels that do not fit the questions.
     """
     jobs = [Job(name, tuple(labels), truth) for name in methods]
-    return dict(zip(methods, cross_fit_jobs(features, jobs, folds, penalties), strict=True))
+    return dict(zip(methods, cross_fit_jobs(features, jobs, folds, penalties, least), strict=True))
 
 
 def cross_fit_jobs(
-    features: Features, jobs: Sequence[Job], folds: TopicFolds, penalties: Sequence[float] = PENALTIES
+    features: Features,
+    jobs: Sequence[Job],
+    folds: TopicFolds,
+    penalties: Sequence[float] = PENALTIES,
+    least: int = LEAST_OF_A_KIND,
 ) -> list[CrossFitted]:
     """Several methods and sets of labels on the same questions, which are standardised and factored once for all.
 
@@ -137,7 +143,7 @@ def cross_fit_jobs(
     for job in jobs:
         if job.method not in METHODS:
             raise InputError(f"the method {job.method!r} is not known; choose among {', '.join(METHODS)}")
-        check_truth(job.labels, job.truth, folds)
+        check_truth(job.labels, job.truth, folds, least)
     grids = [tuple(penalties) if job.method in PENALISED else NO_PENALTY for job in jobs]
     shapes = [(len(folds), len(grid), len(job.labels)) for job, grid in zip(jobs, grids, strict=True)]
     inner = [np.full((folds.n_folds, *shape), np.nan) for shape in shapes]
@@ -196,7 +202,7 @@ def platt(score: Floats, truth: Floats) -> tuple[Floats, Floats]:
     return shift - slope * mean / scale, slope / scale
 
 
-def check_truth(labels: Sequence[str], truth: Floats, folds: TopicFolds) -> None:
+def check_truth(labels: Sequence[str], truth: Floats, folds: TopicFolds, least: int = LEAST_OF_A_KIND) -> None:
     """Raise InputError unless every label is 1, 0 or nan, one per question, and has enough of either kind."""
     if truth.shape != (len(folds), len(labels)):
         raise InputError(f"labels of shape {truth.shape} for {len(folds)} questions and {len(labels)} labels")
@@ -204,9 +210,9 @@ def check_truth(labels: Sequence[str], truth: Floats, folds: TopicFolds) -> None
         raise InputError("the labels hold other values than 1, 0 and nan; give 1 for yes, 0 for no, nan for unknown")
     for name, column in zip(labels, truth.T, strict=True):
         n_yes, n_no = int((column == 1).sum()), int((column == 0).sum())
-        if min(n_yes, n_no) < LEAST_OF_A_KIND:
+        if min(n_yes, n_no) < least:
             raise InputError(
-                f"label {name!r}: {n_yes} questions of label 1 and {n_no} of label 0; a probe needs {LEAST_OF_A_KIND} "
+                f"label {name!r}: {n_yes} questions of label 1 and {n_no} of label 0; a probe needs {least} "
                 "of each: ask more questions, or leave the label out"
             )
 

@@ -29,12 +29,12 @@ from torch import Tensor
 
 from onedial.core import InputError, notice, one_line
 from probes.directions.concordance import Concordance, topic_draws
-from probes.fitting.crossfit import LEAST_OF_A_KIND, best_penalties, cross_fit, of_rows
+from probes.fitting.crossfit import best_penalties, cross_fit, of_rows
 from probes.fitting.folds import N_FOLDS, TopicFolds
 from probes.fitting.solvers import Training
 
-LEAST_PER_FOLD = 2
-"""Questions of either label that each fold needs: the variance within a fold has no meaning for one."""
+LEAST = 2 * N_FOLDS
+"""Questions of either label: the variance within a fold has no meaning for one."""
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
@@ -90,9 +90,8 @@ def fit_probe(
         seed: of the folds.
 
     Raises:
-        InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 20
-            questions of either label (10 where c is given), fewer topics than folds, activations that do not differ,
-            c not above 0.
+        InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 10
+            questions of either label, fewer topics than folds, activations that do not differ, c not above 0.
     """
     rows, truth = _check(residuals, labels, c)
     folds = _folds(truth, topics, groups, seed)
@@ -156,7 +155,7 @@ def probe_layers(
 def _read(rows: Floats, truth: Labels, folds: TopicFolds, c: float | None) -> tuple[float, float, float]:
     """AUROC on held-out questions, its standard error, and the strength of the penalty for a probe of all of them."""
     if c is None:
-        fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds)["logistic"]
+        fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds, least=LEAST)["logistic"]
         score, training = fitted.score[:, 0], Training.of(rows)
         strength = 1 / (len(rows) * float(best_penalties(fitted)[0]) * max(training.unit, np.finfo(float).tiny))
     else:
@@ -252,11 +251,10 @@ def _check(residuals: Tensor, labels: ArrayLike | Tensor, c: float | None) -> tu
             f"nan or infinite: the activations of {bad} of {len(rows)} questions; load the model in a wider dtype"
         )
     truth = values.astype(bool)
-    least = LEAST_OF_A_KIND if c is None else N_FOLDS * LEAST_PER_FOLD
-    if min(int(truth.sum()), int((~truth).sum())) < least:
+    if min(int(truth.sum()), int((~truth).sum())) < LEAST:
         raise InputError(
             f"{int(truth.sum())} questions of label 1 and {int((~truth).sum())} of label 0; "
-            f"a probe over {N_FOLDS} folds needs {least} of each: ask more questions"
+            f"a probe over {N_FOLDS} folds needs {LEAST} of each: ask more questions"
         )
     if c is not None and not c > 0:
         raise InputError(f"c is {c}, but the inverse strength of a penalty is above 0; leave it out to have it chosen")

@@ -156,7 +156,7 @@ def spoilt(kind):
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        ("constant labels", "60 questions of label 1 and 0 of label 0; a probe over 5 folds needs 20 of each"),
+        ("constant labels", "60 questions of label 1 and 0 of label 0; a probe over 5 folds needs 10 of each"),
         ("few", "8 questions of label 1 and 16 of label 0"),
         ("nan label", "neither 1 nor 0: 1 of 60 labels, first nan; leave those questions out"),
         ("words", "the labels are no numbers"),

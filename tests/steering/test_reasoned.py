@@ -8,6 +8,7 @@ from tiny_models import vectors_at
 from onedial.asking import METACOGNITIVE, REASONED_COLUMNS, Question
 from onedial.core import InputError
 from steering import Intervention, generate_steered, reasoned_instrument, reasoned_sweep, short_grid
+from steering.effects import reasoned
 
 TOKENS = 6
 QUESTIONS = [Question(f"q{i}", f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?") for i in range(7)]
@@ -90,3 +91,20 @@ def test_after_a_break_only_the_rest_is_asked_and_says_the_same(model, intervent
     again = pd.concat(written(model, intervention, [0.0, 2.0], done=some))
     assert len(again) == 2 * len(QUESTIONS) - 1
     assert not np.any([(row.question_id, row.magnitude) in some for row in again.itertuples()])
+
+
+def test_processes_that_find_different_room_share_one_plan_and_ask_every_row_once(model, intervention, monkeypatch):
+    rows = []
+    for rank, room in enumerate((2, 3)):
+        monkeypatch.setattr(reasoned, "questions_per_batch", lambda *given, room=room: room)
+        monkeypatch.setattr(reasoned, "gather", lambda items: [2, 3])
+        monkeypatch.setattr(reasoned, "own_share", lambda items, rank=rank: items[rank::2])
+        reasoned_sweep(
+            model,
+            QUESTIONS,
+            intervention,
+            [0.0, 0.5],
+            reasoned_instrument(METACOGNITIVE, TOKENS),
+            sink=lambda part: rows.extend(zip(part["question_id"], part["magnitude"], strict=True)),
+        )
+    assert sorted(rows) == sorted((question.id, magnitude) for question in QUESTIONS for magnitude in (0.0, 0.5))
