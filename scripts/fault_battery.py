@@ -6,7 +6,8 @@
 
 One row for each program and fault: whether the run was there to go on with, whether every table ended equal to the
 unbroken run's, and what the user was told. Faults are drawn from --seed; tables are compared as the values that they
-hold, so that a table in parts is one table however often it was broken off. Exit code 1 if a row fails.
+hold, so that a table in parts is one table however often it was broken off. Exit code 1 if a row fails. What servers do
+to a collection is in server_battery.py.
 """
 
 import contextlib

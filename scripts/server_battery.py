@@ -1,6 +1,6 @@
 """Have `collect_panel.py` ask a server that misbehaves, kill it, go on, and count what was lost or paid twice.
 
-    python scripts/server_battery.py --n 20               # trials; about half a minute each on two cores
+    python scripts/server_battery.py --n 20               # trials; a minute or more each
     python scripts/server_battery.py --n 1 --seed 7       # one of them again: --seed is the first trial's
 
 In each trial a seeded server on loopback answers {share} of the requests as it should. To each of the rest happens one
@@ -11,15 +11,18 @@ until nothing is missing. Rates have 95% Wilson intervals; exit code 1 if anythi
 for, or the budget was passed.
 """
 
+import contextlib
 import json
+import multiprocessing
+import os
 import random
-import signal
-import subprocess
+import runpy
 import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -32,9 +35,10 @@ from misbehaving_server import MisbehavingServer  # noqa: E402
 from onedial.core import natural, positive, program_parser, read_ledger, run_command  # noqa: E402
 from onedial.stats import wilson_interval  # noqa: E402
 
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["inspect_ai.model", "inspect_ai.log", "openai", "torch", "pyarrow.parquet", "anyio"])
 SHARE = 0.4
 MOST_TOKENS = 16
-PATIENCE_SECONDS = 300
 AT_MOST = 12
 """So often a collection goes on until nothing is missing."""
 
@@ -81,29 +85,25 @@ def trial(seed: int, place: Path, n_questions: int, n_kills: int) -> Trial:
         who.write_text(yaml.safe_dump({"models": [model], "framings": ["neutral"]}))
         budget = rng.uniform(3.0, 12.0) * n_questions
 
-        def start(money: float) -> subprocess.Popen:
-            command = [sys.executable, "experiments/collect_panel.py", "--respondents", who, "--questions", questions]
-            command += ["--out", out, "--resume", "--no-inspect-logs", "--budget", f"{money:g}"]
-            return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        def start(money: float) -> Any:
+            options = ["--respondents", who, "--questions", questions, "--out", out, "--budget", f"{money:g}"]
+            process = FORKS.Process(target=collect, args=([*map(str, options), "--resume", "--no-inspect-logs"],))
+            process.start()
+            return process
 
         struck = 0
         for _ in range(n_kills):
             process, before = start(budget), server.n_asked
             end = rng.randrange(1, n_questions)
-            for _ in range(20 * PATIENCE_SECONDS):
-                if process.poll() is not None or server.n_asked - before >= end:
-                    break
-                try:
-                    process.wait(0.05)
-                except subprocess.TimeoutExpired:
-                    continue
-            struck += process.poll() is None
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-        start(budget).wait(PATIENCE_SECONDS)
+            while process.is_alive() and server.n_asked - before < end:
+                process.join(0.02)
+            struck += process.is_alive()
+            process.kill()
+            process.join()
+        start(budget).join()
         passed = int(server.billed > budget)
         for _ in range(AT_MOST):
-            start(1e9).wait(PATIENCE_SECONDS)
+            start(1e9).join()
             said = answers(out / "panel.csv")
             if said.notna().sum() == n_questions:
                 break
@@ -127,6 +127,13 @@ def trial(seed: int, place: Path, n_questions: int, n_kills: int) -> Trial:
             passed=passed,
             kills=struck,
         )
+
+
+def collect(arguments: list[str]) -> None:
+    """The program in a process of its own, which has the libraries already: each start would take seconds."""
+    sys.argv = ["experiments/collect_panel.py", *arguments]
+    with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        runpy.run_path(str(ROOT / "experiments" / "collect_panel.py"), run_name="__main__")
 
 
 def answers(panel: Path) -> pd.Series:

@@ -58,5 +58,5 @@ def with_cells(table: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFram
             before = table.iloc[:, place].tolist()
             after = [change(value) for value in before]
             if any(one is not other for one, other in zip(before, after, strict=True)):
-                changed.isetitem(place, pd.Series(after, index=table.index, dtype=object))
+                changed.isetitem(place, pd.Series(after, dtype=object).array)
     return changed

@@ -8,6 +8,7 @@ import contextlib
 import json
 import math
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -92,6 +93,10 @@ class FakeServer:
             request_queue_size = 256
             daemon_threads = True
             block_on_close = False
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                if not isinstance(sys.exc_info()[1], ConnectionError | json.JSONDecodeError):  # a client was killed
+                    super().handle_error(request, client_address)
 
         self._server = Server(("127.0.0.1", port), Handler)
         self.port = self._server.server_address[1]

@@ -462,7 +462,8 @@ def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
     generate = api.generate
 
     async def generated(*args: Any, **named: Any) -> Any:
-        if hasattr(client := getattr(api, "client", None), "max_retries"):
+        client: Any = getattr(api, "client", None)
+        if hasattr(client, "max_retries"):
             client.max_retries = 0  # a client's own attempts would be counted by nobody
         if (way := under_way.get()) is not None:
             await way.goes_out()

@@ -129,7 +129,7 @@ class Collection:
         numbers = ["tokens_in", "tokens_out", "most_in", "most_out"]
         return found[_OF_AN_ATTEMPT].astype(dict.fromkeys(numbers, float)).reset_index(drop=True)
 
-    def _earlier_attempt(self, entry: RespondentModel, row: dict[str, Any]) -> dict[str, Any]:
+    def _earlier_attempt(self, entry: RespondentModel, row: dict[Any, Any]) -> dict[str, Any]:
         assert entry.provider is not None
         about = {str(name): row[name] for name in [*ANSWER, "instrument", "answered_at", "tokens_in", "tokens_out"]}
         if not row["error"]:
