@@ -64,7 +64,8 @@ class BundleInvariance:
         opening = f"In bundles by {what} ({n}; a shift of {least:.2f} spreads is found in 80%)"
         if not len(found):
             return f"{opening}: none lies elsewhere for a {who} by {FLOOR:g} or more."
-        each = "; ".join(f"{group} {bundle} {row['shift']:+.2f}" for (bundle, group), row in found[:_SHOWN].iterrows())
+        first = found.reset_index()[["group", "bundle", "shift"]].iloc[:_SHOWN].to_numpy()
+        each = "; ".join(f"{group} {bundle} {shift:+.2f}" for group, bundle, shift in first)
         return f"{opening}: {len(found)} of {len(tested)} lie elsewhere for a {who} (most: {each}; + = easier)."
 
 

@@ -46,6 +46,7 @@ from onedial.stats import (
     chi_squared_tail,
     labels_of,
     names,
+    number,
     p_text,
     warn,
 )
@@ -107,7 +108,7 @@ class SpecificFactors:
 
     def sentence(self, what: str = "group") -> str:
         """Which share is everybody's, which a group's, and whether the latter is beyond chance."""
-        each = [_percent(self.model.shares.loc[part]) for part in PARTS]
+        each = [_percent(self.model.shares, part) for part in PARTS]
         parts = f"{each[0]} of the variance is general, {each[1]} shared within a {what} only, {each[2]} own"
         found = self.tests[self.tests["q"] <= LEVEL].sort_values("share", ascending=False)
         if self.p > LEVEL:
@@ -185,8 +186,8 @@ def specific_factors(
         start = replace(full.state, specific=np.where(kept[panel.labels], full.state.specific, 0.0))
         return 2 * (full.objective - panel.refitted(kept, full, start).objective)
 
-    numbers = np.flatnonzero(panel.shared)
-    ratios = {panel.group_names[k]: below(panel.shared & (np.arange(len(panel.shared)) != k)) for k in numbers}
+    every = np.arange(len(panel.shared))
+    ratios = {name: below(panel.shared & (every != k)) for k, name in enumerate(panel.group_names) if panel.shared[k]}
     ratio = max(0.0, below(np.zeros_like(panel.shared)))
     model = panel.described(full, "equal")
     tests = pd.DataFrame({"ratio": pd.Series(ratios).clip(lower=0)}).rename_axis("group")
@@ -341,8 +342,8 @@ class _Panel:
             value = float((loading[which] ** 2).sum() / m)
             rows[part] = _with_interval(1 - value if part == "own" else value, step, of_loadings)
         by_group = {}
-        for number, name in enumerate(self.group_names):
-            own = np.flatnonzero(self.labels == number)
+        for place, name in enumerate(self.group_names):
+            own = np.flatnonzero(self.labels == place)
             step = np.zeros(2 * m)
             step[m + own] = 2 * loading[m + own] / len(own)
             row = _with_interval(float((loading[m + own] ** 2).mean()), step, of_loadings)
@@ -417,5 +418,6 @@ def _with_interval(value: float, gradient: Floats, covariance: Floats) -> dict[s
     return {"share": value, "se": error, "low": max(0.0, value - Z_95 * error), "high": min(1.0, value + Z_95 * error)}
 
 
-def _percent(row: pd.Series) -> str:
-    return f"{row['share']:.0%} ({row['low']:.0%} to {row['high']:.0%})"
+def _percent(shares: pd.DataFrame, part: str) -> str:
+    share, low, high = (number(shares, part, column) for column in ("share", "low", "high"))
+    return f"{share:.0%} ({low:.0%} to {high:.0%})"
