@@ -23,10 +23,10 @@ import pandas as pd
 from onedial.panels import EXTRACTION, FITTING, TEST
 from onedial.stats import average_within_models
 from onedial.verdict.match import TargetMatches
-from onedial.verdict.rivals.rivals import RIVALS, Material
+from onedial.verdict.rivals.rivals import MEAN, RIVALS, Material
 
 DIAL, MARGIN, LENGTH, LEVEL_LABEL = "the dial", "unsteered margin", "length", "level"
-TOPICS, MEAN, SHARED = "topics, from other models", "mean of other models", "shared difficulty"
+TOPICS, SHARED = "topics, from other models", "shared difficulty"
 OWN_FRAMINGS = "own base model, otherwise asked"
 SURFACE_SOURCES = (LENGTH, LEVEL_LABEL, TOPICS)
 """What can be said of a question without any model that reads it: a dial that does no better has learnt no more."""
@@ -166,12 +166,12 @@ SOURCES: dict[str, tuple[Callable[[Ground], np.ndarray], bool]] = {
     LENGTH: (_length, False),
     LEVEL_LABEL: (_level, False),
     TOPICS: (_topics_of_others, False),
-    "text, from other models": (lambda ground: RIVALS["text, from other models"][0](ground.material), False),
-    MEAN: (lambda ground: RIVALS[MEAN][0](ground.material), False),
-    SHARED: (lambda ground: RIVALS[SHARED][0](ground.material), False),
+    "text, from other models": (lambda ground: ground.material.scores("text, from other models"), False),
+    MEAN: (lambda ground: ground.material.scores(MEAN), False),
+    SHARED: (lambda ground: ground.material.scores(SHARED), False),
     "topic means": (_topic_means, True),
-    "surface": (lambda ground: RIVALS["surface"][0](ground.own), True),
-    "text": (lambda ground: RIVALS["text"][0](ground.own), True),
+    "surface": (lambda ground: ground.own.scores("surface"), True),
+    "text": (lambda ground: ground.own.scores("text"), True),
     OWN_FRAMINGS: (_own_framings, False),
 }
 """Name to (scores, whether it is trained on the target's own fitting answers, and so needs all of them)."""
