@@ -1,6 +1,7 @@
 """What can be read off a question's words: length, digits, its first word, and its words by TF-IDF."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -43,23 +44,36 @@ def text_features(texts: Sequence[str]) -> sparse.csr_matrix:
 def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, train: np.ndarray) -> np.ndarray:
     """Predicted values for every question; those of the questions trained on come from models that did not see them.
 
-    The penalty is chosen by generalised cross-validation within what is trained on.
+    The penalty is chosen for each column by generalised cross-validation within what it is trained on. Columns whose
+    values are known for the same questions share the decomposition of the features.
 
     Args:
-        wanted: question, nan where unknown. train: mask of the questions to learn from (those with a value count).
+        wanted: (question, column), nan where unknown. train: mask of the questions to learn from (those with a value
+            count).
 
     Returns:
-        question; nan throughout where fewer than ten values are known or all are alike.
+        (question, column); nan throughout where fewer than ten values are known or all are alike.
     """
     from sklearn.linear_model import RidgeCV
     from sklearn.model_selection import KFold
 
-    known = np.flatnonzero(train & ~np.isnan(wanted))
-    scores = np.full(len(wanted), np.nan)
-    if len(known) < _MIN_TO_TRAIN or np.ptp(wanted[known]) == 0:
-        return scores
-    scores[:] = RidgeCV(ALPHAS).fit(features[known], wanted[known]).predict(features)
-    for seen, left in KFold(FOLDS, shuffle=True, random_state=0).split(known):
-        model = RidgeCV(ALPHAS).fit(features[known[seen]], wanted[known[seen]])
-        scores[known[left]] = model.predict(features[known[left]])
+    scores = np.full(wanted.shape, np.nan)
+    has_value = train[:, None] & ~np.isnan(wanted)
+    varies = [
+        bool(own.sum() >= _MIN_TO_TRAIN and np.ptp(values[own]))
+        for own, values in zip(has_value.T, wanted.T, strict=True)
+    ]
+    patterns, alike = np.unique(has_value, axis=1, return_inverse=True)
+    for place, pattern in enumerate(patterns.T):
+        known, columns = np.flatnonzero(pattern), np.flatnonzero((alike == place) & varies)
+        if not len(columns):
+            continue
+
+        def fitted(rows: np.ndarray, columns: np.ndarray = columns) -> Any:
+            return RidgeCV(ALPHAS, alpha_per_target=True).fit(features[rows], wanted[np.ix_(rows, columns)])
+
+        scores[:, columns] = fitted(known).predict(features).reshape(len(scores), -1)
+        for seen, left in KFold(FOLDS, shuffle=True, random_state=0).split(known):
+            found = fitted(known[seen]).predict(features[known[left]])
+            scores[np.ix_(known[left], columns)] = found.reshape(len(left), -1)
     return scores

@@ -17,7 +17,7 @@ from onedial.verdict import SweepRun
 @pytest.fixture(scope="module")
 def shared():
     """The run of test_resume.py."""
-    return shared_run(n=112, layer="1,3", controls=1, facts=20)
+    return shared_run(n=112, n_targets=8, layer="1,3", controls=1, facts=20)
 
 
 @pytest.fixture

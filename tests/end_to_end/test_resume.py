@@ -25,7 +25,7 @@ from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 
-KILLS = int(os.environ.get("ONEDIAL_KILLS", "5"))
+KILLS = int(os.environ.get("ONEDIAL_KILLS", "3"))
 """How often the run is killed; set the variable to try more."""
 PATIENCE = 300
 N = 112
@@ -34,7 +34,7 @@ N = 112
 @pytest.fixture(scope="module")
 def shared():
     """A run of 7 batches: two layers are scanned, the magnitudes are chosen, a control is swept."""
-    return shared_run(n=N, layer="1,3", controls=1, facts=20)
+    return shared_run(n=N, n_targets=8, layer="1,3", controls=1, facts=20)
 
 
 @pytest.fixture
@@ -120,6 +120,7 @@ def test_the_last_batch_alone_gives_the_same_bits_as_among_others(options, tmp_p
         "magnitudes": "-1,1",
         "controls": 0,
         "facts": 0,
+        "target": "target 1,target 4",
         "out": tmp_path / "run",
     }
     assert call(STEER_SWEEP, *as_arguments(given)).code == 0

@@ -33,7 +33,7 @@ pytestmark = [
         reason="needs onedial[providers], fastapi, uvicorn and python-multipart",
     ),
 ]
-N = 24
+N, OF_EACH = 24, 4
 
 
 def said(text):
@@ -83,12 +83,14 @@ def served(model, tmp_path_factory):
 
 
 def test_the_same_questions_get_the_same_yes_or_no(model, served):
+    """A few of each answer, unread ones too, are asked of the server, which takes a second for each."""
     server, name = served
     prompts = [SPOKEN.prompt(question.text) for question in load_questions("embedded", N)]
+    here = [each.value for each in answers_in_order(LocalRespondent(model), prompts, SPOKEN)]
+    few = [n for value in {*here} for n in [n for n in range(N) if here[n] == value][:OF_EACH]]
+    assert len({here[n] for n in few}) > 1
     settings = ProviderModel(name, server=server, temperature=0, max_tokens=6, connections=2, retries=1)
-    there = answers_in_order(ProviderRespondent(settings), prompts, SPOKEN)
-    here = answers_in_order(LocalRespondent(model), prompts, SPOKEN)
-    assert [each.error for each in there] == [""] * N
-    assert len({each.value for each in here}) > 1
-    assert sum(one.value == other.value for one, other in zip(here, there, strict=True)) >= 0.95 * N
+    there = answers_in_order(ProviderRespondent(settings), [prompts[n] for n in few], SPOKEN)
+    assert [each.error for each in there] == [""] * len(few)
+    assert [each.value for each in there] == [here[n] for n in few]
     assert all(os.path.basename(name) in each.served_model for each in there)

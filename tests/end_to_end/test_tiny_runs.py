@@ -42,6 +42,12 @@ def run(request):
     return shared_run(architecture=request.param, drawn=True).run
 
 
+@pytest.fixture
+def one_run():
+    """The first of them, for what is made of the tables alone."""
+    return shared_run(drawn=True).run
+
+
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory):
     """Inputs for quick runs."""
@@ -106,8 +112,9 @@ def test_the_yes_rate_rises_with_the_magnitude(run):
     assert rates.iloc[-1] - rates.iloc[0] > 0.3
 
 
-def test_matches_and_verdict_are_what_their_own_tables_give(run):
+def test_matches_and_verdict_are_what_their_own_tables_give(one_run):
     """Nothing but the parquet files and interventions.json goes in."""
+    run = one_run
     sweep, facts = (
         pd.concat([pd.read_parquet(file) for file in sorted((run.path / name).glob("*.parquet"))])
         for name in ("sweep", "facts")
@@ -179,13 +186,14 @@ def test_a_list_of_layers_and_of_magnitudes_is_kept_to(steer):
 
 
 def test_raw_units_are_the_same_magnitudes_times_a_constant(steer, tmp_path):
-    norms, _ = steer(layer="2", magnitudes="-1,-0.5,0.5,1")
+    norms, _ = steer(layer="2", magnitudes="-1,-0.5,0.5,1", targets="target 1,target 4")
     vector = next((norms.path / "vectors").iterdir())
     loaded = SteeringVector.load(vector)
     scale = loaded.residual_norm / loaded.raw_norm
     raw, _ = steer(
         layer="2",
         unit="raw",
+        targets="target 1,target 4",
         magnitudes=",".join(str(scale * step) for step in (-1, -0.5, 0.5, 1)),
         out=tmp_path / "raw",
     )
@@ -265,8 +273,9 @@ def test_a_prompt_is_shown_without_a_run(experiment, call, tmp_path):
 
 
 def test_another_seed_deals_the_questions_anew_and_says_so_in_its_config(steer, tmp_path):
-    first, _ = steer(layer="2", magnitudes="-1,1")
-    other, _ = steer(layer="2", magnitudes="-1,1", seed=5, out=tmp_path / "other")
+    options = {"layer": "2", "magnitudes": "-1,1", "target": "target 1,target 4"}
+    first, _ = steer(**options)
+    other, _ = steer(**options, seed=5, out=tmp_path / "other")
     assert other.config["seed"] == 5
     one, two = (run.questions().set_index("id")["split"] for run in (first, other))
     assert 0.2 < (one == two).mean() < 0.6
@@ -274,7 +283,7 @@ def test_another_seed_deals_the_questions_anew_and_says_so_in_its_config(steer, 
 
 def test_a_default_folder_is_named_after_time_model_and_configuration(experiment, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    options = as_arguments(experiment | {"layer": "2", "magnitudes": "-1,1"})
+    options = as_arguments(experiment | {"layer": "2", "magnitudes": "-1,1", "target": "target 1,target 4"})
     assert call(STEER_SWEEP, *options).code == 0
     (made,) = (tmp_path / "runs").iterdir()
     assert made.name.split("-")[1] == "model"
@@ -284,8 +293,9 @@ def test_a_default_folder_is_named_after_time_model_and_configuration(experiment
     assert {file: file.read_bytes() for file in (made / "sweep").iterdir()} == finished
 
 
-def test_another_panel_of_the_same_questions_is_judged_from_the_tables(run, call, tmp_path):
+def test_another_panel_of_the_same_questions_is_judged_from_the_tables(one_run, call, tmp_path):
     """Targets that are the subject at three magnitudes and their likes, with their names for the questions' texts."""
+    run = one_run
     sweep = run.sweep()
     margins = sweep.pivot(index="question_id", columns="magnitude", values="margin")
     rates = (margins > 0).mean()

@@ -33,7 +33,7 @@ def environment(tmp_path_factory):
 def pieces(environment, tmp_path_factory):
     """The records of a run that was broken off in its sweep, and of the start that finished it."""
     folder = tmp_path_factory.mktemp("streamed")
-    given = write_experiment(folder, n=120) | {
+    given = write_experiment(folder, n=120, n_targets=8) | {
         "layer": "2",
         "magnitudes": MAGNITUDES,
         "facts": 12,

@@ -1,5 +1,6 @@
 """experiments/dial_profile.py: from a finished sweep to a page; resumed to the same bits; refusals in one sentence."""
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -69,8 +70,7 @@ def test_the_page_says_what_the_tables_hold(profiled):
 
 
 def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tmp_path, call):
-    ended = call(PROGRAM, swept.path, *QUICK, "--out", tmp_path / "run")
-    assert ended.code == 0, ended.err
+    shutil.copytree(profiled, tmp_path / "run")
     whole = files_of(profiled)
     for part in sorted((tmp_path / "run" / "answers").glob("*.parquet"))[3:]:
         part.unlink()

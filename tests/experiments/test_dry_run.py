@@ -17,7 +17,7 @@ LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
-    return write_experiment(tmp_path_factory.mktemp("experiment"), n=120)
+    return write_experiment(tmp_path_factory.mktemp("experiment"), n=80, n_targets=6)
 
 
 def forecast(layer="auto", **more):

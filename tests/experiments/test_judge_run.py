@@ -25,7 +25,7 @@ def judge_run(call):  # noqa: F811
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("runs") / "run", n_targets=12, n_questions=320)
+    return make_run(tmp_path_factory.mktemp("runs") / "run", n_targets=8, n_questions=240)
 
 
 def files_of(folder):
@@ -35,18 +35,18 @@ def files_of(folder):
 def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp_path, judge_run):
     before = files_of(run.path)
     rng = np.random.default_rng(0)
-    texts = run.questions()["question"].str.upper().iloc[:300]
+    texts = run.questions()["question"].str.upper().iloc[:220]
     coins = {f"coin {number}": rng.integers(0, 2, len(texts)) for number in range(6)}
     pd.DataFrame({"question": texts, **coins}).to_csv(tmp_path / "coins.csv", index=False)
     code, shown, _ = judge_run(run.path, "--panel", tmp_path / "coins.csv", "--out", tmp_path / "judged")
     assert code == 0
-    assert "300 questions are in the panel (0 by id, 300 by text)" in shown
+    assert "220 questions are in the panel (0 by id, 220 by text)" in shown
     assert "Not reproduced;" in shown
     assert "6 of 6 targets judged" in shown
     judged = SweepRun.open(tmp_path / "judged")
     assert judged.verdict()["reproduced"] == "not reproduced"
     assert list(judged.matches().index) == list(coins)
-    assert judged.sweep()["question_id"].nunique() == 300
+    assert judged.sweep()["question_id"].nunique() == 220
     kept = run.questions().set_index("id")["split"].loc[judged.questions()["id"]]
     assert judged.questions()["split"].tolist() == kept.tolist()
     assert judged.run.manifest.facts["model"] == run.run.manifest.facts["model"]
@@ -60,7 +60,7 @@ def test_judging_with_the_own_panel_gives_the_same_files_again_without_any_model
     results = [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
     assert "targets judged" in run_without(MODEL_LIBRARIES, PROGRAM, run.path)
     assert results == [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
-    assert json.loads(results[1])["n_targets"] == 12
+    assert json.loads(results[1])["n_targets"] == 8
 
 
 def test_control_directions_of_the_run_are_ranked(tmp_path, judge_run):
@@ -107,7 +107,7 @@ def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path
         ([tmp_path / "nowhere"], "holds no run"),
         ([tmp_path], "holds no run"),
         ([unswept.path], "holds no sweep to match with; finish the run with --resume"),
-        ([run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "new"], "answers none of the 320"),
+        ([run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "new"], "answers none of the 240"),
         (
             [run.path, "--panel", tmp_path / "other.csv", "--out", tmp_path / "taken"],
             "is not empty and holds no run",

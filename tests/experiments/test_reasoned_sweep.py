@@ -18,7 +18,9 @@ BESIDES = {"side_effects": True, "passages": 2, "limit": 0.1}
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
-    given = write_experiment(folder, n=100) | {"layer": "2", "magnitudes": "-1,-0.5,0.5,1"} | REASONED | BESIDES
+    given = (
+        write_experiment(folder, n=80, n_targets=6) | {"layer": "2", "magnitudes": "-1,-0.5,0.5,1"} | REASONED | BESIDES
+    )
     panel = pd.read_csv(given["panel"])
     names = [column for column in panel if column != "question_id"]
     framing = ["neutral, reasoned" if place < 4 else "neutral" for place in range(len(names))]
@@ -48,7 +50,7 @@ def test_the_report_says_that_a_tiny_model_says_nothing_that_can_be_read(run):
     assert "hold no clear yes or no" in found["sentence"]
     assert "After reasoning" in (run.path / "report.html").read_text("utf-8")
     notes = json.dumps(run.run.manifest.notes)
-    assert "8 of 12 targets are not known to have reasoned" in notes
+    assert "2 of 6 targets are not known to have reasoned" in notes
 
 
 def test_a_run_broken_off_among_the_texts_ends_with_the_same_ones(options, run, call, tmp_path):
@@ -67,7 +69,7 @@ def test_its_cost_is_in_the_dry_run(options, call):
     told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
     assert told.code == 0, told.err
     (line,) = [line.split() for line in told.out.splitlines() if line.startswith("reasoned")]
-    n = 75 * 3  # fitting and test questions of 100, at three settings
+    n = 60 * 3  # fitting and test questions of 80, at three settings
     assert int(line[1].replace(",", "")) == pytest.approx(n, abs=3)
     assert int(line[2].replace(",", "")) == 4 * int(line[1].replace(",", ""))
 

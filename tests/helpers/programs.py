@@ -1,5 +1,6 @@
 """Programs of experiments/ in a process of their own, in which some libraries cannot be imported."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,16 +17,22 @@ class Refused(importlib.abc.MetaPathFinder):
             raise ImportError(name)
 
 sys.meta_path.insert(0, Refused())
+if "matplotlib" not in {libraries!r}:
+    import blank
+
+    blank.draw_nothing()
 sys.argv = {arguments!r}
 runpy.run_path({program!r}, run_name="__main__")
 """
 
 
 def run_without(libraries: tuple[str, ...], program: Path, *arguments: object) -> str:
-    """What the program prints where none of the libraries can be imported; it must end well."""
+    """What the program prints where none of the libraries can be imported; it must end well. Figures are blank."""
     given = [program.name, *map(str, arguments)]
     code = _WITHOUT.format(libraries=libraries, arguments=given, program=str(program))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -41,9 +41,9 @@ def outsiders(truth, panel, seed, times=1):
 
 @pytest.mark.slow
 def test_outsiders_stand_where_they_were_put_as_often_as_their_intervals_say():
-    """Sixty panels with questions of their own, whose mean and spread are the origin and unit of the scale."""
+    """Thirty panels with questions of their own, whose mean and spread are the origin and unit of the scale."""
     tables = []
-    for seed in range(60):
+    for seed in range(30):
         truth = one_factor(seed, n_questions=600, n_respondents=14)
         panel = pd.DataFrame(truth.answers, index=[f"q{i}" for i in range(600)])
         table = QuestionScale.of(panel).place(outsiders(truth, panel, seed + 1000)).table
@@ -57,7 +57,7 @@ def test_outsiders_stand_where_they_were_put_as_often_as_their_intervals_say():
         error = found[column] - found[f"true_{column}"]
         assert abs(error.mean()) < 0.02
         covered = (error.abs() <= 1.96 * found[f"{column}_se"]).mean()
-        assert 0.9 < covered < 0.99, column  # 180 of them
+        assert 0.9 < covered < 0.99, column  # 90 of them
 
 
 def test_the_maximum_is_that_of_the_formula_itself(truth, panel, scale):

@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+from sklearn.linear_model import RidgeCV
 from verdict_tables import plain_sweep, simulated
 
 from onedial.core import InputError
-from onedial.stats import ridge_scores, text_features
+from onedial.stats import ALPHAS, ridge_scores, text_features
 from onedial.verdict import (
     RIVALS,
     Material,
@@ -190,11 +192,26 @@ def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(rival,
 def test_scores_of_questions_that_were_trained_on_come_from_models_that_did_not_see_them():
     rng = np.random.default_rng(2)
     features = rng.standard_normal((200, 150))
-    noise = rng.standard_normal(200)
+    noise = rng.standard_normal((200, 1))
     scores = ridge_scores(features, noise, np.arange(200) < 150)
-    assert abs(np.corrcoef(scores[:150], noise[:150])[0, 1]) < 0.25
-    assert np.isnan(ridge_scores(features, np.full(200, np.nan), np.ones(200, bool))).all()
-    assert np.isnan(ridge_scores(features, np.ones(200), np.ones(200, bool))).all()
+    assert abs(np.corrcoef(scores[:150, 0], noise[:150, 0])[0, 1]) < 0.25
+    assert np.isnan(ridge_scores(features, np.full((200, 1), np.nan), np.ones(200, bool))).all()
+    assert np.isnan(ridge_scores(features, np.ones((200, 1)), np.ones(200, bool))).all()
+
+
+def test_each_column_has_the_scores_that_it_has_alone():
+    rng = np.random.default_rng(3)
+    features = rng.standard_normal((80, 6))
+    wanted = features[:, :4] + rng.standard_normal((80, 4)) * [0.1, 1, 10, 1]
+    wanted[3:20, 3] = np.nan
+    train = np.arange(80) < 60
+    together = ridge_scores(sparse.csr_matrix(features), wanted, train)
+    for column in range(4):
+        alone = ridge_scores(sparse.csr_matrix(features), wanted[:, [column]], train)
+        np.testing.assert_allclose(together[:, [column]], alone, rtol=0, atol=1e-12)
+    known = np.flatnonzero(train & ~np.isnan(wanted[:, 3]))
+    plain = RidgeCV(ALPHAS).fit(features[known], wanted[known, 3])
+    np.testing.assert_allclose(together[60:, 3], plain.predict(features[60:]), rtol=0, atol=1e-9)
 
 
 def test_texts_become_features_whatever_their_words():

@@ -133,25 +133,22 @@ def _placed(answers: Answers, posterior: Floats, nodes: Floats, units: Any) -> P
     n_units = len(known) if units is None else int(units.max()) + 1
     index = np.arange(len(known)) if units is None else units
     m = len(answers.respondents)
-    table = pd.DataFrame(
-        np.nan,
-        index=answers.respondents,
-        columns=["threshold", "threshold_se", "loading", "loading_se", "yes_rate", "n"],
-    )
+    columns = ["threshold", "threshold_se", "loading", "loading_se", "yes_rate", "n"]
+    found = {name: np.full(m, np.nan) for name in columns}
     status = np.full(m, PLACED, dtype=object)
     influence = np.full((n_units, 2 * m), np.nan)
     for column in range(m):
         seen = answers.answered[:, column] & known
         yes = answers.yes[seen, column].astype(bool)
-        table.iloc[column, 5] = len(yes)
+        found["n"][column] = len(yes)
         if len(yes):
-            table.iloc[column, 4] = yes.mean()
+            found["yes_rate"][column] = yes.mean()
         if min(yes.sum(), (~yes).sum()) < FEWEST:
             status[column] = TOO_FEW
             continue
         slope, intercept, scores, information = _fitted(posterior[seen], nodes, yes)
         root = np.sqrt(1 + slope**2)
-        table.iloc[column, 0], table.iloc[column, 2] = intercept / root, slope / root
+        found["threshold"][column], found["loading"][column] = intercept / root, slope / root
         if abs(slope) >= STEEPEST * (1 - 1e-6):
             status[column] = AT_BOUND
             continue
@@ -165,9 +162,8 @@ def _placed(answers: Answers, posterior: Floats, nodes: Floats, units: Any) -> P
     if n_units > 1:
         covariance *= n_units / (n_units - 1)
     errors = np.sqrt(np.diag(covariance))
-    table["threshold_se"], table["loading_se"] = errors[:m], errors[m:]
-    table["status"] = status
-    return PlacedRespondents(table, covariance)
+    found["threshold_se"], found["loading_se"] = errors[:m], errors[m:]
+    return PlacedRespondents(pd.DataFrame(found, index=answers.respondents).assign(status=status), covariance)
 
 
 def _fitted(posterior: Floats, nodes: Floats, yes: Any) -> tuple[float, float, Floats, Floats]:

@@ -23,10 +23,10 @@ import pandas as pd
 from onedial.panels import EXTRACTION, FITTING, TEST
 from onedial.stats import average_within_models
 from onedial.verdict.match import TargetMatches
-from onedial.verdict.rivals.rivals import RIVALS, Material, topic_means
+from onedial.verdict.rivals.rivals import MEAN, RIVALS, Material, topic_means
 
 DIAL, MARGIN, LENGTH, LEVEL_LABEL = "the dial", "unsteered margin", "length", "level"
-TOPICS, MEAN, SHARED = "topics, from other models", "mean of other models", "shared difficulty"
+TOPICS, SHARED = "topics, from other models", "shared difficulty"
 OWN_FRAMINGS = "own base model, otherwise asked"
 SURFACE_SOURCES = (LENGTH, LEVEL_LABEL, TOPICS)
 """What can be said of a question without any model that reads it: a dial that does no better has learnt no more."""
@@ -177,7 +177,7 @@ def _of_rival(name: str) -> Source:
     rival = RIVALS[name]
 
     def scores(ground: Ground) -> np.ndarray:
-        found = rival.of(name, ground.own if rival.own_answers else ground.material)
+        found = (ground.own if rival.own_answers else ground.material).scores(name)
         return _nothing(ground) if found is None else found
 
     return Source(scores, rival.own_answers)

@@ -24,11 +24,12 @@ these out).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from onedial.asking import is_read
 from onedial.core import InputError, noticed
@@ -48,6 +49,7 @@ from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
 
 RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]
+MEAN = "mean of other models"
 _SHRINK = 5.0
 """Topic means are drawn towards the target's mean as if by five further answers."""
 
@@ -71,10 +73,17 @@ class Material:
     models: np.ndarray
     unsteered: np.ndarray
     instructed: np.ndarray | None = None
+    _made: dict[str, np.ndarray | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def others(self, target: int) -> np.ndarray:
         """Mask of the targets of other base models."""
         return self.models != self.models[target]
+
+    def scores(self, rival: str) -> np.ndarray | None:
+        """(question, target) of a rival of `RIVALS`; made once, since rivals are sources too."""
+        if rival not in self._made:
+            self._made[rival] = RIVALS[rival].of(rival, self)
+        return self._made[rival]
 
 
 Scores = Callable[[Material], np.ndarray | None]
@@ -92,30 +101,24 @@ def _text(material: Material) -> np.ndarray:
     return _ridge_on_own(material, text_features(material.texts)) if material.texts else _nothing(material)
 
 
-def _ridge_on_own(material: Material, features: np.ndarray) -> np.ndarray:
-    known = material.splits != TEST
-    return np.stack([ridge_scores(features, own, known) for own in material.given.to_numpy().T], axis=1)
+def _ridge_on_own(material: Material, features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
+    return ridge_scores(features, material.given.to_numpy(float), material.splits != TEST)
 
 
 def _text_from_others(material: Material) -> np.ndarray:
     if not material.texts:
         return _nothing(material)
-    features, own_questions = text_features(material.texts), material.splits != TEST
-    return _by_model(material, lambda mean: ridge_scores(features, mean, own_questions))
+    return ridge_scores(text_features(material.texts), _mean_of_others(material), material.splits != TEST)
 
 
 def _mean_of_others(material: Material) -> np.ndarray:
-    return _by_model(material, lambda mean: mean)
-
-
-def _by_model(material: Material, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """The same score for all targets of a base model, made of the mean answer of the other base models."""
+    """The same for all targets of a base model: the mean answer of the other base models."""
     scores = _nothing(material)
     for model in np.unique(material.models):
         own = material.models == model
         if not own.all():
             given = material.given.to_numpy()[:, ~own]
-            scores[:, own] = score(average_within_models(given, material.models[~own]))[:, None]
+            scores[:, own] = average_within_models(given, material.models[~own])[:, None]
     return scores
 
 
@@ -215,7 +218,7 @@ class Rival:
 RIVALS: dict[str, Rival] = {
     "unsteered margin": Rival(_unsteered, one_order=True),
     "text, from other models": Rival(_text_from_others, one_order=True),
-    "mean of other models": Rival(_mean_of_others, one_order=True),
+    MEAN: Rival(_mean_of_others, one_order=True),
     "shared difficulty": Rival(_shared_difficulty, one_order=True),
     "topic means": Rival(topic_means, own_answers=True),
     "surface": Rival(_surface, own_answers=True),
@@ -242,7 +245,7 @@ def rival_table(
     rows: dict[str, list[Any]] = {}
     given = material.given.to_numpy()
     for name, rival in RIVALS.items():
-        if (scores := rival.of(name, material)) is None:
+        if (scores := material.scores(name)) is None:
             continue
         cut = {int(target): cut_at_rate(scores[:, target], given[:, target], fitting)[test] for target in judged}
         own = [target for target, answers in cut.items() if not np.isnan(answers).all()]
