@@ -4,6 +4,10 @@ import gc
 
 import jaxtyping
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are shared
+settings.load_profile("busy")
 
 decorate = jaxtyping.jaxtyped
 
