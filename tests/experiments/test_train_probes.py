@@ -203,7 +203,7 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
     assert ended.code == 2
     assert "holds activations with layers = (0, 1, 2, 3, 4), not (1, 2)" in ended.err
     assert not (tmp_path / "run").exists()
-    del arguments["layers"]
+    del arguments["layer"]
     assert call(TRAIN_PROBES, *as_arguments(arguments)).code == 0
     assert set(pd.read_csv(tmp_path / "run" / "probes.csv")["method"]) == {"lda"}
     assert (tmp_path / "run" / "erasure.csv").exists()
