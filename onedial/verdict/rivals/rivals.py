@@ -5,6 +5,8 @@ says, as the dial is set, and its kappa on the test split is averaged as S is. B
 over the same resamples of the test questions.
 
     unsteered margin            the subject with another cut: a bias on the yes token's logit is the same thing
+    level                       the data set's own label of the question (its difficulty; whether a request is safe), low
+                                or high first as the other base models answer outside the test split
     surface                     length, digits, capitals, superlatives: ridge
     topic means                 the target's yes rate in the question's topic, drawn towards its mean
     text                        words by TF-IDF beside the surface: ridge
@@ -18,7 +20,7 @@ over the same resamples of the test questions.
 Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
 a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
 
-The unsteered margin, the text from other models, their mean and the shared difficulty are one-dimensional accounts: one
+The unsteered margin, the level, the text from other models, their mean and the shared difficulty are one-dimensional accounts: one
 order of the questions that only takes another cut for each target (they differ between base models only by leaving
 these out).
 """
@@ -48,6 +50,7 @@ from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
 
 RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]
+LEVEL_LABEL = "level"
 _SHRINK = 5.0
 """Topic means are drawn towards the target's mean as if by five further answers."""
 
@@ -62,6 +65,7 @@ class Material:
         unsteered: margin at magnitude 0.
         instructed: question x level, the margin under each instructed threshold and without one; None where it was not
             asked.
+        levels: question, the data set's own label, nan where unknown; None where it has none.
     """
 
     texts: list[str]
@@ -71,6 +75,7 @@ class Material:
     models: np.ndarray
     unsteered: np.ndarray
     instructed: np.ndarray | None = None
+    levels: np.ndarray | None = None
 
     def others(self, target: int) -> np.ndarray:
         """Mask of the targets of other base models."""
@@ -82,6 +87,39 @@ Scores = Callable[[Material], np.ndarray]
 
 def _unsteered(material: Material) -> np.ndarray:
     return np.repeat(material.unsteered[:, None], material.given.shape[1], axis=1)
+
+
+def _level(material: Material) -> np.ndarray:
+    return _nothing(material) if material.levels is None else turned_as_others_answer(material.levels, material)
+
+
+def turned_as_others_answer(scores: np.ndarray, material: Material) -> np.ndarray:
+    """The scores or their opposite, whichever the other base models' answers outside the test split go with.
+
+    Args:
+        scores: question; nan where there is none.
+
+    Returns:
+        question x target; nan for a target where fewer than three questions tell.
+    """
+    found = _nothing(material)
+    for own, mean in others_means(material):
+        known = (material.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
+        if known.sum() > 2:
+            along = np.cov(scores[known], mean[known])[0, 1]
+            found[:, own] = (scores if along >= 0 else -scores)[:, None]
+    return found
+
+
+def others_means(material: Material) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each base model its targets, as a mask, and the mean answer of the others to each question."""
+    pairs = []
+    for model in np.unique(material.models):
+        own = material.models == model
+        if not own.all():
+            given = material.given.to_numpy(float)[:, ~own]
+            pairs.append((own, average_within_models(given, material.models[~own])))
+    return pairs
 
 
 def _surface(material: Material) -> np.ndarray:
@@ -111,11 +149,8 @@ def _mean_of_others(material: Material) -> np.ndarray:
 def _by_model(material: Material, score: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """The same score for all targets of a base model, made of the mean answer of the other base models."""
     scores = _nothing(material)
-    for model in np.unique(material.models):
-        own = material.models == model
-        if not own.all():
-            given = material.given.to_numpy()[:, ~own]
-            scores[:, own] = score(average_within_models(given, material.models[~own]))[:, None]
+    for own, mean in others_means(material):
+        scores[:, own] = score(mean)[:, None]
     return scores
 
 
@@ -180,6 +215,7 @@ def _nothing(material: Material) -> np.ndarray:
 
 RIVALS: dict[str, tuple[Scores, bool]] = {
     "unsteered margin": (_unsteered, True),
+    LEVEL_LABEL: (_level, True),
     "surface": (_surface, False),
     "topic means": (_topic_means, False),
     "text": (_text, False),
@@ -205,11 +241,13 @@ def rival_table(
     evidence, table = matches.evidence, matches.table
     judged = np.flatnonzero(table["status"].isin(JUDGED).to_numpy())
     test, fitting = material.splits == TEST, material.splits == FITTING
+    given = material.given.to_numpy()
     rows: dict[str, list[Any]] = {}
     for name, (scores_of, one_order) in RIVALS.items():
-        if name == "instructed threshold" and material.instructed is None:
+        asked_for = {LEVEL_LABEL: material.levels, "instructed threshold": material.instructed}
+        if asked_for.get(name, given) is None:
             continue
-        scores, given = scores_of(material), material.given.to_numpy()
+        scores = scores_of(material)
         cut = {int(target): cut_at_rate(scores[:, target], given[:, target], fitting)[test] for target in judged}
         own = [target for target, answers in cut.items() if not np.isnan(answers).all()]
         if not own:
@@ -260,7 +298,7 @@ def ceiling(rivals: pd.DataFrame, signal: float) -> dict[str, float | str]:
         account (its name), signal (its own S) and share; empty where there is none above 0.
     """
     accounts = rivals[rivals["one_order"].astype(bool) & (rivals["signal"] > 0)]
-    accounts = accounts.drop(index="unsteered margin", errors="ignore")
+    accounts = accounts.drop(index=["unsteered margin", LEVEL_LABEL], errors="ignore")
     if accounts.empty or np.isnan(signal):
         return {}
     best, highest = str(accounts["signal"].idxmax()), float(accounts["signal"].max())
@@ -278,13 +316,14 @@ def material_of(
     """Put together what rivals are made of.
 
     Args:
-        questions: columns id, and where known question, topic. answers: question x target, in the sweep's order.
+        questions: columns id, and where known question, topic, level. answers: question x target, in the sweep's order.
         splits, unsteered: of the sweep's questions.
         instructed: question_id, level, margin, mass; None where it was not asked.
     """
     known = questions.assign(id=questions["id"].astype(str)).set_index("id").reindex(answers.index.astype(str))
     has_texts = "question" in known and bool(known["question"].notna().all())
     topics = known["topic"] if "topic" in known else pd.Series("", index=known.index)
+    levels = pd.to_numeric(known.get("level", pd.Series(np.nan, known.index)), errors="coerce").to_numpy(float)
     return Material(
         texts=list(known["question"].astype(str)) if has_texts else [],
         topics=topics.fillna("").astype(str).to_numpy(dtype=object),
@@ -293,6 +332,7 @@ def material_of(
         models=matches.table["model"].astype(str).to_numpy(),
         unsteered=unsteered,
         instructed=_instructed_margins(instructed, answers.index, unsteered),
+        levels=None if np.isnan(levels).all() else levels,
     )
 
 
