@@ -55,8 +55,13 @@ def test_the_data_sets_own_label_is_a_rival_whichever_way_it_is_written(sign):
     sweep, panel = simulated("unrelated", n_targets=12)
     safe = panel.mean(axis=1).groupby(level=0).mean() > 0.5
     rivals, _ = table_for(sweep, panel, levels=lambda ids: sign * safe.reindex(ids).astype(int).to_numpy())
-    assert rivals.loc["level", "signal"] > 0.3
+    assert rivals.loc["level", "signal"] > 0.2
     assert rivals.loc["level", "difference_high"] < 0
+
+
+def test_a_label_that_is_the_same_for_all_questions_is_no_rival():
+    rivals, _ = table_for(*simulated("unrelated"), levels=lambda ids: np.zeros(len(ids)))
+    assert "level" not in rivals.index
 
 
 def test_a_difficulty_that_targets_share_is_found_by_the_others_answers_and_not_by_the_subject(shared):

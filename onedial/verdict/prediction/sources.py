@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 
 from onedial.panels import EXTRACTION, FITTING, TEST
-from onedial.stats import average_within_models
 from onedial.verdict.match import TargetMatches
 from onedial.verdict.rivals.rivals import LEVEL_LABEL, RIVALS, Material, others_means, turned_as_others_answer
 

@@ -5,8 +5,8 @@ says, as the dial is set, and its kappa on the test split is averaged as S is. B
 over the same resamples of the test questions.
 
     unsteered margin            the subject with another cut: a bias on the yes token's logit is the same thing
-    level                       the data set's own label of the question (its difficulty; whether a request is safe), low
-                                or high first as the other base models answer outside the test split
+    level                       the data set's own label (difficulty; whether a request is safe), low or high first as
+                                the other base models answer outside the test split
     surface                     length, digits, capitals, superlatives: ridge
     topic means                 the target's yes rate in the question's topic, drawn towards its mean
     text                        words by TF-IDF beside the surface: ridge
@@ -20,9 +20,9 @@ over the same resamples of the test questions.
 Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
 a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
 
-The unsteered margin, the level, the text from other models, their mean and the shared difficulty are one-dimensional accounts: one
-order of the questions that only takes another cut for each target (they differ between base models only by leaving
-these out).
+The unsteered margin, the level, the text from other models, their mean and the shared difficulty are one-dimensional
+accounts: one order of the questions that only takes another cut for each target (they differ between base models only
+by leaving these out).
 """
 
 from collections.abc import Callable
@@ -65,7 +65,7 @@ class Material:
         unsteered: margin at magnitude 0.
         instructed: question x level, the margin under each instructed threshold and without one; None where it was not
             asked.
-        levels: question, the data set's own label, nan where unknown; None where it has none.
+        levels: question, the data set's own label, nan where unknown; None where it tells no question from another.
     """
 
     texts: list[str]
@@ -332,7 +332,7 @@ def material_of(
         models=matches.table["model"].astype(str).to_numpy(),
         unsteered=unsteered,
         instructed=_instructed_margins(instructed, answers.index, unsteered),
-        levels=None if np.isnan(levels).all() else levels,
+        levels=levels if len(np.unique(levels[~np.isnan(levels)])) > 1 else None,
     )
 
 
