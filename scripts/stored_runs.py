@@ -492,6 +492,16 @@ RUNS: dict[str, Stored] = {
         minutes=12,
         rests_on=("frontier_confidence",),
     ),
+    "frontier-1.5b": Stored(
+        (
+            f"{SWEEP} --panel frontier-confidence --n-questions 120 --model qwen2.5-coder-1.5b-instruct --layer 20 "
+            "--facts 0 --dtype bfloat16 --magnitudes=-0.3,-0.2,-0.15,-0.1,-0.075,-0.05,-0.025,0.025,0.05,0.075,0.1,"
+            "0.15,0.2,0.3 --out {run}",
+        ),
+        copies("frontier-1.5b", f"{REFERENCE}/frontier_confidence/1.5b", *_JUDGED),
+        minutes=10,
+        rests_on=("frontier_confidence",),
+    ),
     "frontier-sizes": Stored(
         ("python scripts/dials_by_size.py --out {run}",),
         (
@@ -500,7 +510,7 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=0.1,
         rests_on=("frontier_confidence",),
-        after=("frontier-135m", "frontier-0.5b"),
+        after=("frontier-135m", "frontier-0.5b", "frontier-1.5b"),
         text="Rests on tests/reference/frontier_confidence, which these runs have filled.",
     ),
     "frontier-all": Stored(
