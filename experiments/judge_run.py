@@ -2,9 +2,11 @@
 
     python experiments/judge_run.py RUN                                 # the run's own panel; rewrites RUN's results
     python experiments/judge_run.py RUN --panel other.csv --out other   # a new run directory; RUN stays as it is
+    python experiments/judge_run.py RUN --panel frontier --questions frontier-safe --out safe    # some questions alone
 
 Another panel is joined to the run's questions by id, or by text where ids do not meet; questions keep the split they
-had. Control interventions that the run has swept are ranked against the one under test.
+had, and the vector stays as it was made. Control interventions that the run has swept are ranked against the one under
+test.
 """
 
 import argparse
@@ -12,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import Notes, Run, natural, notice, program_parser, run_command
+from onedial.core import InputError, Notes, Run, natural, notice, program_parser, run_command
 
 if TYPE_CHECKING:
     from onedial.panels import ResponseMatrix
@@ -29,7 +31,7 @@ def main() -> None:
 
 
 def judge_run(options: argparse.Namespace, notes: Notes) -> None:
-    from onedial.panels import load_panel
+    from onedial.panels import load_panel, load_questions
     from onedial.report import print_summary, write_report
     from onedial.verdict import SweepRun
 
@@ -41,7 +43,8 @@ def judge_run(options: argparse.Namespace, notes: Notes) -> None:
         out = options.out or source.path / f"judged-{Path(options.panel).stem}".replace(":", "-")
         Run.check({}, out, resume=False)
         given = load_panel(options.panel, options.respondents)
-        run, panel = with_panel(source, without_own(source, given), str(options.panel), out)
+        only = None if options.questions is None else {each.id for each in load_questions(options.questions)}
+        run, panel = with_panel(source, without_own(source, given), str(options.panel), out, only)
     seed = options.seed if options.seed is not None else int(run.config.get("seed") or 0)
     with run.run:
         notes.keep_in(run.run)
@@ -68,18 +71,25 @@ def without_own(run: "SweepRun", panel: "ResponseMatrix") -> "ResponseMatrix":
 
 
 def with_panel(
-    source: "SweepRun", panel: "ResponseMatrix", name: str, out: Path
+    source: "SweepRun", panel: "ResponseMatrix", name: str, out: Path, only: set[str] | None = None
 ) -> tuple["SweepRun", "ResponseMatrix"]:
     """A new run directory with the source's sweep of the questions that the panel answers, and that panel.
 
+    Args:
+        only: ids; the run's other questions are left out.
+
     Raises:
-        InputError: `out` is taken, or the panel answers none of the run's questions.
+        InputError: `out` is taken, none of the run's questions is among `only`, or the panel answers none of them.
     """
     from onedial.asking import how_asked, questions_from_frame
     from onedial.panels import join_questions_and_panel, panel_long
     from onedial.verdict import SweepRun
 
     questions = source.questions()
+    if only is not None:
+        questions = questions[questions["id"].astype(str).isin(only)]
+        if questions.empty:
+            raise InputError(f"none of the {len(only)} questions was asked in {source.path}; give some that were")
     shared, panel, report = join_questions_and_panel(questions_from_frame(questions), panel)
     notice(str(report))
     kept = [question.id for question in shared]
@@ -106,12 +116,13 @@ def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run")
     parser.add_argument("--panel", metavar="FILE", help="another panel (CSV, JSONL, Parquet), or 'embedded'")
+    parser.add_argument("--questions", metavar="FILE", help="only these, by id, with --panel: a file or a name")
     parser.add_argument("--respondents", type=Path, metavar="FILE", help="what is known of that panel's respondents")
     parser.add_argument("--out", type=Path, help="new folder, with --panel (default RUN/judged-<name of the panel>)")
     parser.add_argument("--seed", type=natural, help="of resamples and permutations (default: the run's)")
     options = parser.parse_args()
-    if options.panel is None and (options.out or options.respondents):
-        parser.error("--out and --respondents belong to another panel; give it with --panel")
+    if options.panel is None and (options.out or options.respondents or options.questions):
+        parser.error("--out, --questions and --respondents belong to another panel; give it with --panel")
     return options
 
 

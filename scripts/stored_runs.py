@@ -92,6 +92,7 @@ def copies(run: str, folder: str, *names: str) -> tuple[File, ...]:
 SWEEP, DIALS = "python experiments/steer_sweep.py", "python experiments/compare_dials.py"
 BENCH = "python scripts/bench_sweep.py"
 BOTH = ("questions", "panel")
+_JUDGED = ("prediction.csv", "rivals.csv", "verdict.json")
 RUNS: dict[str, Stored] = {
     "data": Stored(
         ("python scripts/describe_panel.py onedial/panels/data --out {run}",),
@@ -119,7 +120,7 @@ RUNS: dict[str, Stored] = {
     "default": Stored(
         (f"{SWEEP} --out {{run}}",),
         (
-            *copies("default", f"{REFERENCE}/default", "path.json", "prediction.csv", "rivals.csv", "verdict.json"),
+            *copies("default", f"{REFERENCE}/default", "path.json", *_JUDGED),
             *copies(
                 "default",
                 PICTURES,
@@ -483,19 +484,49 @@ RUNS: dict[str, Stored] = {
         rests_on=BOTH,
         text="By hand: the counts of texts in docs/dials.md.",
     ),
-    "frontier-dial": Stored(
+    "frontier-135m": Stored(
         (f"{SWEEP} --panel frontier-confidence --n-questions 400 --layer 21 --out {{run}}",),
-        (
-            *copies("frontier-dial", f"{REFERENCE}/frontier_confidence", "prediction.csv", "verdict.json"),
-            *copies("frontier-dial", PICTURES, "figures/prediction.png as frontier_dial.png"),
-        ),
+        copies("frontier-135m", f"{REFERENCE}/frontier_confidence/135m", "prediction.csv", "verdict.json"),
         minutes=8,
         rests_on=("frontier_confidence",),
     ),
-    "frontier-all": Stored(
-        (f"{SWEEP} --panel frontier --model qwen2.5-coder-1.5b-instruct --out {{run}}",),
+    "frontier-0.5b": Stored(
         (
-            *copies("frontier-all", f"{REFERENCE}/frontier/all", "matches.csv", "rivals.csv", "verdict.json"),
+            f"{SWEEP} --panel frontier-confidence --n-questions 400 --model qwen2.5-coder-0.5b-instruct --layer 17 "
+            "--facts 30 --dtype bfloat16 --out {run}",
+        ),
+        copies("frontier-0.5b", f"{REFERENCE}/frontier_confidence/0.5b", *_JUDGED),
+        minutes=12,
+        rests_on=("frontier_confidence",),
+    ),
+    "frontier-1.5b": Stored(
+        (
+            f"{SWEEP} --panel frontier-confidence --n-questions 120 --model qwen2.5-coder-1.5b-instruct --layer 20 "
+            "--facts 0 --dtype bfloat16 --magnitudes=-0.3,-0.2,-0.15,-0.1,-0.075,-0.05,-0.025,0.025,0.05,0.075,0.1,"
+            "0.15,0.2,0.3 --out {run}",
+        ),
+        copies("frontier-1.5b", f"{REFERENCE}/frontier_confidence/1.5b", *_JUDGED),
+        minutes=10,
+        rests_on=("frontier_confidence",),
+    ),
+    "frontier-sizes": Stored(
+        ("python scripts/dials_by_size.py --out {run}",),
+        (
+            *copies("frontier-sizes", f"{REFERENCE}/frontier_sizes", "sizes.csv"),
+            *copies("frontier-sizes", PICTURES, "sizes.png as frontier_sizes.png"),
+        ),
+        minutes=0.1,
+        rests_on=("frontier_confidence",),
+        after=("frontier-135m", "frontier-0.5b", "frontier-1.5b"),
+        text="Rests on tests/reference/frontier_confidence, which these runs have filled.",
+    ),
+    "frontier-all": Stored(
+        (
+            f"{SWEEP} --panel frontier --model qwen2.5-coder-1.5b-instruct --layer 17 --facts 30 --dtype bfloat16 "
+            "--out {run}",
+        ),
+        (
+            *copies("frontier-all", f"{REFERENCE}/frontier/all", *_JUDGED, "matches.csv"),
             *copies(
                 "frontier-all",
                 PICTURES,
@@ -503,14 +534,15 @@ RUNS: dict[str, Stored] = {
                 "figures/magnitude_threshold.png as frontier_threshold.png",
             ),
         ),
-        minutes=30,
+        minutes=14,
         rests_on=("frontier",),
     ),
     "frontier-safe": Stored(
-        (f"{SWEEP} --panel frontier --questions frontier-safe --model qwen2.5-coder-1.5b-instruct --out {{run}}",),
-        copies("frontier-safe", f"{REFERENCE}/frontier/safe", "matches.csv", "rivals.csv", "verdict.json"),
-        minutes=20,
+        ("python experiments/judge_run.py {runs}/frontier-all --panel frontier --questions frontier-safe --out {run}",),
+        copies("frontier-safe", f"{REFERENCE}/frontier/safe", *_JUDGED, "matches.csv"),
+        minutes=0.5,
         rests_on=("frontier",),
+        after=("frontier-all",),
     ),
     "self_prediction": Stored(
         ("python experiments/score_self_prediction.py tests/reference/self_execution --out {run}",),

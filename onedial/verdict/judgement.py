@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from onedial.asking import DRAWN_ROLES, controls_of, under_test
@@ -138,7 +137,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     answers = panel_answers(panel, grid.questions)
     material = material_of(matches, tables.questions, answers, grid.splits, grid.unsteered_margins, tables.instructed)
     rivals = rival_table(matches, material, seed=seed)
-    prediction, predictions = predict(matches, ground_of(matches, material, _levels(tables, grid)), seed=seed)
+    prediction, predictions = predict(matches, ground_of(matches, material), seed=seed)
     dials = _controls_of(tables, grid)
     controls = control_table(matches, dials) if dials else None
     verdict = judge(
@@ -209,14 +208,6 @@ def _dial_of(tables: SweepTables, grid: SweepGrid, name: str, entry: Mapping[Any
         magnitudes = entry["magnitudes"]
         return dial_of_crossings(tables.crossings[own], grid.questions, float(magnitudes[0]), float(magnitudes[-1]))
     return dial_of_grid(sweep_grid(tables.sweep, tables.splits, name))
-
-
-def _levels(tables: SweepTables, grid: SweepGrid) -> np.ndarray | None:
-    """The data set's own label of each question's difficulty, where it is a number."""
-    if "level" not in tables.questions:
-        return None
-    known = pd.to_numeric(tables.questions.set_index("id")["level"], errors="coerce")
-    return known.reindex(grid.questions).to_numpy(float)
 
 
 def _norms_per_unit(entry: Mapping[Any, Any]) -> float:

@@ -54,10 +54,11 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
     found = Readability(float(mass.median()), len(asked), likeliest)
     if found.median_mass < MASS_STOPS:
         prefix, better = _best_prefix(model, template, asked[:8])
-        raise InputError(
-            f"{found}; too little to read under {MASS_STOPS}: begin the assistant's turn with {prefix!r} "
-            f"(median mass {better:.2f}) as assistant_prefix in a prompt file, see --prompt"
-        )
+        began = f"the assistant's turn with {prefix!r} (median mass {better:.2f})"
+        remedy = f"begin {began} as assistant_prefix in a prompt file, see --prompt"
+        if better < MASS_STOPS:  # a base model, most often
+            remedy = f"to begin {began} does not help; show it worked examples (--prompt 'examples YN')"
+        raise InputError(f"{found}; too little to read under {MASS_STOPS}: {remedy}")
     return found
 
 

@@ -163,14 +163,16 @@ def test_a_revision_of_a_local_folder_is_refused(steer, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_tokens_and_a_prefix(steer, tmp_path):
+def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_tokens_and_what_may_help(
+    steer, tmp_path
+):
     hf = tiny_hf(tie_word_embeddings=False)
     answers = [index for token, index in byte_tokenizer().get_vocab().items() if token.strip("Ġ").lower() in "yes no"]
     hf.get_output_embeddings().weight.data[answers] = 0
     hf.save_pretrained(tmp_path / "mute")
     byte_tokenizer().save_pretrained(tmp_path / "mute")
     ended = steer(model=tmp_path / "mute", out=tmp_path / "run")
-    assert_refused(ended, "median mass", "likeliest", "assistant_prefix", "--prompt")
+    assert_refused(ended, "median mass", "likeliest", "does not help", "--prompt 'examples YN'")
     listed = ended.err.split("likeliest: ")[1].split(";")[0]
     assert listed.count(" 0.") == 10
     assert not (tmp_path / "run").exists()

@@ -54,6 +54,20 @@ def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp
     assert files_of(run.path) == before
 
 
+def test_some_questions_alone_are_judged_in_their_own_splits(run, tmp_path, judge_run):
+    questions = run.questions()
+    coins = {f"coin {number}": np.random.default_rng(number).integers(0, 2, len(questions)) for number in range(6)}
+    pd.DataFrame({"question_id": questions["id"], **coins}).to_csv(tmp_path / "coins.csv", index=False)
+    named = questions[["id", "question"]].iloc[::2]
+    named.to_csv(tmp_path / "named.csv", index=False)
+    options = ("--questions", tmp_path / "named.csv", "--out", tmp_path / "judged")
+    assert judge_run(run.path, "--panel", tmp_path / "coins.csv", *options)[0] == 0
+    judged = SweepRun.open(tmp_path / "judged")
+    assert set(judged.sweep()["question_id"]) == set(judged.questions()["id"]) == set(named["id"])
+    kept = questions.set_index("id")["split"].loc[judged.questions()["id"]]
+    assert judged.questions()["split"].tolist() == kept.tolist()
+
+
 @pytest.mark.slow
 def test_judging_with_the_own_panel_gives_the_same_files_again_without_any_model_library(run, judge_run):
     assert judge_run(run.path)[0] == 0
@@ -97,6 +111,7 @@ def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(tmp_path, 
 
 def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path, judge_run):
     (tmp_path / "other.csv").write_text("question_id,model a\nx1,yes\nx2,no\n")
+    (tmp_path / "strange.csv").write_text("id,question\nx1,Who?\n")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "thesis.tex").write_text("years of work")
     unswept = SweepRun(Run.create(tmp_path / "unswept", "steer_sweep", {"seed": 0}))
@@ -113,6 +128,11 @@ def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path
             "is not empty and holds no run",
         ),
         ([run.path, "--panel", tmp_path / "missing.csv"], "missing.csv"),
+        ([run.path, "--questions", "frontier-safe"], "give it with --panel"),
+        (
+            [run.path, "--panel", tmp_path / "other.csv", "--questions", tmp_path / "strange.csv"],
+            "none of the 1 questions was asked",
+        ),
         ([run.path, "--out", tmp_path / "new"], "give it with --panel"),
     ):
         code, _, complaint = judge_run(*arguments)

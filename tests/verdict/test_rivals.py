@@ -29,7 +29,7 @@ from onedial.verdict.rivals.rivals import ceiling, cut_at_rate, material_of, riv
 from onedial.verdict.tables import panel_answers
 
 
-def table_for(sweep, panel, texts=None, topics=None, instructed=None):
+def table_for(sweep, panel, texts=None, topics=None, instructed=None, levels=None):
     """Rivals of a simulated sweep."""
     grid = sweep_grid(sweep)
     respondents = simulation.framings_of(panel.columns)
@@ -38,6 +38,8 @@ def table_for(sweep, panel, texts=None, topics=None, instructed=None):
     questions = pd.DataFrame({"id": ids, "question": texts or [f"What is {name}?" for name in ids]})
     if topics is not None:
         questions["topic"] = topics
+    if levels is not None:
+        questions["level"] = levels(ids)
     answers = panel_answers(panel, grid.questions)
     unsteered = grid.margins[:, grid.unsteered]
     material = material_of(matches, questions, answers, grid.splits, unsteered, instructed)
@@ -53,13 +55,28 @@ def shared():
 
 def test_every_rival_has_its_row_and_differences_are_between_the_signals_beside_them(shared):
     rivals, matches = shared
-    assert list(rivals.index) == [name for name in RIVALS if name != "instructed threshold"]  # which was not asked
+    absent = ("level", "instructed threshold")  # no label was given, and no threshold asked for
+    assert list(rivals.index) == [name for name in RIVALS if name not in absent]
     judged = matches.table[matches.table["status"].isin(["ok", "edge", "not monotone"])]
     own = judged.groupby("model")["kappa_rate"].mean().mean()
     full = rivals[rivals["n_targets"] == len(judged)]
     assert len(full) >= 4
     assert np.allclose(full["signal"] + full["difference"], own)
     assert (rivals["low"] <= rivals["high"])[rivals["n_targets"] > 0].all()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_data_sets_own_label_is_a_rival_whichever_way_it_is_written(sign):
+    sweep, panel = simulated("unrelated", n_targets=12)
+    safe = panel.mean(axis=1).groupby(level=0).mean() > 0.5
+    rivals, _ = table_for(sweep, panel, levels=lambda ids: sign * safe.reindex(ids).astype(int).to_numpy())
+    assert rivals.loc["level", "signal"] > 0.2
+    assert rivals.loc["level", "difference_high"] < 0
+
+
+def test_a_label_that_is_the_same_for_all_questions_is_no_rival():
+    rivals, _ = table_for(*simulated("unrelated"), levels=lambda ids: np.zeros(len(ids)))
+    assert "level" not in rivals.index
 
 
 def test_a_difficulty_that_targets_share_is_found_by_the_others_answers_and_not_by_the_subject(shared):
@@ -151,6 +168,7 @@ def material():
         models=np.repeat(["a", "b", "c"], 3),
         unsteered=ease[:, 0],
         instructed=rng.standard_normal((120, 6)) + np.linspace(-1.5, 1.5, 6),
+        levels=np.round(ease[:, 0] + rng.standard_normal(120)),
     )
 
 
@@ -177,7 +195,7 @@ def test_what_other_models_tell_comes_from_other_base_models_alone(rival, materi
     given[:, own] = np.random.default_rng(1).permutation(given[:, own])
     told = replace(material, given=pd.DataFrame(given, material.given.index, material.given.columns))
     np.testing.assert_array_equal(scores(told)[:, own], scores(material)[:, own])
-    if rival != "unsteered margin":
+    if rival not in ("unsteered margin", "level"):  # of the label they tell which way it goes, and nothing else
         assert not np.array_equal(scores(told)[:, ~own], scores(material)[:, ~own], equal_nan=True)
 
 

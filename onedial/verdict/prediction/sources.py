@@ -7,7 +7,7 @@ that a few answers place the target on (but for leaving out its base model, wher
     the dial                        the order in which the subject's answers turn
     unsteered margin                the subject with another cut
     length                          characters, longer or shorter first, as the other base models answer
-    level                           the data set's own label of difficulty, low or high first likewise
+    level                           `rivals`: the data set's own label
     topics, from other models       the other base models' yes rate in the topic, outside the test split
     text, from other models         `rivals`; shared difficulty (the shared scale) and mean of other models likewise
     topic means, surface, text      `rivals`, trained on the target's fitting answers
@@ -21,11 +21,18 @@ import numpy as np
 import pandas as pd
 
 from onedial.panels import EXTRACTION, FITTING, TEST
-from onedial.stats import average_within_models
 from onedial.verdict.match import TargetMatches
-from onedial.verdict.rivals.rivals import MEAN, RIVALS, Material, topic_means
+from onedial.verdict.rivals.rivals import (
+    LEVEL_LABEL,
+    MEAN,
+    RIVALS,
+    Material,
+    others_means,
+    topic_means,
+    turned_as_others_answer,
+)
 
-DIAL, MARGIN, LENGTH, LEVEL_LABEL = "the dial", "unsteered margin", "length", "level"
+DIAL, MARGIN, LENGTH = "the dial", "unsteered margin", "length"
 TOPICS, SHARED = "topics, from other models", "shared difficulty"
 OWN_FRAMINGS = "own base model, otherwise asked"
 SURFACE_SOURCES = (LENGTH, LEVEL_LABEL, TOPICS)
@@ -42,12 +49,10 @@ class Ground:
 
     Attributes:
         material: `rivals.Material`, of all of the sweep's questions. ease: question, the dial's order.
-        levels: question, the data set's own label; nan where there is none.
     """
 
     material: Material
     ease: np.ndarray
-    levels: np.ndarray
 
     @property
     def own(self) -> Material:
@@ -58,17 +63,16 @@ class Ground:
         return replace(self.material, given=given)
 
 
-def ground_of(matches: TargetMatches, material: Material | None = None, levels: np.ndarray | None = None) -> Ground:
+def ground_of(matches: TargetMatches, material: Material | None = None) -> Ground:
     """From the matches alone, or with what else is known of the questions."""
     evidence = matches.evidence
-    n = len(evidence.answers)
     if material is None:
-        splits = np.full(n, EXTRACTION, dtype=object)
+        splits = np.full(len(evidence.answers), EXTRACTION, dtype=object)
         splits[evidence.fitting_rows], splits[evidence.test_rows] = FITTING, TEST
         given = pd.DataFrame(evidence.answers, evidence.dial.questions, matches.table.index)
         models = matches.table["model"].astype(str).to_numpy()
         material = Material([], evidence.all_topics, splits, given, models, evidence.margins)
-    return Ground(material, evidence.dial.ease, np.full(n, np.nan) if levels is None else levels)
+    return Ground(material, evidence.dial.ease)
 
 
 def _same_for_all(scores: np.ndarray, ground: Ground) -> np.ndarray:
@@ -81,22 +85,8 @@ def _dial(ground: Ground) -> np.ndarray:
 
 def _length(ground: Ground) -> np.ndarray:
     texts = ground.material.texts
-    return _turned(np.array([len(text) for text in texts], dtype=float), ground) if texts else _nothing(ground)
-
-
-def _level(ground: Ground) -> np.ndarray:
-    return _nothing(ground) if np.isnan(ground.levels).all() else _turned(ground.levels, ground)
-
-
-def _turned(scores: np.ndarray, ground: Ground) -> np.ndarray:
-    """The scores or their opposite, whichever the other base models' answers outside the test split go with."""
-    found = _nothing(ground)
-    for own, mean in _others_means(ground.material):
-        known = (ground.material.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
-        if known.sum() > 2:
-            along = np.cov(scores[known], mean[known])[0, 1]
-            found[:, own] = (scores if along >= 0 else -scores)[:, None]
-    return found
+    lengths = np.array([len(text) for text in texts], dtype=float)
+    return turned_as_others_answer(lengths, ground.material) if texts else _nothing(ground)
 
 
 def _topics_of_others(ground: Ground) -> np.ndarray:
@@ -104,7 +94,7 @@ def _topics_of_others(ground: Ground) -> np.ndarray:
     found = _nothing(ground)
     if len(set(topics)) < 2:
         return found
-    for own, mean in _others_means(ground.material):
+    for own, mean in others_means(ground.material):
         known = np.where(ground.material.splits != TEST, mean, np.nan)
         by_topic = pd.Series(known).groupby(topics).transform("mean")
         found[:, own] = by_topic.to_numpy()[:, None]
@@ -141,17 +131,6 @@ def _mean(answers: np.ndarray) -> np.ndarray:
         return np.nan_to_num(answers).sum(axis=1) / known.sum(axis=1)
 
 
-def _others_means(material: Material) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each base model its targets, as a mask, and the mean answer of the others to each question."""
-    pairs = []
-    for model in np.unique(material.models):
-        own = material.models == model
-        if not own.all():
-            given = material.given.to_numpy(float)[:, ~own]
-            pairs.append((own, average_within_models(given, material.models[~own])))
-    return pairs
-
-
 def _nothing(ground: Ground) -> np.ndarray:
     return np.full(ground.material.given.shape, np.nan)
 
@@ -167,7 +146,12 @@ class Source:
 
 def every_source() -> dict[str, Source]:
     """Name to source: the dial, what is known of the questions, every rival that predicts, the target's own kin."""
-    found = {DIAL: Source(_dial), MARGIN: _of_rival(MARGIN), LENGTH: Source(_length), LEVEL_LABEL: Source(_level)}
+    found = {
+        DIAL: Source(_dial),
+        MARGIN: _of_rival(MARGIN),
+        LENGTH: Source(_length),
+        LEVEL_LABEL: _of_rival(LEVEL_LABEL),
+    }
     found[TOPICS] = Source(_topics_of_others)
     found |= {name: _of_rival(name) for name, rival in RIVALS.items() if rival.predicts and name not in found}
     return found | {"topic means": Source(_topic_means, True), OWN_FRAMINGS: Source(_own_framings)}

@@ -5,6 +5,8 @@ says, as the dial is set, and its kappa on the test split is averaged as S is. B
 over the same resamples of the test questions.
 
     unsteered margin            the subject with another cut: a bias on the yes token's logit is the same thing
+    level                       the data set's own label (difficulty; whether a request is safe), low or high first as
+                                the other base models answer outside the test split
     text, from other models     as text, trained on what the other base models say: like for like with one dial
     mean of other models        what the other base models say to the very question
     shared difficulty           the factor score of the panel without the target's base model
@@ -18,9 +20,9 @@ over the same resamples of the test questions.
 Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
 a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
 
-The unsteered margin, the text from other models, their mean and the shared difficulty are one-dimensional accounts: one
-order of the questions that only takes another cut for each target (they differ between base models only by leaving
-these out).
+The unsteered margin, the level, the text from other models, their mean and the shared difficulty are one-dimensional
+accounts: one order of the questions that only takes another cut for each target (they differ between base models only
+by leaving these out).
 """
 
 from collections.abc import Callable
@@ -49,7 +51,7 @@ from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
 
 RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]
-MEAN = "mean of other models"
+MEAN, LEVEL_LABEL = "mean of other models", "level"
 _SHRINK = 5.0
 """Topic means are drawn towards the target's mean as if by five further answers."""
 
@@ -64,6 +66,7 @@ class Material:
         unsteered: margin at magnitude 0.
         instructed: question x level, the margin under each instructed threshold and without one; None where it was not
             asked.
+        levels: question, the data set's own label, nan where unknown; None where it tells no question from another.
     """
 
     texts: list[str]
@@ -73,6 +76,7 @@ class Material:
     models: np.ndarray
     unsteered: np.ndarray
     instructed: np.ndarray | None = None
+    levels: np.ndarray | None = None
     _made: dict[str, np.ndarray | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def others(self, target: int) -> np.ndarray:
@@ -91,6 +95,39 @@ Scores = Callable[[Material], np.ndarray | None]
 
 def _unsteered(material: Material) -> np.ndarray:
     return np.repeat(material.unsteered[:, None], material.given.shape[1], axis=1)
+
+
+def _level(material: Material) -> np.ndarray | None:
+    return None if material.levels is None else turned_as_others_answer(material.levels, material)
+
+
+def turned_as_others_answer(scores: np.ndarray, material: Material) -> np.ndarray:
+    """The scores or their opposite, whichever the other base models' answers outside the test split go with.
+
+    Args:
+        scores: question; nan where there is none.
+
+    Returns:
+        question x target; nan for a target where fewer than three questions tell.
+    """
+    found = _nothing(material)
+    for own, mean in others_means(material):
+        known = (material.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
+        if known.sum() > 2:
+            along = np.cov(scores[known], mean[known])[0, 1]
+            found[:, own] = (scores if along >= 0 else -scores)[:, None]
+    return found
+
+
+def others_means(material: Material) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each base model its targets, as a mask, and the mean answer of the others to each question."""
+    pairs = []
+    for model in np.unique(material.models):
+        own = material.models == model
+        if not own.all():
+            given = material.given.to_numpy(float)[:, ~own]
+            pairs.append((own, average_within_models(given, material.models[~own])))
+    return pairs
 
 
 def _surface(material: Material) -> np.ndarray:
@@ -114,11 +151,8 @@ def _text_from_others(material: Material) -> np.ndarray:
 def _mean_of_others(material: Material) -> np.ndarray:
     """The same for all targets of a base model: the mean answer of the other base models."""
     scores = _nothing(material)
-    for model in np.unique(material.models):
-        own = material.models == model
-        if not own.all():
-            given = material.given.to_numpy()[:, ~own]
-            scores[:, own] = average_within_models(given, material.models[~own])[:, None]
+    for own, mean in others_means(material):
+        scores[:, own] = mean[:, None]
     return scores
 
 
@@ -217,6 +251,7 @@ class Rival:
 
 RIVALS: dict[str, Rival] = {
     "unsteered margin": Rival(_unsteered, one_order=True),
+    LEVEL_LABEL: Rival(_level, one_order=True),
     "text, from other models": Rival(_text_from_others, one_order=True),
     MEAN: Rival(_mean_of_others, one_order=True),
     "shared difficulty": Rival(_shared_difficulty, one_order=True),
@@ -242,8 +277,8 @@ def rival_table(
     evidence, table = matches.evidence, matches.table
     judged = np.flatnonzero(table["status"].isin(JUDGED).to_numpy())
     test, fitting = material.splits == TEST, material.splits == FITTING
-    rows: dict[str, list[Any]] = {}
     given = material.given.to_numpy()
+    rows: dict[str, list[Any]] = {}
     for name, rival in RIVALS.items():
         if (scores := material.scores(name)) is None:
             continue
@@ -297,7 +332,7 @@ def ceiling(rivals: pd.DataFrame, signal: float) -> dict[str, float | str]:
         account (its name), signal (its own S) and share; empty where there is none above 0.
     """
     accounts = rivals[rivals["one_order"].astype(bool) & (rivals["signal"] > 0)]
-    accounts = accounts.drop(index="unsteered margin", errors="ignore")
+    accounts = accounts.drop(index=["unsteered margin", LEVEL_LABEL], errors="ignore")
     if accounts.empty or np.isnan(signal):
         return {}
     best, highest = str(accounts["signal"].idxmax()), float(accounts["signal"].max())
@@ -315,13 +350,14 @@ def material_of(
     """Put together what rivals are made of.
 
     Args:
-        questions: columns id, and where known question, topic. answers: question x target, in the sweep's order.
+        questions: columns id, and where known question, topic, level. answers: question x target, in the sweep's order.
         splits, unsteered: of the sweep's questions.
         instructed: question_id, level, margin, mass; None where it was not asked.
     """
     known = questions.assign(id=questions["id"].astype(str)).set_index("id").reindex(answers.index.astype(str))
     has_texts = "question" in known and bool(known["question"].notna().all())
     topics = known["topic"] if "topic" in known else pd.Series("", index=known.index)
+    levels = pd.to_numeric(known.get("level", pd.Series(np.nan, known.index)), errors="coerce").to_numpy(float)
     return Material(
         texts=list(known["question"].astype(str)) if has_texts else [],
         topics=topics.fillna("").astype(str).to_numpy(dtype=object),
@@ -330,6 +366,7 @@ def material_of(
         models=matches.table["model"].astype(str).to_numpy(),
         unsteered=unsteered,
         instructed=_instructed_margins(instructed, answers.index, unsteered),
+        levels=levels if len(np.unique(levels[~np.isnan(levels)])) > 1 else None,
     )
 
 

@@ -1,0 +1,133 @@
+"""How much of what frontier models say a dial predicts, by the size of the subject that it turns.
+
+    python scripts/dials_by_size.py --out FOLDER
+
+Reads the stored runs on `frontier-confidence`, one folder of tests/reference/frontier_confidence for each subject, and
+writes sizes.csv (a row for each subject) and sizes.png: bits per test question and mean kappa with 95% intervals over
+questions, and as lines what other models, topics and text tell without steering. Told in docs/findings.md.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from onedial.core import InputError, program_parser, run_command
+
+if TYPE_CHECKING:
+    from onedial.show import Drawing
+
+STORED = Path(__file__).resolve().parent.parent / "tests" / "reference" / "frontier_confidence"
+MILLIONS = {"135m": 134.5, "270m": 268.1, "0.5b": 494.0, "1.5b": 1543.7}
+"""Parameters of each subject, embeddings among them."""
+RIVALS_OF = "0.5b"
+"""The run whose rivals are drawn as lines: they hang on the questions, not on the subject."""
+PANELS = {"bits": "bits per test question saved", "signal": "mean kappa at matched yes rates"}
+LINES = {"shared difficulty": "-", "mean of other models": "--", "text, from other models": ":"}
+ENDS = {"": "estimate", "_low": "low", "_high": "high"}
+
+
+def sizes(folder: Path) -> pd.DataFrame:
+    """One row for each subject, the smallest first.
+
+    Returns:
+        Index size; millions, judged and predicted (base models), bits and signal with _low and _high, p of the signal,
+        margin (bits of the unsteered margin), rho (of the dial's order and the margin's), r2_ml and its median by
+        chance, possible (bits that other models' answers save on the same questions).
+
+    Raises:
+        InputError: no run is stored there, or one of a subject whose size is not known.
+    """
+    rows = {}
+    for path in sorted(folder.glob("*/verdict.json")):
+        if path.parent.name not in MILLIONS:
+            raise InputError(f"{path.parent} is of unknown size; known are {', '.join(MILLIONS)}")
+        rows[path.parent.name] = _row(path.parent)
+    if not rows:
+        raise InputError(f"{folder} holds no run (SIZE/verdict.json); give the folder of the stored runs")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("size").sort_values("millions")
+
+
+def _row(folder: Path) -> dict[str, Any]:
+    verdict = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+    prediction, signal, line = (verdict[name] for name in ("prediction", "signal", "line"))
+    return {
+        "millions": MILLIONS[folder.name],
+        "judged": verdict["n_eligible"],
+        "predicted": prediction["n_predicted"],
+        **{f"bits{end}": prediction["bits"][name] for end, name in ENDS.items()},
+        **{f"signal{end}": signal[name] for end, name in ENDS.items()},
+        "p": signal["p"],
+        "margin": bits_by_source(folder)["unsteered margin"],
+        "rho": verdict["order"]["rho"],
+        "r2_ml": line["r2_ml"],
+        "r2_ml_by_chance": line["r2_ml_null_median"],
+        "possible": prediction["possible"]["estimate"],
+    }
+
+
+def bits_by_source(folder: Path) -> pd.Series:
+    """Bits of every source that a run was set beside, by all fitting answers."""
+    table = pd.read_csv(folder / "prediction.csv", dtype={"k": str})
+    return table[table["k"] == "all"].set_index("source")["bits"]
+
+
+def draw(table: pd.DataFrame, rivals: dict[str, pd.Series]) -> "Drawing":
+    """Bits and mean kappa against millions of parameters.
+
+    Args:
+        table: of `sizes`. rivals: `PANELS` -> what each rival reaches, index its name.
+    """
+    from onedial.show import COLOURS, FAINT, INK, Drawing, named, new_figure, styled
+
+    title = "A dial against 33 frontier models, by the size of its subject"
+
+    @styled
+    def drawn() -> Drawing:
+        figure = new_figure(3.6)
+        for axes, (name, words) in zip(figure.subplots(1, 2), PANELS.items(), strict=True):
+            axes.axhline(0, color=INK, linewidth=0.9)
+            for rival, dashes in LINES.items():
+                axes.axhline(rivals[name][rival], color=FAINT, linewidth=1.2, linestyle=dashes, label=rival)
+            axes.vlines(table["millions"], table[f"{name}_low"], table[f"{name}_high"], color=COLOURS[0], linewidth=1.6)
+            axes.plot(table["millions"], table[name], color=COLOURS[0], linewidth=0.9, label="the dial")
+            for size, row in table.iterrows():
+                point = axes.scatter(row["millions"], row[name], s=36, color=COLOURS[0], zorder=3)
+                named(point, f"{size}: {row[name]:.3f}")
+            axes.set_xscale("log")
+            axes.set_xlim(100, 2200)
+            axes.set_xticks(table["millions"], [str(size).upper() for size in table.index])
+            axes.minorticks_off()
+            axes.set_xlabel("parameters of the subject")
+            axes.set_ylabel(words)
+        figure.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=2)
+        return Drawing(figure, title, "")
+
+    return drawn()
+
+
+def main() -> None:
+    from onedial.show import save_figure
+
+    options = parse_options()
+    table, folder = sizes(STORED), STORED / RIVALS_OF
+    kappas = pd.read_csv(folder / "rivals.csv").set_index("rival")["signal"]
+    drawing = draw(table, {"bits": bits_by_source(folder), "signal": kappas})
+    options.out.mkdir(parents=True, exist_ok=True)
+    table.round(5).to_csv(options.out / "sizes.csv", lineterminator="\n")
+    save_figure(drawing.figure, options.out, "sizes")
+    print(table.round(3).to_string())
+
+
+def parse_options() -> argparse.Namespace:
+    parser = program_parser(__doc__)
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the table and the figure go")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
