@@ -490,6 +490,15 @@ RUNS: dict[str, Stored] = {
         minutes=8,
         rests_on=("frontier_confidence",),
     ),
+    "frontier-270m": Stored(
+        (
+            f"{SWEEP} --panel frontier-confidence --n-questions 400 --model gemma-3-270m --prompt 'examples YN' "
+            "--layer 13 --facts 30 --dtype bfloat16 --out {run}",
+        ),
+        copies("frontier-270m", f"{REFERENCE}/frontier_confidence/270m", *_JUDGED),
+        minutes=5,
+        rests_on=("frontier_confidence",),
+    ),
     "frontier-0.5b": Stored(
         (
             f"{SWEEP} --panel frontier-confidence --n-questions 400 --model qwen2.5-coder-0.5b-instruct --layer 17 "
@@ -517,7 +526,7 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=0.1,
         rests_on=("frontier_confidence",),
-        after=("frontier-135m", "frontier-0.5b", "frontier-1.5b"),
+        after=("frontier-135m", "frontier-270m", "frontier-0.5b", "frontier-1.5b"),
         text="Rests on tests/reference/frontier_confidence, which these runs have filled.",
     ),
     "frontier-all": Stored(
