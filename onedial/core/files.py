@@ -66,9 +66,12 @@ def path_inside(folder: Path, name: str) -> Path:
 
 
 def refuse_links_outwards(folder: Path) -> None:
-    """Raise InputError where anything in a folder that is to be written is a link to what lies outside of it."""
+    """Raise InputError where anything in a folder that is to be written is a link to what lies outside of it.
+
+    W&B keeps links of its own below `wandb`, where nothing else is written.
+    """
     for path in folder.rglob("*"):
-        if path.is_symlink() and _leads_out(path, folder):
+        if path.is_symlink() and _leads_out(path, folder) and folder / "wandb" not in path.parents:
             raise InputError(
                 f"{path} is a link that leads out of {folder}, and would be written through; put the file in its place"
             )

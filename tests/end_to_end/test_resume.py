@@ -20,7 +20,7 @@ from tiny_experiment import (
 )
 
 from onedial.core import configuration_hash
-from onedial.models.forward.runner import FastRunner
+from onedial.models.forward.runner import FastRunner, check_fast_paths
 from onedial.verdict import SweepRun
 
 __all__ = ["call"]
@@ -137,10 +137,21 @@ def test_a_finished_run_resumes_to_its_report_without_another_question(options, 
     (folder / "report.html").unlink()
     before = files_of(folder / "sweep") | files_of(folder / "vectors")
 
-    def never(*arguments, **options):
-        raise AssertionError("a question was asked at a magnitude")
+    start, checking = FastRunner.start, []
 
-    monkeypatch.setattr(FastRunner, "start", never)
+    def checked(*arguments):
+        checking.append(True)
+        try:
+            return check_fast_paths(*arguments)
+        finally:
+            checking.pop()
+
+    def never_but_to_check(*arguments, **options):
+        assert checking, "a question was asked at a magnitude"
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(FastRunner, "start", never_but_to_check)
+    monkeypatch.setattr("onedial.models.model.check_fast_paths", checked)
     ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
     assert ended.code == 0, ended.err
     assert (folder / "report.html").exists()

@@ -186,14 +186,14 @@ def test_a_list_of_layers_and_of_magnitudes_is_kept_to(steer):
 
 
 def test_raw_units_are_the_same_magnitudes_times_a_constant(steer, tmp_path):
-    norms, _ = steer(layer="2", magnitudes="-1,-0.5,0.5,1", targets="target 1,target 4")
+    norms, _ = steer(layer="2", magnitudes="-1,-0.5,0.5,1", target="target 1,target 4")
     vector = next((norms.path / "vectors").iterdir())
     loaded = SteeringVector.load(vector)
     scale = loaded.residual_norm / loaded.raw_norm
     raw, _ = steer(
         layer="2",
         unit="raw",
-        targets="target 1,target 4",
+        target="target 1,target 4",
         magnitudes=",".join(str(scale * step) for step in (-1, -0.5, 0.5, 1)),
         out=tmp_path / "raw",
     )

@@ -164,7 +164,7 @@ def test_one_question_and_one_respondent_give_nan_or_one_but_no_crash():
         (pd.DataFrame([[1, 0]], columns=["a", "a"]), "a occurs more than once"),
         (pd.DataFrame({"a": []}), "empty"),
         ([1, 0, 1], "1 dimension"),
-        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}), "a hold|a are of type"),
+        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}), "a are dates or times"),
     ],
 )
 def test_input_that_is_no_answer_is_refused_in_one_sentence(panel, message):

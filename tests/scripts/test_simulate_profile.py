@@ -8,7 +8,7 @@ from tiny_experiment import ROOT
 from onedial.verdict import PROFILE_VERDICTS
 
 SCRIPT = ROOT / "scripts" / "simulate_profile.py"
-OPTIONS = argparse.Namespace(items=24, controls=19, replicates=99)
+OPTIONS = argparse.Namespace(n_questions=24, controls=19, replicates=99)
 
 
 def simulate():

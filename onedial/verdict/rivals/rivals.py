@@ -34,7 +34,7 @@ import pandas as pd
 from scipy import sparse
 
 from onedial.asking import is_read
-from onedial.core import InputError, noticed
+from onedial.core import InputError, noticed, one_line
 from onedial.panels import FITTING, TEST
 from onedial.scale import fit_factor_model
 from onedial.stats import (
@@ -78,6 +78,7 @@ class Material:
     instructed: np.ndarray | None = None
     levels: np.ndarray | None = None
     _made: dict[str, np.ndarray | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    __repr__ = one_line
 
     def others(self, target: int) -> np.ndarray:
         """Mask of the targets of other base models."""
@@ -233,6 +234,7 @@ class Rival:
     one_order: bool = False
     own_answers: bool = False
     predicts: bool = True
+    __repr__ = one_line
 
     def of(self, name: str, material: Material) -> np.ndarray | None:
         """Its scores, checked.
