@@ -97,8 +97,9 @@ PUSHES = (UNTESTED, ANY_PUSH, THIS_DIRECTION)
 YES_BIAS = "mostly a yes-bias"
 UNREAD_DECIDE = "unread answers decide"
 SURFACE_AS_GOOD = "length, label or topic predicts as well"
+TOPICS_UNKNOWN = "no topics known"
 ASKED_OTHERWISE = "asked otherwise"
-FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, *CHECKS, ASKED_OTHERWISE)
+FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, TOPICS_UNKNOWN, *CHECKS, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_MODELS, MIN_CONTROLS = 5, 2, 99
 ONE_MODEL = "of one base model, by what is said of them"
@@ -296,6 +297,8 @@ def judge(
         flags.append(UNREAD_DECIDE)
     if reproduced in (NOT_ENOUGH, REPRODUCED) and prediction.surface_suffices:
         flags.append(SURFACE_AS_GOOD)
+    if reproduced in (NOT_ENOUGH, REPRODUCED) and len(set(matches.evidence.all_topics)) < 2:
+        flags.append(TOPICS_UNKNOWN)
     screened = screen(matches, texts)
     flags += [each.check for each in screened]
     if asked_otherwise:

@@ -71,7 +71,9 @@ def test_targets_made_by_steering_are_reproduced_and_a_shift_of_the_cut_is_recog
     found = judge(match_targets(sweep, panel, n_bootstrap=19))
     assert (found.reproduced, found.dial, found.push) == ("reproduced", verdict.TOWARDS, "untested")
     assert found.sentence.startswith("reproduced; 12 of 12 base models are predicted")
-    assert found.sentence.endswith("towards the targets; whether another push does as well is untested")
+    assert found.sentence.endswith(
+        "towards the targets; whether another push does as well is untested; no topics known"
+    )
     only_shifts, panel = simulated("moved cut", reordering=0.0)
     found = judge(match_targets(only_shifts, panel, n_bootstrap=19))
     assert (found.reproduced, found.dial) == ("reproduced", verdict.MOVED_CUT)
@@ -140,12 +142,12 @@ def test_a_direction_is_ranked_by_the_push_where_the_dial_is_a_moved_cut():
     found = judge(matches, N, N, controls=drawn_controls(matches))
     assert (found.push, found.direction.by, found.direction.rank) == (verdict.THIS_DIRECTION, "push", 1)
     assert found.direction.p == pytest.approx(0.01)
-    assert found.sentence.endswith("it takes this direction")
+    assert found.sentence.endswith("it takes this direction; no topics known")
     cheap = drawn_controls(matches)
     cheap.iloc[:9, cheap.columns.get_loc("push")] = found.direction.own["push"] / 2
     cheaper = judge(matches, N, N, controls=cheap)
     assert (cheaper.push, cheaper.direction.rank) == (verdict.ANY_PUSH, 10)
-    assert cheaper.sentence.endswith("any push of this size does as well")
+    assert cheaper.sentence.endswith("any push of this size does as well; no topics known")
 
 
 def test_a_direction_is_ranked_by_its_order_where_the_dial_reorders():
@@ -267,13 +269,24 @@ def facts_with(share):
 @pytest.mark.parametrize(("share", "flags"), [(0.24, []), (0.26, ["mostly a yes-bias"])])
 def test_a_dial_that_moves_unrelated_facts_by_more_than_a_quarter_is_flagged(steered_matches, share, flags):
     found = judge(steered_matches, N, N, facts=facts_with(share))
-    assert found.flags == flags
-    assert found.sentence.endswith("; ".join(flags))
+    assert found.flags == [*flags, verdict.TOPICS_UNKNOWN]
+    assert found.sentence.endswith("; ".join(found.flags))
+
+
+def test_a_signal_is_said_without_topics_only_with_a_flag_and_no_signal_needs_none():
+    sweep, panel = simulated("dial order", n_targets=9)
+    topics = pd.Series(np.arange(len(panel)) % 5, index=panel.index).astype(str)
+    told = judge(match_targets(sweep, panel, topics=topics, n_bootstrap=19), N, N)
+    assert told.reproduced in (verdict.NOT_ENOUGH, verdict.REPRODUCED)
+    assert verdict.TOPICS_UNKNOWN not in told.flags
+    sweep, panel = simulated("unrelated", n_targets=9)
+    unrelated = judge(match_targets(sweep, panel, n_bootstrap=19), N, N)
+    assert (unrelated.reproduced, unrelated.flags) == (verdict.NOT_REPRODUCED, [])
 
 
 def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(steered_matches):
     sweep, panel = simulated(n_questions=800)
-    assert judge(match_targets(sweep, panel, n_bootstrap=19), N, N).flags == []
+    assert judge(match_targets(sweep, panel, n_bootstrap=19), N, N).flags == [verdict.TOPICS_UNKNOWN]
     own = sweep["question_id"].map(panel.mean(axis=1))
     lost = (own.between(0.3, 0.7)) & (sweep["magnitude"] != 0) & (sweep["split"] == "test")
     found = judge(match_targets(sweep.assign(mass=sweep["mass"].mask(lost, 0.0)), panel, n_bootstrap=19), N, N)
