@@ -1,6 +1,6 @@
-"""Read a table that a user gives (JSONL, CSV or Parquet), and know where each of its rows stands in the file.
+"""Read a table that a user gives (JSONL, CSV, Parquet or Excel), and know where each of its rows stands in the file.
 
-Every reader gives cells as they stand: text from CSV, JSON values from JSONL, typed values from Parquet.
+Every reader gives cells as they stand: text from CSV, JSON values from JSONL, typed values from Parquet and Excel.
 What a cell means is decided by who asked for the table; `Table.where` lets that complaint name file and line.
 """
 
@@ -20,7 +20,7 @@ import pandas as pd
 
 from onedial.core import InputError, from_csv_cell, notice, one_line
 
-SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Table:
     Attributes:
         path: where the table comes from.
         frame: the cells, dtype object, index 0..n-1; a cell that the file leaves out is nan.
-        places: the line (text files) or row (Parquet) at which each row of `frame` begins, from 1.
+        places: the line (text files) or row (Parquet, Excel) at which each row of `frame` begins, from 1.
         unit: "line" or "row", whichever `places` counts.
     """
 
@@ -79,8 +79,9 @@ class Table:
 
 
 def read_table(path: str | Path) -> Table:
-    """Read a table by its file name's ending: .jsonl, .csv (or .tsv), either with .gz after it, .parquet.
+    """Read a table by its file name's ending: .jsonl, .csv (or .tsv), either with .gz after it, .parquet, .xlsx.
 
+    Of a workbook the first sheet is read, its formulas by the values that were stored; the first row names the columns.
     CSV may be separated by commas, semicolons or tabs; text is UTF-8, with or without a byte order mark.
 
     Raises:
@@ -237,6 +238,29 @@ def _read_parquet(path: Path) -> Table:
     return Table(path, frame.drop(columns=unnamed_index), list(range(1, len(frame) + 1)), "row")
 
 
+def _read_excel(path: Path) -> Table:
+    import zipfile
+
+    import openpyxl
+
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+    except (zipfile.BadZipFile, KeyError, ValueError, IndexError, SyntaxError) as error:
+        raise InputError(f"{path} is no whole Excel workbook ({error}); save it again as .xlsx, or as CSV") from error
+    if len(book.worksheets) > 1:
+        notice(f"{path}: of {len(book.worksheets)} sheets the first is read, {book.worksheets[0].title!r}")
+    filled = [(place, row) for place, row in enumerate(rows, start=1) if not all(is_blank(cell) for cell in row)]
+    if not filled:
+        raise InputError(f"{path} is empty: its first sheet holds no rows; check that it is the sheet that is meant")
+    header = ["" if is_blank(cell) else str(cell).strip() for cell in filled[0][1]]
+    named = [place for place, name in enumerate(header) if name]
+    _refuse_repeated_columns(path, [header[place] for place in named])
+    cells = [[row[place] if place < len(row) else None for place in named] for _, row in filled[1:]]
+    frame = pd.DataFrame(cells, columns=[header[place] for place in named], dtype=object)
+    return Table(path, frame, [place for place, _ in filled[1:]], "row")
+
+
 def _refuse_repeated_columns(path: Path, names: list[str]) -> None:
     repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if repeated:
@@ -276,5 +300,6 @@ _READERS: dict[str, Callable[[Path], Table]] = {
     ".csv": _read_csv,
     ".tsv": _read_csv,
     ".parquet": _read_parquet,
+    ".xlsx": _read_excel,
 }
 _TEXTS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")

@@ -442,7 +442,8 @@ HOSTILE = [
         "line 2, column 'unknowable' holds 'perhaps'; give true or false",
     ),
     ("q.parquet", b"PAR1 and nothing more", "is no whole Parquet file"),
-    ("q.xlsx", b"PK", "ends in '.xlsx'; tables are read from .jsonl, .csv"),
+    ("q.ods", b"PK", "ends in '.ods'; tables are read from .jsonl, .csv"),
+    ("q.xlsx", b"PK", "is no whole Excel workbook"),
 ]
 
 

@@ -284,7 +284,8 @@ def test_a_config_file_with_a_value_that_no_option_has_is_refused_by_the_parser(
         ("q.csv", "id,words\n1,Who?\n", ["no column 'question'"]),
         ("q.csv", "id,question\n1,Who?\n1,What?\n", ["the id '1' twice"]),
         ("q.csv", "id,question\n1,Who?\n2,\n", ["line 3", "blank"]),
-        ("q.xlsx", "anything", ["'.xlsx'"]),
+        ("q.ods", "anything", ["'.ods'"]),
+        ("q.xlsx", "anything", ["is no whole Excel workbook"]),
         (None, None, ["there are no questions called 'quizzes'"]),
     ],
 )

@@ -78,6 +78,23 @@ def test_wide_formats_agree(tmp_path):
         pd.testing.assert_frame_equal(text.answers, other.answers)
 
 
+def test_the_first_sheet_of_a_workbook_is_read_with_its_types_and_its_rows_keep_their_numbers(tmp_path):
+    path = tmp_path / "p.xlsx"
+    columns = ["question_id", "question", "m1", "m2"]
+    rows = pd.DataFrame([[7, "Who?", 1, "yes"], [None] * 4, [8, "What?", 0, None]], columns=columns, dtype=object)
+    with pd.ExcelWriter(path) as book:
+        rows.to_excel(book, sheet_name="answers", index=False)
+        pd.DataFrame({"note": ["of no use"]}).to_excel(book, sheet_name="notes", index=False)
+    with pytest.warns(Notice, match="of 2 sheets the first is read, 'answers'"):
+        panel = load_panel(path)
+    assert panel.answers["m1"].to_dict() == {"7": 1, "8": 0}
+    assert panel.answers["m2"].isna().to_dict() == {"7": False, "8": True}
+    rows.loc[2, "m1"] = "perhaps"
+    rows.to_excel(path, index=False)
+    with pytest.raises(InputError, match="row 4, column 'm1' holds 'perhaps'"):
+        load_panel(path)
+
+
 def test_a_parquet_panel_whose_ids_are_the_index_is_read(tmp_path):
     frame = pd.DataFrame({"m1": [1.0, 0.0]}, index=pd.Index(["q1", "q2"], name="question_id"))
     frame.to_parquet(tmp_path / "p.parquet")
