@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test check lint notebooks docs clean
+.PHONY: study sweep test check mutants lint notebooks docs clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -27,6 +27,10 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	@tests="$$($(BIN)/python scripts/tests_for.py)" && if test -z "$$tests"; then echo "nothing was changed"; else \
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow" $$tests $(ARGS); fi
+
+# Which decisions of a folder no test notices when they are turned: make mutants ROOM=onedial/core/run ARGS="--n 40"
+mutants: $(VENV)/installed-dev
+	$(BIN)/python scripts/mutants.py $(ROOM) $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 from tests_for import ROOT, tests_for
@@ -33,8 +34,15 @@ COMPARISONS = {
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
 }  # fmt: skip
 SIGNS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
-OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any", "idxmin": "idxmax", "idxmax": "idxmin",
-             "argmin": "argmax", "argmax": "argmin", "floor": "ceil", "ceil": "floor", "head": "tail", "tail": "head"}  # fmt: skip
+PAIRS = (
+    ("min", "max"),
+    ("any", "all"),
+    ("idxmin", "idxmax"),
+    ("argmin", "argmax"),
+    ("floor", "ceil"),
+    ("head", "tail"),
+)
+OPPOSITES = {each: other for pair in PAIRS for each, other in (pair, pair[::-1])}
 SEEDS = ("seed", "rng", "random_state")
 TIME_PER_MUTANT = 300.0
 
@@ -63,7 +71,7 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
         offsets.append(offsets[-1] + len(line))
     text = source.encode()
 
-    def place(node: ast.AST) -> tuple[int, int]:
+    def place(node: Any) -> tuple[int, int]:
         return offsets[node.lineno - 1] + node.col_offset, offsets[node.end_lineno - 1] + node.end_col_offset
 
     found: list[Mutant] = []
@@ -91,7 +99,7 @@ def _within_functions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
     yield from walk(tree, "")
 
 
-def _turned(node: ast.AST, place, text: bytes) -> Iterator[tuple[int, int, str]]:
+def _turned(node: ast.AST, place: Callable[[Any], tuple[int, int]], text: bytes) -> Iterator[tuple[int, int, str]]:
     """Start, end and new text of each way in which one node can decide otherwise."""
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
@@ -100,18 +108,21 @@ def _turned(node: ast.AST, place, text: bytes) -> Iterator[tuple[int, int, str]]
     elif isinstance(node, ast.BoolOp):
         for left, right in zip(node.values, node.values[1:], strict=False):
             yield _between(place(left)[1], place(right)[0], text, "or" if isinstance(node.op, ast.And) else "and")
-    elif isinstance(node, ast.BinOp) and type(node.op) in SIGNS and not isinstance(node.left, ast.Constant | ast.JoinedStr):
+    elif (
+        isinstance(node, ast.BinOp)
+        and type(node.op) in SIGNS
+        and not isinstance(node.left, ast.Constant | ast.JoinedStr)
+    ):
         yield _between(place(node.left)[1], place(node.right)[0], text, SIGNS[type(node.op)])
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert | ast.USub):
         yield place(node)[0], place(node.operand)[0], ""
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
         start, end = place(node.test)
         yield start, end, f"not ({text[start:end].decode()})"
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        start, end = place(node)
-        yield start, end, str(node.value + 1) if isinstance(node.value, int) else repr(1 - node.value)
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield *place(node), str(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield *place(node), repr(node.value + 1 if isinstance(node.value, int) else 1 - node.value)
     elif isinstance(node, ast.keyword) and node.arg in SEEDS and not isinstance(node.value, ast.Constant):
         yield *place(node.value), "0"
     elif isinstance(node, ast.Attribute) and node.attr in OPPOSITES:
@@ -129,36 +140,29 @@ def _between(start: int, end: int, text: bytes, operator: str) -> tuple[int, int
     return at, at + len(core.encode()), operator
 
 
-class Laboratory:
-    """A copy of the project in which one file after another is changed and tested."""
+def copy_project(folder: Path) -> None:
+    """Every file that git knows of, as it lies here."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in listed.splitlines():
-            if (ROOT / name).is_file():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
 
-    def notices(self, tests: Sequence[str], seconds: float) -> bool:
-        """Whether a test fails, or does not end."""
-        environment = os.environ | {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-        try:
-            done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return True
-        return done.returncode != 0
-
-    def try_out(self, mutant: Mutant, tests: Sequence[str]) -> bool:
-        """Whether the tests notice this mutant; the file is as before afterwards."""
-        file = self.folder / mutant.file
-        before = file.read_bytes()
-        try:
-            file.write_bytes(before[: mutant.start] + mutant.after.encode() + before[mutant.end :])
-            return self.notices(tests, TIME_PER_MUTANT)
-        finally:
-            file.write_bytes(before)
+def is_noticed(mutant: Mutant, folder: Path, tests: Sequence[str], seconds: float = TIME_PER_MUTANT) -> bool:
+    """Whether a test of a copied project fails on this mutant, or does not end; the file is as before afterwards."""
+    file = folder / mutant.file
+    before = file.read_bytes()
+    paths = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    try:
+        file.write_bytes(before[: mutant.start] + mutant.after.encode() + before[mutant.end :])
+        done = subprocess.run(command, cwd=folder, env=os.environ | paths, capture_output=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        file.write_bytes(before)
+    return done.returncode != 0
 
 
 def tests_of(file: str) -> list[str]:
@@ -183,7 +187,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = [room] if room.is_file() else sorted(room.rglob("*.py"))
     if not files:
         raise InputError(f"{options.room} holds no Python file; give a folder or file of this project")
-    every = [each for file in files for each in mutants_of(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"))]
+    every = [
+        each for file in files for each in mutants_of(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"))
+    ]
     drawn = random.Random(options.seed).sample(every, min(options.n, len(every)))
     if options.list:
         print("\n".join(each.key for each in drawn))
@@ -191,11 +197,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reasons = yaml.safe_load((ROOT / LISTED).read_text(encoding="utf-8")) or {}
     survivors, stale = [], []
     with tempfile.TemporaryDirectory() as folder:
-        laboratory = Laboratory(Path(folder))
+        copy_project(Path(folder))
         for at, mutant in enumerate(drawn, 1):
             began, tests = time.monotonic(), tests_of(mutant.file)
-            noticed = bool(tests) and laboratory.try_out(mutant, tests)
-            print(f"{at}/{len(drawn)} {'noticed ' if noticed else 'SURVIVED'} {time.monotonic() - began:4.0f} s  {mutant.key}", flush=True)
+            noticed = bool(tests) and is_noticed(mutant, Path(folder), tests)
+            said = f"{'noticed ' if noticed else 'SURVIVED'} {time.monotonic() - began:4.0f} s"
+            print(f"{at}/{len(drawn)} {said}  {mutant.key}", flush=True)
             if noticed and mutant.key in reasons:
                 stale.append(mutant.key)
             elif not noticed and mutant.key not in reasons:
