@@ -108,11 +108,7 @@ def _turned(node: ast.AST, place: Callable[[Any], tuple[int, int]], text: bytes)
     elif isinstance(node, ast.BoolOp):
         for left, right in zip(node.values, node.values[1:], strict=False):
             yield _between(place(left)[1], place(right)[0], text, "or" if isinstance(node.op, ast.And) else "and")
-    elif (
-        isinstance(node, ast.BinOp)
-        and type(node.op) in SIGNS
-        and not isinstance(node.left, ast.Constant | ast.JoinedStr)
-    ):
+    elif isinstance(node, ast.BinOp) and type(node.op) in SIGNS and not any(map(_is_text, (node.left, node.right))):
         yield _between(place(node.left)[1], place(node.right)[0], text, SIGNS[type(node.op)])
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert | ast.USub):
         yield place(node)[0], place(node.operand)[0], ""
@@ -130,6 +126,10 @@ def _turned(node: ast.AST, place: Callable[[Any], tuple[int, int]], text: bytes)
         yield end - len(node.attr), end, OPPOSITES[node.attr]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OPPOSITES:
         yield *place(node.func), OPPOSITES[node.func.id]
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _between(start: int, end: int, text: bytes, operator: str) -> tuple[int, int, str]:
