@@ -1,4 +1,4 @@
-"""Ask in every way: choices, pairs, pressure, second looks, foretold answers, passages, beliefs, hedges, abstention.
+"""Ask in every way: choices, pairs, pressure, second looks, predicted answers, passages, beliefs, hedges, abstention.
 
     python experiments/ask_battery.py                                       # embedded model, every test, 40 questions
     python experiments/ask_battery.py --model MODEL,MODEL,MODEL --n-questions 120
@@ -7,7 +7,7 @@
 
 Each respondent (a model, or a subject at a setting of its dial) is put through each test (docs/instruments.md). Writes
 answers/TEST/ (everything that was said), TEST.csv (its scores), overview.csv (what each says first) and two figures.
-What cannot be read in more than half of the answers gets no number. A run that was broken off goes on with --resume and
+What cannot be read in more than half of the answers gets no number. An interrupted run continues with --resume and
 the same options.
 """
 

@@ -9,7 +9,7 @@ summarising), one by one in a conversation and all at once, and once more after 
 sentence; then the tasks themselves, graded. Writes ratings/ and tasks/ (every answer), scores.csv, coherence.csv (alpha
 over three models or more), revisions.csv, conditions.csv (mixed model), accuracy.csv. A scale of your own is a CSV file
 with the columns text (shown as it stands) and keyed (1, -1).
-A run that was broken off goes on with --resume and the same options.
+An interrupted run continues with --resume and the same options.
 """
 
 import argparse

@@ -6,7 +6,7 @@
 
 Writes association.csv, restriction.csv and difficulty.csv, as score_self_prediction.py reads them, and every answer
 into parts/. Words are our own list of 120 with four options each; requests are those of `--panel frontier`;
-questions the embedded ones. A run that was broken off goes on with --resume and the same options.
+questions the embedded ones. An interrupted run continues with --resume and the same options.
 """
 
 import argparse

@@ -7,8 +7,8 @@
            --panel my_panel.csv --n-questions 1000 --wandb online
     accelerate launch --num_processes 8 experiments/steer_sweep.py ...     # questions shared out, one result
 
-The run's folder (default runs/<time>-<model>-<configuration>) holds everything that report.html says. A run that was
-broken off goes on with --resume and the same options.
+The run's folder (default runs/<time>-<model>-<configuration>) holds everything that report.html says. An interrupted
+run continues with --resume and the same options.
 """
 
 import argparse

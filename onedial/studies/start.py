@@ -126,7 +126,7 @@ def _mirror_of(options: argparse.Namespace) -> Mirror | None:
     mirror = Mirror(options.out, options.mirror)
     held = mirror.holds_a_run()
     if held and not options.resume:
-        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to go on with it, or another")
+        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to continue it, or another")
     if held and not (mirror.folder.exists() and any(mirror.folder.iterdir())):
         say(f"fetched from {options.mirror}: {mirror.fetch()} files")
     return mirror

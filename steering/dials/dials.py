@@ -1,7 +1,7 @@
 """Dials: anything with one setting that turns a subject from no to yes, behind one interface.
 
     dial.ask(model, questions, template, settings)     a setting gives answers: margin and mass of each question
-    dial.on_text(model, settings)                      and what it does to text that is none of its business
+    dial.on_text(model, settings)                      and what it does to neutral text
 
     InterventionDial   an intervention; the setting is its magnitude, in its unit
     MovedCut           the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats

@@ -187,7 +187,7 @@ class Run:
     def resume(
         cls, path: Path | str, program: str, configuration: Mapping[str, Any], may_change: Collection[str] = ()
     ) -> "Run":
-        """Go on with a run that was broken off; a missing or empty folder (killed at once) begins a new run.
+        """Continue an interrupted run; a missing or empty folder (killed at once) begins a new run.
 
         Raises:
             InputError: the stored configuration differs in a key that changes results, another process is still

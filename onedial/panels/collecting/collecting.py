@@ -103,7 +103,7 @@ def latest(rows: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Pending:
-    """What one entry is still to be asked with one instrument, the same how-manieth time."""
+    """What one entry is still to be asked with one instrument, the same repeat."""
 
     entry: RespondentModel
     instrument: Instrument
@@ -138,7 +138,7 @@ def probes_for(entries: Iterable[RespondentModel], start: int) -> list[Pending]:
     """The probe questions, for each entry behind a provider that is asked anything now.
 
     Args:
-        start: the how-manieth time the collection is begun, from 0.
+        start: how often the collection was started before.
     """
     own = {entry.label: entry for entry in entries if entry.provider is not None}
     return [Pending(entry, PROBE, start, list(PROBES)) for entry in own.values()]

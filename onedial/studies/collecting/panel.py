@@ -117,7 +117,7 @@ def tell_about_providers(collection: Collection, run: Run, notes: Notes) -> None
         print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
         if unknown := int(costs["unknown"].iloc[-1]):
             print(
-                f"of {unknown} requests nobody knows what they did cost (timed out, broken off, failed at the server, "
+                f"of {unknown} requests nobody knows what they did cost (timed out, interrupted, failed at the server, "
                 "or counted absurdly): they count as what they may have cost at most"
             )
         write_csv(costs.rename_axis(["respondent", "instrument"]).reset_index(), run.file("costs.csv"))
