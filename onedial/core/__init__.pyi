@@ -17,7 +17,7 @@ from .run.options import add_run_options, configuration_of, parse_run_options
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
-from .suggestions import did_you_mean, nearest
+from .suggestions import Named, did_you_mean, nearest
 
 __all__ = [
     "LEDGER",
@@ -27,6 +27,7 @@ __all__ = [
     "Ledger",
     "Manifest",
     "Mirror",
+    "Named",
     "Notes",
     "Notice",
     "Parts",

@@ -42,8 +42,7 @@ from steering.dials.dials import RATES
 from steering.effects.side_effects import REVERSED_SETTINGS
 from steering.planning.cost import STAGES, CostPrediction, predict_cost, predict_writing, with_more_readout
 from steering.planning.layers import candidate_layers
-from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
-from steering.planning.plan import RANGE_QUESTIONS
+from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
 from steering.planning.speed import measure_speed
 
