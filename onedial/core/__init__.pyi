@@ -5,7 +5,8 @@ from .errors import InputError
 from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
-from .processes import is_first_process, say
+from .processes import is_first_process
+from .pulse import at_work, heard, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
 from .run.journal import Journal
@@ -33,6 +34,7 @@ __all__ = [
     "Parts",
     "Run",
     "add_run_options",
+    "at_work",
     "atomic_path",
     "cache_dir",
     "configuration_hash",
@@ -41,6 +43,7 @@ __all__ = [
     "first_difference",
     "flat",
     "from_csv_cell",
+    "heard",
     "html_card",
     "is_first_process",
     "library_versions",
