@@ -240,7 +240,7 @@ class OpenModel:
     # ---- writing ----------------------------------------------------------------------------------------------------
 
     @overload
-    def generate(
+    def generate(  # type: ignore[overload-overlap]  # a text is a sequence of texts as well, and comes first
         self,
         prompts: str | Prompt,
         *,

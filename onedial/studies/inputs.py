@@ -138,7 +138,7 @@ def layers_by_config(options: argparse.Namespace) -> list[int]:
     from steering import candidate_layers
 
     candidate_layers(str(options.layer), 10**6)  # what is written wrongly is wrong in any model
-    config, _ = load_config(resolve_weights(options.model, options.revision))
+    config, _ = load_config(resolve_weights(options.model, options.revision, convert=False))
     return candidate_layers(str(options.layer), config.get_text_config().num_hidden_layers)
 
 
