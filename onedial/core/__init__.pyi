@@ -5,7 +5,8 @@ from .errors import InputError
 from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
-from .processes import is_first_process, say
+from .processes import is_first_process
+from .pulse import at_work, heard, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
 from .run.journal import Journal
@@ -17,7 +18,7 @@ from .run.options import add_run_options, configuration_of, parse_run_options
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
-from .suggestions import did_you_mean, nearest
+from .suggestions import Named, did_you_mean, nearest
 
 __all__ = [
     "LEDGER",
@@ -27,11 +28,13 @@ __all__ = [
     "Ledger",
     "Manifest",
     "Mirror",
+    "Named",
     "Notes",
     "Notice",
     "Parts",
     "Run",
     "add_run_options",
+    "at_work",
     "atomic_path",
     "cache_dir",
     "configuration_hash",
@@ -40,6 +43,7 @@ __all__ = [
     "first_difference",
     "flat",
     "from_csv_cell",
+    "heard",
     "html_card",
     "is_first_process",
     "library_versions",

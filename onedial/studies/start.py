@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import InputError, Mirror, Notes, Run, configuration_of, is_first_process, say
+from onedial.core import InputError, Mirror, Notes, Run, at_work, configuration_of, is_first_process, say
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -59,12 +59,12 @@ class Start:
         Raises:
             InputError: as `onedial.models.load_model`.
         """
-        self.set_threads()
-        from onedial.models import load_model
+        with at_work(f"loading {options.model}"):
+            self.set_threads()
+            from onedial.models import load_model
 
-        model = load_model(
-            options.model, revision=options.revision, dtype=options.dtype, device=device, device_map=options.device_map
-        )
+            how = {"revision": options.revision, "dtype": options.dtype, "device_map": options.device_map}
+            model = load_model(options.model, device=device, **how)
         say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
         return model
 

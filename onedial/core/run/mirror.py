@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from onedial.core.errors import InputError
 from onedial.core.files import path_inside
-from onedial.core.processes import say
+from onedial.core.pulse import say
 from onedial.core.run.configuration import FILE as CONFIGURATION
 from onedial.core.run.files import TEMPORARY
 from onedial.core.run.lock import LOCKS

@@ -25,6 +25,7 @@ from onedial.core.errors import InputError
 from onedial.core.files import refuse_links_outwards, write_json, write_text
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
+from onedial.core.pulse import at_work
 from onedial.core.run import provenance
 from onedial.core.run.configuration import FILE as CONFIGURATION
 from onedial.core.run.configuration import WITHOUT_EFFECT, configuration_hash, first_difference
@@ -327,7 +328,8 @@ class Run:
         self.log(f"{name}: started")
         started, begin, completed = provenance.utc_now(), time.perf_counter(), False
         try:
-            yield
+            with at_work(name, announce=False):
+                yield
             completed = True
         finally:
             seconds = round(time.perf_counter() - begin, 3)
