@@ -8,6 +8,7 @@ from .plain_values import plain, whole_characters
 from .processes import is_first_process, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
+from .run.hashes import FilesCheck, check_files
 from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
@@ -21,6 +22,7 @@ from .suggestions import did_you_mean, nearest
 
 __all__ = [
     "LEDGER",
+    "FilesCheck",
     "InputError",
     "Journal",
     "KeysOf",
@@ -34,6 +36,7 @@ __all__ = [
     "add_run_options",
     "atomic_path",
     "cache_dir",
+    "check_files",
     "configuration_hash",
     "configuration_of",
     "did_you_mean",

@@ -30,7 +30,7 @@ from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 
-JOURNAL = ("log.txt", "manifest.json")
+JOURNAL = ("log.txt", "manifest.json", "sha256.txt")
 """What a refused attempt may write into a run: that it was tried."""
 
 
