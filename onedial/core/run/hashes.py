@@ -8,6 +8,7 @@ is W&B's own and stands in no list.
 import os
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from onedial.core.errors import InputError
@@ -35,9 +36,9 @@ class FileHashes:
         with atomic_path(self.folder / FILE) as temporary:
             temporary.write_bytes(b"".join(lines))
 
-    def changed(self) -> list[str]:
-        """The listed files that are other now than they were; those that are gone are not among them."""
-        listed = read_hashes(self.folder) or {}
+    def changed(self, pattern: str = "*") -> list[str]:
+        """The listed files of such names that are other now than they were; those that are gone are not among them."""
+        listed = {name: found for name, found in (read_hashes(self.folder) or {}).items() if fnmatch(name, pattern)}
         return [name for name in listed if (self.folder / name).is_file() and self._hash_of(name) != listed[name]]
 
     def _hash_of(self, name: str) -> str:

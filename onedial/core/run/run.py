@@ -133,6 +133,7 @@ class Run:
             run = cls(path)
             _refuse_other(run, configuration, may_change)
             refuse_links_outwards(path)
+            _refuse_changed_parts(FileHashes(path))
             return run.manifest.facts
         _leftovers(path)
         _try(path)
@@ -174,8 +175,9 @@ class Run:
         run = cls(path)
         if write:
             refuse_links_outwards(run.path)
+            hashes = _refuse_changed_parts(FileHashes(run.path))
             run._lock = RunLock(run.path)
-            run._compare_files()
+            run._go_on_listing(hashes)
         return run
 
     @classmethod
@@ -205,8 +207,9 @@ class Run:
         run = cls(path)
         _refuse_other(run, configuration, may_change)
         refuse_links_outwards(path)
+        hashes = _refuse_changed_parts(FileHashes(path))
         run._lock = RunLock(path)
-        run._compare_files()
+        run._go_on_listing(hashes)
         run.config |= {name: plain(configuration[name]) for name in may_change if name in configuration}
         _write_configuration(path, run.config)
         for leftover in path.rglob(TEMPORARY):
@@ -427,16 +430,9 @@ class Run:
         if self._hashes is not None:
             self._hashes.write()
 
-    def _compare_files(self) -> None:
-        """Refuse a part that is not as it was written, and note other files of which that is so; then go on listing."""
-        hashes = FileHashes(self.path)
-        changed = [name for name in hashes.changed() if not any(fnmatch(name, growing) for growing in GROWING)]
-        if parts := [name for name in changed if fnmatch(name, f"*/{PART}")]:
-            raise InputError(
-                f"{self.path / parts[0]} is not as this run wrote it; restore it from a copy, or delete it and pass "
-                "--resume, which makes it again"
-            )
-        if changed:
+    def _go_on_listing(self, hashes: FileHashes) -> None:
+        """Note which files are not as they were listed, before they are listed anew."""
+        if changed := [name for name in hashes.changed() if not any(fnmatch(name, growing) for growing in GROWING)]:
             self.note(
                 f"{len(changed)} files were not as this run had listed them when it was opened to go on (somebody "
                 f"changed them, or it was killed while it wrote them again): {', '.join(changed)}"
@@ -496,6 +492,16 @@ def _try(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
         each.rmdir()
+
+
+def _refuse_changed_parts(hashes: FileHashes) -> FileHashes:
+    """Raise InputError where a part of a table, which is never written twice, is not as it was listed."""
+    if parts := hashes.changed(f"*/{PART}"):
+        raise InputError(
+            f"{hashes.folder / parts[0]} is not as this run wrote it; restore it from a copy, or delete it and pass "
+            "--resume, which makes it again"
+        )
+    return hashes
 
 
 def _write_configuration(path: Path, configuration: Mapping[str, Any]) -> None:
