@@ -50,6 +50,7 @@ $(VENV)/installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet -r requirements.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-deps "repeng==0.4.0"
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
