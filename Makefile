@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test check lint notebooks docs clean
+.PHONY: study sweep test check lint notebooks docs sbom clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -40,6 +40,12 @@ notebooks: $(VENV)/installed-dev
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet $(ARGS)
 
+# What is installed, by name, version, licence and what needs it (CycloneDX), into sbom.json; hashes: requirements.lock.
+sbom: $(VENV)/installed
+	$(PYTHON) -m venv $(VENV)-sbom
+	$(VENV)-sbom/bin/python -m pip install --quiet "cyclonedx-bom==7.5.0"
+	$(VENV)-sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o sbom.json $(BIN)/python
+
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; pass PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
@@ -58,4 +64,4 @@ $(VENV)/installed-docs: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-sbom

@@ -2,7 +2,7 @@ from .cards import html_card, one_line
 from .command_line import KeysOf, natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
-from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
+from .files import LARGEST, atomic_path, cache_dir, refuse_large, sha256_of_file, sha256_of_text, write_json, write_text
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
 from .processes import is_first_process, say
@@ -21,6 +21,7 @@ from .run.run import Run
 from .suggestions import did_you_mean, nearest
 
 __all__ = [
+    "LARGEST",
     "LEDGER",
     "FilesCheck",
     "InputError",
@@ -59,6 +60,7 @@ __all__ = [
     "read_json",
     "read_ledger",
     "read_table",
+    "refuse_large",
     "run_command",
     "say",
     "sha256_of_file",
