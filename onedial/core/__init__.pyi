@@ -2,13 +2,14 @@ from .cards import html_card, one_line
 from .command_line import KeysOf, natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
-from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
+from .files import LARGEST, atomic_path, cache_dir, refuse_large, sha256_of_file, sha256_of_text, write_json, write_text
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
 from .processes import is_first_process
 from .pulse import at_work, heard, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
+from .run.hashes import FilesCheck, check_files
 from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
@@ -21,7 +22,9 @@ from .run.run import Run
 from .suggestions import Named, did_you_mean, nearest
 
 __all__ = [
+    "LARGEST",
     "LEDGER",
+    "FilesCheck",
     "InputError",
     "Journal",
     "KeysOf",
@@ -37,6 +40,7 @@ __all__ = [
     "at_work",
     "atomic_path",
     "cache_dir",
+    "check_files",
     "configuration_hash",
     "configuration_of",
     "did_you_mean",
@@ -60,6 +64,7 @@ __all__ = [
     "read_json",
     "read_ledger",
     "read_table",
+    "refuse_large",
     "run_command",
     "say",
     "sha256_of_file",

@@ -12,6 +12,8 @@ import pandas as pd
 from onedial.core.errors import InputError
 from onedial.core.run.files import read_table, write_table
 
+PART = "part-*.parquet"
+
 
 class Parts:
     """The parts of one folder: part-00000.parquet, part-00001.parquet, ...; of further processes part-p1-00000 ...
@@ -73,4 +75,4 @@ class Parts:
 
     def files(self) -> list[Path]:
         """The parts in the order of writing; temporary files are none."""
-        return sorted(self.folder.glob("part-*.parquet"))
+        return sorted(self.folder.glob(PART))
