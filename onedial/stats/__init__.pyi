@@ -1,4 +1,5 @@
 from .agreement import count, count_permuted, count_resampled, interval
+from .alike import nearest_texts
 from .answers import (
     Answers,
     PsychometricsWarning,
@@ -62,6 +63,7 @@ __all__ = [
     "least_z",
     "model_means",
     "names",
+    "nearest_texts",
     "number",
     "number_of",
     "numbers_or_nan",

@@ -7,7 +7,8 @@
     not reproduced                            p of S above .05
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
-                                              leave; or not shown to be more than length, label or topic predict
+                                              leave; or not shown to be more than length, label or topic predict; or
+                                              no topics are known, and it may tell of topics alone (`alike`)
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -262,9 +263,8 @@ def judge(
         seed: of permutations and resamples.
         line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
-        prediction: what the dial predicts (`prediction.predict`); None: from the matches alone, without what is known
-            of the questions' texts.
-        texts: of the sweep's questions, for screening.
+        prediction: what the dial predicts (`prediction.predict`); None: from the matches and the texts.
+        texts: of the sweep's questions; without them, and without topics, nothing is called reproduced.
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.
@@ -279,7 +279,7 @@ def judge(
     order = own.order()
     reach = reached_share(matches)
     if prediction is None:
-        prediction, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=n_bootstrap, seed=seed)
+        prediction, _ = predict(matches, ground_of(matches, texts=texts), (ALL,), n_bootstrap=n_bootstrap, seed=seed)
     one_model = of_one_name(matches) or prediction.n_models < MIN_MODELS
     reproduced, because = _reproduced(judged, one_model, reach, signal_number, prediction)
     dial = _dial(order, signal_number)
@@ -297,7 +297,7 @@ def judge(
         flags.append(UNREAD_DECIDE)
     if reproduced in (NOT_ENOUGH, REPRODUCED) and prediction.surface_suffices:
         flags.append(SURFACE_AS_GOOD)
-    if reproduced in (NOT_ENOUGH, REPRODUCED) and len(set(matches.evidence.all_topics)) < 2:
+    if reproduced in (NOT_ENOUGH, REPRODUCED) and not prediction.topics:
         flags.append(TOPICS_UNKNOWN)
     screened = screen(matches, texts)
     flags += [each.check for each in screened]
