@@ -20,6 +20,7 @@ the procedure, and says nothing about any model.
     exams honest, untold the same over exam questions
     fifth topics, untold r = .6, and a fifth of dial and D is about which topics are easy; embedded questions
     five wordings        r = 0, but 80 questions stand there in about five wordings each, alike in dial and D by .9
+    five wordings, told  the same, and a column wording_of says so
     hard yes blank       r = 0, and 40% of the yes to the questions that turn late are blank
     length alone         dial and D have nothing in common but the length of the question
     all rates .9         r = .6, every target says yes nine times in ten
@@ -57,6 +58,7 @@ CELLS: dict[str, dict[str, Any]] = {
     "exams honest, untold": {"r": 0.6, "labelled": False, "texts": "frontier-confidence"},
     "fifth topics, untold": {"r": 0.6, "by": "topics", "share": 0.2, "labelled": False, "texts": "embedded"},
     "five wordings": {"by": "wordings", "labelled": False},
+    "five wordings, told": {"by": "wordings", "labelled": False, "grouped": True},
     "hard yes blank": {"r": 0.0, "blank": 0.4},
     "length alone": {"by": "length"},
     "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
@@ -96,9 +98,10 @@ def panel_of(
     framings: int = 0,
     told: bool = True,
     labelled: bool = True,
+    grouped: bool = False,
     blank: float = 0.0,
 ) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
-    """A sweep, its questions (id, question, topic), a panel, and what is said of its respondents.
+    """A sweep, its questions (id, question, topic; wording_of where grouped), a panel, and its table of respondents.
 
     Args:
         share: of dial and D that lies between topics, or wordings; None: a half of topics, nine tenths of wordings.
@@ -132,9 +135,11 @@ def panel_of(
         scale = np.sqrt(share) * alike[questions["topic"].astype(int)] + np.sqrt(1 - share) * own
     if not labelled:
         asked = pd.DataFrame({"id": questions["question_id"]})
+        if grouped:
+            asked["wording_of"] = questions["topic"]
         splits = dict(zip(asked["id"], assign_splits(asked, seed=0), strict=True))
         sweep = sweep.assign(topic="", split=sweep["question_id"].map(splits))
-        questions = questions.assign(topic="")
+        questions = questions.assign(topic="", wording_of=asked.get("wording_of"))
     if by == "length":
         length = np.sqrt(0.5) * (ease + length)
         scale = np.sqrt(0.5) * (length + own)
@@ -160,6 +165,8 @@ def panel_of(
     if drawn is not None:
         shown = [each.text for each in drawn]
     asked = pd.DataFrame({"id": questions["question_id"], "question": shown, "topic": questions["topic"]})
+    if grouped:
+        asked["wording_of"] = questions["wording_of"]
     return sweep, asked, panel, respondents if told else None
 
 
@@ -177,6 +184,7 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
     """What is said of one simulated panel."""
     import numpy as np
 
+    from onedial.panels import wordings_of
     from onedial.verdict import ground_of, judge, match_targets, predict, sweep_grid
     from onedial.verdict.prediction.losses import ALL
     from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
@@ -187,7 +195,10 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
     rng = np.random.default_rng([seed, *cell.encode()])
     sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
     topics = questions.set_index("id")["topic"]
-    matches = match_targets(sweep, panel, respondents=respondents, topics=topics, n_bootstrap=19, seed=seed)
+    wordings = wordings_of(questions)
+    matches = match_targets(
+        sweep, panel, respondents=respondents, topics=topics, n_bootstrap=19, seed=seed, wordings=wordings
+    )
     grid = sweep_grid(sweep)
     answers = panel_answers(panel, grid.questions)
     ground = ground_of(matches, material_of(matches, questions, answers, grid.splits, grid.unsteered_margins))

@@ -21,20 +21,22 @@ def text_vectors(texts: Sequence[str]) -> sparse.csr_matrix:
     return TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True).fit_transform(shown).tocsr()
 
 
-def nearest_texts(texts: Sequence[str], k: int) -> np.ndarray:
+def nearest_texts(texts: Sequence[str], k: int, groups: np.ndarray | None = None) -> np.ndarray:
     """The k questions that read most like each, the nearest first and itself left out: question x k, as positions.
 
     Args:
         k: at most one less than there are texts.
+        groups: question -> group (wordings of one question), which are not near each other; None: each is its own.
 
     >>> nearest_texts(["Who wrote Emma?", "Name a moon of Mars.", "Who wrote Dune?", "A moon of Mars?"], 1).tolist()
     [[2], [3], [0], [1]]
     """
     vectors = text_vectors(texts)
+    groups = np.arange(len(texts)) if groups is None else groups
     found = np.empty((len(texts), k), dtype=int)
     for start in range(0, len(texts), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(texts)))
         likeness = (vectors[rows] @ vectors.T).toarray()
-        likeness[np.arange(len(rows)), rows] = -1
+        likeness[groups[rows, None] == groups] = -1
         found[rows] = np.argsort(-likeness, axis=1, kind="stable")[:, :k]
     return found

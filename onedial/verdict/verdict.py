@@ -56,6 +56,7 @@ from onedial.stats import (
     average_within_models,
     count,
     count_resampled,
+    groups_among,
     number_of,
     p_value,
     without_each_model,
@@ -446,16 +447,20 @@ class _Own:
         if not self.judged.any():
             return Signal(n_permutations=n_permutations)
         given = self.evidence.test_targets[:, self.judged]
-        values = np.nan_to_num(count(subject, given).kappa())
+        values, groups = (
+            np.nan_to_num(count(subject, given).kappa()),
+            groups_among(self.evidence.wordings, self.evidence.test_rows),
+        )
         if name:
             self.parts[name] = values
         number = self._number(
             values,
             lambda groups: np.nan_to_num(count_resampled(subject, given, self.n_bootstrap, self.seed, groups).kappa()),
             self.evidence.strata,
+            groups,
         )
         estimate = signal(subject, given, self.models)
-        null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata)
+        null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata, groups)
         return Signal(
             **asdict(number),
             p=p_value(estimate, null),
@@ -488,7 +493,8 @@ class _Own:
             )
             return one - other
 
-        number = self._number(values, drawn, self.evidence.strata)
+        groups = groups_among(self.evidence.wordings, self.evidence.test_rows)
+        number = self._number(values, drawn, self.evidence.strata, groups)
         return Gain(**asdict(number), detectable=_DETECTABLE * number.se)
 
     def order(self) -> Order:
@@ -521,7 +527,7 @@ class _Own:
             )
             return one - other
 
-        number = self._number(values, drawn, evidence.topics)
+        number = self._number(values, drawn, evidence.topics, groups_among(evidence.wordings, evidence.ordered))
         return replace(order, **asdict(number), equivalent=number.within(SAME))
 
     def by_model(self) -> dict[str, dict[str, float]]:
@@ -552,9 +558,9 @@ class _Own:
             self._gain_of(np.where(np.isnan(steered), wrong, steered), majority, given),
         )
 
-    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray) -> Number:
+    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> Number:
         by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
-        return number_of(values, drawn(None), by_topic, self.models)
+        return number_of(values, drawn(groups), by_topic, self.models)
 
 
 def _rho_interval(rho: float, n: int) -> tuple[float, float]:

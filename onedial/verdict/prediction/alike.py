@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from onedial.panels import FITTING, TEST
-from onedial.stats import QUANTILES_95, average_within_models, nearest_texts, resampled_weights
+from onedial.stats import QUANTILES_95, average_within_models, groups_among, nearest_texts, resampled_weights
 from onedial.verdict.prediction.placing import normal_scores
 from onedial.verdict.prediction.sources import Ground
 
@@ -42,7 +42,8 @@ def told_of_alike(ground: Ground, judged: np.ndarray, n_bootstrap: int, seed: in
     given = material.given.to_numpy(float)[np.ix_(used, judged)]
     said = average_within_models(given - np.nanmean(given, axis=0), material.models[judged])
     said = np.nan_to_num(said)  # a question that nobody answered
-    near = nearest_texts([material.texts[place] for place in used], NEAREST)
+    groups = groups_among(material.wordings, used)
+    near = nearest_texts([material.texts[place] for place in used], NEAREST, groups)
     ends = np.repeat(np.arange(len(used)), NEAREST), near.ravel()
     pairs = sparse.csr_matrix((np.ones(near.size), ends), shape=(len(used), len(used)))
     pairs = (pairs + pairs.T).tocsr()
@@ -56,6 +57,6 @@ def told_of_alike(ground: Ground, judged: np.ndarray, n_bootstrap: int, seed: in
     estimate = float(told(np.ones((1, len(used))))[0])
     if not np.isfinite(estimate):
         return np.nan, np.nan, np.nan
-    drawn = np.concatenate([told(weights) for weights in resampled_weights(len(used), n_bootstrap, seed)])
+    drawn = np.concatenate([told(weights) for weights in resampled_weights(len(used), n_bootstrap, seed, groups)])
     low, high = np.quantile(drawn, QUANTILES_95, method="inverted_cdf")
     return estimate, float(low), float(high)

@@ -165,7 +165,7 @@ def predict(
         for name in (name for name in scored if size == ALL or not known[name].own_answers):
             found[name, size] = losses.of(*orders[name], size)
             gains[name, size] = rate - found[name, size]
-    drawn = _Resampled(gains, losses.test_topics, models, n_bootstrap, seed)
+    drawn = _Resampled(gains, losses.test_topics, losses.test_groups, models, n_bootstrap, seed)
     unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored}
     rows = []
     for (name, size), own in gains.items():
@@ -228,7 +228,15 @@ def _ratio_interval(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
 class _Resampled:
     """Bits in the same resamples of questions for every source, and of whole topics where there are ten."""
 
-    def __init__(self, gains: Gains, topics: np.ndarray, models: np.ndarray, n_bootstrap: int, seed: int) -> None:
+    def __init__(
+        self,
+        gains: Gains,
+        topics: np.ndarray,
+        wordings: np.ndarray | None,
+        models: np.ndarray,
+        n_bootstrap: int,
+        seed: int,
+    ) -> None:
         self.models, self.seed = models, seed
         self.place = {name: number for number, name in enumerate(gains)}
         stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
@@ -245,7 +253,7 @@ class _Resampled:
             return np.concatenate(pieces).astype(float)
 
         groups = strata_of(topics)
-        self.questions = drawn(None)
+        self.questions = drawn(wordings)
         self.topics = drawn(groups) if groups.max(initial=0) + 1 >= FEWEST_TOPICS else None
 
     @property

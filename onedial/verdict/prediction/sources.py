@@ -71,7 +71,9 @@ def ground_of(matches: TargetMatches, material: Material | None = None, texts: S
         splits[evidence.fitting_rows], splits[evidence.test_rows] = FITTING, TEST
         given = pd.DataFrame(evidence.answers, evidence.dial.questions, matches.table.index)
         models = matches.table["model"].astype(str).to_numpy()
-        material = Material(list(texts), evidence.all_topics, splits, given, models, evidence.margins)
+        material = Material(
+            list(texts), evidence.all_topics, splits, given, models, evidence.margins, wordings=evidence.wordings
+        )
     return Ground(material, evidence.dial.ease)
 
 
