@@ -25,7 +25,7 @@ from .questions.facts import load_facts, truth_of
 from .questions.layouts import LAYOUTS, Layout, choice_question
 from .questions.passages import load_passages
 from .questions.question_files import load_questions, read_questions
-from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits
+from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 
 __all__ = [
     "Bill",
@@ -101,5 +101,6 @@ __all__ = [
     "summarise_panel",
     "truth_of",
     "where_it_comes_from",
+    "wordings_of",
     "write_imported",
 ]
