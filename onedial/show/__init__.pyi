@@ -18,7 +18,7 @@ from .figure_style import (
 )
 from .formatters import NOTHING, headline, interval, number, p_value
 from .labels import one_line_labels, shortened_apart, target_labels
-from .page import Card, Explorer, Rank, Section, rows
+from .page import Card, Explorer, Rank, Section, TableRow, rows
 from .point_names import name_points
 from .progress import progress_bar
 from .results import CAPTIONS, captions_of, save_results
@@ -45,6 +45,7 @@ __all__ = [
     "Rank",
     "Rows",
     "Section",
+    "TableRow",
     "WandbOptions",
     "WandbWatcher",
     "captions_of",
