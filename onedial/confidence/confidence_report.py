@@ -8,12 +8,44 @@ from markupsafe import Markup
 
 from onedial.confidence.shared_or_own import NOT_OWN, OWN
 from onedial.core import Run
-from onedial.show import Section, TableRow, captions_of, headline, interval, number, page
+from onedial.show import Column, Section, captions_of, count, digits, headline, number, page
 
-_RATES = ("yes", "95%", "unread", "right", "95%", "ungraded", "came true", "95%", "of")
-_CALIBRATION = ("answers", "confidence", "right", "error", "95%", "skill", "95%", "AUROC", "95%")
-_ATTITUDES = ("beta", "best", "F", "saying yes to all", "best of another model", "F of that one")
-_PREDICTORS = ("AUROC", "95%", "bits alone", "95%", "bits beside the others", "95%", "models")
+
+def _estimate(name: str, heading: str = "", n: int = 2, ends: str = "") -> Column:
+    """A number with its interval, whose ends are called after it or after `ends`."""
+    return Column(name, heading, digits(n), ends=(f"{ends or name}_low", f"{ends or name}_high"))
+
+
+_RATES = (
+    _estimate("yes_rate", "yes", ends="yes"),
+    Column("n_unread", "unread", count),
+    _estimate("accuracy", "right"),
+    Column("n_ungraded", "ungraded", count),
+    _estimate("came_true"),
+    Column("n_both", "of", count),
+)
+_CALIBRATION = (
+    Column("n", "answers", count),
+    Column("mean_confidence", "confidence", digits(2)),
+    Column("accuracy", "right", digits(2)),
+    _estimate("ece_mass", "error"),
+    _estimate("brier_skill", "skill"),
+    _estimate("auroc", "AUROC"),
+)
+_ATTITUDES = (
+    Column("beta", form="{:g}".format),
+    Column("best"),
+    Column("f_beta", "F", digits(3)),
+    Column("always_yes", "saying yes to all", digits(3)),
+    Column("best_other_model", "best of another model"),
+    Column("f_beta_other", "F of that one", digits(3)),
+)
+_PREDICTORS = (
+    _estimate("auroc", "AUROC"),
+    _estimate("bits", "bits alone", 3),
+    _estimate("bits_more", "bits beside the others", 3),
+    Column("n_models", "models", count),
+)
 _WORDS = {
     "predictors": (
         "Bits: what knowing it saves of the log loss of whether the model is right, per question: alone, beside the "
@@ -50,7 +82,9 @@ def write_confidence_report(run: Run) -> Path:
     rates = run.read_table("respondents.csv").set_index("respondent")
     about = page.text(_WORDS["rates"])
     sections = [
-        Section("How often yes, how often right", [about, *drawn("rates"), _table("Rates", _RATES, _rates(rates))])
+        Section(
+            "How often yes, how often right", [about, *drawn("rates"), page.table("Rates", "respondent", _RATES, rates)]
+        )
     ]
     sentence = "The panel does not say which answers were correct, so that confidence cannot be held against anything"
     if run.path.joinpath("summary.json").exists():
@@ -99,9 +133,7 @@ def _worth(run: Run, summary: dict[str, Any], drawn: Any) -> list[Section]:
             [
                 page.text(_WORDS["attitudes"]),
                 *drawn("f_beta"),
-                page.table(
-                    "Attitudes to error", "attitude", _ATTITUDES, [_attitude(row) for _, row in attitudes.iterrows()]
-                ),
+                page.table("Attitudes to error", "attitude", _ATTITUDES, attitudes.set_index("attitude")),
             ],
         ),
         Section("Between models", [page.text(headline(summary["line_between_models"])), *drawn("base_models")]),
@@ -110,68 +142,12 @@ def _worth(run: Run, summary: dict[str, Any], drawn: Any) -> list[Section]:
     if run.path.joinpath("calibration.csv").exists():
         table = run.read_table("calibration.csv").set_index("respondent")
         about = page.text(_WORDS["calibration"])
-        calibration += [about, _table("Calibration", _CALIBRATION, _calibration(table))]
+        calibration += [about, page.table("Calibration", "respondent", _CALIBRATION, table)]
         calibration += [page.items(summary["metacognition"])]
     sections.append(Section("Is it calibrated?", calibration))
     knowing = [page.text(headline(summary["shared_or_own"])), *drawn("shared_or_own"), *drawn("predictors")]
     if run.has("predictors.csv"):
         table = run.read_table("predictors.csv").set_index("predictor")
-        lines = [TableRow(str(name), _predictor(row)) for name, row in table.iterrows()]
-        knowing += [page.text(_WORDS["predictors"]), page.table("Predictors", "predictor", _PREDICTORS, lines)]
+        knowing += [page.text(_WORDS["predictors"]), page.table("Predictors", "predictor", _PREDICTORS, table)]
     sections.append(Section("Of oneself, or of what is hard for all?", knowing))
     return sections
-
-
-def _predictor(row: "pd.Series[Any]") -> list[str]:
-    cells = []
-    for name, digits in (("auroc", 2), ("bits", 3), ("bits_more", 3)):
-        cells += [number(row[name], digits), interval(row[f"{name}_low"], row[f"{name}_high"], digits)]
-    return [*cells, f"{row['n_models']:.0f}"]
-
-
-def _table(label: str, columns: tuple[str, ...], lines: list[TableRow]) -> Markup:
-    return page.table(label, "respondent", columns, lines)
-
-
-def _with_interval(row: "pd.Series[Any]", value: str, name: str) -> list[str]:
-    return [number(row[value], 2), interval(row.get(f"{name}_low"), row.get(f"{name}_high"), 2)]
-
-
-def _rates(table: pd.DataFrame) -> list[TableRow]:
-    lines = []
-    for name, row in table.iterrows():
-        cells = [*_with_interval(row, "yes_rate", "yes"), f"{row['n_unread']:.0f}"]
-        if "accuracy" in row:
-            cells += [*_with_interval(row, "accuracy", "accuracy"), f"{row['n_ungraded']:.0f}"]
-            cells += [*_with_interval(row, "came_true", "came_true"), f"{row['n_both']:.0f}"]
-        else:
-            cells += [number(None)] * 6
-        lines.append(TableRow(str(name), cells))
-    return lines
-
-
-def _calibration(table: pd.DataFrame) -> list[TableRow]:
-    return [
-        TableRow(
-            str(name),
-            [
-                f"{row['n']:.0f}",
-                *(number(row["mean_confidence"], 2), number(row["accuracy"], 2)),
-                *_with_interval(row, "ece_mass", "ece_mass"),
-                *_with_interval(row, "brier_skill", "brier_skill"),
-                *_with_interval(row, "auroc", "auroc"),
-            ],
-        )
-        for name, row in table.iterrows()
-    ]
-
-
-def _attitude(row: "pd.Series[Any]") -> TableRow:
-    other = row["best_other_model"] if isinstance(row["best_other_model"], str) else ""
-    cells = [
-        f"{row['beta']:g}",
-        str(row["best"]),
-        *(number(row["f_beta"]), number(row["always_yes"])),
-        *(other or number(None), number(row["f_beta_other"])),
-    ]
-    return TableRow(str(row["attitude"]), cells)

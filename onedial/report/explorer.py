@@ -46,7 +46,7 @@ def explorer_of(contents: Contents, most: int = MOST_CHARACTERS) -> Explorer:
             said += f" Of the test questions {len(questions)} are here, so the numbers are of these."
         else:
             break
-    return Explorer(text, said.strip())
+    return Explorer(text, said.strip(), has_texts=len(written(contents)) > 0)
 
 
 def script_json(value: Any) -> str:
@@ -86,7 +86,24 @@ def _tables(contents: Contents, kept: np.ndarray, questions: np.ndarray) -> dict
             "turns": _turns(grid, questions),
         },
         "targets": _targets(contents, names, magnitudes),
+        "written": [each for each in written(contents) if each["id"] in set(names)],
     }
+
+
+def written(contents: Contents) -> list[dict[str, Any]]:
+    """What the subject wrote, where the run holds texts: question, magnitude, how it was read, and the text."""
+    if contents.run.reasoned() is None:
+        return []
+    texts = contents.run.reasoned_parts.read().sort_values("magnitude", kind="stable")
+    return [
+        {
+            "id": str(row["question_id"]),
+            "magnitude": _rounded(row["magnitude"], 5),
+            "said": None if pd.isna(row["said_yes"]) else int(row["said_yes"]),
+            "text": str(row["text"]),
+        }
+        for _, row in texts.iterrows()
+    ]
 
 
 def _targets(contents: Contents, names: list[str], magnitudes: np.ndarray) -> list[dict[str, Any]]:

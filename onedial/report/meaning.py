@@ -7,7 +7,7 @@ softened or left out.
 from collections.abc import Mapping
 from typing import Any
 
-from onedial.show import Finding, interval, number, p_value
+from onedial.show import NOTHING, Card, interval, number, p_value
 from onedial.stats import LEVEL
 from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE
 
@@ -18,16 +18,16 @@ def judged_targets(verdict: Mapping[str, Any]) -> str:
     return f"{verdict['n_eligible']} of {verdict['n_targets']} targets {could}judged"
 
 
-def findings(verdict: Mapping[str, Any]) -> list[Finding]:
+def findings(verdict: Mapping[str, Any]) -> list[Card]:
     """What is predicted, signal, gain, order and push of a verdict.json, in this order."""
     return [_bits(verdict["prediction"]), _signal(verdict["signal"]), _gain(verdict), _order(verdict), _push(verdict)]
 
 
-def _bits(found: Mapping[str, Any]) -> Finding:
+def _bits(found: Mapping[str, Any]) -> Card:
     name = "Bits of held-out answers that the dial predicts"
     own, possible, share = found["bits"], found["possible"], found["share"]
     if own["estimate"] is None:
-        return Finding("B", name, None, "not given", "", "It takes targets of two base models that can be judged.")
+        return Card("B", name, None, "not given", "It takes targets of two base models that can be judged.")
     meaning = (
         f"{found['n_predicted']} of {found['n_models']} base models are predicted better than by their yes rates, "
         f"which leave {number(found['yes_rate'])} bits a question. Of these the dial tells {number(own['estimate'])}, "
@@ -35,14 +35,16 @@ def _bits(found: Mapping[str, Any]) -> Finding:
     )
     if found["surface"]:
         meaning += f", {found['surface']} {number(found['bits']['estimate'] - found['beyond']['estimate'])}"
-    detail = scopes(own, signed=True)
+    details = scopes(own, signed=True)
     if share["estimate"] is not None:
         high = "no bound" if share["high"] is None else f"{share['high']:.0%}"
-        detail += f"; {share['estimate']:.0%} [{share['low']:.0%}, {high}] of what the other models' answers predict"
-    return Finding("B", name, own["estimate"], number(own["estimate"], signed=True), detail, meaning + ".")
+        details.append(
+            f"{share['estimate']:.0%} [{share['low']:.0%}, {high}] of what the other models' answers predict"
+        )
+    return _card("B", name, own, meaning + ".", details, signed=True)
 
 
-def _signal(signal: Mapping[str, Any]) -> Finding:
+def _signal(signal: Mapping[str, Any]) -> Card:
     estimate, p, detectable = signal["estimate"], signal["p"], signal.get("detectable")
     if estimate is None or p is None:
         meaning = "No target could be judged, so whether there is any signal is unknown."
@@ -57,8 +59,8 @@ def _signal(signal: Mapping[str, Any]) -> Finding:
             "no more often than shuffled questions would bring about, as far as these questions can tell"
             + (f": a true S under {number(detectable)} is often missed by so many." if detectable else ".")
         )
-    detail = "" if p is None else "; ".join(_signal_details(signal))
-    return Finding("S", "Signal (mean kappa)", estimate, number(estimate), detail, meaning)
+    details = [] if p is None else _signal_details(signal)
+    return _card("S", "Signal (mean kappa)", signal, meaning, details)
 
 
 def _signal_details(signal: Mapping[str, Any]) -> list[str]:
@@ -66,7 +68,7 @@ def _signal_details(signal: Mapping[str, Any]) -> list[str]:
         f"p = {p_value(signal['p'])}",
         f"null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
         f"({signal['n_permutations']} permutations within topics)",
-        scopes(signal),
+        *scopes(signal),
     ]
     if signal.get("detectable"):
         details.append(
@@ -75,7 +77,7 @@ def _signal_details(signal: Mapping[str, Any]) -> list[str]:
     return details
 
 
-def _gain(verdict: Mapping[str, Any]) -> Finding:
+def _gain(verdict: Mapping[str, Any]) -> Card:
     gain = verdict["gain"]
     estimate, low, high = gain["estimate"], gain["low"], gain["high"]
     if estimate is None or low is None:
@@ -102,16 +104,12 @@ def _gain(verdict: Mapping[str, Any]) -> Finding:
             f"{number(other['gain'], signed=True)} {interval(other['gain_low'], other['gain_high'], signed=True)}, and "
             f"the first answer is another one: {other['reproduced']}."
         )
-    detail = (
-        f"{scopes(gain, signed=True)}; "
-        f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
-    )
-    return Finding("G", "Gain over the majority answer", estimate, number(estimate, signed=True), detail, meaning)
+    found = f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
+    return _card("G", "Gain over the majority answer", gain, meaning, [*scopes(gain, signed=True), found], signed=True)
 
 
-def _order(verdict: Mapping[str, Any]) -> Finding:
+def _order(verdict: Mapping[str, Any]) -> Card:
     order, dial = verdict["order"], verdict["dial"]
-    estimate, rho = order["estimate"], order["rho"]
     meaning = {
         "a moved cut": (
             "The dial is a moved cut: turning it asks the subject's own unsteered margin for more or less, and changes "
@@ -131,16 +129,16 @@ def _order(verdict: Mapping[str, Any]) -> Finding:
         "Open: these questions are too few to say whether the dial orders questions otherwise than the subject's "
         "unsteered margin does, as far as the targets can tell.",
     )
-    detail = (
-        f"{scopes(order, signed=True)}; 90% {interval(order['low_90'], order['high_90'], signed=True)}; rank "
-        f"correlation of the two orders {number(rho)} {interval(order['rho_low'], order['rho_high'])} over "
-        f"{order['n_questions']} questions"
-    )
-    return Finding("C", "Order: the dial's over the unsteered margin's", estimate, number(estimate, signed=True),
-                   detail, meaning)  # fmt: skip
+    details = [
+        *scopes(order, signed=True),
+        f"90% {interval(order['low_90'], order['high_90'], signed=True)}",
+        f"rank correlation of the two orders {number(order['rho'])} {interval(order['rho_low'], order['rho_high'])} "
+        f"over {order['n_questions']} questions",
+    ]
+    return _card("C", "Order: the dial's over the unsteered margin's", order, meaning, details, signed=True)
 
 
-def _push(verdict: Mapping[str, Any]) -> Finding:
+def _push(verdict: Mapping[str, Any]) -> Card:
     direction, name = verdict["direction"], "Push against control directions"
     own, n_controls = direction["own"], direction["n_controls"]
     needed = f"from yes rate .1 to .9 it takes {number(own.get('push'), 2)} residual norms"
@@ -148,7 +146,7 @@ def _push(verdict: Mapping[str, Any]) -> Finding:
         needed += f" and a KL of {number(own['kl'])} on neutral text"
     if not n_controls:
         meaning = "Whether another push of the same kind does as well was not tried (--controls 99 tries it)."
-        return Finding("D", name, None, "not run", needed, meaning)
+        return Card("D", name, None, "not run", meaning, [needed])
     by = {"push": "the push that is needed", "order_gain": "how well its order fits the targets"}[direction["by"]]
     others = ", ".join(
         f"{words} {direction['ranks'][key]}"
@@ -156,7 +154,7 @@ def _push(verdict: Mapping[str, Any]) -> Finding:
         if key in direction["ranks"]
     )
     rank = f"rank {direction['rank']}"
-    detail = f"{needed}; {rank} of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
+    ranked = f"{rank} of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
     untested = verdict["push"] == "untested"
     if untested:
         meaning = f"{n_controls} drawn controls are too few to judge by (99 are needed), so this is untested."
@@ -168,16 +166,25 @@ def _push(verdict: Mapping[str, Any]) -> Finding:
         named = ", ".join(direction["as_good"][:6])
         more = f" and {len(direction['as_good']) - 6} more" if len(direction["as_good"]) > 6 else ""
         meaning += f" At right angles to the vector and within 90% of it: {named}{more}."
-    return Finding("D", name, float(direction["rank"]), "untested" if untested else rank, detail, meaning)
+    return Card("D", name, float(direction["rank"]), "untested" if untested else rank, meaning, [needed, ranked])
 
 
-def scopes(found: Mapping[str, Any], signed: bool = False) -> str:
-    """The 95% intervals of a number, each with its scope; those that were not given are left out."""
-    said = [f"95% in this panel {interval(found['low'], found['high'], signed=signed)}"]
+def _card(
+    letter: str, name: str, found: Mapping[str, Any], meaning: str, details: list[str], signed: bool = False
+) -> Card:
+    """The card of a number; its interval in this panel stands beside it, where it has one."""
+    ends = interval(found["low"], found["high"], signed=signed)
+    beside = "" if ends == NOTHING else ends
+    return Card(letter, name, found["estimate"], number(found["estimate"], signed=signed), meaning, details, beside)
+
+
+def scopes(found: Mapping[str, Any], signed: bool = False) -> list[str]:
+    """The 95% intervals of a number beyond this panel, each with its scope; what was not given is left out."""
+    said = []
     if found["low_topics"] is not None:
         said.append(f"over topics {interval(found['low_topics'], found['high_topics'], signed=signed)}")
     if found["low_models"] is not None:
         said.append(f"for models like these {interval(found['low_models'], found['high_models'], signed=signed)}")
     else:
         said.append("for models like these: not given under five base models")
-    return "; ".join(said)
+    return said

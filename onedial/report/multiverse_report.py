@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from onedial.core import Run
-from onedial.show import Section, TableRow, captions_of, interval, number, page
+from onedial.show import Column, Section, captions_of, digits, headline, p_value, page
 
 _NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}
 _AXES = {"layer": "layer", "contrast": "contrast", "wording": "wording", "resample": "questions drawn"}
@@ -18,14 +18,15 @@ def write_multiverse_report(run: Run) -> Path:
         InputError: a table is missing or broken.
     """
     summary, table = run.read_json("summary.json"), run.read_table("universes.csv").set_index("universe")
-    sentence = str(summary["sentence"])
+    numbers = [(letter, summary["numbers"][name]) for name, letter in _NUMBERS.items()]
+    shown = page.table("Universes", "universe", _UNIVERSES, table, lambda row: not row["judged"])
     html = page.page(
         question=f"How much of the verdict on {summary['model']} is owed to how the vector was made?",
-        headline=sentence[0].upper() + sentence[1:] + ".",
+        headline=headline(str(summary["sentence"])),
         lead=str(summary["asked"]),
         sections=[
             Section("Every choice", [page.figures(run.path / "figures", captions_of(run))]),
-            Section("Median and worst", [page.table("Numbers", "number", _HEADS, _numbers(summary["numbers"]))]),
+            Section("Median and worst", [page.table("Numbers", "number", _MIDDLES, numbers)]),
             Section(
                 "Which choice matters",
                 [
@@ -33,10 +34,10 @@ def write_multiverse_report(run: Run) -> Path:
                         "The largest minus the smallest value among universes that differ in this choice alone (the "
                         "median over all such groups)."
                     ),
-                    page.table("Spread", "choice", list(_NUMBERS.values()), _spreads(summary["axes"])),
+                    page.table("Spread", "choice", _SPREAD, _spreads(summary["axes"])),
                 ],
             ),
-            Section("Universes", [page.table("Universes", "universe", _COLUMNS, _universes(table))]),
+            Section("Universes", [shown]),
         ],
         title=f"Multiverse of {summary['model']}",
         foot=run.path.resolve().name,
@@ -45,55 +46,28 @@ def write_multiverse_report(run: Run) -> Path:
     return run.path / "report.html"
 
 
-_HEADS = ["as run", "median", "worst", "in", "best"]
-_COLUMNS = ["S", "95% interval", "p", "C_A", "95% interval", "rho_dial", "push", "yes rate", "reproduced?", "dial"]
+_MIDDLES = (
+    Column("as_run", form=digits(3)),
+    Column("median", form=digits(3)),
+    Column("worst", form=digits(3)),
+    Column("worst_universe", "in"),
+    Column("best", form=digits(3)),
+)
+_SPREAD = [Column(name, letter, digits(3)) for name, letter in _NUMBERS.items()]
+_UNIVERSES = (
+    Column("signal", "S", digits(3), ends=("signal_low", "signal_high")),
+    Column("signal_p", "p", p_value),
+    Column("order_gain", "C_A", digits(3, signed=True), ends=("order_gain_low", "order_gain_high")),
+    Column("rho_dial", "rho_dial", digits(3)),
+    Column("push", form=digits(3)),
+    Column("yes_rate", form=digits(2)),
+    Column("reproduced", "reproduced?"),
+    Column("dial"),
+)
 
 
-def _numbers(numbers: dict[str, dict[str, object]]) -> list[TableRow]:
-    return [
-        TableRow(
-            letter,
-            [
-                number(own["as_run"]),
-                number(own["median"]),
-                number(own["worst"]),
-                str(own["worst_universe"]),
-                number(own["best"]),
-            ],
-        )
-        for name, letter in _NUMBERS.items()
-        for own in [numbers[name]]
-    ]
-
-
-def _spreads(found: list[dict[str, object]]) -> list[TableRow]:
-    table = pd.DataFrame(found, columns=["number", "axis", "n", "spread"]).pivot(
-        index="axis", columns="number", values="spread"
-    )
-    return [
-        TableRow(words, [number(table.loc[axis].get(name)) for name in _NUMBERS])
-        for axis, words in _AXES.items()
-        if axis in table.index
-    ]
-
-
-def _universes(table: pd.DataFrame) -> list[TableRow]:
-    return [
-        TableRow(
-            str(name),
-            [
-                number(row["signal"]),
-                interval(row["signal_low"], row["signal_high"]),
-                number(row["signal_p"], 4),
-                number(row["order_gain"], signed=True),
-                interval(row["order_gain_low"], row["order_gain_high"], signed=True),
-                number(row["rho_dial"]),
-                number(row["push"]),
-                number(row["yes_rate"], 2),
-                str(row["reproduced"]),
-                str(row["dial"]),
-            ],
-            faint=not bool(row["judged"]),
-        )
-        for name, row in table.iterrows()
-    ]
+def _spreads(found: list[dict[str, object]]) -> pd.DataFrame:
+    """Choice by number, in the order of `_AXES`; choices that were not varied are left out."""
+    table = pd.DataFrame(found, columns=["number", "axis", "n", "spread"])
+    table = table.pivot(index="axis", columns="number", values="spread").rename_axis(columns=None)
+    return table.reindex([axis for axis in _AXES if axis in table.index]).rename(index=_AXES)

@@ -1,13 +1,10 @@
 """The page of a dial's profile, from the run's files alone."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from onedial.core import Run
-from onedial.show import Section, TableRow, captions_of, page
+from onedial.report.report_tables import SIDES, at_magnitudes
+from onedial.show import Column, Section, captions_of, count, digits, page
 
 
 def write_profile_report(run: Run) -> Path:
@@ -27,16 +24,29 @@ def write_profile_report(run: Run) -> Path:
         lead=str(summary["asked"]),
         sections=[
             Section("In words", [page.items(sentences[1:])]),
-            Section("Instruments and settings", [_figure(run)]),
-            Section("Table", [page.table("Instruments", "instrument", _COLUMNS, _rows(reports))]),
+            Section("Instruments and settings", [page.figures(run.path / "figures", captions_of(run))]),
+            Section(
+                "Table",
+                [
+                    page.table(
+                        "Instruments",
+                        "instrument",
+                        _INSTRUMENTS,
+                        reports,
+                        lambda row: row["together"] != row["together"],
+                    )
+                ],
+            ),
             Section(
                 "The answers themselves",
                 [
-                    page.table("Accuracy", "setting", _RIGHT, _accuracy(accuracy)),
-                    page.table("How sure it writes", "setting", _WRITTEN, _written(written)),
+                    page.table("Accuracy", "setting", _RIGHT, at_magnitudes(accuracy)),
+                    page.table("How sure it writes", "setting", _WRITTEN, at_magnitudes(written)),
                 ],
             ),
-            Section("Order and letters", [page.table("Order effects", "instrument", _ORDER, _orders(orders))]),
+            Section(
+                "Order and letters", [page.table("Order effects", "instrument", _ORDER, orders.set_index("report"))]
+            ),
         ],
         title=f"Profile of {summary['model']}",
         foot=name,
@@ -45,73 +55,27 @@ def write_profile_report(run: Run) -> Path:
     return run.path / "report.html"
 
 
-_COLUMNS = ["asked", "unread", "mean", "sd", "moves by", "95% interval", "p (random)", "verdict"]
-_RIGHT = ["right", "95% interval", "of", "no answer"]
-_WRITTEN = ["mean log-probability", "change", "95% interval", "entropy", "first margin", "same text", "of", "empty"]
-_ORDER = ["difference by", "standard deviations", "95% interval"]
-
-
-def _figure(run: Run) -> Any:
-    captions: Mapping[str, Mapping[str, str]] = captions_of(run)
-    return page.figures(run.path / "figures", captions)
-
-
-def _number(value: float, digits: int = 2) -> str:
-    return "-" if pd.isna(value) else f"{value:.{digits}f}"
-
-
-def _between(row: "pd.Series[Any]") -> str:
-    return "-" if pd.isna(row["low"]) else f"{row['low']:.2f} to {row['high']:.2f}"
-
-
-def _rows(reports: pd.DataFrame) -> list[TableRow]:
-    return [
-        TableRow(
-            str(name),
-            [
-                str(int(row["n"])),
-                str(int(row["n_unread"])),
-                _number(row["mean"]),
-                _number(row["sd"]),
-                _number(row["together"]),
-                _between(row),
-                _number(row["p"], 3),
-                str(row["verdict"]),
-            ],
-            faint=bool(pd.isna(row["together"])),
-        )
-        for name, row in reports.iterrows()
-    ]
-
-
-def _accuracy(table: pd.DataFrame) -> list[TableRow]:
-    return [
-        TableRow(
-            f"{row['magnitude']:+.3g}",
-            [_number(row["right"]), _between(row), str(int(row["n"])), str(int(row["n_no_answer"]))],
-        )
-        for _, row in table.iterrows()
-    ]
-
-
-def _written(table: pd.DataFrame) -> list[TableRow]:
-    return [
-        TableRow(
-            f"{row['magnitude']:+.3g}",
-            [
-                *(_number(row[name]) for name in ("mean log-probability", "change")),
-                _between(row),
-                *(_number(row[name]) for name in ("entropy", "first margin", "same_text")),
-                str(int(row["n"])),
-                str(int(row["n_empty"])),
-            ],
-        )
-        for _, row in table.iterrows()
-    ]
-
-
-def _orders(table: pd.DataFrame) -> list[TableRow]:
-    return [
-        TableRow(str(row["report"]), [str(row["effect"]), _number(row["difference"]), _between(row)])
-        for _, row in table.iterrows()
-    ]
+_INSTRUMENTS = (
+    Column("n", "asked", count),
+    Column("n_unread", "unread", count),
+    Column("mean", form=digits(2)),
+    Column("sd", form=digits(2)),
+    Column("together", "moves by", digits(2), ends=SIDES),
+    Column("p", "p (random)", digits(3)),
+    Column("verdict"),
+)
+_RIGHT = (
+    Column("right", form=digits(2), ends=SIDES),
+    Column("n", "of", count),
+    Column("n_no_answer", "no answer", count),
+)
+_WRITTEN = (
+    Column("mean log-probability", form=digits(2)),
+    Column("change", form=digits(2), ends=SIDES),
+    Column("entropy", form=digits(2)),
+    Column("first margin", form=digits(2)),
+    Column("same_text", form=digits(2)),
+    Column("n", "of", count),
+    Column("n_empty", "empty", count),
+)
+_ORDER = (Column("effect", "difference by"), Column("difference", "standard deviations", digits(2), ends=SIDES))

@@ -1,5 +1,6 @@
 """The report of a run: one HTML file that needs nothing beside it, computed from the files of the run alone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -8,6 +9,7 @@ from onedial.core import InputError
 from onedial.report.contents import Contents
 from onedial.report.figures.run_figures import write_figures
 from onedial.report.meaning import judged_targets
+from onedial.report.overview import overview
 from onedial.report.sections import SECTIONS
 from onedial.show import headline, number, page
 from onedial.verdict import RULE, SweepRun
@@ -26,6 +28,7 @@ def write_report(run: SweepRun) -> Path:
         )
     contents = Contents(run, write_figures(run))
     verdict, name = contents.verdict, run.path.resolve().name
+    sections = [replace(found, name=key) for key, make in SECTIONS.items() if (found := make(contents)) is not None]
     words = headline(verdict["sentence"])
     html = page.page(
         question=(
@@ -38,7 +41,8 @@ def write_report(run: SweepRun) -> Path:
             f"<b>{number(verdict['majority'])}</b> by the majority answer, <b>{number(verdict['moved_cut'])}</b> "
             "by the unsteered subject with its cut moved."
         ),
-        sections=[section for make in SECTIONS.values() if (section := make(contents)) is not None],
+        sections=sections,
+        overview=overview(contents, {section.name: section.anchor for section in sections}),
         title=f"{words} {name}",
         foot=name,
     )

@@ -1,6 +1,6 @@
 """What the report says besides the verdict, as rows of text: targets, missing answers, factor, provenance, limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from onedial.asking import MASS_FLOOR
 from onedial.panels import FITTING, TEST
 from onedial.report.figures.figures import unread_share
 from onedial.scale import FactorModel, Simulated
-from onedial.show import NOTHING, Rows, TableRow, interval, number, p_value
+from onedial.show import Column, Rows, count, digits, interval, number, p_value, yes_or_no
 from onedial.stats import LEVEL
 from onedial.verdict import EDGE, SweepGrid
 
@@ -21,66 +21,122 @@ DENOMINATORS = {
     "squared_loadings_of_total_variance": "squared loadings, of the total variance",
     "squared_loadings_of_common_variance": "squared loadings, of the common variance",
 }
-TARGET_COLUMNS = (
-    "status",
-    "yes rate",
-    "agreement",
-    "majority answer",
-    "moved cut",
-    "kappa",
-    "magnitude",
-    "threshold",
-    "test answers",
-    "unread",
-    "missing",
+SIDES = ("low", "high")
+TARGETS = (
+    Column("status", tip="whether it is judged, and why not"),
+    Column("yes_rate", "yes rate", digits(2), short="yes", tip="how often the target says yes"),
+    Column("magnitude", form=digits(3), short="dial", tip="the magnitude that was chosen for it"),
+    Column("agreement", form=digits(2), ends=("agreement_low", "agreement_high"), short="agree",
+           tip="how often the steered subject then answers as it does"),
+    Column("majority", "majority answer", digits(2), short="major.",
+           tip="how often its more frequent answer alone does"),
+    Column("moved_cut", "moved cut", digits(2), short="cut",
+           tip="how often the unsteered subject does with its cut moved"),
+    Column("kappa", form=digits(2), ends=("kappa_low", "kappa_high"), short="kappa", tip="agreement beyond chance"),
+    Column("threshold", form=digits(2), error="threshold_se", tip="Φ⁻¹ of its yes rate; higher is more often yes"),
+    Column("n_test", "test answers", count),
+    Column("n_unread", "unread", count),
+    Column("missing", form=count),
+)  # fmt: skip
+SIDE_EFFECTS = (
+    Column("accuracy", "accuracy on facts", digits(2), ends=("accuracy_low", "accuracy_high")),
+    Column("negative_flips", "wrong after, right before", digits(2)),
+    Column("kl", "KL (nats)", digits(3)),
+    Column("perplexity", form=digits(1)),
+    Column("mass", "mass on facts", digits(2)),
+    Column("usable", form=yes_or_no),
+)
+REASONED = (
+    Column("reasoned", "yes rate", digits(2), ends=("reasoned_low", "reasoned_high")),
+    Column("direct", "first token's", digits(2), ends=("direct_low", "direct_high")),
+    Column("kappa", form=digits(2)),
+    Column("n_both", "read both ways", count),
+    Column("n_unread", "unread", count),
+    Column("n", "texts", count),
+)
+CRITERIA = (
+    Column("kappa", form=digits(3), ends=SIDES),
+    Column("n_judged", "targets judged", count),
+    Column("r2", "R²", digits(2)),
+    Column("r2_null_median", "by chance, median", digits(2)),
+    Column("r2_null_95", "95%", digits(2)),
+    Column("n_line", "targets on the line", count),
+)
+RIVALS = (
+    Column("order"),
+    Column("signal", "S", digits(3), ends=SIDES),
+    Column("difference", "S of steering minus it", digits(3, signed=True), ends=("difference_low", "difference_high")),
+    Column("n_targets", "targets", count),
+)
+PREDICTION = (
+    Column("k", "placed by"),
+    Column("bits", form=digits(3, signed=True), ends=SIDES),
+    Column("", "95%, models like these", digits(3, signed=True), ends=("low_models", "high_models")),
+    Column("share", form=digits(2), ends=("share_low", "share_high")),
+    Column("n_unscored", "without a score", count),
+)
+PREDICTED = (
+    Column("bits", form=digits(3, signed=True), ends=SIDES),
+    Column("p_adjusted", "p, adjusted", p_value),
+    Column("share", form=digits(2)),
+    Column("predicted", form=yes_or_no),
+)
+MODELS = (
+    Column("n_targets", "targets", count),
+    *(
+        Column(name, heading, digits(3, signed))
+        for own, signed in (("signal", False), ("gain", True), ("order", True))
+        for name, heading in ((own, own), (f"without_{own}", "without it"))
+    ),
+)
+BIAS = (
+    Column("own", "the dial", digits(2), ends=("own_low", "own_high")),
+    Column("yardstick", "Yes minus No", digits(2), ends=("yardstick_low", "yardstick_high")),
+)
+KNOWING = (
+    Column("n_graded", "graded", count),
+    Column("target_correct", "correct", digits(2), ends=SIDES),
+    Column("yes_within_right", "yes among right", digits(2), n="n_within_right"),
+    Column("yes_within_wrong", "yes among wrong", digits(2), n="n_within_wrong"),
 )
 
 
-SIDE_EFFECTS = ("accuracy on facts", "wrong after, right before", "KL (nats)", "perplexity", "mass on facts", "usable")
+def _or_never(n: int) -> Callable[[Any], str]:
+    return lambda value: "never" if value == float("inf") else number(value, n)
 
 
-def side_effect_rows(effects: pd.DataFrame, said: Mapping[str, Any]) -> list[TableRow]:
-    """At most eleven magnitudes from end to end, with cells in the order of `SIDE_EFFECTS`; faint outside the range."""
+CONTROLS = (
+    Column("signal", "S", digits(3)),
+    Column("order_gain", "order", digits(3, signed=True)),
+    Column("push", form=_or_never(2)),
+    Column("kl", "KL", _or_never(3)),
+    Column("turning", form=digits(2)),
+    Column("cosine", form=digits(2, signed=True)),
+)
+
+
+def target_lines(matches: pd.DataFrame, panel: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The table of matches for `TARGETS`, from rarely yes to often yes; with the panel, how many answers it lacks."""
+    lines = matches.assign(n_unread=matches["n_unread_fitting"] + matches["n_unread_test"])
+    if panel is not None:
+        missing = panel["said_yes"].isna().groupby(panel["respondent"]).sum()
+        lines["missing"] = [missing.get(target, 0) for target in lines.index]
+    return lines.sort_values("yes_rate", kind="stable")
+
+
+def side_effect_lines(effects: pd.DataFrame, said: Mapping[str, Any]) -> pd.DataFrame:
+    """At most eleven magnitudes from end to end, and 0, for `SIDE_EFFECTS`."""
     ordered = effects.sort_values("setting")
     wanted = {round(place * (len(ordered) - 1) / 10) for place in range(11)} | {
         int((ordered["setting"].to_numpy() == 0).argmax())
     }
-    rows = []
-    for place in sorted(wanted):
-        row = ordered.iloc[place]
-        inside = said["low"] <= row["setting"] <= said["high"]
-        cells = [
-            f"{number(row['accuracy'], 2)} {interval(row['accuracy_low'], row['accuracy_high'], 2)}",
-            number(row["negative_flips"], 2),
-            number(row["kl"], 3),
-            number(row["perplexity"], 1),
-            number(row["mass"], 2),
-            "yes" if inside else "no",
-        ]
-        rows.append(TableRow(number(row["setting"], 3, signed=True), cells, faint=not inside))
-    return rows
+    lines = ordered.iloc[sorted(wanted)]
+    return at_magnitudes(lines.assign(usable=lines["setting"].between(said["low"], said["high"])), "setting")
 
 
-REASONED = ("yes rate", "first token's", "kappa", "read both ways", "unread")
-
-
-def reasoned_rows(settings: pd.DataFrame) -> list[TableRow]:
-    """One row per setting of written answers, with cells in the order of `REASONED`."""
-    return [
-        TableRow(
-            number(row["magnitude"], 3, signed=True),
-            [
-                *(
-                    f"{number(row[name], 2)} {interval(row[f'{name}_low'], row[f'{name}_high'], 2)}"
-                    for name in ("reasoned", "direct")
-                ),
-                number(row["kappa"], 2),
-                f"{row['n_both']:.0f}",
-                f"{row['n_unread']:.0f} of {row['n']:.0f}",
-            ],
-        )
-        for _, row in settings.iterrows()
-    ]
+def at_magnitudes(table: pd.DataFrame, name: str = "magnitude") -> pd.DataFrame:
+    """The table with each row named by its magnitude."""
+    return table.set_axis([number(value, 3, signed=True) for value in table[name]])
 
 
 def reasoned_texts(texts: pd.DataFrame, questions: pd.DataFrame) -> Rows:
@@ -103,122 +159,18 @@ def reasoned_texts(texts: pd.DataFrame, questions: pd.DataFrame) -> Rows:
     return rows
 
 
-def target_rows(matches: pd.DataFrame, panel: pd.DataFrame) -> list[TableRow]:
-    """One row per target, from rarely yes to often yes, with cells in the order of `TARGET_COLUMNS`."""
-    missing = panel["said_yes"].isna().groupby(panel["respondent"]).sum()
-    rows = []
-    for target, row in matches.sort_values("yes_rate", kind="stable").iterrows():
-        cells = [
-            row["status"],
-            number(row["yes_rate"], 2),
-            f"{number(row['agreement'], 2)} {interval(row['agreement_low'], row['agreement_high'], 2)}",
-            number(row["majority"], 2),
-            number(row["moved_cut"], 2),
-            f"{number(row['kappa'], 2)} {interval(row['kappa_low'], row['kappa_high'], 2)}",
-            number(row["magnitude"]),
-            NOTHING
-            if pd.isna(row["threshold"])
-            else f"{number(row['threshold'], 2)} ± {number(row['threshold_se'], 2)}",
-            f"{row['n_test']:.0f}",
-            f"{row['n_unread_fitting'] + row['n_unread_test']:.0f}",
-            str(missing.get(target, 0)),
-        ]
-        rows.append(TableRow(str(target), cells, faint=row["status"] != "ok"))
-    return rows
+def rival_lines(rivals: pd.DataFrame) -> pd.DataFrame:
+    """rivals.csv for `RIVALS`, the best first."""
+    order = rivals["one_order"].map({True: "one for all", False: "of each target"})
+    return rivals.assign(order=order).sort_values("signal", ascending=False, kind="stable")
 
 
-RIVAL_COLUMNS = ("order", "S", "95%", "S of steering minus it", "95%", "targets")
-CRITERIA_COLUMNS = ("kappa", "95%", "targets judged", "R²", "by chance, median", "95%", "targets on the line")
-MODEL_COLUMNS = ("targets", "signal", "without it", "gain", "without it", "order", "without it")
-CONTROL_COLUMNS = ("S", "order", "push", "KL", "turning", "cosine")
-KNOWING_COLUMNS = ("graded", "correct", "95%", "yes among right", "yes among wrong")
-
-
-def criteria_rows(criteria: pd.DataFrame) -> list[TableRow]:
-    """One row for each criterion of a target's magnitude."""
-    return [
-        TableRow(
-            str(name),
-            [
-                number(row["kappa"]),
-                interval(row["low"], row["high"]),
-                f"{row['n_judged']:.0f}",
-                number(row["r2"], 2),
-                number(row["r2_null_median"], 2),
-                number(row["r2_null_95"], 2),
-                f"{row['n_line']:.0f}",
-            ],
-        )
-        for name, row in criteria.iterrows()
-    ]
-
-
-def rival_rows(rivals: pd.DataFrame) -> list[TableRow]:
-    """One row per rival, the best first; faint where it has no order for any target."""
-    rows = []
-    for name, row in rivals.sort_values("signal", ascending=False, kind="stable").iterrows():
-        cells = [
-            "one for all" if row["one_order"] else "of each target",
-            number(row["signal"]),
-            interval(row["low"], row["high"]),
-            number(row["difference"], signed=True),
-            interval(row["difference_low"], row["difference_high"], signed=True),
-            f"{row['n_targets']:.0f}",
-        ]
-        rows.append(TableRow(str(name), cells, faint=not row["n_targets"] > 0))
-    return rows
-
-
-PREDICTION_COLUMNS = ("placed by", "bits", "95%", "95%, models like these", "share", "95%", "without a score")
-PREDICTED_COLUMNS = ("bits", "95%", "p, adjusted", "share", "predicted")
-
-
-def prediction_rows(prediction: pd.DataFrame) -> list[TableRow]:
-    """One row per source and number of answers, the best first within each number, the whole fitting split first."""
-    rows = []
+def prediction_lines(prediction: pd.DataFrame) -> pd.DataFrame:
+    """prediction.csv for `PREDICTION`: the best first within each number of answers, the whole fitting split first."""
     sizes = {str(size): place for place, size in enumerate(prediction["k"].unique())}
-    order = prediction.assign(place=prediction["k"].astype(str).map(sizes))
-    for _, row in order.sort_values(["place", "bits"], ascending=[False, False], kind="stable").iterrows():
-        cells = [
-            f"{row['k']} of its answers",
-            number(row["bits"], signed=True),
-            interval(row["low"], row["high"], signed=True),
-            interval(row["low_models"], row["high_models"], signed=True),
-            number(row["share"], 2),
-            interval(row["share_low"], row["share_high"], 2),
-            f"{row['n_unscored']:.0f}",
-        ]
-        rows.append(TableRow(str(row["source"]), cells, faint=bool(row["low"] <= 0)))
-    return rows
-
-
-def predicted_rows(models: Mapping[str, Mapping[str, Any]]) -> list[TableRow]:
-    """One row per base model: what the dial predicts of its targets."""
-    return [
-        TableRow(
-            name,
-            [
-                number(own["bits"], signed=True),
-                interval(own["low"], own["high"], signed=True),
-                p_value(own["p_adjusted"]),
-                number(own["share"], 2),
-                "yes" if own["predicted"] else "no",
-            ],
-            faint=not own["predicted"],
-        )
-        for name, own in models.items()
-    ]
-
-
-def model_rows(models: Mapping[str, Mapping[str, Any]]) -> list[TableRow]:
-    """One row per base model."""
-    rows = []
-    for name, own in models.items():
-        cells = [f"{own['n_targets']:.0f}"]
-        for key, signed in (("signal", False), ("gain", True), ("order", True)):
-            cells += [number(own.get(each), signed=signed) for each in (key, f"without_{key}")]
-        rows.append(TableRow(name, cells))
-    return rows
+    lines = prediction.assign(place=prediction["k"].astype(str).map(sizes))
+    lines = lines.sort_values(["place", "bits"], ascending=[False, False], kind="stable").set_index("source")
+    return lines.assign(k=[f"{k} of its answers" for k in lines["k"]])
 
 
 def facts_rows(found: Mapping[str, Any]) -> Rows:
@@ -243,7 +195,6 @@ def facts_rows(found: Mapping[str, Any]) -> Rows:
     ]
 
 
-BIAS_COLUMNS = ("logits per residual norm", "the dial", "Yes minus No")
 _BIAS = {
     "as_asked": "margin as asked",
     "reversed": "margin of the reversed wording",
@@ -256,16 +207,15 @@ _BIAS = {
 }
 
 
-def bias_rows(found: Mapping[str, Any]) -> list[TableRow]:
+def bias_lines(found: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """What the push does to either wording, beside Yes minus No in the unembedding where that was asked."""
 
-    def told(slopes: Mapping[str, Any] | None, name: str) -> str:
-        if slopes is None or slopes[name]["value"] is None:
-            return "–"
-        own = slopes[name]
-        return f"{number(own['value'], 2)} {interval(own['low'], own['high'], 2)}"
+    def told(name: str) -> dict[str, Any]:
+        slopes = {who: (found[who] or {}).get(name) or {} for who in ("own", "yardstick")}
+        ends = {f"{who}_{end}": own.get(end) for who, own in slopes.items() for end in SIDES}
+        return {who: own.get("value") for who, own in slopes.items()} | ends
 
-    return [TableRow(words, [told(found[who], name) for who in ("own", "yardstick")]) for name, words in _BIAS.items()]
+    return [(words, told(name)) for name, words in _BIAS.items()]
 
 
 def bias_words(found: Mapping[str, Any]) -> str:
@@ -287,58 +237,30 @@ def _guessed(found: Mapping[str, Any]) -> bool:
     return found["accuracy_low"] is not None and found["accuracy_low"] <= CHANCE
 
 
-def knowing_rows(knowing: pd.DataFrame) -> list[TableRow]:
-    """The subject first, then each target whose correctness is known."""
-    return [
-        TableRow(
-            str(name),
-            [
-                f"{row['n_graded']:.0f}",
-                number(row["target_correct"], 2),
-                interval(row["low"], row["high"], 2),
-                _with_count(row, "right"),
-                _with_count(row, "wrong"),
-            ],
-        )
-        for name, row in knowing.iterrows()
-    ]
+def control_lines(controls: pd.DataFrame, own: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The vector, median and best of each drawn kind, and each other contrast, for `CONTROLS`."""
 
-
-def _with_count(row: pd.Series, kind: str) -> str:
-    """The AUROC of yes among what was answered so, and of how many questions; older runs have not stored how many."""
-    value, n = number(row[f"yes_within_{kind}"], 2), row.get(f"n_within_{kind}")
-    return value if n is None or not n > 0 else f"{value} (n {n:.0f})"
-
-
-def control_rows(controls: pd.DataFrame, own: Mapping[str, Any]) -> list[TableRow]:
-    """The vector, median and best of each drawn kind, and each other contrast."""
-
-    def row(name: str, values: Mapping[Any, Any], cosine: float | None = None) -> TableRow:
+    def line(name: str, values: Mapping[Any, Any], cosine: float | None = None) -> tuple[str, dict[str, Any]]:
         push, kl = values["push"], values.get("kl")
         never = push is None or push == float("inf")
-        return TableRow(
-            name,
-            [
-                number(values["signal"]),
-                number(values["order_gain"], signed=True),
-                "never" if never else number(push, 2),
-                "never" if never and kl is not None and kl == kl else number(kl),
-                number(values["turning"], 2),
-                number(cosine, 2, signed=True),
-            ],
-        )
+        return name, {
+            **{each: values[each] for each in ("signal", "order_gain", "turning")},
+            "push": float("inf") if never else push,
+            "kl": float("inf") if never and kl is not None and kl == kl else kl,
+            "cosine": cosine,
+        }
 
     controls = controls.assign(kl=controls["kl"] if "kl" in controls else float("nan"))  # runs before it was measured
-    rows = [row("the vector", own, 1.0)]
+    lines = [line("the vector", own, 1.0)]
     for kind, drawn in controls[controls["drawn"]].groupby("role", sort=False):
         numbers = drawn[["signal", "order_gain", "push", "kl", "turning"]]
-        rows.append(row(f"{kind}, median of {len(drawn)}", numbers.median().to_dict(), drawn["cosine"].median()))
-        best = numbers.max() if len(numbers) else numbers.median()
+        lines.append(line(f"{kind}, median of {len(drawn)}", numbers.median().to_dict(), drawn["cosine"].median()))
+        best = numbers.max()
         best[["push", "kl", "turning"]] = numbers[["push", "kl", "turning"]].min()
-        rows.append(row(f"{kind}, best of {len(drawn)} in each", best.to_dict()))
+        lines.append(line(f"{kind}, best of {len(drawn)} in each", best.to_dict()))
     for _, single in controls[~controls["drawn"].astype(bool)].iterrows():
-        rows.append(row(str(single["role"]), single.to_dict(), single["cosine"]))
-    return rows
+        lines.append(line(str(single["role"]), single.to_dict(), single["cosine"]))
+    return lines
 
 
 def assumptions(verdict: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:

@@ -12,11 +12,12 @@ from onedial.core import Run
 from onedial.report.figures.run_comparison_figures import comparison_agreement, comparison_dose, comparison_numbers
 from onedial.show import (
     NOTHING,
+    Column,
     Section,
-    TableRow,
     captions_of,
+    count,
+    digits,
     headline,
-    interval,
     number,
     p_value,
     page,
@@ -82,30 +83,70 @@ def in_one_sentence(comparison: Comparison) -> str:
     return f"{alike} ({answers}); {told}"
 
 
+VERDICTS = (
+    Column("reproduced", "reproduced?"),
+    Column("judged"),
+    Column("signal", "S", digits(3), ends=("signal_low", "signal_high")),
+    Column("p", form=p_value),
+    Column("gain", "G", digits(3, signed=True), ends=("gain_low", "gain_high")),
+    Column("order", "C", digits(3, signed=True), ends=("order_low", "order_high")),
+    Column("rho", "rho of the dial", digits(3), ends=("rho_low", "rho_high")),
+)
+PAIRS = (
+    Column("n_shared", "shared questions", count),
+    Column("turning", "turn: both / first / second / neither"),
+    Column("turn_p", "p", p_value),
+    Column("order", form=digits(2), n="order_n"),
+    Column("cosine", form=digits(2, signed=True)),
+    Column("cosine_layers", "of layer"),
+    Column("agreement_difference", "agreement, first minus second", digits(3, signed=True), ends=("low", "high")),
+    Column("p", form=p_value),
+    Column("n_targets", "targets", count),
+    Column("n_test", "on questions", count),
+)
+TARGETS = (
+    Column("pair"),
+    Column("n", "questions", count),
+    Column("first_agrees", form=digits(3)),
+    Column("second_agrees", form=digits(3)),
+    Column("only_first", form=count),
+    Column("only_second", form=count),
+    Column("p", form=p_value),
+)
+
+
+def _says(answer: Any) -> str:
+    return {1.0: "yes", 0.0: "no"}.get(answer, "not read")
+
+
+def _turn(magnitude: float) -> str:
+    return "never" if pd.isna(magnitude) else number(magnitude, signed=True)
+
+
+QUESTIONS = (
+    Column("id"),
+    Column("first_turns", "first turns at", _turn),
+    Column("second_turns", "second turns at", _turn),
+    Column("first_says", "first at .5", _says),
+    Column("second_says", "second at .5", _says),
+)
+
+
 def verdicts(comparison: Comparison) -> Section:
     """One row per run."""
-    lines = []
-    for name, row in comparison.answers.iterrows():
-        numbers = [
-            f"{number(row[key], signed=key in ('gain', 'order'))} {interval(row[f'{key}_low'], row[f'{key}_high'])}"
-            for key in ("signal", "gain", "order", "rho")
-        ]
-        judged = f"{row['n_eligible']} of {row['n_targets']}"
-        lines.append(TableRow(str(name), [row["reproduced"], judged, numbers[0], p_value(row["p"]), *numbers[1:]]))
-    columns = ("reproduced?", "judged", "S", "p", "G", "C", "rho of the dial")
+    judged = [f"{row['n_eligible']} of {row['n_targets']}" for _, row in comparison.answers.iterrows()]
+    shown = page.table("Verdicts", "run", VERDICTS, comparison.answers.assign(judged=judged))
     said = [(str(name), headline(row["sentence"])) for name, row in comparison.answers.iterrows()]
-    return Section("The verdicts", [page.rows(said), page.table("Verdicts", "run", columns, lines)])
+    return Section("The verdicts", [page.rows(said), shown])
 
 
 def asked(comparison: Comparison) -> Section:
     """Only what was asked differently."""
     if comparison.differences.empty:
         return Section("What was done differently", [page.text("Nothing: the runs have the same configuration.")])
-    lines = [
-        TableRow(str(option), [_shown(value) for value in row]) for option, row in comparison.differences.iterrows()
-    ]
-    columns = [str(name) for name in comparison.differences.columns]
-    return Section("What was done differently", [page.table("Differences", "option", columns, lines)])
+    columns = [Column(str(name), str(name), _shown) for name in comparison.differences.columns]
+    shown = page.table("Differences", "option", columns, comparison.differences)
+    return Section("What was done differently", [shown])
 
 
 def pairs(comparison: Comparison) -> list[Section]:
@@ -117,31 +158,14 @@ def pairs(comparison: Comparison) -> list[Section]:
         "targets that both runs judge, over base models, on the test questions of both, with a 95% interval over "
         "questions. p values are not corrected for the number of pairs."
     )
-    lines = []
-    for _, row in comparison.pairs.iterrows():
-        turning = " / ".join(f"{row[f'turn_in_{which}']:.0f}" for which in ("both", "first", "second", "neither"))
-        cosine = number(row["cosine"], 2, signed=True)
-        apart = number(row["agreement_difference"], signed=True)
-        lines.append(
-            TableRow(
-                f"{row['first']} and {row['second']}",
-                [
-                    f"{row['n_shared']:.0f}",
-                    turning,
-                    p_value(row["turn_p"]),
-                    f"{number(row['order'], 2)} ({row['order_n']:.0f})",
-                    cosine if cosine == NOTHING else f"{cosine} (layer {row['cosine_layers']})",
-                    f"{apart} {interval(row['low'], row['high'], signed=True)}",
-                    p_value(row["p"]),
-                    f"{row['n_targets']:.0f} on {row['n_test']:.0f}",
-                ],
-            )
-        )
-    columns = (
-        *("shared questions", "turn: both / first / second / neither", "p", "order (n)", "cosine"),
-        *("agreement, first minus second", "p", "targets on questions"),
-    )
-    return [Section("Pair by pair", [page.text(words), page.table("Pairs", "pair", columns, lines)])]
+    turned = [f"turn_in_{which}" for which in ("both", "first", "second", "neither")]
+    lines = _by_pair(comparison.pairs)
+    lines["turning"] = [" / ".join(count(row[name]) for name in turned) for _, row in lines.iterrows()]
+    return [Section("Pair by pair", [page.text(words), page.table("Pairs", "pair", PAIRS, lines)])]
+
+
+def _by_pair(table: pd.DataFrame) -> pd.DataFrame:
+    return table.set_axis([f"{row['first']} and {row['second']}" for _, row in table.iterrows()])
 
 
 def targets(comparison: Comparison) -> Section:
@@ -151,16 +175,10 @@ def targets(comparison: Comparison) -> Section:
         "that both runs test on and read; then those on which one of the two alone agrees; p of McNemar's exact test, "
         "not corrected for the number of targets."
     )
-    lines = []
-    for _, row in comparison.targets.iterrows():
-        shown = [number(row[f"{side}_agrees"]) for side in ("first", "second")]
-        counts = [str(row[name]) for name in ("n", "only_first", "only_second")]
-        pair = f"{row['first']} and {row['second']}"
-        lines.append(TableRow(str(row["target"]), [pair, counts[0], *shown, *counts[1:], p_value(row["p"])]))
-    if not lines:
+    if comparison.targets.empty:
         return Section("Target by target", [page.text("No target is judged in two of these runs.")])
-    columns = ("pair", "questions", "first agrees", "second agrees", "only first", "only second", "p")
-    return Section("Target by target", [page.text(words), page.table("Targets", "target", columns, lines)])
+    lines = _by_pair(comparison.targets).rename_axis("pair").reset_index().set_index("target")
+    return Section("Target by target", [page.text(words), page.table("Targets", "target", TARGETS, lines)])
 
 
 def questions(comparison: Comparison) -> list[Section]:
@@ -180,19 +198,10 @@ def questions(comparison: Comparison) -> list[Section]:
         )
         if len(found) > MOST_QUESTIONS:
             words += f" The first {MOST_QUESTIONS} of {len(found)} are listed; questions.csv holds all."
-        lines = [
-            TableRow(
-                str(row["question"]),
-                [str(row["id"]), _turn(row["first_turns"]), _turn(row["second_turns"])]
-                + [{1.0: "yes", 0.0: "no"}.get(row[f"{side}_says"], "not read") for side in ("first", "second")],
-            )
-            for _, row in found.head(MOST_QUESTIONS).iterrows()
-        ]
-        columns = ("id", "first turns at", "second turns at", "first at .5", "second at .5")
         title = f"Which questions: {pair['first']} and {pair['second']}"
         blocks: list[Markup] = [page.text(words)]
-        if lines:
-            blocks.append(page.table(title, "question", columns, lines))
+        if len(found):
+            blocks.append(page.table(title, "question", QUESTIONS, found.head(MOST_QUESTIONS).set_index("question")))
         sections.append(Section(title, blocks, folded=True, unfolded=len(comparison.pairs) == 1))
     return sections
 
@@ -207,10 +216,6 @@ def limits() -> Section:
         "A question that does not turn may lie beyond the range that a run swept; compare the ranges first.",
     ]
     return Section("What this does not say", [page.items(said)])
-
-
-def _turn(magnitude: float) -> str:
-    return "never" if pd.isna(magnitude) else number(magnitude, signed=True)
 
 
 def _shown(value: Any) -> str:

@@ -21,12 +21,37 @@ from onedial.report.remedies import what_to_try
 from onedial.show import Section, number, page, run_tables
 from onedial.verdict import CANNOT_BE_JUDGED, DECISIVE
 
-SCALE_FIGURES = ("loadings", "scree")
+OVERVIEW = "magnitude_threshold"
+"""The figure that is seen first."""
+BESIDE = {
+    "vector": ("layer_map",),
+    "prediction": ("prediction",),
+    "rivals": ("rivals",),
+    "criteria": ("criteria",),
+    "targets": ("agreement", "kappa"),
+    "path": ("dial_path",),
+    "side effects": ("side_effects",),
+    "reasoned": ("reasoned",),
+    "controls": ("controls",),
+    "scale": ("loadings", "scree"),
+}
+"""Which figures stand in which section; the others have one of their own."""
+
+
+def drawn(contents: Contents, section: str) -> list[Markup]:
+    """The figures of a section, where there are any."""
+    there = {name: contents.captions[name] for name in BESIDE[section] if name in contents.captions}
+    return [page.figures(contents.run.path / "figures", there)] if there else []
+
+
+def _beside_its_figure(contents: Contents, section: str, blocks: list[Markup]) -> list[Markup]:
+    return [page.beside(figure, blocks) for figure in drawn(contents, section)] or blocks
 
 
 def numbers(contents: Contents) -> Section:
     """The verdict's numbers."""
-    return Section("", [page.findings("The verdict's numbers", findings(contents.verdict))])
+    said = page.small("In brackets: the 95% interval in this panel, over its questions.")
+    return Section("The verdict's numbers", [page.findings("The verdict's numbers", findings(contents.verdict)), said])
 
 
 def screening(contents: Contents) -> Section | None:
@@ -55,13 +80,13 @@ def targets(contents: Contents) -> Section:
         "rate by under .10) are not. "
         '<span class="narrow">The table scrolls sideways.</span>'
     )
-    lines = report_tables.target_rows(contents.matches, contents.panel)
-    shown = page.table("Table of targets", "target", report_tables.TARGET_COLUMNS, lines)
-    blocks = [page.text(words), shown]
+    lines = report_tables.target_lines(contents.matches, contents.panel)
+    shown = page.table("Table of targets", "target", report_tables.TARGETS, lines, lambda row: row["status"] != "ok")
+    blocks = [*drawn(contents, "targets"), page.text(words), shown]
     if len(odd := contents.matches[contents.matches["status"] != "ok"].sort_values("yes_rate", kind="stable")):
         blocks.append(page.text("Why these are left out, or taken with care:"))
         blocks.append(page.items([f"{target}: {why_left_out(row)}" for target, row in odd.iterrows()]))
-    return Section("Targets", blocks)
+    return Section("Targets", blocks, folded=True)
 
 
 def vector(contents: Contents) -> Section:
@@ -73,12 +98,12 @@ def vector(contents: Contents) -> Section:
         contents.manifest.facts.get("vector"),
         model.get("n_layers", model.get("layers")),
     )
-    return Section("The vector", [page.rows(rows)])
+    return Section("The vector", [page.rows(rows), *drawn(contents, "vector")], folded=True)
 
 
 def explorer(contents: Contents) -> Section:
     """A dial to turn and questions to browse."""
-    return Section("", [page.explorer(explorer_of(contents))])
+    return Section("Turn the dial, browse the questions", [page.explorer(explorer_of(contents))])
 
 
 def rivals(contents: Contents) -> Section | None:
@@ -91,10 +116,11 @@ def rivals(contents: Contents) -> Section | None:
         "the other accounts with one order for all targets. Surface, topic means and text are trained on the target's "
         "own answers outside the test split, and may know more of it than any single dial can."
     )
+    lines = report_tables.rival_lines(contents.rivals)
     shown = page.table(
-        "Table of rivals", "without steering", report_tables.RIVAL_COLUMNS, report_tables.rival_rows(contents.rivals)
+        "Table of rivals", "without steering", report_tables.RIVALS, lines, lambda row: not row["n_targets"] > 0
     )
-    blocks = [page.text(words), shown]
+    blocks = [page.text(words)]
     if ceiling := contents.verdict["ceiling"]:
         blocks.append(
             page.text(
@@ -102,6 +128,7 @@ def rivals(contents: Contents) -> Section | None:
                 f"dial's S is {number(ceiling['share'], 2)} times that."
             )
         )
+    blocks = [*_beside_its_figure(contents, "rivals", blocks), page.folded("Every rival, with its numbers", [shown])]
     return Section("What does as well without steering?", blocks)
 
 
@@ -118,17 +145,19 @@ def prediction(contents: Contents) -> Section | None:
         "text are trained on all fitting answers of the target; its own base model, asked otherwise, is no rival, but "
         "near to what asking again would predict."
     )
-    shown = page.table(
-        "Bits predicted", "source", report_tables.PREDICTION_COLUMNS, report_tables.prediction_rows(table)
-    )
+    lines = report_tables.prediction_lines(table)
+    shown = page.table("Bits predicted", "source", report_tables.PREDICTION, lines, lambda row: bool(row["low"] <= 0))
     by_model = page.table(
         "Base models predicted",
         "base model",
-        report_tables.PREDICTED_COLUMNS,
-        report_tables.predicted_rows(found["models"]),
+        report_tables.PREDICTED,
+        found["models"].items(),
+        lambda row: not row["predicted"],
     )
     said = f"What the dial predicts of each base model, 95% over {found['by']}:"
-    return Section("How much is predicted?", [page.text(words), shown, page.text(said), by_model])
+    blocks = _beside_its_figure(contents, "prediction", [page.text(words), page.text(said), by_model])
+    folded = page.folded("Every source, by 10, 20, 50 and all fitting answers", [shown])
+    return Section("How much is predicted?", [*blocks, folded])
 
 
 def criteria(contents: Contents) -> Section | None:
@@ -140,10 +169,8 @@ def criteria(contents: Contents) -> Section | None:
         "test questions there, over base models with its interval over questions, and R² of these magnitudes on the "
         "targets' thresholds, beside R² with the panel's rows permuted. The verdict rests on agreement and rate alone."
     )
-    shown = page.table(
-        "Criteria", "criterion", report_tables.CRITERIA_COLUMNS, report_tables.criteria_rows(contents.criteria)
-    )
-    return Section("By which magnitude?", [page.text(words), shown])
+    shown = page.table("Criteria", "criterion", report_tables.CRITERIA, contents.criteria)
+    return Section("By which magnitude?", [page.text(words), *drawn(contents, "criteria"), shown], folded=True)
 
 
 def path(contents: Contents) -> Section | None:
@@ -157,7 +184,8 @@ def path(contents: Contents) -> Section | None:
         "path_targets.csv hold every place."
     )
     rows = path_rows(contents.path, str(contents.run.config.get("unit") or "residual_norm"))
-    return Section("The dial's path through the factor", [page.text(words), page.rows(rows)])
+    blocks = [page.text(words), *drawn(contents, "path"), page.rows(rows)]
+    return Section("The dial's path through the factor", blocks, folded=True)
 
 
 def models(contents: Contents) -> Section | None:
@@ -168,11 +196,8 @@ def models(contents: Contents) -> Section | None:
         "Signal, gain and order for the targets of each base model, and for all others when it is left out: where one "
         "model carries the result, it shows here."
     )
-    lines = report_tables.model_rows(contents.verdict["models"])
-    return Section(
-        "Model by model",
-        [page.text(words), page.table("Base models", "base model", report_tables.MODEL_COLUMNS, lines)],
-    )
+    shown = page.table("Base models", "base model", report_tables.MODELS, contents.verdict["models"].items())
+    return Section("Model by model", [page.text(words), shown], folded=True)
 
 
 def facts(contents: Contents) -> Section | None:
@@ -187,7 +212,9 @@ def facts(contents: Contents) -> Section | None:
     if contents.verdict.get("bias") is None:
         words += " The question was not reversed in this run, so that mostly a yes-bias rests on these rates."
     return Section(
-        "Is it about knowing? Unrelated facts", [page.text(words), page.rows(report_tables.facts_rows(found))]
+        "Is it about knowing? Unrelated facts",
+        [page.text(words), page.rows(report_tables.facts_rows(found))],
+        folded=True,
     )
 
 
@@ -203,12 +230,10 @@ def bias(contents: Contents) -> Section | None:
         "the word yes moves both up; confidence moves them apart. "
     )
     shown = page.table(
-        "Yes-bias or confidence?",
-        report_tables.BIAS_COLUMNS[0],
-        report_tables.BIAS_COLUMNS[1:],
-        report_tables.bias_rows(found),
+        "Yes-bias or confidence?", "logits per residual norm", report_tables.BIAS, report_tables.bias_lines(found)
     )
-    return Section("Yes-bias or confidence?", [page.text(words + report_tables.bias_words(found)), shown])
+    said = page.text(words + report_tables.bias_words(found))
+    return Section("Yes-bias or confidence?", [said, shown], folded=True)
 
 
 def side_effects(contents: Contents) -> Section | None:
@@ -221,10 +246,10 @@ def side_effects(contents: Contents) -> Section | None:
         f"has fallen by at most {100 * said['limit']:g} points (--limit). Outside of the usable range a match is "
         "bought with harm elsewhere. side_effects.csv has every magnitude."
     )
-    shown = page.table(
-        "Side effects", "magnitude", report_tables.SIDE_EFFECTS, report_tables.side_effect_rows(effects, said)
-    )
-    return Section("What the dial does besides", [page.text(words), page.text(said["sentence"]), shown])
+    lines = report_tables.side_effect_lines(effects, said)
+    shown = page.table("Side effects", "magnitude", report_tables.SIDE_EFFECTS, lines, lambda row: not row["usable"])
+    blocks = [page.text(words), page.text(said["sentence"]), *drawn(contents, "side effects"), shown]
+    return Section("What the dial does besides", blocks, folded=True)
 
 
 def reasoned(contents: Contents) -> Section | None:
@@ -246,11 +271,12 @@ def reasoned(contents: Contents) -> Section | None:
         page.text(words),
         page.text(found["sentence"]),
         page.rows([("by the first token", contents.verdict["sentence"]), ("after reasoning", verdict)]),
-        page.table("Reasoned answers", "magnitude", report_tables.REASONED, report_tables.reasoned_rows(settings)),
+        *drawn(contents, "reasoned"),
+        page.table("Reasoned answers", "magnitude", report_tables.REASONED, report_tables.at_magnitudes(settings)),
     ]
     for label, text in report_tables.reasoned_texts(texts, contents.questions):
         blocks += [page.small(label), page.code(text)]
-    return Section("After reasoning", blocks)
+    return Section("After reasoning", blocks, folded=True)
 
 
 def knowing(contents: Contents) -> Section | None:
@@ -262,9 +288,8 @@ def knowing(contents: Contents) -> Section | None:
         "and how well the order puts a target's yes above its no among the questions that it gets right, and among "
         "those that it gets wrong (AUROC; n: questions that it rests on). .5 knows nothing."
     )
-    lines = report_tables.knowing_rows(contents.knowing)
-    shown = page.table("What the order knows", "whose answers", report_tables.KNOWING_COLUMNS, lines)
-    return Section("Is it about knowing? Correct answers", [page.text(words), shown])
+    shown = page.table("What the order knows", "whose answers", report_tables.KNOWING, contents.knowing)
+    return Section("Is it about knowing? Correct answers", [page.text(words), shown], folded=True)
 
 
 def controls(contents: Contents) -> Section | None:
@@ -277,9 +302,9 @@ def controls(contents: Contents) -> Section | None:
         "in nats, their mean. turning: share of the questions whose answer turns more than once. Of "
         "the drawn kinds the median and the best are shown, of the others the one there is."
     )
-    lines = report_tables.control_rows(contents.controls, contents.verdict["direction"]["own"])
-    shown = page.table("Table of controls", "direction", report_tables.CONTROL_COLUMNS, lines)
-    return Section("Would any push do?", [page.text(words), shown])
+    lines = report_tables.control_lines(contents.controls, contents.verdict["direction"]["own"])
+    shown = page.table("Table of controls", "direction", report_tables.CONTROLS, lines)
+    return Section("Would any push do?", [page.text(words), *drawn(contents, "controls"), shown], folded=True)
 
 
 def assumptions(contents: Contents) -> Section:
@@ -291,29 +316,33 @@ def assumptions(contents: Contents) -> Section:
             f"Options, questions, splits and rule {plan['rule']} of the verdict were settled before the test split was "
             f"read; SHA-256 {plan['sha256'][:16]}…"
         )
-    return Section("What is taken as given", [page.items(said)])
+    return Section("What is taken as given", [page.items(said)], folded=True)
 
 
 def figures(contents: Contents) -> Section:
-    """Every figure of the run but those of the panel's scale, which stand beside its numbers."""
-    drawn = {name: words for name, words in contents.captions.items() if name not in SCALE_FIGURES}
-    return Section("Figures", [page.figures(contents.run.path / "figures", drawn)])
+    """Every figure that stands in no other section."""
+    taken = {OVERVIEW, *(name for names in BESIDE.values() for name in names)}
+    there = {name: words for name, words in contents.captions.items() if name not in taken}
+    return Section(
+        "Figures of the dial and of every question", [page.figures(contents.run.path / "figures", there)], folded=True
+    )
 
 
 def missing(contents: Contents) -> Section:
     """What was not answered, or could not be read."""
     counts = report_tables.missing_rows(contents.dose_response, contents.panel, contents.questions)
     words = "An answer that is missing or could not be read is left out, never counted as a no."
-    return Section("Missing and unread answers", [page.text(words), page.rows(counts)])
+    return Section("Missing and unread answers", [page.text(words), page.rows(counts)], folded=True)
+
+
+def warnings(contents: Contents) -> Section | None:
+    """What changes how the run is read."""
+    return page.warnings_of(contents.manifest.notes)
 
 
 def notes(contents: Contents) -> Section | None:
-    """What the run came upon."""
-    return (
-        Section("Warnings and notes of the run", [page.items(contents.manifest.notes)])
-        if contents.manifest.notes
-        else None
-    )
+    """What the run counted, left out or took."""
+    return page.notes_of(contents.manifest.notes)
 
 
 def factor(contents: Contents) -> Section | None:
@@ -321,19 +350,16 @@ def factor(contents: Contents) -> Section | None:
     if contents.factor is None:
         return None
     words = "The factor model of the panel: how much of what the targets answer a single scale of difficulty explains."
-    blocks = [page.text(words), page.text(report_tables.scale_sentence(contents.factor, contents.parabola))]
-    drawn = {name: contents.captions[name] for name in SCALE_FIGURES if name in contents.captions}
-    if drawn:
-        blocks.append(page.figures(contents.run.path / "figures", drawn))
-    return Section(
-        "One shared difficulty?", [*blocks, page.rows(report_tables.factor_rows(contents.factor, contents.parabola))]
-    )
+    said = report_tables.scale_sentence(contents.factor, contents.parabola)
+    rows = page.rows(report_tables.factor_rows(contents.factor, contents.parabola))
+    blocks = [page.text(words), page.text(said), *drawn(contents, "scale"), rows]
+    return Section("One shared difficulty?", blocks, folded=True)
 
 
 def limits(contents: Contents) -> Section:
     """What the verdict leaves open."""
     said = report_tables.limits(contents.verdict, contents.matches, contents.grid)
-    return Section("What the verdict does not say", [page.items(said)])
+    return Section("What the verdict does not say", [page.items(said)], folded=True)
 
 
 def again(contents: Contents) -> Section:
@@ -347,7 +373,7 @@ def again(contents: Contents) -> Section:
                 "The checkout held changes that were not committed, so the commit alone does not give this run back."
             )
         )
-    return Section("Do it again", blocks)
+    return Section("Do it again", blocks, folded=True)
 
 
 def asked(contents: Contents) -> Section | None:
@@ -360,7 +386,7 @@ def asked(contents: Contents) -> Section | None:
     rows = [("the panel was", found["panel_in_words"]), *about.items()]
     told = [page.items(otherwise)] if otherwise else [page.text("The subject is asked the same question.")]
     title = "The subject is asked otherwise than the panel was" if otherwise else "How the panel was asked"
-    return Section(title, [page.rows(rows), *told])
+    return Section(title, [page.rows(rows), *told], folded=not otherwise)
 
 
 def prompt(contents: Contents) -> Section:
@@ -389,34 +415,35 @@ def surroundings(contents: Contents) -> Section:
 def stages(contents: Contents) -> Section:
     """Where the time went."""
     spent = run_tables.stage_rows(contents.manifest.stages)
-    return Section("Time per stage", [page.rows(spent)], folded=True, unfolded=True)
+    return Section("Time per stage", [page.rows(spent)], folded=True)
 
 
 SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "numbers": numbers,
     "screening": screening,
     "remedies": remedies,
-    "asked": asked,
-    "notes": notes,
-    "vector": vector,
-    "explorer": explorer,
+    "warnings": warnings,
+    "dial": explorer,
     "prediction": prediction,
     "rivals": rivals,
-    "criteria": criteria,
-    "figures": figures,
     "targets": targets,
-    "dial path": path,
     "models": models,
+    "controls": controls,
+    "vector": vector,
+    "figures": figures,
+    "scale": factor,
+    "path": path,
     "bias": bias,
     "facts": facts,
     "side effects": side_effects,
     "reasoned": reasoned,
     "knowing": knowing,
-    "controls": controls,
+    "criteria": criteria,
+    "asked": asked,
     "missing": missing,
-    "factor": factor,
     "limits": limits,
     "assumptions": assumptions,
+    "notes": notes,
     "again": again,
     "prompt": prompt,
     "configuration": configuration,
@@ -424,3 +451,4 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "surroundings": surroundings,
     "stages": stages,
 }
+"""By its name in the contents and in the page's address."""

@@ -10,21 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from onedial.report.meaning import findings, judged_targets
+from onedial.report.report_tables import TARGETS, target_lines
 from onedial.show import headline, interval, number, one_line_labels
 
-COLUMNS = {
-    "yes": "yes_rate",
-    "dial": "magnitude",
-    "agree": "agreement",
-    "major.": "majority",
-    "cut": "moved_cut",
-    "kappa": "kappa",
-}
-LEGEND = (
-    "yes: how often the target says yes · dial: the magnitude that was chosen for it · agree: how often the steered "
-    "subject then answers as it does · major.: how often its more frequent answer alone does · cut: how often the "
-    "unsteered subject does with its cut moved · kappa: agreement beyond chance"
-)
+SHOWN = [column for column in TARGETS if column.short]
+LEGEND = " · ".join(f"{column.short}: {column.tip}" for column in SHOWN)
 NARROWEST_NAME = 10
 
 
@@ -37,23 +27,24 @@ def print_summary(matches: pd.DataFrame, verdict: Mapping[str, Any], console: Co
         console: where to print, instead of stdout.
     """
     console = console or Console()
-    matches = matches.sort_values("yes_rate", kind="stable")
+    matches = target_lines(matches)
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("target", no_wrap=True)
     table.add_column("status", no_wrap=True)
-    for name in COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
-    cells = [[number(row[column], 2) for column in COLUMNS.values()] for _, row in matches.iterrows()]
-    widths = [max(map(len, texts)) for texts in zip(list(COLUMNS), *cells, strict=True)]
+    for column in SHOWN:
+        table.add_column(column.short, justify="right", no_wrap=True)
+    cells = [[column.form(row[column.name]) for column in SHOWN] for _, row in matches.iterrows()]
+    widths = [max(map(len, texts)) for texts in zip([column.short for column in SHOWN], *cells, strict=True)]
     beside = sum(widths) + len(widths) + max(map(len, ["status", *matches["status"]])) + 1
     names = one_line_labels(matches, max(console.width - beside, NARROWEST_NAME))
     for name, status, values in zip(names, matches["status"], cells, strict=True):
         table.add_row(Text(name), status, *values, style=None if status == "ok" else "dim")
     numbers = Table.grid(padding=(0, 2, 0, 0))
-    for finding in findings(verdict):
-        detail = f"({finding.detail})" if finding.detail else ""
-        words = Text.assemble(f"{finding.name}. {finding.meaning} ", (detail, "dim"))
-        numbers.add_row(Text(finding.letter, style="bold"), Text(finding.shown, style="bold"), words)
+    for card in findings(verdict):
+        details = [f"95% in this panel {card.interval}"] * bool(card.interval) + list(card.details)
+        detail = f"({'; '.join(details)})" if details else ""
+        words = Text.assemble(f"{card.name}. {card.meaning} ", (detail, "dim"))
+        numbers.add_row(Text(card.letter, style="bold"), Text(card.shown, style="bold"), words)
     share = (verdict.get("bias") or {"own": {"share": {"value": None}}})["own"]["share"]
     if share["value"] is not None:
         said = f"of the push is a bias towards the word yes {interval(share['low'], share['high'], 2)}"

@@ -1,3 +1,4 @@
+from .columns import Column, count, digits, percent, yes_or_no
 from .figure_style import (
     COLOURS,
     FAINT,
@@ -17,7 +18,7 @@ from .figure_style import (
 )
 from .formatters import NOTHING, headline, interval, number, p_value
 from .labels import one_line_labels, shortened_apart, target_labels
-from .page import Explorer, Finding, Section, TableRow, rows
+from .page import Card, Explorer, Rank, Section, TableRow, rows
 from .point_names import name_points
 from .progress import progress_bar
 from .results import CAPTIONS, captions_of, save_results
@@ -37,9 +38,11 @@ __all__ = [
     "NOTHING",
     "PAPER",
     "STYLE",
+    "Card",
+    "Column",
     "Drawing",
     "Explorer",
-    "Finding",
+    "Rank",
     "Rows",
     "Section",
     "TableRow",
@@ -47,6 +50,8 @@ __all__ = [
     "WandbWatcher",
     "captions_of",
     "check_wandb",
+    "count",
+    "digits",
     "family_styles",
     "flat_rows",
     "headline",
@@ -57,6 +62,7 @@ __all__ = [
     "number",
     "one_line_labels",
     "p_value",
+    "percent",
     "plain_log_labels",
     "progress_bar",
     "rows",
@@ -70,4 +76,5 @@ __all__ = [
     "target_labels",
     "wandb_is_installed",
     "wandb_knows_key",
+    "yes_or_no",
 ]

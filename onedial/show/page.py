@@ -6,7 +6,7 @@ Every block takes text and returns escaped HTML; only `Markup` passes as it stan
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from onedial.show import figure_style
+from onedial.show.columns import Column, Lines, each_line
 
+WARNING = "warning: "
+"""How a note begins that changes how a run is read."""
 TEMPLATES = Path(__file__).parent / "templates"
 PAGE_COLOURS = {
     figure_style.INK: "var(--ink)",
@@ -28,13 +31,14 @@ PAGE_COLOURS = {
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One of the four numbers.
+class Card:
+    """A number with its uncertainty and what it means.
 
     Attributes:
         letter, name: S signal, G gain, C order, D direction.
         value: the number itself, None where it was not computed; `shown` is its text.
-        detail: interval, p and null.
+        interval: its 95% interval in this panel, in brackets; "" where there is none.
+        details: other intervals, p and null, a phrase each.
         meaning: one sentence for a reader who has not read the method.
     """
 
@@ -42,8 +46,36 @@ class Finding:
     name: str
     value: float | None
     shown: str
-    detail: str
     meaning: str
+    details: Sequence[str] = ()
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A line of a ranking: its name, a number with the ends of its interval, and a mark to compare it with.
+
+    Attributes:
+        value, low, high, mark: in one unit; None where not computed. shown: the number and interval as text.
+        good: whether it counts as found; else it is written faintly.
+    """
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    mark: float | None
+    shown: str
+    good: bool
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a table whose cells are written already: its name, the cells, and whether it is written faintly."""
+
+    name: str
+    cells: Sequence[str]
+    faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,49 +83,74 @@ class Section:
     """A part of a page.
 
     Attributes:
-        title: its heading; "" for none.
+        title: its heading.
         blocks: what the functions of this module return, from top to bottom.
-        folded: behind its title, to be opened by a click. unfolded: already opened.
+        folded: behind its title, to be opened by a click, a link or a printer. unfolded: already opened.
+        name: of its anchor and in the contents; by default the title.
     """
 
     title: str
     blocks: Sequence[Markup]
     folded: bool = False
     unfolded: bool = False
+    name: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """What a link to it ends in, after #.
+
+        >>> Section("Would any push do?", []).anchor
+        'would-any-push-do'
+        """
+        return re.sub(r"[^a-z0-9]+", "-", (self.name or self.title).lower()).strip("-") or "part"
 
 
 @dataclass(frozen=True)
 class Explorer:
-    """The tables of an explorable page as JSON that is safe inside a script element, and what was left out of it."""
+    """The tables of an explorable page as JSON that is safe inside a script element.
+
+    Attributes:
+        note: what was left out of it. has_texts: whether it holds what the subject wrote.
+    """
 
     json: str
     note: str = ""
+    has_texts: bool = False
 
 
-@dataclass(frozen=True)
-class TableRow:
-    """A row of a table: its name, the cells after it, and whether it is written faintly."""
-
-    name: str
-    cells: Sequence[str]
-    faint: bool = False
-
-
-def page(question: str, headline: str, lead: str, sections: Iterable[Section], title: str, foot: str) -> str:
+def page(
+    question: str,
+    headline: str,
+    lead: str,
+    sections: Iterable[Section],
+    title: str,
+    foot: str,
+    overview: Markup | None = None,
+) -> str:
     """The whole page as HTML.
 
     Args:
         question: what was asked, above the headline. lead: a paragraph below it.
         title: of the browser's window. foot: the last line.
+        overview: what is seen first, below the lead (`beside`).
     """
+    anchored: dict[str, Section] = {}
+    for section in sections:
+        anchor, n = section.anchor, 2
+        while anchor in anchored:
+            anchor, n = f"{section.anchor}-{n}", n + 1
+        anchored[anchor] = section
+    opening, _, rest = headline.partition("; ")
     template = _environment().get_template("page.html.j2")
     script = (TEMPLATES / "explorer.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
         question=question,
-        headline=headline,
+        opening=opening,
+        rest=rest,
         lead=lead,
-        sections=list(sections),
+        overview=overview,
+        sections=anchored,
         title=title,
         foot=foot,
         script=Markup(script),
@@ -130,18 +187,110 @@ def rows(pairs: Sequence[tuple[str, str]]) -> Markup:
     return _block("rows", pairs)
 
 
-def table(label: str, first: str, columns: Sequence[str], lines: Sequence[TableRow]) -> Markup:
-    """A table that scrolls sideways where it is wide.
+def table(
+    label: str,
+    first: str,
+    columns: Sequence[Column],
+    lines: Lines,
+    faint: Callable[[Mapping[str, Any]], bool] | None = None,
+) -> Markup:
+    """A table that scrolls sideways where it is wide; its download holds the numbers behind the cells.
 
     Args:
-        label: read out by a screen reader. first: heading of the rows' names. columns: headings of the cells.
+        label: read out by a screen reader, and the download's name. first: heading of the rows' names.
+        faint: says of a row whether it is written faintly; by default none is.
     """
-    return _block("table", label, first, columns, lines)
+    rows = [
+        {
+            "name": name,
+            "faint": faint is not None and faint(row),
+            "cells": [(column.shown(row), "|".join(column.values(row) or ())) for column in columns],
+        }
+        for name, row in each_line(lines)
+    ]
+    heads = [(column.title, column.tip, "|".join(column.names)) for column in columns]
+    return _block("table", label, first, heads, rows)
 
 
-def findings(label: str, found: Sequence[Finding]) -> Markup:
+def written_table(label: str, first: str, headings: Sequence[str], lines: Sequence[TableRow]) -> Markup:
+    """As `table`, where a cell joins what no column holds by itself; its download holds the cells as they stand."""
+    rows = [{"name": row.name, "faint": row.faint, "cells": [(cell, "") for cell in row.cells]} for row in lines]
+    return _block("table", label, first, [(heading, "", "") for heading in headings], rows)
+
+
+def findings(label: str, found: Sequence[Card]) -> Markup:
     """Numbers with what they mean, side by side."""
     return _block("findings", label, [asdict(each) for each in found])
+
+
+def ranking(label: str, heading: str, ranks: Sequence[Rank], foot: str) -> Markup:
+    """Lines with a bar each, all on one scale that holds 0 and ends where the intervals end.
+
+    Args:
+        label: read out by a screen reader. foot: what the bars and marks are.
+    """
+    ends = [end for rank in ranks for end in (rank.low, rank.high, rank.value, rank.mark, 0.0) if end is not None]
+    least, most = min(ends, default=0.0), max(ends, default=1.0)
+
+    def at(value: float) -> float:
+        return round(100 * (value - least) / ((most - least) or 1.0), 2)
+
+    drawn = []
+    for rank in ranks:
+        marks: list[tuple[str, float, float | None]] = [("zero", at(0.0), None)]
+        if rank.mark is not None:
+            marks.append(("mark", at(rank.mark), None))
+        if rank.low is not None and rank.high is not None:
+            marks.append(("line", at(rank.low), round(at(rank.high) - at(rank.low), 2)))
+        if rank.value is not None:
+            marks.append(("point", at(rank.value), None))
+        drawn.append({"name": rank.name, "shown": rank.shown, "good": rank.good, "marks": marks})
+    return _block("ranking", label, heading, drawn, foot)
+
+
+def doubts(heading: str, lines: Sequence[tuple[str, str]]) -> Markup:
+    """A short list of words, each a link to the anchor that says more."""
+    return _block("doubts", heading, lines)
+
+
+def beside(left: Markup, right: Sequence[Markup]) -> Markup:
+    """A block with others beside it; on a phone, below it."""
+    return _block("beside", left, right)
+
+
+def folded(title: str, blocks: Sequence[Markup]) -> Markup:
+    """Blocks behind a title, to be opened by a click."""
+    return _block("folded", title, blocks)
+
+
+def warnings_of(notes: Sequence[str]) -> Section | None:
+    """Of a run's notes those that change how it is read."""
+    found = [_sentence(note.removeprefix(WARNING)) for note in notes if note.startswith(WARNING)]
+    return Section("Warnings", [items(found)], name="warnings") if found else None
+
+
+def notes_of(notes: Sequence[str]) -> Section | None:
+    """Of a run's notes those that change nothing: what was counted, left out or taken."""
+    found = [_sentence(note) for note in notes if not note.startswith(WARNING)]
+    return Section("Notes of the run", [items(found)], folded=True, name="notes") if found else None
+
+
+def noted(notes: Sequence[str]) -> list[Section]:
+    """Warnings and notes of a run, where there are any."""
+    return [found for found in (warnings_of(notes), notes_of(notes)) if found is not None]
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def lead_figure(folder: Path, name: str, words: Mapping[str, str]) -> Markup:
+    """The figure that is seen first, its caption folded.
+
+    Args:
+        folder: holds NAME.svg. words: its "title" and "caption".
+    """
+    return _block("lead_figure", _drawn(folder, name, words))
 
 
 def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
@@ -150,16 +299,16 @@ def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
     Args:
         folder: holds NAME.svg of each. captions: name -> {"title", "caption"}.
     """
-    drawn = [
-        {"name": name, **words, "svg": inline_svg((folder / f"{name}.svg").read_text("utf-8"), name)}
-        for name, words in captions.items()
-    ]
-    return _block("figures", drawn)
+    return _block("figures", [_drawn(folder, name, words) for name, words in captions.items()])
+
+
+def _drawn(folder: Path, name: str, words: Mapping[str, str]) -> dict[str, Any]:
+    return {"name": name, **words, "svg": inline_svg((folder / f"{name}.svg").read_text("utf-8"), name)}
 
 
 def explorer(found: Explorer) -> Markup:
     """The part of a page that answers to the hand: a dial and a browser of the questions. One on a page."""
-    safe = {"json": Markup(found.json), "note": found.note}
+    safe = {"json": Markup(found.json), "note": found.note, "has_texts": found.has_texts}
     return _block("explorer", safe, template="explorer.html.j2")
 
 

@@ -16,10 +16,20 @@ _LEADER = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "s
 _LETTER, _LINE = 0.56, 1.25  # of the font size, a letter's width and a line's height
 
 
-def name_points(axes: Axes, x: Sequence[float], y: Sequence[float], names: Sequence[str], size: float = 6.5) -> None:
+def name_points(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    names: Sequence[str],
+    size: float = 6.5,
+    avoid: NDArray | None = None,
+) -> None:
     """Write each name where it covers neither a point nor another name, as near to its point as that allows.
 
     The most crowded points choose first. Limits and scales of the axes must be final.
+
+    Args:
+        avoid: (place, 2) what else is drawn there and is not to be covered: other points, bars, curves.
     """
     figure = axes.get_figure(root=True)
     if figure is None:
@@ -30,11 +40,12 @@ def name_points(axes: Axes, x: Sequence[float], y: Sequence[float], names: Seque
     frame = axes.get_window_extent().get_points() * pixel
     distance = np.linalg.norm(places[:, None] - places, axis=2)
     crowding = (distance < 30).sum(axis=1)
+    drawn = places if avoid is None else np.vstack([places, axes.transData.transform(avoid) * pixel])
     taken = np.empty((0, 4))
     for i in np.argsort(-crowding, kind="stable"):
         width, height = _LETTER * size * len(names[i]), _LINE * size
         boxes, offsets = _candidates(places[i], width, height)
-        best = int(np.argmin(_cost(boxes, taken, places, frame, i)))
+        best = int(np.argmin(_cost(boxes, taken, drawn, frame, i)))
         taken = np.vstack([taken, boxes[best]])
         middle = offsets[best] + np.array([width, height]) / 2
         far = np.hypot(*middle) - min(width, height) / 2 > _NEAR + height / 2

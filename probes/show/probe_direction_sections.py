@@ -36,7 +36,8 @@ def facts(contents: ProbeContents) -> Section | None:
         for _, row in table.iterrows()
     ]
     return Section(
-        "Facts that have nothing to do with ability", [page.text(words), page.table("Facts", "label", columns, lines)]
+        "Facts that have nothing to do with ability",
+        [page.text(words), page.written_table("Facts", "label", columns, lines)],
     )
 
 
@@ -88,7 +89,7 @@ def without_labels(contents: ProbeContents) -> Section | None:
                 faint=method == "random",
             )
         )
-    blocks = [page.text(words), page.table("Statements", "layer, method", columns, lines)]
+    blocks = [page.text(words), page.written_table("Statements", "layer, method", columns, lines)]
     return Section("Truth without labels", blocks + contents.figures("without_labels", "distraction"))
 
 
@@ -121,7 +122,11 @@ def same_direction(contents: ProbeContents) -> Section | None:
         )
         for _, row in table.iterrows()
     ]
-    blocks = [page.text(words), page.table("Directions", "labels", columns, lines), *contents.figures("cross_map")]
+    blocks = [
+        page.text(words),
+        page.written_table("Directions", "labels", columns, lines),
+        *contents.figures("cross_map"),
+    ]
     transfer = contents.table("transfer")
     if transfer is not None:
         blocks += [
@@ -130,7 +135,7 @@ def same_direction(contents: ProbeContents) -> Section | None:
                 "probes of the same questions fitted to shuffled labels; the interval is over the topics of the set "
                 "that is read."
             ),
-            page.table(
+            page.written_table(
                 "Transfer",
                 "probe, read on",
                 ("AUROC", "null", "p", "n"),
@@ -176,7 +181,9 @@ def erasure(contents: ProbeContents) -> Section | None:
         )
         for _, row in table.iterrows()
     ]
-    return Section("What goes when one is erased", [page.text(words), page.table("Erasure", "label", columns, lines)])
+    return Section(
+        "What goes when one is erased", [page.text(words), page.written_table("Erasure", "label", columns, lines)]
+    )
 
 
 def angles(contents: ProbeContents) -> Section | None:
@@ -198,7 +205,9 @@ def angles(contents: ProbeContents) -> Section | None:
         )
         for _, row in table.iterrows()
     ]  # fmt: skip
-    return Section("Subspaces", [page.text(words), page.table("Angles", "base model", columns, lines)], folded=True)
+    return Section(
+        "Subspaces", [page.text(words), page.written_table("Angles", "base model", columns, lines)], folded=True
+    )
 
 
 def used(contents: ProbeContents) -> Section | None:
@@ -232,7 +241,7 @@ def used(contents: ProbeContents) -> Section | None:
     ]
     blocks = [
         page.text(words),
-        page.table("Effects", "direction", columns, lines),
+        page.written_table("Effects", "direction", columns, lines),
         *contents.figures("reading_and_use"),
     ]
     return Section("Is what reads also used?", blocks)
@@ -264,7 +273,9 @@ def where(contents: ProbeContents) -> Section | None:
             )
         )
     columns = ("margin of the receivers", "of the donors", "half recovered from layer", "pairs")
-    return Section("Where in the prompt?", [*blocks, page.text(words), page.table("Patches", "kind", columns, lines)])
+    return Section(
+        "Where in the prompt?", [*blocks, page.text(words), page.written_table("Patches", "kind", columns, lines)]
+    )
 
 
 def replacement(contents: ProbeContents) -> Section | None:
@@ -297,7 +308,7 @@ def replacement(contents: ProbeContents) -> Section | None:
         )
         for _, row in table.iterrows()
     ]
-    blocks = [page.text(words), page.table("Replacement", "order of the questions", columns, lines)]
+    blocks = [page.text(words), page.written_table("Replacement", "order of the questions", columns, lines)]
     return Section("Would the words do?", blocks + contents.figures("replacement"))
 
 
@@ -334,7 +345,7 @@ def writing(contents: ProbeContents) -> Section | None:
             )
         )
     columns = ("AUROC of the verdict, first tenth", "last tenth", "far")
-    shown = page.table("Writing", "label", columns, lines)
+    shown = page.written_table("Writing", "label", columns, lines)
     return Section("While it writes", [page.text(words), shown, *contents.figures("writing", "writing_one")])
 
 
@@ -360,7 +371,7 @@ def elsewhere(contents: ProbeContents) -> Section | None:
             f"Layer {_layer(table)}. Each question's distance from the training questions of the other topics: are "
             "probes worth less on the farther half?"
         ),
-        page.table("Distance", "label", columns, lines),
+        page.written_table("Distance", "label", columns, lines),
     ]
     readings = contents.table("readings")
     if readings is not None:
@@ -392,7 +403,7 @@ def elsewhere(contents: ProbeContents) -> Section | None:
                 "answers are its own labels there. recentred: each checkpoint's mean is taken off first. far: share "
                 "of its questions on which the reader would abstain."
             ),
-            page.table("Elsewhere", "label", ("at home", "elsewhere", "recentred", "far", "n"), lines),
+            page.written_table("Elsewhere", "label", ("at home", "elsewhere", "recentred", "far", "n"), lines),
         ]
     return Section("Far from home", blocks)
 
@@ -408,7 +419,7 @@ def lens(contents: ProbeContents) -> Section | None:
                 f"Tokens whose logits the directions of layer {_layer(tokens)} raise and lower most, if they went "
                 "straight to the unembedding."
             ),
-            page.table("Tokens", "direction", ("raised", "lowered"), lines),
+            page.written_table("Tokens", "direction", ("raised", "lowered"), lines),
         ]
     direct = contents.table("direct")
     if direct is not None:
@@ -432,7 +443,7 @@ def lens(contents: ProbeContents) -> Section | None:
                 "Direct: what a push along the direction does to the margin by the unembedding alone, per residual "
                 "norm. Beside it the whole effect of a push; what lies between is made by the layers above."
             ),
-            page.table("Direct effects", "direction", ("direct", "whole"), lines),
+            page.written_table("Direct effects", "direction", ("direct", "whole"), lines),
         ]
     each = contents.table("tokens_by_layer")
     if each is not None:
@@ -442,7 +453,7 @@ def lens(contents: ProbeContents) -> Section | None:
         ]
         blocks += [
             page.text("The same for the probes of other layers, each through the unembedding."),
-            page.table("Tokens by layer", "direction", ("raised", "lowered"), lines),
+            page.written_table("Tokens by layer", "direction", ("raised", "lowered"), lines),
         ]
     return Section("What each layer would answer", blocks) if blocks else None
 

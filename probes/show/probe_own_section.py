@@ -44,7 +44,7 @@ def own_or_shared(contents: ProbeContents) -> Section | None:
     blocks = [
         page.text(words),
         *said,
-        page.table("Own or shared", "label", columns, lines),
+        page.written_table("Own or shared", "label", columns, lines),
         *contents.figures("own_and_shared"),
     ]
     return Section("Its own ability, or what is hard for all?", blocks)

@@ -72,7 +72,9 @@ def chosen_layers(contents: ProbeContents) -> Section | None:
         )
         for _, row in table.head(_SHOWN_TARGETS).iterrows()
     ]
-    return Section("What reads, at its best layer", [page.text(words), page.table("Labels", "label", columns, lines)])
+    return Section(
+        "What reads, at its best layer", [page.text(words), page.written_table("Labels", "label", columns, lines)]
+    )
 
 
 def layers(contents: ProbeContents) -> Section | None:
@@ -92,7 +94,7 @@ def methods(contents: ProbeContents) -> Section | None:
         "AUROC of each method at the label's chosen layer. Logistic and ridge choose their penalty inside the folds; "
         "LDA shrinks by a formula; the mean difference is the direction that steering adds."
     )
-    return Section("Methods", [page.text(words), page.table("Methods", "label", names, lines)], folded=True)
+    return Section("Methods", [page.text(words), page.written_table("Methods", "label", names, lines)], folded=True)
 
 
 def notes(contents: ProbeContents) -> Section | None:

@@ -13,7 +13,7 @@ from onedial.report import write_report
 from onedial.report.contents import Contents
 from onedial.report.figures import dial_figures, figures
 from onedial.report.report_tables import factor_rows, scale_sentence
-from onedial.report.sections import notes, vector
+from onedial.report.sections import vector
 from onedial.scale import Simulated
 from onedial.scale.study.factor_figures import loadings_against_threshold
 from onedial.verdict import SweepRun, sweep_grid
@@ -121,19 +121,9 @@ def test_the_report_names_the_vector_its_contrast_reliability_and_length(tmp_pat
     assert "10 of 30 (counted from 0)" in text
 
 
-def test_warnings_of_the_run_stand_in_its_report(undrawn, tmp_path):
-    run = make_run(tmp_path / "run")
-    assert notes(Contents(run, {})) is None
-    writable = SweepRun.open(run.path, write=True)
-    with writable.run:
-        writable.run.note("warning: 12 test questions; ask more")
-    html = write_report(SweepRun.open(run.path)).read_text("utf-8")
-    assert html.index("warning: 12 test questions") < html.index("<h2>Figures</h2>")
-
-
 def test_one_shared_difficulty_is_a_sentence_and_two_figures(undrawn, run):
     html = write_report(run).read_text("utf-8")
-    section = html[html.index("<h2>One shared difficulty?</h2>") :].split("<h2>")[1]
+    section = html[html.index('id="scale"') :].split("<h2>")[1]
     assert scale_sentence(run.factor(), run.parabola()) in unescape(section)
     assert "so that the targets answer alike; whether models share a scale, or only the framings" in section
     for name in ("loadings", "scree"):

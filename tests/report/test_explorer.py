@@ -2,8 +2,10 @@
 
 import json
 import re
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from browser import errors_of, opened, requests_of
 from reporting_run import make_run
@@ -95,7 +97,7 @@ def test_every_status_has_its_reason(run):
 
 
 def test_targets_that_are_not_ok_are_explained_without_a_script(run):
-    section = (run.path / "report.html").read_text("utf-8").split("<h2>Targets</h2>")[1].split("<h2>")[0]
+    section = (run.path / "report.html").read_text("utf-8").split('id="targets"')[1].split("<h2>")[1]
     odd = run.matches().query("status != 'ok'")
     assert len(odd) > 0
     for target, row in odd.iterrows():
@@ -287,8 +289,8 @@ def test_tables_of_the_page_are_sorted_by_a_click_on_their_heading(fresh):
     column = """
         const table = Array.from(document.querySelectorAll('.scroll')).find((each) =>
             each.getAttribute('aria-label') === 'Table of targets').querySelector('table');
-        if (arguments[0]) table.tHead.rows[0].cells[3].querySelector('button').click();
-        return Array.from(table.tBodies[0].rows).map((row) => row.cells[3].textContent);
+        if (arguments[0]) table.tHead.rows[0].cells[4].querySelector('button').click();
+        return Array.from(table.tBodies[0].rows).map((row) => row.cells[4].textContent);
     """
     before = fresh.execute_script(column, False)
     values = [float(re.match(r"[\d.]+", text)[0]) for text in before if text[0] != "–"]
@@ -311,6 +313,142 @@ def test_the_keyboard_turns_the_dial_and_every_control_has_a_name(fresh):
         assert control.accessible_name.strip(), control.get_attribute("id")
 
 
+def view(chrome):
+    """What is seen of dial and questions."""
+    boxes = ("x-dial", "x-target", "x-split", "x-search", "x-topic", "x-only")
+    values = [chrome.execute_script("return document.getElementById(arguments[0]).value", box) for box in boxes]
+    opened_rows = chrome.execute_script("return document.querySelectorAll('#x-questions .opened').length")
+    return values, rows(chrome, "x-questions"), opened_rows
+
+
+@pytest.mark.slow
+def test_a_link_restores_the_view(run, fresh):
+    turn_to(fresh, 20)
+    for field, value in (
+        ("x-target", 3),
+        ("x-split", ""),
+        ("x-search", "thing"),
+        ("x-topic", "topic 2"),
+        ("x-only", "yes"),
+    ):
+        choose(fresh, field, value)
+    fresh.execute_script("document.querySelector('#x-questions th:nth-child(7) button').click()")
+    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
+    time.sleep(0.5)
+    seen, link = view(fresh), fresh.current_url
+    assert seen[2] == 1
+    fresh.get("about:blank")
+    fresh.get(link)
+    assert view(fresh) == seen
+    fresh.get(run.path.resolve().joinpath("report.html").as_uri())
+    fresh.refresh()
+    assert view(fresh) != seen
+    assert errors_of(fresh) == []
+
+
+@pytest.mark.slow
+def test_every_line_of_the_contents_opens_its_section_and_goes_there(fresh):
+    anchors = fresh.execute_script("return Array.from(document.querySelectorAll('.contents a'), (each) => each.hash)")
+    assert len(anchors) > 15
+    for anchor in anchors:
+        fresh.execute_script("location.hash = arguments[0]", anchor)
+        time.sleep(0.05)
+        is_open, top = fresh.execute_script(
+            "const part = document.querySelector(arguments[0]);"
+            "return [part.tagName !== 'DETAILS' || part.open, part.getBoundingClientRect().top]",
+            anchor,
+        )
+        assert is_open, anchor
+        assert -1 <= top < 1000, anchor
+
+
+@pytest.mark.slow
+def test_folded_parts_are_open_in_print_and_folded_again_after_it(fresh):
+    count = "return document.querySelectorAll('details:not([open])').length"
+    folded = fresh.execute_script(count)
+    assert folded > 10
+    fresh.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    assert fresh.execute_script(count) == 0
+    fresh.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    assert fresh.execute_script(count) == folded
+
+
+def downloaded(chrome, folder, table, label):
+    """The file that the button below a table gives, as a table."""
+    chrome.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+    chrome.execute_script(
+        "Array.from(document.querySelectorAll('.scroll'))"
+        ".find((each) => each.getAttribute('aria-label') === arguments[0])"
+        ".nextElementSibling.querySelector('button').click()",
+        table,
+    )
+    for _ in range(100):
+        if (file := folder / f"{label}.csv").exists() and file.stat().st_size:
+            return pd.read_csv(file)
+        time.sleep(0.1)
+    raise AssertionError(f"no {label}.csv in {list(folder.iterdir())}")
+
+
+@pytest.mark.slow
+def test_a_table_is_downloaded_with_the_numbers_behind_its_cells(run, fresh, tmp_path):
+    table = downloaded(fresh, tmp_path, "Table of targets", "table-of-targets").set_index("target")
+    stored = run.matches().loc[table.index]
+    shared = [name for name in table.columns if name in stored and name != "status"]
+    assert len(shared) > 9
+    pd.testing.assert_frame_equal(table[shared], stored[shared], check_dtype=False, rtol=1e-6, check_names=False)
+    assert list(table["status"]) == list(stored["status"])
+
+
+@pytest.mark.slow
+def test_the_questions_are_downloaded_as_they_are_filtered_with_texts_as_texts(fresh, grid, tmp_path):
+    choose(fresh, "x-split", "")
+    turn_to(fresh, 17)
+    table = downloaded(fresh, tmp_path, "Questions", "questions").set_index("id")
+    assert list(table["question"][: len(HOSTILE)]) == HOSTILE
+    assert len(table) == len(grid.questions)
+    margins = pd.Series(grid.margins[:, 17], grid.questions)
+    np.testing.assert_allclose(table["margin"], margins[table.index], atol=0.0101)
+    assert set(table["magnitude"]) == {grid.magnitudes[17]}
+
+
+@pytest.mark.slow
+def test_a_text_that_looks_like_a_formula_is_none_in_the_download(fresh, tmp_path):
+    fresh.execute_script(
+        "const cell = document.querySelector('#targets tbody th'); cell.textContent = '=1+1, \\\"x\\\"';"
+    )
+    table = downloaded(fresh, tmp_path, "Table of targets", "table-of-targets")
+    assert table["target"][0] == '\'=1+1, "x"'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1300, 400])
+def test_the_slider_stays_in_sight_beside_the_questions(run, width):
+    with opened(run.path / "report.html", width=width, height=900) as chrome:
+        chrome.execute_script("document.querySelector('#x-questions').parentElement.scrollIntoView({block: 'end'})")
+        for place in (3, 12, 21):
+            turn_to(chrome, place)
+            boxes = chrome.execute_script(
+                "return ['#x-dial', '#x-questions tbody tr'].map((each) => {"
+                " const box = document.querySelector(each).getBoundingClientRect(); return [box.top, box.bottom]; })"
+            )
+            assert all(0 <= top < bottom <= 900 for top, bottom in boxes), boxes
+
+
+@pytest.mark.slow
+def test_the_first_screen_holds_sentence_figure_ranking_and_doubts_and_the_page_is_short(run):
+    with opened(run.path / "report.html", height=900) as chrome:
+        for part in ("h1", "header figure svg", ".ranking", ".doubts"):
+            bottom = chrome.execute_script(
+                "return document.querySelector(arguments[0]).getBoundingClientRect().bottom", part
+            )
+            assert 0 < bottom <= 900, part
+        height = "return document.documentElement.scrollHeight"
+        folded = chrome.execute_script(height)
+        chrome.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert folded < 0.45 * chrome.execute_script(height)
+        assert folded < 5800
+
+
 @pytest.mark.slow
 def test_points_say_their_names(fresh, run):
     titles = fresh.execute_script(
@@ -324,6 +462,7 @@ def test_points_say_their_names(fresh, run):
 @pytest.mark.slow
 def test_on_a_phone_in_the_dark_nothing_sticks_out(run):
     with opened(run.path / "report.html", width=400, dark=True) as chrome:
+        chrome.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         wide = chrome.execute_script("return document.documentElement.scrollWidth")
         paper = chrome.execute_script("return getComputedStyle(document.body).backgroundColor")
         assert wide <= 400

@@ -33,7 +33,9 @@ def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
     html, found = (read.path / "report.html").read_text("utf-8"), read.reasoned()
     assert found["verdict"]["sentence"] in html.replace("&#39;", "'")
     assert read.verdict()["sentence"] in html.replace("&#39;", "'")
-    assert html.count("I know it. Answer: Yes") + html.count("I doubt it. Answer: No") == 3
+    whole, table = html.count("Answer: Yes") + html.count("Answer: No"), html.index('id="explorer-data"')
+    assert whole - (json := html[table:].split("</script>")[0]).count("Answer: ") == 3
+    assert json.count('"text":"') == len(read.reasoned_parts.read())
     assert found["rho"] > 0.9
     assert (read.path / "figures" / "reasoned.svg").is_file()
     matches = pd.read_csv(read.path / "reasoned_matches.csv").set_index("target")

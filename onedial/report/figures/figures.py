@@ -92,7 +92,7 @@ def magnitude_against_threshold(
             markerfacecolor=PAPER if beyond[target] else colour,
             markersize=6,
             elinewidth=0.9,
-            alpha=0.75 if beyond[target] else 1.0,
+            ecolor=(colour, 0.25 if beyond[target] else 0.5),
             zorder=3,
         )
         told = f"{target}: threshold {number(row['threshold'], 2)}, place {number(place)} ± {number(error)}"

@@ -8,11 +8,14 @@ from matplotlib.lines import Line2D
 
 from onedial.asking import VECTOR
 from onedial.show import COLOURS, FAINT, INK, Drawing, new_figure, set_title, styled
+from onedial.verdict import PROFILE_VERDICTS
 
 _ROW = 0.15
 _HEADING = 1.7
 """Rows that an instrument's name and verdict take above its settings."""
 _LINEAR_UP_TO = 1.0
+_MOVED = PROFILE_VERDICTS[:2]
+"""With the dial, or against it: drawn in colour."""
 
 
 @styled
@@ -31,17 +34,22 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
     axes = figure.add_subplot()
     y, ticks, labels = 0.0, [], []
     reach = 1.0
-    for report, summary in reports.iterrows():
+    farthest = reports["together"].abs().sort_values(ascending=False, kind="stable", na_position="last").index
+    for report, summary in reports.loc[farthest].iterrows():
+        moved = summary["verdict"] in _MOVED
         heading = axes.get_yaxis_transform()
-        axes.text(0.01, y, str(report), transform=heading, fontsize=7.5, color=INK, va="center", weight="bold")
+        axes.text(0.01, y, str(report), transform=heading, fontsize=8, color=INK, va="center", weight="bold")
         verdict = str(summary["verdict"]) if np.isfinite(summary["together"]) else ""
-        axes.text(0.99, y, verdict, transform=heading, fontsize=7, color=INK, va="center", ha="right")
+        weight, colour = ("bold", INK) if moved else ("normal", FAINT)
+        axes.text(
+            0.99, y, verdict, transform=heading, fontsize=7.5, color=colour, va="center", ha="right", weight=weight
+        )
         y -= (1 + _HEADING) / 2
         for magnitude in settings[::-1]:
             row = own[(own["report"] == report) & (own["magnitude"] == magnitude)].iloc[0]
             beside = controls[(controls["report"] == report) & (controls["magnitude"] == magnitude)]["shift"].dropna()
             axes.plot(beside, np.full(len(beside), y), "|", color=FAINT, markersize=5, alpha=0.6, zorder=2)
-            colour = COLOURS[1] if magnitude > 0 else COLOURS[0]
+            colour = FAINT if not moved else COLOURS[1] if magnitude > 0 else COLOURS[0]
             if np.isfinite(row["shift"]):
                 axes.plot([row["low"], row["high"]], [y, y], color=colour, linewidth=1.1, zorder=3)
                 axes.plot([row["shift"]], [y], "o" if magnitude > 0 else "s", color=colour, markersize=3.5, zorder=4)
@@ -54,7 +62,7 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
         y -= (_HEADING - 1) / 2
         axes.axhline(y + _HEADING / 2, color=FAINT, linewidth=0.4)
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.set_yticks(ticks, labels, fontsize=6)
+    axes.set_yticks(ticks, labels, fontsize=6.5)
     axes.set_ylim(y + _HEADING / 2, _HEADING / 2)
     axes.set_xscale("symlog", linthresh=_LINEAR_UP_TO, linscale=1.2)
     axes.set_xlim(-1.15 * reach, 1.15 * reach)
@@ -79,6 +87,6 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
         "What the dial moves",
         "Mean change of each instrument's score from the unsteered subject, over the standard deviation of its "
         "unsteered scores; bars are 95% bootstrap intervals over items. Grey strokes: random directions of the same "
-        "length at the same layer and magnitude. Beyond 1 the axis is logarithmic. Beside each name the verdict of the "
+        "length at the same layer and magnitude. In colour: what moves with the dial, or against it; the farthest on top. Beyond 1 the axis is logarithmic. Beside each name the verdict of the "
         "rule in docs/instruments.md.",
     )

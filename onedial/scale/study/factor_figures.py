@@ -117,7 +117,13 @@ def loadings_against_threshold(
     if len(labels) > _CROWD and np.isfinite(fit.r2):
         told = np.argsort(-np.abs(y - fit.predict(x)))[:_FURTHEST]
     names = shortened_apart([str(label).rpartition("/")[2] for label in labels[told]], 20)
-    name_points(axes, list(x[told]), list(y[told]), names, 6.5)
+    others = np.setdiff1d(np.arange(len(labels)), told)
+    drawn_too = [np.column_stack([x + step * sideways, y]) for step in (-1, -0.5, 0.5, 1)]
+    drawn_too.append(np.column_stack([x[others], y[others]]))
+    if np.isfinite(fit.r2):
+        drawn_too.append(np.column_stack([grid, fit.predict(grid)]))
+    avoid = np.vstack(drawn_too)
+    name_points(axes, list(x[told]), list(y[told]), names, 6.5, avoid[np.isfinite(avoid).all(axis=1)])
     low_r2, high_r2 = model.quadratic_fit.r2_range
     caption = (
         "Each point is a respondent: how often it says yes, and how closely it follows the scale that all share. "

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from onedial.core import Run
-from onedial.show import Section, TableRow, captions_of, interval, number, page
+from onedial.show import Column, Section, captions_of, count, digits, page
 
 BESIDE = {
     "Is anything shared?": ("scree",),
@@ -15,7 +13,13 @@ BESIDE = {
     "Who follows it how closely, and how well is it known?": ("wright_map", "curves", "loadings"),
 }
 """Which figures stand below which sentences."""
-_COLUMNS = ("loading", "95%", "threshold", "95%", "threshold, all questions", "answers", "blank")
+_RESPONDENTS = (
+    Column("loading", form=digits(2), ends=("loading_low", "loading_high")),
+    Column("threshold", form=digits(2, signed=True), ends=("threshold_low", "threshold_high")),
+    Column("marginal_threshold", "threshold, all questions", digits(2, signed=True)),
+    Column("n_answers", "answers", count),
+    Column("n_blank", "blank", count),
+)
 
 
 def write_factor_report(run: Run) -> Path:
@@ -31,14 +35,13 @@ def write_factor_report(run: Run) -> Path:
         there = {figure: captions[figure] for figure in BESIDE.get(title, ()) if figure in captions}
         drawn = [page.figures(run.path / "figures", there)] if there else []
         sections.append(Section(title, [page.items(sentences), *drawn]))
-    respondents = run.read_table("respondents.csv").set_index("respondent")
-    rows = _rows(respondents, len(run.read_table("questions.csv")))
+    lines = run.read_table("respondents.csv").set_index("respondent").sort_values("threshold")
+    lines["n_blank"] = len(run.read_table("questions.csv")) - lines["n_answers"]
     sections += [
-        Section("Respondents", [page.text(_ABOUT), page.table("Respondents", "respondent", _COLUMNS, rows)]),
+        Section("Respondents", [page.text(_ABOUT), page.table("Respondents", "respondent", _RESPONDENTS, lines)]),
         Section("Rules", [page.rows([(name, str(value)) for name, value in summary["rules"].items()])]),
     ]
-    if notes := run.manifest.notes:
-        sections.append(Section("Warnings and notes of the run", [page.items(notes)]))
+    sections += page.noted(run.manifest.notes)
     opening, _, objections = summary["verdict"].partition(". ")
     html = page.page(
         question="Is it one shared scale of difficulty?",
@@ -58,21 +61,3 @@ _ABOUT = (
     "questions: by marginal likelihood, which is the one to compare where answers are not missing at random. Intervals "
     "are over questions; --replicates 0 gives none."
 )
-
-
-def _rows(respondents: pd.DataFrame, n_questions: int) -> list[TableRow]:
-    return [
-        TableRow(
-            str(name),
-            [
-                number(row["loading"], 2),
-                interval(row.get("loading_low"), row.get("loading_high"), 2),
-                number(row["threshold"], 2, signed=True),
-                interval(row.get("threshold_low"), row.get("threshold_high"), 2, signed=True),
-                number(row.get("marginal_threshold"), 2, signed=True),
-                f"{row['n_answers']:.0f}",
-                f"{n_questions - row['n_answers']:.0f}",
-            ],
-        )
-        for name, row in respondents.sort_values("threshold").iterrows()
-    ]

@@ -100,12 +100,65 @@
   document.addEventListener("pointermove", point);
   document.addEventListener("pointerdown", point);
 
+  // ---- what is folded opens by a link and for a printer -----------------------------------------------------------
+
+  const anchor = () => location.hash.slice(1).split("&")[0];
+  function reveal() {
+    const target = anchor() && byId(anchor());
+    if (!target) return;
+    for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+    target.scrollIntoView({ block: "start" });
+  }
+  window.addEventListener("hashchange", reveal);
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = Array.from(document.querySelectorAll("details:not([open])"));
+    folded.forEach((each) => { each.open = true; });
+  });
+  window.addEventListener("afterprint", () => folded.forEach((each) => { each.open = false; }));
+
+  // ---- every table can be downloaded: the numbers behind its cells, as the run's files have them --------------------
+
+  function csvCell(value) {
+    const number = String(value).replace(/^−/, "-");
+    let text = number !== "" && Number.isFinite(Number(number)) ? number : String(value);
+    // a spreadsheet must not take what somebody wrote for a formula
+    if (/^'*[=+\-@\t\r\n]/.test(text) && !Number.isFinite(Number(text))) text = "'" + text;
+    return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  }
+
+  function linesOf(table) {
+    const names = Array.from(table.tHead.rows[0].cells, (cell) => (cell.dataset.csv || cell.textContent).split("|"));
+    const rows = Array.from(table.tBodies[0].rows).filter((row) => row.cells.length === names.length);
+    return [names.flat(), ...rows.map((row) => Array.from(row.cells, (cell, column) => {
+      const own = cell.dataset.csv === undefined ? [cell.textContent] : cell.dataset.csv.split("|");
+      return own.concat(Array(Math.max(0, names[column].length - own.length)).fill(""));
+    }).flat())];
+  }
+
+  const file = (words) => words.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") + ".csv";
+  function downloads(scroll, lines) {
+    const button = html("button", { type: "button" }, "Download as CSV");
+    button.addEventListener("click", () => {
+      const text = lines().map((line) => line.map(csvCell).join(",")).join("\n") + "\n";
+      const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+      const link = html("a", { href: address, download: file(scroll.getAttribute("aria-label")) });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(address), 10000);
+    });
+    scroll.after(html("p", { class: "under" }, button));
+  }
+  document.querySelectorAll("div.scroll > table").forEach((table) => {
+    if (table.tHead && table.id !== "x-questions") downloads(table.parentElement, () => linesOf(table));
+  });
+
   // ---- the run's tables --------------------------------------------------------------------------------------------
 
   const source = byId("explorer-data"), root = byId("explorer");
-  if (!source || !root) return;
+  if (!source || !root) { reveal(); return; }
   const data = JSON.parse(source.textContent);
   const { magnitudes, zero, questions, targets } = data;
+  const PLACE = root.closest("[id].part") ? root.closest("[id].part").id : root.id;
   const SPLITS = { e: "extraction", f: "fitting", t: "test" };
   const state = {
     at: zero, target: -1, split: "t", words: "", topic: "", level: "", only: "", column: 0, down: false,
@@ -272,6 +325,7 @@
       said += " With " + target.name + " it agrees on " + show(found.share, 3) + " of " + counted(found.n, "question") + ": it alone says yes to " +
         found.only + ", the target alone to " + found.other + ". " + target.why;
     }
+    byId("x-turned").textContent = yes + " to yes, " + no + " to no";
     byId("x-said").textContent = said;
   }
 
@@ -334,6 +388,8 @@
     return found;
   }
 
+  const writtenTo = (q) => (data.written ? data.written.filter((each) => each.id === questions.id[q]) : []);
+
   function detail(q) {
     const box = html("div", { class: "curve-box" }), correct = read01(questions.correct, q), turns = questions.turns[q];
     const unread = magnitudes.filter((_, k) => answer(q, k) === UNREAD);
@@ -351,11 +407,68 @@
       const words = (its === UNREAD ? "no answer" : spoken(its)) + (right === UNREAD ? "" : right ? ", and was right" : ", and was wrong");
       return html("li", { class: its === UNREAD ? "out" : null }, [html("b", {}, target.name), ": " + words]);
     });
+    const wrote = writtenTo(q).map((each) => html("div", {}, [
+      html("b", {}, "at " + show(each.magnitude, 3, true) + ", read as " + (each.said === UNREAD ? "neither" : spoken(each.said)) + ":"),
+      html("p", { class: "wrote" }, each.text.trim() || "(nothing was written)"),
+    ]));
+    if (wrote.length) wrote.unshift(html("h4", {}, "What the subject wrote"));
     const names = html("dl", {}, facts.map(([name, value]) => html("div", {}, [html("dt", {}, name), html("dd", {}, value)])));
-    return { box, content: html("div", { class: "detail" }, [html("div", {}, [box, names]), html("ul", { class: "said" }, said)]) };
+    return { box, content: html("div", { class: "detail" }, [html("div", {}, [box, names]), html("div", {}, [html("ul", { class: "said" }, said), ...wrote])]) };
+  }
+
+  // What is seen, after the anchor: #turn-the-dial&at=0.12&with=a%20target&split=&words=food&open=q1
+  const KEPT = ["split", "words", "topic", "level", "only"], FIRST = { split: "t", words: "", topic: "", level: "", only: "" };
+  let telling = 0, ready = false;
+  function remember() {
+    if (!ready) return;
+    clearTimeout(telling);
+    telling = setTimeout(() => {
+      const kept = new URLSearchParams();
+      if (state.at !== zero) kept.set("at", magnitudes[state.at]);
+      if (state.target >= 0) kept.set("with", targets[state.target].name);
+      for (const name of KEPT) if (state[name] !== FIRST[name]) kept.set(name, state[name]);
+      if (state.sorted !== null) kept.set("sort", state.sorted + (state.down ? "d" : "u"));
+      for (const q of state.open) kept.append("open", questions.id[q]);
+      const words = kept.toString();
+      if (words || location.hash.includes("&")) history.replaceState(null, "", "#" + PLACE + (words ? "&" + words : ""));
+    }, 200);
+  }
+
+  function restore() {
+    const kept = new URLSearchParams(location.hash.split("&").slice(1).join("&"));
+    if (!kept.size) return;
+    const at = Number(kept.get("at") || 0);
+    const off = magnitudes.map((each) => Math.abs(each - at));
+    state.at = Number.isFinite(at) ? off.indexOf(Math.min(...off)) : zero;
+    state.target = targets.findIndex((each) => each.name === kept.get("with"));
+    for (const name of KEPT) {
+      const box = byId(name === "words" ? "x-search" : "x-" + name);
+      box.value = kept.has(name) ? kept.get(name) : FIRST[name];
+      state[name] = box.value;
+    }
+    const sorted = /^([0-6])([du])$/.exec(kept.get("sort") || "");
+    state.sorted = sorted ? Number(sorted[1]) : null;
+    state.down = Boolean(sorted) && sorted[2] === "d";
+    if (sorted) mark(byId("x-questions").tHead.rows[0], state.sorted, state.down);
+    const open = new Set(kept.getAll("open"));
+    state.open = new Set(every.filter((q) => open.has(questions.id[q])));
+    byId("x-target").value = String(state.target);
+    dial.value = state.at;
+    drawAll();
+  }
+
+  function listed() {
+    const names = ["id", "question", "split", "topic", "level", "magnitude", "says_yes", "margin", "turns_at", "targets_yes", "target_says_yes", "apart"];
+    const value = (each) => (each === null || each === undefined ? "" : each);
+    return [names, ...kept().map((q) => [
+      questions.id[q], questions.text[q], SPLITS[questions.split[q]], questions.topic[q], questions.level[q],
+      magnitudes[state.at], answer(q, state.at), margin(q, state.at), (questions.turns[q] || []).join(" "), saidYes[q],
+      state.target < 0 ? null : given(state.target, q), against(q),
+    ].map(value))];
   }
 
   function drawQuestions() {
+    remember();
     const found = kept(), body = byId("x-questions").tBodies[0], curves = [], lines = [];
     byId("x-their").firstElementChild.textContent = state.target < 0 ? "targets’ yes" : "target says";
     byId("x-count").textContent = (found.length || "None") + " of " + counted(every.filter(inSplit).length, "question") +
@@ -466,6 +579,11 @@
   });
   let waiting = 0;
   window.addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(drawAll, 120); });
+  downloads(byId("x-questions").parentElement, listed);
+  window.addEventListener("hashchange", restore);
   root.hidden = false;
   turnTo(zero);
+  restore();
+  ready = true;
+  reveal();
 })();

@@ -8,9 +8,31 @@ import pandas as pd
 from markupsafe import Markup
 
 from onedial.core import Run
-from onedial.show import Section, TableRow, captions_of, headline, interval, number, p_value, page
+from onedial.show import (
+    Column,
+    Section,
+    captions_of,
+    count,
+    digits,
+    headline,
+    interval,
+    number,
+    p_value,
+    page,
+    percent,
+)
 
-_READINGS = ("models", "first factor", "shuffled", "second", "factors", "RMSEA", "CFI", "parabola R²", "p")
+_READINGS = (
+    Column("n_models", "models", count),
+    Column("first", "first factor", percent),
+    Column("first_shuffled", "shuffled", percent),
+    Column("second", form=percent),
+    Column("n_factors", "factors", count),
+    Column("rmsea", "RMSEA", digits(3)),
+    Column("cfi", "CFI", digits(3)),
+    Column("parabola_r2", "parabola R²", digits(2)),
+    Column("parabola_p", "p", p_value),
+)
 CHANCE, FEWEST_FOR_PARABOLA = 0.5, 8
 _WORDS = {
     "readings": (
@@ -36,7 +58,6 @@ def write_study_report(run: Run) -> Path:
 
     said = summary["sentences"]
     readings = run.read_table("readings.csv").set_index("reading")
-    lines = [TableRow(str(name), _reading(row)) for name, row in readings.iterrows()]
     sections = [
         Section(
             "Is it one shared scale?",
@@ -44,7 +65,7 @@ def write_study_report(run: Run) -> Path:
                 page.text(said["scale"]),
                 *drawn("scree"),
                 page.text(_WORDS["readings"]),
-                page.table("Readings", "reading", _READINGS, lines),
+                page.table("Readings", "reading", _READINGS, readings),
             ],
         ),
         Section("Who follows it how closely?", [page.text(said["parabola"]), *drawn("loadings")]),
@@ -59,12 +80,10 @@ def write_study_report(run: Run) -> Path:
         )
     if run.has("topics.csv"):
         topics = run.read_table("topics.csv").set_index("respondent")
-        rows = [TableRow(str(name), [number(value, 2) for value in row]) for name, row in topics.iterrows()]
-        words = page.text(_WORDS["topics"])
-        table = page.table("AUROC by topic", "model", [str(name).replace("_", " ") for name in topics], rows)
+        words, columns = page.text(_WORDS["topics"]), [Column(str(name), form=digits(2)) for name in topics]
+        table = page.table("AUROC by topic", "model", columns, topics)
         sections.append(Section("By topic", [words, table]))
-    if notes := run.manifest.notes:
-        sections.append(Section("Warnings and notes of the run", [page.items(notes)]))
+    sections += page.noted(run.manifest.notes)
     html = page.page(
         question="Does confidence follow one shared scale?",
         headline=headline(summary["sentence"]),
@@ -174,20 +193,3 @@ def _attitudes(table: pd.DataFrame) -> str:
 
 def _auroc(row: Mapping[Any, Any]) -> str:
     return f"{number(row['auroc'], 2)} {interval(row['auroc_low'], row['auroc_high'], 2)}"
-
-
-def _reading(row: "pd.Series[Any]") -> list[str]:
-    shares = [_percent(row.get(name)) for name in ("first", "first_shuffled", "second")]
-    factors = row.get("n_factors")
-    return [
-        f"{row['n_models']:.0f}",
-        *shares,
-        number(factors, 0),
-        *(number(row.get(name)) for name in ("rmsea", "cfi")),
-        number(row.get("parabola_r2"), 2),
-        p_value(row["parabola_p"]) if pd.notna(row.get("parabola_p")) else number(None),
-    ]
-
-
-def _percent(share: Any) -> str:
-    return number(None) if share is None or pd.isna(share) else f"{share:.0%}"

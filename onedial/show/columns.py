@@ -1,0 +1,120 @@
+"""One declaration of a table's columns, which the page, its download and the terminal all follow.
+
+    TARGETS = (
+        Column("status"),
+        Column("yes_rate", "yes rate", digits(2), short="yes", tip="how often the target says yes"),
+        Column("kappa", "kappa", digits(2), ends=("kappa_low", "kappa_high")),
+    )
+
+A column's name is that of the run's CSV file, and so of the table that W&B shows of it.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Number
+from typing import Any
+
+import pandas as pd
+
+from onedial.show.formatters import NOTHING, number
+
+Form = Callable[[Any], str]
+Lines = pd.DataFrame | Iterable[tuple[str, Mapping[str, Any]]]
+"""Rows of a table: a frame, whose index names them, or pairs of a name and what its row holds."""
+
+
+def text(value: Any) -> str:
+    """A value as it stands; a dash where there is none."""
+    return NOTHING if value is None or value != value else str(value)
+
+
+def digits(n: int, signed: bool = False) -> Form:
+    """Numbers with so many digits.
+
+    >>> digits(2, signed=True)(0.125)
+    '+0.12'
+    """
+    return partial(number, digits=n, signed=signed)
+
+
+count = digits(0)
+
+
+def percent(share: Any) -> str:
+    """A share in percent; a dash where there is none."""
+    return NOTHING if share is None or share != share else f"{share:.0%}"
+
+
+def yes_or_no(value: Any) -> str:
+    """Whether something holds."""
+    return "yes" if value else "no"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: which value of a row it shows, and how.
+
+    Attributes:
+        name: of the value in the row; "" where only an interval is shown. heading: on the page; by default the name.
+        form: how the value, and either end of its interval, is written.
+        ends: names of the ends of the 95% interval, which follows in brackets. error: name of the standard error, which
+            follows after ±. n: name of the number of questions that it rests on, which follows in brackets.
+        short: its heading in the terminal; "" where it is not shown there.
+        tip: what it says, for the terminal's legend and for whoever points at the heading.
+    """
+
+    name: str
+    heading: str = ""
+    form: Form = text
+    ends: tuple[str, str] | None = None
+    error: str = ""
+    n: str = ""
+    short: str = ""
+    tip: str = ""
+
+    @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return self.heading or self.name.replace("_", " ")
+
+    @property
+    def names(self) -> list[str]:
+        """Of every value that a row holds for this column."""
+        return [name for name in (self.name, *(self.ends or ()), self.error, self.n) if name]
+
+    def shown(self, row: Mapping[str, Any]) -> str:
+        """The cell of a row.
+
+        >>> Column("kappa", form=digits(2), ends=("low", "high")).shown({"kappa": 0.5, "low": 0.4, "high": 0.625})
+        '0.50 [0.40, 0.62]'
+        """
+        said = [self.form(row.get(self.name))] if self.name else []
+        if said == [NOTHING]:
+            return NOTHING
+        if self.ends is not None:
+            low, high = (self.form(row.get(end)) for end in self.ends)
+            said += [] if NOTHING in (low, high) else [f"[{low}, {high}]"]
+        if self.error:
+            said.append(f"± {self.form(row.get(self.error))}")
+        if self.n and (row.get(self.n) or 0) > 0:
+            said.append(f"(n {count(row[self.n])})")
+        return " ".join(said) or NOTHING
+
+    def values(self, row: Mapping[str, Any]) -> list[str] | None:
+        """What is behind a cell, to eight digits, one for each of `names`; None where the cell itself is the value."""
+        found = [row.get(name) for name in self.names]
+        if not all(value is None or isinstance(value, Number) for value in found):
+            return None
+        return ["" if value is None or math.isnan(value) else f"{value:.8g}" for value in found]
+
+
+def each_line(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Name and content of every row."""
+    if not isinstance(lines, pd.DataFrame):
+        yield from lines
+        return
+    names = [str(name) for name in lines.columns]
+    for name, values in zip(lines.index, lines.itertuples(index=False, name=None), strict=True):
+        yield str(name), dict(zip(names, values, strict=True))
