@@ -189,6 +189,21 @@ def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
     return given if isinstance(given, Intervention) else Intervention.of(given, role=_role_of(given))
 
 
+def as_interventions(
+    given: "Intervention | SteeringVector | Sequence[Intervention | SteeringVector]",
+) -> list[Intervention]:
+    """Each as `as_intervention` takes it; one by itself is a list of one.
+
+    Raises:
+        InputError: as that, or there is none.
+    """
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    found = [as_intervention(each) for each in (given if several else [given])]
+    if not found:
+        raise InputError("no intervention was given; extract a steering vector first")
+    return found
+
+
 def chosen_positions(
     positions: str, place: Int[Tensor, "row pos"], begins: Int[Tensor, " row"]
 ) -> Bool[Tensor, "row pos"]:

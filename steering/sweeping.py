@@ -17,7 +17,7 @@ from onedial.asking import SWEEP_COLUMNS, PromptTemplate, is_read
 from onedial.core import InputError, one_line
 from onedial.models import OpenModel, PromptSet, Runner, gather, halving_on_out_of_memory, own_share
 from steering.at_hand import AtHand, prompts_at_hand
-from steering.interventions import Intervention, as_intervention
+from steering.interventions import Intervention, as_interventions
 from steering.pushes import Push, say_if_far
 from steering.vectors import SteeringVector
 
@@ -156,8 +156,7 @@ def _in_order(one: Any, other: Any) -> tuple[list[Intervention], Any]:
         return isinstance(first, SteeringVector | Intervention | Push)
 
     pushed, questions = (other, one) if are_pushed(other) and not are_pushed(one) else (one, other)
-    several = isinstance(pushed, Sequence) and not isinstance(pushed, str)
-    return [as_intervention(each) for each in (pushed if several else [pushed])], questions
+    return as_interventions(pushed), questions
 
 
 def _runners(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> list[tuple[str, Runner]]:

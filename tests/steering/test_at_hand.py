@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from tiny_models import vectors_at
 
-from onedial.asking import FRAMINGS, METACOGNITIVE, PromptTemplate, Question
+from onedial.asking import CAN_YOU_ANSWER, FRAMINGS, METACOGNITIVE, PromptTemplate, Question
 from onedial.core import InputError, Notice
 from onedial.models import PromptSet
-from steering import SteeringVector, critical_magnitudes, extract_vector, random_vector, sweep
+from steering import SteeringVector, ask_settings, critical_magnitudes, extract_vector, random_vector, sweep
 
 TEXTS = [f"Who was number {number} of the line?" for number in range(24)]
 QUESTIONS = [Question(f"q{place}", text) for place, text in enumerate(TEXTS)]
@@ -35,6 +35,15 @@ def test_questions_are_asked_as_the_vector_was_read(model, vector):
         np.testing.assert_allclose(margins_of(sweep(model, vector, questions, GRID)), expected, atol=1e-5)
     np.testing.assert_allclose(margins_of(sweep(model, vector, TEXTS, GRID, prompt="neutral")), neutral, atol=1e-5)
     np.testing.assert_allclose(margins_of(sweep(model, vector, TEXTS, GRID, prompt=METACOGNITIVE)), neutral, atol=1e-5)
+
+
+def test_a_vector_by_itself_stands_for_a_list_of_one(model, vector, prompts):
+    filled = [CAN_YOU_ANSWER.prompt(text) for text in TEXTS]
+    names = [question.id for question in QUESTIONS]
+    one, many = (ask_settings(model, filled, names, CAN_YOU_ANSWER, each, GRID) for each in (vector, [vector]))
+    assert one.equals(many)
+    with pytest.raises(InputError, match="no intervention was given"):
+        sweep(model, [], prompts)
 
 
 def test_a_text_with_a_slot_is_the_users_turn(model, vector):
