@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.panels import ResponseMatrix
+from onedial.panels import ResponseMatrix, wordings_of
 from onedial.stats import N_RESAMPLES
 from onedial.verdict.dial import Dial, dial_of_crossings, grid_of_dial
 from onedial.verdict.match import match_grid
@@ -120,7 +120,8 @@ def judge_universe(
     dial = dial_of_crossings(crossings, pd.Index(sorted(unsteered.index.astype(str))), *ends)
     grid = grid_of_dial(dial, unsteered, indexed["split"])
     topics = indexed.get("topic")
-    matches = match_grid(grid, panel, topics=topics, dial=dial, n_bootstrap=19, seed=seed)
+    wordings = wordings_of(questions)
+    matches = match_grid(grid, panel, topics=topics, dial=dial, n_bootstrap=19, seed=seed, wordings=wordings)
     named = topics is not None and topics.nunique() > 1
     texts = [] if named or "question" not in indexed else list(indexed["question"].reindex(grid.questions))
     verdict = judge(
