@@ -9,7 +9,7 @@
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,10 +86,9 @@ class Viewer:
 
     def answer(self, address: str) -> Answer:
         """The page at an address as a browser asks for it; never raises, whatever is asked or lies in the folder."""
-        split = urlsplit(address)
-        parts = [unquote(part) for part in split.path.split("/") if part]
-        pairs = [(name, value) for name, value in parse_qsl(split.query)]
         try:
+            split = urlsplit(address)
+            parts, pairs = [unquote(part) for part in split.path.split("/") if part], parse_qsl(split.query)
             return self._answer(parts, dict(pairs), [value for name, value in pairs if name == "run"])
         except InputError as error:
             return self._page("This cannot be shown", [self._part("wrong", str(error))], status=404)
@@ -121,35 +120,23 @@ class Viewer:
             [{"run": each.key, "state": each.state, "says": each.sentence, **each.facts} for each in seen],
             columns=["run", "state", "says", "program", "model", "begun"],
         )
-        asked, wrong = Asked.of(query), []
-        try:
-            if as_file:
-                return Answer(as_csv(asked.rows_of(table)), "text/csv; charset=utf-8")
-            found = shown(table, asked, key="run", whole=not self.is_live)
-        except InputError as error:
-            wrong, found = [self._part("wrong", str(error))], shown(table, Asked(), key="run")
+        if as_file:
+            return _as_file(table, query)
         able = {each.key for each in seen if each.run is not None}
-        rows = self._part(
-            "rows",
-            found,
-            "Runs",
-            self._to(query),
-            lambda key: self.link("run", key, "overview") if key in able else "",
-            self.link("runs.csv", **{**query, "page": ""}),
-        )
+
+        def overview(key: str) -> str:
+            return self.link("run", key, "overview") if key in able else ""
+
+        rows, status = self._rows(table, query, "Runs", (), ("runs.csv",), "run", overview)
         again = 2 * SECONDS_AGAIN if self.is_live and any(each.state == GOING_ON for each in seen) else 0
         counts = ", ".join(f"{n} {state}" for state in STATES if (n := sum(each.state == state for each in seen)))
-        sweeps = [each.key for each in seen if each.is_sweep and each.state == FINISHED]
-        blocks = [*wrong]
+        blocks = [self._part("live", [rows], again)]
         if self.is_live:
-            blocks.append(
-                self._part("asking", asked, _other(query, "filter", "page"), 'state = "finished" and model ~ "qwen"')
-            )
-        blocks.append(self._part("live", [rows], again))
-        if self.is_live and len(sweeps) > 1:
-            blocks.append(self._part("chosen", sweeps, self.link("compare")))
-        title = f"Runs in {self._runs.path.name}" if able else f"No runs in {self._runs.path.name}"
-        return self._page(title, blocks, over=counts, status=400 if wrong else 200)
+            blocks.insert(0, self._part("asking", query, 'state = "finished" and model ~ "qwen"'))
+            sweeps = [each.key for each in seen if each.is_sweep and each.state == FINISHED]
+            blocks += [self._part("chosen", sweeps, self.link("compare"))] if len(sweeps) > 1 else []
+        title = f"{'Runs' if able else 'No runs'} in {self._runs.path.name}"
+        return self._page(title, blocks, over=counts, status=status)
 
     def _comparison(self, chosen: Sequence[str]) -> Answer:
         if len(set(chosen)) < 2:
@@ -212,7 +199,7 @@ class Viewer:
         if seen.state != FINISHED:
             return self._progress(opened, over)
         left: list[Markup] = []
-        if captions := opened.captions:
+        if captions := opened.seen.captions:
             name = SIGNATURE if SIGNATURE in captions else next(iter(captions))
             left = [page.figures(run.path / "figures", {name: captions[name] | {"caption": ""}})]
         right = [self._ranking(opened, opened.contents)] if opened.contents is not None else self._summary(seen)
@@ -289,29 +276,21 @@ class Viewer:
             items = page.items(links) if links else page.text("The run has no tables yet.")
             return self._page("Tables", [items], opened, "tables")
         name = query["name"]
-        table, asked = opened.seen.table(name), Asked.of(query)
+        table = opened.seen.table(name)
         if as_file:
-            return Answer(as_csv(asked.rows_of(table)), "text/csv; charset=utf-8")
-        blocks, wrong = [], False
-        try:
-            found = shown(table, asked, whole=not self.is_live)
-        except InputError as error:
-            wrong, found = True, shown(table, Asked())
-            blocks.append(self._part("wrong", str(error)))
-        if self.is_live:
-            example = f"{table.columns[-1]} is not missing" if len(table.columns) else ""
-            blocks.append(self._part("asking", asked, _other(query, "filter", "page"), example))
-        csv = self.link("run", key, "table.csv", **{**query, "page": ""})
-        blocks.append(self._part("rows", found, name, self._to(query, "run", key, "table"), None, csv))
-        return self._page(name, blocks, opened, "tables", status=400 if wrong else 200)
+            return _as_file(table, query)
+        rows, status = self._rows(table, query, name, ("run", key, "table"), ("run", key, "table.csv"))
+        example = f"{table.columns[-1]} is not missing" if len(table.columns) else ""
+        blocks = [self._part("asking", query, example), rows] if self.is_live else [rows]
+        return self._page(name, blocks, opened, "tables", status=status)
 
     # ---- the dial ----------------------------------------------------------------------------------------------------
 
     def _dial(self, opened: "Opened", dial: Turned, query: dict[str, str], as_file: bool) -> Answer:
         key, target, setting = opened.seen.key, query.get("target", ""), dial.setting_of(query.get("magnitude", ""))
-        table, asked = dial.questions_at(setting, target), Asked.of(query)
+        table = dial.questions_at(setting, target)
         if as_file:
-            return Answer(as_csv(asked.rows_of(table)), "text/csv; charset=utf-8")
+            return _as_file(table, query)
         settings = [
             (
                 f"{m:.6g}",
@@ -320,28 +299,21 @@ class Viewer:
             )
             for m, rate in dial.rates
         ]
-        live: list[Markup] = []
-        try:
-            found = shown(table, asked, key="id", whole=not self.is_live)
-        except InputError as error:
-            live, found = [self._part("wrong", str(error))], shown(table, Asked(), key="id")
         at = settings[setting][0]
 
         def question(name: str) -> str:
             return self.link("run", key, "question", id=name, magnitude=at) if self.is_live else ""
 
-        csv = self.link("run", key, "dial.csv", **{**query, "page": ""})
-        rows = self._part(
-            "rows", found, "Questions at this setting", self._to(query, "run", key, "dial"), question, csv
-        )
+        here, csv = ("run", key, "dial"), ("run", key, "dial.csv")
+        rows, status = self._rows(table, query, "Questions at this setting", here, csv, "id", question)
         said = f"Magnitude {number(float(at), signed=True)}: {dial.said_of(setting)}."
-        blocks = [self._part("dial", settings, setting, said)]
         if self.is_live:
-            blocks.append(self._part("beside", dial.targets, target, asked))
+            beside = self._part("beside", dial.targets, target, query)
         else:
-            blocks.append(self._part("links", "At", [(label, address) for _, label, address in settings]))
-        blocks += [self._part("live", [*live, rows]), page.small(COLUMNS)]
-        return self._page("Turn the dial", blocks, opened, "dial", status=400 if live else 200)
+            beside = self._part("links", "At", [(label, address) for _, label, address in settings])
+        live = self._part("live", [rows])
+        blocks = [self._part("dial", settings, setting, said), beside, live, page.small(COLUMNS)]
+        return self._page("Turn the dial", blocks, opened, "dial", status=status)
 
     def _question(self, opened: "Opened", dial: Turned, query: dict[str, str]) -> Answer:
         text, settings, targets, drawn = dial.one_question(query.get("id", ""))
@@ -356,9 +328,30 @@ class Viewer:
 
     # ---- parts of pages ----------------------------------------------------------------------------------------------
 
-    def _to(self, query: Mapping[str, str], *parts: str) -> Any:
-        """A function from changed parameters to the address of the same view with them; None in a static copy."""
-        return (lambda **changed: self.link(*parts, **{**query, **changed})) if self.is_live else None
+    def _rows(
+        self,
+        table: pd.DataFrame,
+        query: Mapping[str, str],
+        label: str,
+        here: tuple[str, ...],
+        csv: tuple[str, ...],
+        key: str = "",
+        row_to: Callable[[str], str] | None = None,
+    ) -> tuple[Markup, int]:
+        """A page of a table, and the status that goes with it: a filter that cannot be read is said above all rows."""
+        asked, wrong = Asked.of(query), Markup("")
+        try:
+            found = shown(table, asked, key, whole=not self.is_live)
+        except InputError as error:
+            wrong, found = self._part("wrong", str(error)), shown(table, Asked(), key)
+
+        def to(**changed: Any) -> str:
+            return self.link(*here, **{**query, **changed})
+
+        address = self.link(*csv, **{**query, "page": ""})
+        return wrong + self._part(
+            "rows", found, label, to if self.is_live else None, row_to, address
+        ), 400 if wrong else 200
 
     def _bar(self, opened: "Opened | None", here: str) -> list[tuple[str, str, bool]]:
         bar = [("All runs", self.link(), opened is None)]
@@ -408,11 +401,6 @@ class Opened:
         self.seen, self.run = seen, seen.run
 
     @cached_property
-    def captions(self) -> dict[str, dict[str, str]]:
-        """Of its figures."""
-        return self.seen.captions
-
-    @cached_property
     def why_not(self) -> str:
         """Why a finished sweep cannot be shown as one; "" where it can, or is none."""
         if not self.seen.is_sweep or self.seen.state != FINISHED:
@@ -426,7 +414,7 @@ class Opened:
         """The tables of a finished sweep; None for any other run."""
         if not self.seen.is_sweep or self.seen.state != FINISHED or self.why_not:
             return None
-        return Contents(SweepRun(self.run), self.captions)
+        return Contents(SweepRun(self.run), self.seen.captions)
 
     @cached_property
     def dial(self) -> Turned | None:
@@ -446,7 +434,11 @@ class Opened:
     def parts(self) -> dict[str, list[Section]]:
         """Sections by view, in the order of `PARTS`."""
         if self.contents is None:
-            drawn = [Section("", [page.figures(self.run.path / "figures", self.captions)])] if self.captions else []
+            drawn = (
+                [Section("", [page.figures(self.run.path / "figures", self.seen.captions)])]
+                if self.seen.captions
+                else []
+            )
             return {"figures": drawn, THE_REST: _about(self.run)} if drawn else {THE_REST: _about(self.run)}
         grouped = {
             view: [self.sections[name] for name in names if name in self.sections] for view, (names, _) in PARTS.items()
@@ -469,8 +461,8 @@ def _about(run: Any) -> list[Section]:
     ]
 
 
-def _other(query: Mapping[str, str], *names: str) -> dict[str, str]:
-    return {name: value for name, value in query.items() if name not in names and value}
+def _as_file(table: pd.DataFrame, query: Mapping[str, str]) -> Answer:
+    return Answer(as_csv(Asked.of(query).rows_of(table)), "text/csv; charset=utf-8")
 
 
 _ENVIRONMENT = Environment(

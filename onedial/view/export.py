@@ -28,10 +28,8 @@ def export_to(folder: Path, runs: RunFolder) -> int:
     viewer.link()
     for address in viewer.addresses:  # grows while pages name further ones
         answer = viewer.answer(address)
-        if answer.status == 200:
-            (folder / viewer.names[address]).write_bytes(answer.body)
-        else:
-            (folder / viewer.names[address]).write_bytes(answer.body)
+        (folder / viewer.names[address]).write_bytes(answer.body)
+        if answer.status != 200:
             say(f"{address} could not be made; its page says why")
     return len(viewer.addresses)
 

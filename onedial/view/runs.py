@@ -14,20 +14,17 @@ import pandas as pd
 from onedial.core import InputError, Run, read_table, refuse_links_outwards
 from onedial.show import captions_of, headline
 from onedial.verdict import SweepRun
+from onedial.view.progress import log_lines
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
-STATES = {
-    FINISHED: "what it found is there",
-    GOING_ON: "a process is writing it",
-    INTERRUPTED: "it was broken off, and goes on with --resume",
-    UNREADABLE: "it is damaged, written by another version, or holds a link that leads out",
-    NO_RUN: "a folder, or a link, of something else",
-}
+STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
+"""Of a folder: what it found is there; a process is writing it; it was broken off and goes on with --resume; it is
+damaged, of another version, or holds a link that leads out; it is something else."""
 DEEPEST = 5
 """Folders within each other that are searched."""
 SWEEPS = ("steer_sweep", "judge_run")
-_WITH_REPORT = (
-    *("compare_runs", "dial_profile", "fit_factor", "multiverse", "score_confidence", "study_panel", "train_probes"),
+_WITH_REPORT = frozenset(
+    ["compare_runs", "dial_profile", "fit_factor", "multiverse", "score_confidence", "study_panel", "train_probes"]
 )
 _BESIDES = ("vectors", "figures", "wandb")
 """Folders of a run in which no run is searched."""
@@ -169,7 +166,8 @@ def look_at(path: Path, key: str) -> Seen:
         program = run.manifest.program
         held = Run.is_held(path)
         state = GOING_ON if held else FINISHED if _is_finished(run, program) else INTERRUPTED
-        return Seen(key, path, state, _sentence(run, program) if state == FINISHED else _so_far(run), run)
+        so_far = (log_lines(run) or ["begun"])[-1].partition("Z ")[2]
+        return Seen(key, path, state, _sentence(run, program) if state == FINISHED else so_far, run)
     except (InputError, OSError, AttributeError, KeyError, TypeError, ValueError) as error:
         said = (
             str(error) if isinstance(error, InputError) else f"its files do not fit together ({type(error).__name__})"
@@ -193,12 +191,6 @@ def _sentence(run: Run, program: str) -> str:
     if run.has("summary.json") and isinstance(said := run.read_json("summary.json").get("sentences"), list) and said:
         return str(said[0])
     return f"{program}: {len(run.manifest.stages)} stages done"
-
-
-def _so_far(run: Run) -> str:
-    log = run.path / "log.txt"
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
-    return lines[-1].partition(" ")[2] if lines else "begun"
 
 
 def _has_run_below(folder: Path) -> bool:

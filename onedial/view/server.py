@@ -6,6 +6,8 @@ by a number, as localhost, or as it was told to be called are answered.
 """
 
 import ipaddress
+import socket
+import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -82,10 +84,13 @@ class _Server(ThreadingHTTPServer):
         self.one_at_a_time = threading.Lock()
         self.host = address[0]
         if ":" in self.host:
-            import socket
-
             self.address_family = socket.AF_INET6
         super().__init__(address, handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that turned the dial on does not wait for the page before."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
