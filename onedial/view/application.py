@@ -310,7 +310,8 @@ class Viewer:
         if self.is_live:
             beside = self._part("beside", dial.targets, target, query)
         else:
-            beside = self._part("links", "At", [(label, address) for _, label, address in settings])
+            links = self._part("links", "At", [(label, address) for _, label, address in settings])
+            beside = Markup("<noscript>{}</noscript>").format(links)
         live = self._part("live", [rows])
         blocks = [self._part("dial", settings, setting, said), beside, live, page.small(COLUMNS)]
         return self._page("Turn the dial", blocks, opened, "dial", status=status)
@@ -434,12 +435,10 @@ class Opened:
     def parts(self) -> dict[str, list[Section]]:
         """Sections by view, in the order of `PARTS`."""
         if self.contents is None:
-            drawn = (
-                [Section("", [page.figures(self.run.path / "figures", self.seen.captions)])]
-                if self.seen.captions
-                else []
-            )
-            return {"figures": drawn, THE_REST: _about(self.run)} if drawn else {THE_REST: _about(self.run)}
+            rest = {THE_REST: _about(self.run)}
+            if not (captions := self.seen.captions):
+                return rest
+            return {"figures": [Section("", [page.figures(self.run.path / "figures", captions)])], **rest}
         grouped = {
             view: [self.sections[name] for name in names if name in self.sections] for view, (names, _) in PARTS.items()
         }

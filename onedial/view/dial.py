@@ -57,8 +57,8 @@ class Turned:
     @cached_property
     def rates(self) -> list[tuple[float, float]]:
         """Each magnitude with the yes rate of the test questions there; nan where none was read."""
-        answers = pd.DataFrame(self.grid.answers[self.grid.rows(TEST)], columns=self.grid.magnitudes)
-        return [(float(magnitude), float(rate)) for magnitude, rate in zip(answers, answers.mean(), strict=True)]
+        answers = pd.DataFrame(self.grid.answers[self.grid.rows(TEST)])
+        return list(zip(self.grid.magnitudes.tolist(), answers.mean().tolist(), strict=True))
 
     def setting_of(self, wanted: str) -> int:
         """Place of the swept magnitude that is nearest to one in an address; the unsteered one where there is none.
@@ -139,7 +139,7 @@ class Turned:
         grid = self.grid
         if question not in self._ids:
             raise InputError(f"the run asks no question {question!r}; the dial's page lists them")
-        row = int(self._ids.get_indexer([question])[0])
+        row = list(self._ids).index(question)
         columns = {"magnitude": grid.magnitudes, "answer": _spoken(grid.answers[row])}
         settings = pd.DataFrame(columns | {"margin": grid.margins[row], "mass": grid.masses[row]})
         if self._texts is not None:

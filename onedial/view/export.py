@@ -56,7 +56,11 @@ class _Still(Viewer):
             return "index.html"
         path = urlsplit(address).path
         ending = Path(path).suffix if path.endswith((".csv", ".js", ".html")) else ".html"
-        words = re.sub(r"[^A-Za-z0-9.+-]+", "-", address.removeprefix("/run/").removesuffix(ending)).strip("-.")[:80]
+        words = (
+            re.sub(r"[^A-Za-z0-9.+-]+", "-", address.removeprefix("/run/").removesuffix(ending))
+            .strip("-.")[:80]
+            .lower()
+        )
         name, number = f"{words}{ending}", 2
         while name in self.names.values():
             name, number = f"{words}-{number}{ending}", number + 1
