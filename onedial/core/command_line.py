@@ -99,7 +99,7 @@ def program_parser(description: str | None, prog: str | None = None) -> argparse
         "--plugin",
         metavar="FILE",
         default=argparse.SUPPRESS,
-        help="a Python file of one's own that adds a direction, instrument, rival, ...; several with commas between",
+        help="your own Python file that adds a direction, instrument, rival, ...; several with commas between",
     )
     return parser
 

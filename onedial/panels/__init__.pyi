@@ -1,3 +1,4 @@
+from .collecting.accounts import Bill, BudgetSpent
 from .collecting.collected_panel import failures, often_unread, panel_table, respondents_table, where_it_comes_from
 from .collecting.collecting import COLLECTED, COLLECTED_NUMBERS, ROW, Pending, ask_providers, key_of, probes_for
 from .collecting.collection import Collection
@@ -27,7 +28,9 @@ from .questions.question_files import load_questions, read_questions
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits
 
 __all__ = [
+    "Bill",
     "Budget",
+    "BudgetSpent",
     "COLLECTED",
     "COLLECTED_NUMBERS",
     "Collection",
