@@ -2,7 +2,17 @@ from .cards import html_card, one_line
 from .command_line import KeysOf, natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
-from .files import LARGEST, atomic_path, cache_dir, refuse_large, sha256_of_file, sha256_of_text, write_json, write_text
+from .files import (
+    LARGEST,
+    atomic_path,
+    cache_dir,
+    refuse_large,
+    refuse_links_outwards,
+    sha256_of_file,
+    sha256_of_text,
+    write_json,
+    write_text,
+)
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
 from .processes import is_first_process
@@ -65,6 +75,7 @@ __all__ = [
     "read_ledger",
     "read_table",
     "refuse_large",
+    "refuse_links_outwards",
     "run_command",
     "say",
     "sha256_of_file",

@@ -33,7 +33,7 @@ from onedial.core.run.configuration import WITHOUT_EFFECT, configuration_hash, f
 from onedial.core.run.files import TEMPORARY, read_json, read_table, same_content, write_table
 from onedial.core.run.hashes import FILE as HASHES
 from onedial.core.run.hashes import GROWING, FileHashes
-from onedial.core.run.lock import LOCKS, RunLock
+from onedial.core.run.lock import LOCKS, RunLock, is_held
 from onedial.core.run.manifest import FILE as MANIFEST
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.mirror import Mirror
@@ -226,6 +226,11 @@ class Run:
     def is_at(path: Path | str) -> bool:
         """Whether the folder holds a run."""
         return all((Path(path) / name).is_file() for name in (CONFIGURATION, MANIFEST))
+
+    @staticmethod
+    def is_held(path: Path | str) -> bool:
+        """Whether a process is writing the run right now."""
+        return is_held(Path(path))
 
     def watched_by(self, watcher: Watcher) -> None:
         """From now on `watcher` is told of every stage, and of the end."""
