@@ -33,7 +33,7 @@ pytestmark = [
         reason="needs onedial[providers], fastapi, uvicorn and python-multipart",
     ),
 ]
-N, OF_EACH = 16, 2
+N, OF_EACH = 24, 4
 
 
 def said(text):
