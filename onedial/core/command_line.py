@@ -173,7 +173,7 @@ class KeysOf:
             if self._name in [getattr(name, "id", None) for name in names]:
                 value = getattr(node, "value", None)
                 entries = value.keys if isinstance(value, ast.Dict) else getattr(value, "elts", [None])
-                words = [entry.value for entry in entries if isinstance(entry, ast.Constant)]
+                words = [str(entry.value) for entry in entries if isinstance(entry, ast.Constant)]
                 return words if len(words) == len(entries) else None
         return None
 

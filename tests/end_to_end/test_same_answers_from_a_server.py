@@ -33,7 +33,7 @@ pytestmark = [
         reason="onedial[providers], fastapi, uvicorn or python-multipart is missing",
     ),
 ]
-N, OF_EACH = 16, 2
+N, OF_EACH = 24, 4
 
 
 def said(text):

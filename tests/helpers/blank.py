@@ -10,6 +10,7 @@ from PIL import Image
 def draw_nothing(patch=setattr):
     """Figures are made, captioned and written, as blank ones; `patch` is `setattr` or pytest's, which can be undone."""
     patch(ConstrainedLayoutEngine, "execute", lambda engine, figure: None)
+    patch(Figure, "draw_without_rendering", lambda figure: None)
     patch(Figure, "savefig", save_blank)
 
 
