@@ -1,7 +1,8 @@
 """Signs of life: what a program is doing, said as it begins, and again whenever nothing was said for a while.
 
 Silences are of `SILENCE` seconds at most, and in a stage of over two minutes of a thirtieth of the time that it has
-taken so far, so that a day of it is told in some two hundred lines. Everything goes to stderr; at a terminal the sign is one line that is written over.
+taken so far, so that a day of it is told in some two hundred lines. Everything goes to stderr; at a terminal the sign
+is one line that is written over.
 """
 
 import sys
