@@ -42,16 +42,18 @@ def main() -> None:
 
 
 def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
+    from onedial.asking import load_prompt
+
+    template = load_prompt(options.prompt)
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
     with at_work("importing PyTorch and transformers"):
-        from onedial.asking import load_prompt
         from onedial.models import PromptSet, own_device, quiet_libraries, start_processes
         from onedial.show import WandbOptions
         from onedial.studies import sweep
         from steering import check_readability
 
         quiet_libraries()
-        template, asked_for = load_prompt(options.prompt), sweep.SweepOptions.of(options)
+        asked_for = sweep.SweepOptions.of(options)
     if options.show_prompt:
         return say(sweep.first_prompt(options.model, options.revision, inputs, template))
     if options.dry_run:

@@ -197,8 +197,9 @@ def as_interventions(
     Raises:
         InputError: as that, or there is none.
     """
-    several = isinstance(given, Sequence) and not isinstance(given, str)
-    found = [as_intervention(each) for each in (given if several else [given])]
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        return [as_intervention(given)]
+    found = [as_intervention(each) for each in given]
     if not found:
         raise InputError("no intervention was given; extract a steering vector first")
     return found

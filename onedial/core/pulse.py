@@ -1,7 +1,8 @@
 """Signs of life: what a program is doing, said as it begins, and again whenever nothing was said for a while.
 
-Silences are of `SILENCE` seconds at most, and in a long stage of a tenth of the time that it has taken so far, so that
-the log of a day stays short. Everything goes to stderr; at a terminal the sign is one line that is written over.
+Silences are of `SILENCE` seconds at most, and in a stage of over two minutes of a thirtieth of the time that it has
+taken so far, so that a day of it is told in some two hundred lines. Everything goes to stderr; at a terminal the sign
+is one line that is written over.
 """
 
 import sys
@@ -52,7 +53,7 @@ class _Pulse:
             time.sleep(SILENCE / 8)
             for what, began in self.doing[-1:]:
                 now = time.perf_counter()
-                if what is not None and now - self.said >= max(SILENCE, (now - began) / 10):
+                if what is not None and now - self.said >= max(SILENCE, (now - began) / 30):
                     self.speak(f"{what()}, {now - began:.0f} s so far", passing=True)
 
 
