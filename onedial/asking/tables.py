@@ -226,17 +226,16 @@ def _read_parquet(path: Path) -> Table:
     import pyarrow
     import pyarrow.parquet
 
+    data = pyarrow.BufferReader(path.read_bytes())  # from here on what fails is the format, not the file system
     try:
-        about = pyarrow.parquet.read_metadata(path)
+        about = pyarrow.parquet.read_metadata(data)
         refuse_large(path, about.num_rows * about.num_columns * _BYTES_OF_A_CELL)
         _refuse_repeated_columns(path, about.schema.to_arrow_schema().names)
-        columns = pyarrow.parquet.read_table(path)
+        columns = pyarrow.parquet.read_table(data)
         frame = columns.to_pandas(ignore_metadata=True, integer_object_nulls=True).astype(object)
     except InputError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the file system refused, not the format
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path} is no whole Parquet file ({reason}); write it again") from error
     unnamed_index = [name for name in frame.columns if name.startswith("__index_level_")]
@@ -248,17 +247,16 @@ def _read_excel(path: Path) -> Table:
 
     import openpyxl
 
+    data = io.BytesIO(path.read_bytes())
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(data) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
         refuse_large(path, unpacked)
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(data, read_only=True, data_only=True)
         rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
     except InputError:
         raise
     except Exception as error:  # openpyxl raises whatever comes of a damaged workbook
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the file system refused, not the format
         reason = " ".join(str(error).split())[:100]
         raise InputError(f"{path} is no whole Excel workbook ({reason}); save it again as .xlsx, or as CSV") from error
     if len(book.worksheets) > 1:
