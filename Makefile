@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test check lint notebooks docs clean
+.PHONY: study sweep test check mutants lint notebooks docs sbom clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -28,6 +28,10 @@ check: $(VENV)/installed-dev
 	@tests="$$($(BIN)/python scripts/tests_for.py)" && if test -z "$$tests"; then echo "nothing was changed"; else \
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow" $$tests $(ARGS); fi
 
+# Which decisions of a folder no test notices when they are turned: make mutants ROOM=onedial/core/run ARGS="--n 40"
+mutants: $(VENV)/installed-dev
+	$(BIN)/python scripts/mutants.py $(ROOM) $(ARGS)
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,6 +44,12 @@ notebooks: $(VENV)/installed-dev
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet $(ARGS)
 
+# What is installed, by name, version, licence and what needs it (CycloneDX), into sbom.json; hashes: requirements.lock.
+sbom: $(VENV)/installed
+	$(PYTHON) -m venv $(VENV)-sbom
+	$(VENV)-sbom/bin/python -m pip install --quiet "cyclonedx-bom==7.5.0"
+	$(VENV)-sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o sbom.json $(BIN)/python
+
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; pass PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +60,7 @@ $(VENV)/installed: requirements.txt pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet -r requirements.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-deps "repeng==0.4.0"
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
@@ -57,4 +68,4 @@ $(VENV)/installed-docs: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-sbom

@@ -1,4 +1,4 @@
-"""Ask in every way: choices, pairs, pressure, second looks, foretold answers, passages, beliefs, hedges, abstention.
+"""Ask in every way: choices, pairs, pressure, second looks, predicted answers, passages, beliefs, hedges, abstention.
 
     python experiments/ask_battery.py                                       # embedded model, every test, 40 questions
     python experiments/ask_battery.py --model MODEL,MODEL,MODEL --n-questions 120
@@ -7,7 +7,7 @@
 
 Each respondent (a model, or a subject at a setting of its dial) is put through each test (docs/instruments.md). Writes
 answers/TEST/ (everything that was said), TEST.csv (its scores), overview.csv (what each says first) and two figures.
-What cannot be read in more than half of the answers gets no number. A run that was broken off goes on with --resume and
+What cannot be read in more than half of the answers gets no number. An interrupted run continues with --resume and
 the same options.
 """
 
@@ -16,8 +16,17 @@ import sys
 from collections.abc import Sequence
 from itertools import chain
 
-from onedial.core import InputError, Notes, add_run_options, parse_run_options, positive, program_parser, run_command
-from onedial.studies import Start, model_names, numbers_of
+from onedial.core import (
+    LEDGER,
+    InputError,
+    Notes,
+    add_run_options,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+)
+from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, numbers_of, tell_costs
 
 PROGRAM = "ask_battery"
 MODEL = "smollm2-135m-instruct"
@@ -34,26 +43,37 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     tests = chosen_tests(options.instruments)
     models = model_names(options.model)
     magnitudes = magnitudes_of(options, models)
-    start = Start(PROGRAM, options, "battery")
+    start = Start(PROGRAM, options, "battery", BUDGET_MAY_CHANGE)
     from onedial.show import progress_bar
-    from onedial.studies.battery import TESTS, ask, ask_critic, finish, material_of, respondents_of
+    from onedial.studies.battery import (
+        TESTS,
+        ask,
+        ask_critic,
+        finish,
+        material_of,
+        models_elsewhere,
+        respondents_of,
+    )
 
+    bill = bill_of(options, models, models_elsewhere(models))
     material = material_of(options)
     start.set_threads()
     own = [test for test in tests if test in TESTS]
-    subjects = respondents_of(models, options.vector, magnitudes)
+    subjects = respondents_of(models, bill, options.vector, magnitudes)
     first = next(subjects)
     with start.begin(notes) as run:
+        bill.opens(run.file(LEDGER))
         for name, make in chain([first], subjects):
             with run.stage(name), progress_bar(len(own), name) as advance:
                 for test in own:
-                    ask(run, test, name, make, material, notes)
+                    ask(run, bill, test, name, make, material, notes)
                     advance(1)
         if len(own) < len(tests):  # critics, for whom all answers must be there: everybody once more
-            for name, make in respondents_of(models, options.vector, magnitudes):
+            for name, make in respondents_of(models, bill, options.vector, magnitudes):
                 with run.stage(f"{name}, as critic"):
-                    ask_critic(run, name, make, material, notes)
+                    ask_critic(run, bill, name, make, material, notes)
         finish(run, tests, material, options)
+        tell_costs(bill.costs(), run)
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
@@ -101,6 +121,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--samples", type=positive, default=3, help="of each answer that is corrected (%(default)s)")
     parser.add_argument("--n-each", type=positive, default=6, help="comparisons of each question (%(default)s)")
     parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
+    add_budget_options(parser)
     add_run_options(parser, seed="of questions, options, pairs, samples and resamples")
     return parse_run_options(parser, arguments, lists=("--magnitudes",))
 

@@ -9,7 +9,7 @@ summarising), one by one in a conversation and all at once, and once more after 
 sentence; then the tasks themselves, graded. Writes ratings/ and tasks/ (every answer), scores.csv, coherence.csv (alpha
 over three models or more), revisions.csv, conditions.csv (mixed model), accuracy.csv. A scale of your own is a CSV file
 with the columns text (shown as it stands) and keyed (1, -1).
-A run that was broken off goes on with --resume and the same options.
+An interrupted run continues with --resume and the same options.
 """
 
 import argparse
@@ -17,12 +17,23 @@ import sys
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from onedial.core import Notes, Run, add_run_options, parse_run_options, positive, program_parser, run_command, say
-from onedial.studies import Start, model_names
+from onedial.core import (
+    LEDGER,
+    Notes,
+    Run,
+    add_run_options,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+    say,
+)
+from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from onedial.panels import Bill
     from onedial.selfreport import Questionnaire
 
 PROGRAM = "ask_questionnaire"
@@ -44,21 +55,25 @@ def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
     questionnaire = load_questionnaire(options.questionnaire)
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
     models = model_names(options.model)
-    start = Start(PROGRAM, options, "questionnaire")
-    from onedial.studies.battery import respondents_of
+    start = Start(PROGRAM, options, "questionnaire", BUDGET_MAY_CHANGE)
+    from onedial.studies.battery import models_elsewhere, respondents_of
 
+    bill = bill_of(options, models, models_elsewhere(models))
     start.set_threads()
-    subjects = respondents_of(models)
+    subjects = respondents_of(models, bill)
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
+        bill.opens(run.file(LEDGER))
         for name, make in chain([first], subjects):
             with run.stage(name):
-                ask_model(run, name, make(0), questionnaire, follow_ups, options)
+                ask_model(run, bill, name, make(0), questionnaire, follow_ups, options)
         finish(run, questionnaire, options)
+        tell_costs(bill.costs(), run)
 
 
 def ask_model(
     run: Run,
+    bill: "Bill",
     name: str,
     respondent: object,
     questionnaire: object,
@@ -84,7 +99,10 @@ def ask_model(
     with progress_bar(len(passes), name) as advance:
         for condition, number, presentation in passes:
             if (name, condition, number, presentation) not in done:
-                rows = administer(respondent, questionnaire, condition, number, presentation, follow_ups, options.seed)
+                with bill.occasion(f"{condition}, {number}, {presentation}"):
+                    rows = administer(
+                        respondent, questionnaire, condition, number, presentation, follow_ups, options.seed
+                    )
                 parts.append(rows.assign(model=name))
             advance(1)
     import pandas as pd
@@ -93,7 +111,8 @@ def ask_model(
     if name not in tasks.done("model"):
         graded: list[list[object]] = []
         for condition, own in efficacy_tasks().items():
-            answers = answers_in_order(respondent, [CLOSED_BOOK.prompt(task.text) for task in own], CLOSED_BOOK)
+            with bill.occasion("tasks"):
+                answers = answers_in_order(respondent, [CLOSED_BOOK.prompt(task.text) for task in own], CLOSED_BOOK)
             for task, answer in zip(own, answers, strict=True):
                 grade = grade_answer(task, answer.raw_text)
                 correct = {"right": 1.0, "wrong": 0.0}.get(grade.outcome, float("nan"))
@@ -210,6 +229,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--administrations", type=positive, default=3, help="passes per condition (%(default)s)")
     parser.add_argument("--follow-ups", choices=("all", "none"), default="all", help="ask again, in three wordings")
     parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
+    add_budget_options(parser)
     add_run_options(parser, seed="of the orders and resamples")
     return parse_run_options(parser, arguments)
 

@@ -31,7 +31,7 @@ from onedial.core import (
     program_parser,
     run_command,
 )
-from onedial.studies import Start
+from onedial.studies import Start, money
 
 if TYPE_CHECKING:
     from onedial.panels import Collection
@@ -105,17 +105,6 @@ def ask_everybody(collection: "Collection", run: Run, options: argparse.Namespac
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
-
-
-def money(text: str) -> float:
-    """For argparse: a number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return value
 
 
 def shard(text: str) -> tuple[int, int]:

@@ -7,8 +7,8 @@
 
 Puts every instrument (docs/instruments.md) to the subject at every setting, beside random directions of the vector's
 length at the same layer and magnitudes, and reads how likely the subject finds what it writes. Writes answers/ (every
-score), written/, cells.csv, reports.csv, orders.csv, truths.csv, accuracy.csv, written.csv, a figure and report.html. A
-run that was broken off goes on with --resume and the same options.
+score), written/, cells.csv, reports.csv, orders.csv, truths.csv, accuracy.csv, written.csv, a figure and report.html.
+An interrupted run continues with --resume and the same options.
 """
 
 import argparse

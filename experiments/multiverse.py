@@ -8,7 +8,7 @@
 By default one thing is varied at a time, from the run that `steer_sweep.py` would have made; --cross takes every
 combination. Each universe has a vector and a range of its own; that its answers turn, and where, is all that is asked
 (`steering.crossings_along`), and each is judged by the rule of the verdict. Writes universes.csv,
-summary.json with the sentence, figures/ and report.html. A run that was broken off goes on with --resume and the same
+summary.json with the sentence, figures/ and report.html. An interrupted run continues with --resume and the same
 options.
 """
 

@@ -7,7 +7,7 @@ FOLDER holds one table or more (.csv or .csv.gz): association (model, word, opti
 (model, prompt_id, predicted, perceived, and behaved where it is known), difficulty (model, group_id, question_id,
 correct, tokens, predicted_rank, and measured_rank where it is known), and, if wanted, ability (model, ability) and
 families (model, family). Prints and writes, into the run's folder, TEST.csv with the published metrics, what the
-commoner answer scores, and intervals; cross_TEST.csv and matrix_TEST.csv, who predicts whom; means.csv; a figure. Needs
+majority class scores, and intervals; cross_TEST.csv and matrix_TEST.csv, who predicts whom; means.csv; a figure. Needs
 no model and no GPU.
 """
 

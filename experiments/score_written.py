@@ -7,8 +7,8 @@
 Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
 question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/ and
 asked/ (all of it), measurements.csv (every score of every answer under the one schema), signals.csv (AUROC of each
-score for being right, with intervals over topics), votes.csv, zones.csv and a figure. Local models only. A run that
-was broken off goes on with --resume and the same options.
+score for being right, with intervals over topics), votes.csv, zones.csv and a figure. Local models only. An
+interrupted run continues with --resume and the same options.
 """
 
 import argparse
@@ -285,7 +285,7 @@ def scores_of_tokens(
 
 
 def agreement_of_samples(own: "pd.DataFrame", questions: "list[Question]") -> "tuple[pd.DataFrame, dict[str, float]]":
-    """Agreement of the samples (of the likeliest answer with them, too), and what voting mends and breaks."""
+    """Agreement of the samples (of the likeliest answer with them, too), and what voting corrects and spoils."""
     from dataclasses import asdict
 
     import numpy as np

@@ -7,8 +7,8 @@
            --panel my_panel.csv --n-questions 1000 --wandb online
     accelerate launch --num_processes 8 experiments/steer_sweep.py ...     # questions shared out, one result
 
-The run's folder (default runs/<time>-<model>-<configuration>) holds everything that report.html says. A run that was
-broken off goes on with --resume and the same options.
+The run's folder (default runs/<time>-<model>-<configuration>) holds everything that report.html says. An interrupted
+run continues with --resume and the same options.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from onedial.core import (
     KeysOf,
     Notes,
     add_run_options,
+    at_work,
     is_first_process,
     natural,
     parse_run_options,
@@ -41,17 +42,16 @@ def main() -> None:
 
 
 def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
-    from onedial.asking import load_prompt
-
-    template = load_prompt(options.prompt)
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
-    from onedial.models import PromptSet, own_device, quiet_libraries, start_processes
-    from onedial.show import WandbOptions
-    from onedial.studies import sweep
-    from steering import check_readability
+    with at_work("importing PyTorch and transformers"):
+        from onedial.asking import load_prompt
+        from onedial.models import PromptSet, own_device, quiet_libraries, start_processes
+        from onedial.show import WandbOptions
+        from onedial.studies import sweep
+        from steering import check_readability
 
-    quiet_libraries()
-    asked_for = sweep.SweepOptions.of(options)
+        quiet_libraries()
+        template, asked_for = load_prompt(options.prompt), sweep.SweepOptions.of(options)
     if options.show_prompt:
         return say(sweep.first_prompt(options.model, options.revision, inputs, template))
     if options.dry_run:
@@ -65,11 +65,12 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     model = start.load_subject(options, own_device())
     if not options.keep_own:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
-    readability = check_readability(model, template, inputs.questions)
+    with at_work("asking a few questions, to see whether yes and no can be read"):
+        readability = check_readability(model, template, inputs.questions)
+        prompts = PromptSet.build(model, inputs.questions, template)
     notes.tell(f"{'warning: ' if readability.warns else ''}{readability}")
     if said := inputs.elicited_otherwise(options.answer):
         notes.tell(said)
-    prompts = PromptSet.build(model, inputs.questions, template)
     swept = sweep.begin_sweep(start, inputs, prompts, model, notes)
 
     # ---- stages ----

@@ -21,8 +21,8 @@ cache).
     elsewhere    far from home: other questions, --other-model       distance.csv, readings.csv, elsewhere.csv
     lens         what each layer would answer                        lens.csv, tokens.csv
 
-The run's folder holds the tables, layers/*.safetensors (probes and held-out scores), figures/ and report.html. A run
-that was broken off goes on with --resume.
+The run's folder holds the tables, layers/*.safetensors (probes and held-out scores), figures/ and report.html. An
+interrupted run continues with --resume.
 """
 
 import argparse

@@ -37,6 +37,8 @@ COMMANDS = {
     "ask written": ("score_written", "what tells right answers from wrong ones: tokens, samples, or being asked"),
     "score self-prediction": ("score_self_prediction", "the Self-Execution study's scores of such answers"),
     "compare": ("compare_runs", "several runs on one page"),
+    "view": ("view", "every run of a folder in a browser, finished or going on"),
+    "verify": ("verify", "are a run's files as the run wrote them?"),
     "doctor": ("doctor", "is everything here that the experiments need?"),
 }
 """Words after `onedial` -> (program in experiments/, what it is for)."""

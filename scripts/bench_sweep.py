@@ -122,7 +122,7 @@ class Bench:
 
         prompts = self.prompts.subset(self.prompts.question_ids[:n_questions])
         intervention = Intervention.of(self.vectors[layer], positions=positions)
-        return sweep(self.model, prompts, [intervention], grid, batch_size=BATCH).table
+        return sweep(self.model, intervention, prompts, grid, batch_size=BATCH).table
 
     def peers(self) -> Iterator[Row]:
         """Against every installed rival: question-magnitudes per CPU second, and how many times ours are as many."""
@@ -289,10 +289,10 @@ class Bench:
 
         distributed.init_process_group("gloo")
         vector = self.vectors[self.layers[0]]
-        sweep(self.model, self.prompts.subset(self.prompts.question_ids[:2]), [vector], [0.0])
+        sweep(self.model, vector, self.prompts.subset(self.prompts.question_ids[:2]), [0.0])
         distributed.barrier()
         # Eight prompts a batch, so that 64 of them make as many batches for either process.
-        seconds, _ = _cpu_seconds(lambda: sweep(self.model, self.prompts, [vector], self.grid(41), batch_size=8))
+        seconds, _ = _cpu_seconds(lambda: sweep(self.model, vector, self.prompts, self.grid(41), batch_size=8))
         print(f"share {seconds:.4f}", flush=True)
         distributed.destroy_process_group()
 

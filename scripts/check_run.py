@@ -6,7 +6,7 @@ python scripts/check_run.py RUN
 import sys
 from pathlib import Path
 
-from onedial.core import InputError, program_parser, run_command
+from onedial.core import InputError, check_files, program_parser, run_command
 
 FILES = [
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "log.txt"),
@@ -28,6 +28,10 @@ def main() -> None:
     run = SweepRun.open(folder)
     missing = [name for name in FILES if not (run.path / name).is_file()]
     expect(not missing, f"files are missing: {', '.join(missing)}")
+    files = check_files(run.path)
+    expect(files is not None, "its files are in no list")
+    strays = [*files.other, *files.missing, *files.unlisted]
+    expect(not strays, f"files are not as they are listed: {', '.join(strays)}")
     sweep, questions = run.sweep(), run.questions()
     tested = run.under_test()
     own = sweep[sweep["intervention_id"] == tested]

@@ -30,7 +30,7 @@ import pandas as pd
 from onedial.core import InputError, natural, positive, program_parser, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "report.html", "figures", ".lock*")
+NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "sha256.txt", "report.html", "figures", ".lock*")
 """Where and when a run was made, and what is drawn from the tables."""
 PATIENCE_SECONDS = 1800
 NEED_A_SWEEP = {"judge_run", "dial_profile"}
@@ -40,7 +40,7 @@ MESSAGES = {
     "full_disk": "No space left on device",
     "read_only": "Read-only file system",
     "two_writers": "another process is writing",
-    "truncated_part": "is broken or no table; delete it and pass --resume",
+    "truncated_part": "delete it and pass --resume",
     "truncated_vector": "delete it and pass --resume",
     "other_version": "is written in format",
     "clock_back": "",

@@ -101,7 +101,7 @@ def default(small: bool, device: str, folder: Path) -> Figures:
             model = load_model(dtype="float32", device=each)
             questions = load_questions("embedded", 24)
             vector = extract_vector(model, questions, layer=model.n_layers // 2)
-            margins.append(sweep(model, questions, [vector], [-0.2, 0.0, 0.2]).table["margin"])
+            margins.append(sweep(model, vector, questions, [-0.2, 0.0, 0.2]).table["margin"])
         return {"passed": flips(*margins) == 0, "flips": flips(*margins), "answers": len(margins[0])}
     from onedial.verdict import SweepRun
 

@@ -14,8 +14,13 @@ the procedure, and says nothing about any model.
     one related          of six base models one follows the dial by r = .9, five a scale of their own
     copy of the subject  r = 0, but one base model is the unsteered subject under another name
     topics alone         dial and D have nothing in common but which of 20 topics are easy
-    topics untold        the same, and no question names its topic
+    topics untold        the same over questions of the embedded set with its 17 topics, which no question names
+    exams untold         the same over exam questions (frontier-confidence), of six fields
+    honest, untold       r = .6, over the embedded questions without their topics
+    exams honest, untold the same over exam questions
+    fifth topics, untold r = .6, and a fifth of dial and D is about which topics are easy; embedded questions
     five wordings        r = 0, but 80 questions stand there in about five wordings each, alike in dial and D by .9
+    five wordings, told  the same, and a column wording_of says so
     hard yes blank       r = 0, and 40% of the yes to the questions that turn late are blank
     length alone         dial and D have nothing in common but the length of the question
     all rates .9         r = .6, every target says yes nine times in ten
@@ -26,6 +31,7 @@ the procedure, and says nothing about any model.
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +43,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from onedial.asking import Question
+
 CELLS: dict[str, dict[str, Any]] = {
     "honest r=.6": {"r": 0.6},
     "unrelated": {"r": 0.0},
@@ -44,8 +52,13 @@ CELLS: dict[str, dict[str, Any]] = {
     "one related": {"r": 0.0, "related": 0.9},
     "copy of the subject": {"r": 0.0, "copy": True},
     "topics alone": {"by": "topics"},
-    "topics untold": {"by": "topics", "labelled": False},
+    "topics untold": {"by": "topics", "labelled": False, "texts": "embedded"},
+    "exams untold": {"by": "topics", "labelled": False, "texts": "frontier-confidence"},
+    "honest, untold": {"r": 0.6, "labelled": False, "texts": "embedded"},
+    "exams honest, untold": {"r": 0.6, "labelled": False, "texts": "frontier-confidence"},
+    "fifth topics, untold": {"r": 0.6, "by": "topics", "share": 0.2, "labelled": False, "texts": "embedded"},
     "five wordings": {"by": "wordings", "labelled": False},
+    "five wordings, told": {"by": "wordings", "labelled": False, "grouped": True},
     "hard yes blank": {"r": 0.0, "blank": 0.4},
     "length alone": {"by": "length"},
     "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
@@ -54,10 +67,7 @@ CELLS: dict[str, dict[str, Any]] = {
     "20 framings, untold": {"r": 0.6, "framings": 20, "told": False},
 }
 MODELS, FRAMINGS = 6, 3
-CLUSTERS: dict[str, dict[str, Any]] = {
-    "topics": {"clustering": 0.5, "n_topics": 20},
-    "wordings": {"clustering": 0.9, "n_topics": 80},
-}
+N_CLUSTERS = {"topics": 20, "wordings": 80}
 
 
 def main() -> None:
@@ -82,13 +92,21 @@ def panel_of(
     related: float | None = None,
     copy: bool = False,
     by: str = "",
+    share: float | None = None,
+    texts: str = "",
     rates: tuple[float, float] = (0.2, 0.8),
     framings: int = 0,
     told: bool = True,
     labelled: bool = True,
+    grouped: bool = False,
     blank: float = 0.0,
 ) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
-    """A sweep, its questions (id, question, topic), a panel, and what is said of its respondents."""
+    """A sweep, its questions (id, question, topic; wording_of where grouped), a panel, and its table of respondents.
+
+    Args:
+        share: of dial and D that lies between topics, or wordings; None: a half of topics, nine tenths of wordings.
+        texts: a set of questions whose texts and topics these have.
+    """
     import numpy as np
     import pandas as pd
     from scipy import stats
@@ -96,8 +114,13 @@ def panel_of(
     from onedial.panels import assign_splits
     from onedial.verdict.simulation import dial_ease, simulate_sweep
 
-    clustered = CLUSTERS.get(by, {})
-    sweep = simulate_sweep(rng, n_questions, n_magnitudes, **clustered)
+    share = (0.9 if by == "wordings" else 0.5) if share is None else share
+    drawn = real_questions(rng, texts, n_questions) if texts else None
+    topics = None if drawn is None else np.unique([each.topic for each in drawn], return_inverse=True)[1]
+    clustering = share if by in N_CLUSTERS else 0.0
+    sweep = simulate_sweep(
+        rng, n_questions, n_magnitudes, clustering=clustering, n_topics=N_CLUSTERS.get(by, 8), topics=topics
+    )
     questions = sweep.drop_duplicates("question_id").sort_values("question_id").reset_index(drop=True)
     ease = dial_ease(rng, sweep)[:, 0]
     own = rng.standard_normal(n_questions)
@@ -105,15 +128,18 @@ def panel_of(
     scale = r * ease + np.sqrt(1 - r**2) * own
     if by == "topics":
         shared = pd.Series(ease).groupby(questions["topic"]).transform("mean").to_numpy()
-        scale = np.sqrt(0.5) * shared / shared.std() + np.sqrt(0.5) * own
+        within = r * (ease - shared) / (ease - shared).std() + np.sqrt(1 - r**2) * own
+        scale = np.sqrt(share) * shared / shared.std() + np.sqrt(1 - share) * within
     if by == "wordings":
-        alike, own_part = rng.standard_normal(clustered["n_topics"]), 1 - clustered["clustering"]
-        scale = np.sqrt(clustered["clustering"]) * alike[questions["topic"].astype(int)] + np.sqrt(own_part) * own
+        alike = rng.standard_normal(N_CLUSTERS[by])
+        scale = np.sqrt(share) * alike[questions["topic"].astype(int)] + np.sqrt(1 - share) * own
     if not labelled:
         asked = pd.DataFrame({"id": questions["question_id"]})
+        if grouped:
+            asked["wording_of"] = questions["topic"]
         splits = dict(zip(asked["id"], assign_splits(asked, seed=0), strict=True))
         sweep = sweep.assign(topic="", split=sweep["question_id"].map(splits))
-        questions = questions.assign(topic="")
+        questions = questions.assign(topic="", wording_of=asked.get("wording_of"))
     if by == "length":
         length = np.sqrt(0.5) * (ease + length)
         scale = np.sqrt(0.5) * (length + own)
@@ -135,25 +161,44 @@ def panel_of(
     names = [f"model {number}: framing {place % n_framings}" for place, number in enumerate(model)]
     panel = pd.DataFrame(said, index=questions["question_id"].to_numpy(), columns=names)
     respondents = pd.DataFrame({"model": [f"model {number}" for number in model]}, index=names)
-    texts = ["x" * n + f" {place}" for place, n in enumerate((60 + 15 * length).clip(1).round().astype(int))]
-    asked = pd.DataFrame({"id": questions["question_id"], "question": texts, "topic": questions["topic"]})
+    shown = ["x" * n + f" {place}" for place, n in enumerate((60 + 15 * length).clip(1).round().astype(int))]
+    if drawn is not None:
+        shown = [each.text for each in drawn]
+    asked = pd.DataFrame({"id": questions["question_id"], "question": shown, "topic": questions["topic"]})
+    if grouped:
+        asked["wording_of"] = questions["wording_of"]
     return sweep, asked, panel, respondents if told else None
+
+
+def real_questions(rng: "np.random.Generator", texts: str, n: int) -> "list[Question]":
+    """So many of a set's questions, drawn and in the order drawn."""
+    from onedial.core import noticed
+    from onedial.panels import load_questions
+
+    with noticed(lambda text: None):
+        known = load_questions(texts)
+    return [known[place] for place in rng.permutation(len(known))[:n]]
 
 
 def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
     """What is said of one simulated panel."""
     import numpy as np
 
+    from onedial.panels import wordings_of
     from onedial.verdict import ground_of, judge, match_targets, predict, sweep_grid
     from onedial.verdict.prediction.losses import ALL
     from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
     from onedial.verdict.rivals.rivals import material_of
     from onedial.verdict.tables import panel_answers
+    from onedial.verdict.verdict import NOT_ENOUGH, REPRODUCED
 
     rng = np.random.default_rng([seed, *cell.encode()])
     sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
     topics = questions.set_index("id")["topic"]
-    matches = match_targets(sweep, panel, respondents=respondents, topics=topics, n_bootstrap=19, seed=seed)
+    wordings = wordings_of(questions)
+    matches = match_targets(
+        sweep, panel, respondents=respondents, topics=topics, n_bootstrap=19, seed=seed, wordings=wordings
+    )
     grid = sweep_grid(sweep)
     answers = panel_answers(panel, grid.questions)
     ground = ground_of(matches, material_of(matches, questions, answers, grid.splits, grid.unsteered_margins))
@@ -171,6 +216,9 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
         "share": found.share.estimate,
         "share_low": found.share.low,
         "share_high": found.share.high,
+        "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
+        "alike": found.alike.estimate,
+        "alike_high": found.alike.high,
         "signal": verdict.signal.estimate,
         "gain_low": verdict.gain.low,
     }
@@ -187,6 +235,7 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
     counted |= {flag: said.map(lambda own, flag=flag: flag in own) for flag in FLAGS}
     undecided = table["reproduced"].isin([CANNOT_BE_JUDGED, NOT_REPRODUCED])
     counted["reproduced by rule 3"] = (table["gain_low"] > 0) & ~undecided
+    counted["reproduced were topics named"] = table["reproduced_if_named"].astype(bool)
     counts = pd.DataFrame(counted).groupby(table["cell"], sort=False).sum()
     numbers = ["n_predicted", "n_models", "bits", "yes_rate", "share"]
     by_cell = table.groupby("cell", sort=False)

@@ -104,7 +104,7 @@ def _from_table(path: Path, key: str) -> Any:
     if column not in rows:
         raise InputError(f"{path} has no column {column!r}; write COLUMN=VALUE and a column")
     if summary:
-        return getattr(rows[column], summary["name"])()
+        return float(getattr(rows[column], summary["name"])())  # of whole numbers numpy makes one of its own
     if len(rows) != 1:
         raise InputError(f"{path} has {len(rows)} rows with {chosen}; it takes exactly one")
     return rows[column].item()

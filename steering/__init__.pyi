@@ -44,6 +44,7 @@ from .planning.plan import SweepPlan, make_plan, ranges_along
 from .planning.readability import check_readability
 from .planning.reliability import Reliability, reliability_of
 from .planning.speed import measure_speed
+from .pushes import Push
 from .respondent import SteeredRespondent, ask_along, generate_steered
 from .sweeping import SweepResult, sweep
 from .vectors import (
@@ -90,6 +91,7 @@ __all__ = [
     "OPERATORS",
     "POSITIONS",
     "PromptDial",
+    "Push",
     "RATES",
     "ROLES",
     "Reliability",

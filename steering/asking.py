@@ -13,7 +13,7 @@ import torch
 from onedial.asking import Instrument, Prompt, TokenReader
 from onedial.core import InputError
 from onedial.models import AnswerTokens, OpenModel, batches_by_length, halving_on_out_of_memory, questions_per_batch
-from steering.interventions import Intervention, as_intervention
+from steering.interventions import Intervention, as_interventions
 from steering.sweeping import ROWS_PER_QUESTION, Grids, check_sweep
 from steering.vectors import SteeringVector
 
@@ -28,7 +28,7 @@ def ask_settings(
     prompts: Sequence[Prompt],
     question_ids: Sequence[str],
     instrument: Instrument,
-    interventions: Sequence[Intervention | SteeringVector],
+    interventions: Intervention | SteeringVector | Sequence[Intervention | SteeringVector],
     magnitudes: Sequence[float] | Grids,
     *,
     sink: Callable[[pd.DataFrame], None] | None = None,
@@ -52,7 +52,7 @@ def ask_settings(
     """
     if not isinstance(instrument.reader, TokenReader):
         raise InputError(f"the answer to {instrument.name!r} is written, not read from logits; use ask_along")
-    asked = [as_intervention(each) for each in interventions]
+    asked = as_interventions(interventions)
     grids = check_sweep(model, asked, magnitudes)
     sequences = [tuple(ids) for ids in model.token_ids(prompts)]
     longest = max(map(len, sequences), default=0)

@@ -23,9 +23,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from onedial.asking import CROSSING_COLUMNS, Question
+from onedial.asking import CROSSING_COLUMNS, PromptTemplate
 from onedial.core import InputError, one_line
 from onedial.models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share
+from steering.at_hand import AtHand, prompts_at_hand
 from steering.interventions import Intervention, as_intervention
 from steering.planning.margin_curves import MarginCurve
 from steering.planning.margin_search import MarginSearch, widened
@@ -92,7 +93,7 @@ class CriticalMagnitudes:
 
 def critical_magnitudes(
     model: OpenModel,
-    questions: PromptSet | Sequence[Question],
+    questions: PromptSet | AtHand,
     intervention: Intervention | SteeringVector,
     *,
     low: float,
@@ -102,6 +103,7 @@ def critical_magnitudes(
     recheck: bool = True,
     progress: Callable[[int], None] | None = None,
     batch_size: int | None = None,
+    prompt: PromptTemplate | str | None = None,
 ) -> CriticalMagnitudes:
     """Find every magnitude in a range at which a question's answer flips.
 
@@ -109,6 +111,7 @@ def critical_magnitudes(
     directions, whose curves wind most, want a larger `scan`.
 
     Args:
+        questions, prompt: as in `steering.sweep`.
         intervention: a vector by itself is added at the answer position, in residual norms.
         low, high: the range, in the intervention's unit.
         tolerance: of the magnitudes.
@@ -127,7 +130,7 @@ def critical_magnitudes(
     intervention = as_intervention(intervention)
     first = _first_points(low, high, tolerance, intervention.at, scan)
     intervention.check_model(model)
-    prompts = PromptSet.of(model, questions)
+    prompts = prompts_at_hand(model, [intervention], questions, prompt)
     batches = own_share(prompts.batches(model, batch_size, len(first)))
     search = MarginSearch(model, prompts, intervention, low, high, tolerance)
     found: dict[int, MarginCurve] = {}
@@ -157,7 +160,7 @@ def critical_magnitudes(
 
 def crossings_along(
     model: OpenModel,
-    questions: PromptSet | Sequence[Question],
+    prompts: PromptSet,
     ranges: Mapping[str, tuple[float, float]],
     interventions: Sequence[Intervention],
     *,
@@ -182,7 +185,6 @@ def crossings_along(
     Raises:
         InputError: as `critical_magnitudes`.
     """
-    prompts = PromptSet.of(model, questions)
     for each in interventions:
         each.check_model(model)
     names = prompts.question_ids

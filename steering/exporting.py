@@ -27,7 +27,7 @@ from torch import Tensor
 
 from onedial.core import InputError, atomic_path
 from onedial.models import OpenModel, PromptSet, read_activations
-from steering.interventions import Intervention
+from steering.interventions import Intervention, as_intervention
 from steering.vectors import SteeringVector
 
 CONVENTIONS = {"output": 0, "input": -1, "one-based": -1}
@@ -35,7 +35,9 @@ CONVENTIONS = {"output": 0, "input": -1, "one-based": -1}
 TENSORS_FORMAT = "onedial-additions-1"
 
 
-def export_gguf(intervention: Intervention, magnitude: float, path: Path | str, model: OpenModel) -> None:
+def export_gguf(
+    intervention: Intervention | SteeringVector, magnitude: float, path: Path | str, model: OpenModel
+) -> None:
     """Write a control vector for llama.cpp (`--control-vector FILE`) and repeng; used at strength 1.
 
     Raises:
@@ -44,6 +46,7 @@ def export_gguf(intervention: Intervention, magnitude: float, path: Path | str, 
     """
     import gguf
 
+    intervention = as_intervention(intervention)
     target = _check(intervention, magnitude, path, ".gguf", ("add",), "a control vector")
     intervention.check_model(model)
     if 0 in intervention.layers:
@@ -60,7 +63,7 @@ def export_gguf(intervention: Intervention, magnitude: float, path: Path | str, 
         writer.close()
 
 
-def export_lm_eval(intervention: Intervention, magnitude: float, path: Path | str) -> None:
+def export_lm_eval(intervention: Intervention | SteeringVector, magnitude: float, path: Path | str) -> None:
     """Write a file for `lm_eval run --model steered --model_args pretrained=...,steer_path=FILE.pt`.
 
     It holds plain tensors and numbers; lm-eval itself reads it as a pickle.
@@ -69,6 +72,7 @@ def export_lm_eval(intervention: Intervention, magnitude: float, path: Path | st
         InputError: positions other than all, an operator other than add and clamp, a magnitude that is not finite, or
             0 for clamp, where it is off; a file that does not end in .pt.
     """
+    intervention = as_intervention(intervention)
     target = _check(intervention, magnitude, path, ".pt", ("add", "clamp"), "lm-eval's steered model")
     if intervention.operator == "clamp" and magnitude == 0:
         raise InputError(
@@ -88,12 +92,13 @@ def export_lm_eval(intervention: Intervention, magnitude: float, path: Path | st
         torch.save(entries, temporary)
 
 
-def export_tensors(intervention: Intervention, magnitude: float, path: Path | str) -> None:
+def export_tensors(intervention: Intervention | SteeringVector, magnitude: float, path: Path | str) -> None:
     """Write what is added, layer by layer, as safetensors with its convention in the metadata.
 
     Raises:
         InputError: as `export_gguf`, layer 0 apart; the file ends in .safetensors.
     """
+    intervention = as_intervention(intervention)
     target = _check(intervention, magnitude, path, ".safetensors", ("add",), "a file of additions")
     additions = {f"layer.{layer}": addition for layer, addition in _additions(intervention, magnitude).items()}
     model = intervention.vectors[0].model

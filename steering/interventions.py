@@ -19,6 +19,7 @@ from onedial.asking import VECTOR
 from onedial.core import InputError, one_line
 from onedial.models import Edits, OpenModel
 from steering.operators import OPERATORS, Operator
+from steering.pushes import Push, Scalable
 from steering.vectors import UNITS, SteeringVector
 
 POSITIONS = {
@@ -46,8 +47,8 @@ ROLES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Intervention:
-    """One intervention.
+class Intervention(Scalable):
+    """One intervention; `intervention * 0.3` is so much of it (`steering.Push`).
 
     Attributes:
         intervention_id: names it within a run.
@@ -173,14 +174,34 @@ def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
     """An intervention as it is; a vector as one that is added at the answer position.
 
     Raises:
-        InputError: it is neither, but for example a tensor.
+        InputError: it is neither, but for example a tensor, or a push, which is one setting already.
     """
+    if isinstance(given, Push):
+        raise InputError(
+            f"{given} is one setting of its dial; give the vector itself, or what it is of (`push.of`), and magnitudes "
+            f"such as {given.magnitude:.4g} beside it"
+        )
     if not isinstance(given, Intervention | SteeringVector):
         raise InputError(
             f"a {type(given).__name__} says neither its layer nor how long a push is; make a vector of it by "
             "steering.import_vectors({layer: tensor}, model, convention, prompts)"
         )
     return given if isinstance(given, Intervention) else Intervention.of(given, role=_role_of(given))
+
+
+def as_interventions(
+    given: "Intervention | SteeringVector | Sequence[Intervention | SteeringVector]",
+) -> list[Intervention]:
+    """Each as `as_intervention` takes it; one by itself is a list of one.
+
+    Raises:
+        InputError: as that, or there is none.
+    """
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    found = [as_intervention(each) for each in (given if several else [given])]
+    if not found:
+        raise InputError("no intervention was given; extract a steering vector first")
+    return found
 
 
 def chosen_positions(

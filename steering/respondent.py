@@ -12,18 +12,7 @@ import pandas as pd
 
 from onedial.asking import Instrument, Prompt, Question, measurements
 from onedial.core import InputError
-from onedial.models import (
-    Generated,
-    LocalRespondent,
-    OpenModel,
-    batches_by_length,
-    check_room,
-    gather,
-    generate,
-    halving_on_out_of_memory,
-    own_share,
-    questions_per_batch,
-)
+from onedial.models import Generated, LocalRespondent, OpenModel, gather, own_share, write_after
 from steering.apply import steered
 from steering.interventions import Intervention, as_intervention
 from steering.vectors import SteeringVector
@@ -136,29 +125,19 @@ def generate_steered(
 
     Args:
         magnitude: in the intervention's unit; at 0 the model is as it was.
-        temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
-        seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
-        batch_size: by default as many as memory holds; draws repeat only in the same batches.
-        stop: given a row's text so far, says whether the row is done.
+        temperature, seed, stop, batch_size: as in `onedial.models.write_after`.
 
     Raises:
         InputError: no prompts, a prompt that with its answer exceeds the model's context, an intervention of another
             model.
     """
-    sequences = model.token_ids(prompts)
-    check_room(model, sequences, max_new_tokens)
-
-    def work(batch: list[int]) -> list[tuple[int, Generated]]:
-        own = [sequences[index] for index in batch]
-        with steered(model, intervention, magnitude):
-            written = generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop)
-        return list(zip(batch, written, strict=True))
-
-    done: dict[int, Generated] = {}
-    lengths = [len(ids) for ids in sequences]
-    size = batch_size or questions_per_batch(model.stack, max(lengths) + max_new_tokens)
-    alone = model.fast_paths_for(max(lengths) + max_new_tokens).alone
-    for batch in batches_by_length(lengths, size, alone):
-        for part in halving_on_out_of_memory(work, batch):
-            done.update(part)
-    return [done[index] for index in range(len(prompts))]
+    return write_after(
+        model,
+        prompts,
+        max_new_tokens=max_new_tokens,
+        temperature=temperature,
+        seed=seed,
+        stop=stop,
+        batch_size=batch_size,
+        around=lambda: steered(model, intervention, magnitude),
+    )

@@ -7,15 +7,18 @@ questions nor with that of magnitudes, and each finished batch is handed on at o
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
-from onedial.asking import SWEEP_COLUMNS, Question, is_read
+from onedial.asking import SWEEP_COLUMNS, PromptTemplate, is_read
 from onedial.core import InputError, one_line
 from onedial.models import OpenModel, PromptSet, Runner, gather, halving_on_out_of_memory, own_share
-from steering.interventions import Intervention, as_intervention
+from steering.at_hand import AtHand, prompts_at_hand
+from steering.interventions import Intervention, as_interventions
+from steering.pushes import Push, say_if_far
 from steering.vectors import SteeringVector
 
 ROWS_PER_QUESTION = 64
@@ -23,6 +26,7 @@ ROWS_PER_QUESTION = 64
 
 Sink = Callable[[pd.DataFrame], None]
 Grids = Mapping[str, Sequence[float]]
+Pushed = Intervention | SteeringVector | Sequence[Intervention | SteeringVector]
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,29 @@ class SweepResult:
         read = own.assign(margin=own["margin"].where(is_read(own["mass"])))
         return read.pivot(index="question_id", columns="magnitude", values="margin")
 
+    def rates(self) -> pd.DataFrame:
+        """The dose-response: by intervention and magnitude, `yes_rate` among the answers that could be read with its
+        standard error `se` = sqrt(p (1 - p) / n_read), and how many were read (`n_read`) and were not (`n_unread`).
+
+            result.rates()["yes_rate"].unstack("intervention_id").plot()
+        """
+        read = is_read(self.table["mass"])
+        yes = (self.table["margin"] > 0).astype(float).where(read)
+        by = yes.groupby([self.table["intervention_id"], self.table["magnitude"]], sort=False)
+        rates = by.agg(yes_rate="mean", n_read="count", n_unread="size").sort_index()
+        rates["n_unread"] -= rates["n_read"]
+        spread = rates["yes_rate"] * (1 - rates["yes_rate"])
+        rates.insert(1, "se", np.sqrt(spread / rates["n_read"].where(rates["n_read"] > 0)))
+        return pd.DataFrame(rates)
+
 
 def sweep(
     model: OpenModel,
-    questions: PromptSet | Sequence[Question],
-    interventions: Sequence[Intervention | SteeringVector],
-    magnitudes: Sequence[float] | Grids,
+    interventions: Pushed,
+    questions: PromptSet | AtHand,
+    magnitudes: Sequence[float] | Grids | None = None,
     *,
+    prompt: PromptTemplate | str | None = None,
     sink: Sink | None = None,
     done: Collection[str] = frozenset(),
     progress: Callable[[int], None] | None = None,
@@ -58,10 +78,19 @@ def sweep(
 ) -> SweepResult:
     """Ask every question at every magnitude of every intervention.
 
+        sweep(model, vector, ["Who sang Hurt first?", "What is 7 times 8?"]).rates()      # asked as the vector was read
+        sweep(model, [vector, random_vector(vector, 1)], "my_questions.csv", [-0.2, 0, 0.2], prompt="neutral")
+
     Args:
-        questions: a `PromptSet`, or questions that are put into the neutral metacognitive prompt.
-        interventions: a vector by itself is added at the answer position, in residual norms.
-        magnitudes: one list for all, or a list per `intervention_id`; in its unit, positive towards yes.
+        interventions: one or several; a vector by itself is added at the answer position, in residual norms. They may
+            also stand behind the questions.
+        questions: a `PromptSet`; or texts, rows, a data frame, the name of a set or file (`onedial.load_questions`),
+            or `Question`s.
+        magnitudes: one list for all, or a list per `intervention_id`; in its unit, positive towards yes. By default 25
+            even ones over the stretch in which the first intervention turns the answers (`doubling` on the first 32
+            questions).
+        prompt: how questions are put: a template, the name of a framing, or a text with {question}; by default as they
+            were when the vectors were read.
         sink: is given each finished batch's table, for example to write it to disk. Nothing is kept then.
         done: question ids that need not be asked again; they are missing from the result.
         progress: is told how many questions were finished.
@@ -70,11 +99,18 @@ def sweep(
         The table of this call's questions; with several processes, of all of them, in each process. Empty with a sink.
 
     Raises:
-        InputError: an intervention of another model, none at all, no magnitude, or an endless one.
+        InputError: an intervention of another model, a push, which has a magnitude already, none at all; an endless
+            magnitude or an empty list; questions without a prompt, where the vectors remember none.
     """
-    asked = [as_intervention(each) for each in interventions]
+    asked, questions = _in_order(interventions, questions)
+    prompts = prompts_at_hand(model, asked, questions, prompt)
+    if magnitudes is None:
+        from steering.planning.magnitudes import even_grid
+
+        magnitudes = even_grid(model, prompts, asked)
+    elif not isinstance(questions, PromptSet):  # a program that looks for the range itself is not told that it does
+        say_if_far(asked, magnitudes)
     grids = check_sweep(model, asked, magnitudes)
-    prompts = PromptSet.of(model, questions)
     names = prompts.question_ids
     # Prefix and batches are those of all questions, so that a resumed sweep ends with the same bits as an unbroken one.
     batches = prompts.batches(model, batch_size, ROWS_PER_QUESTION)
@@ -110,6 +146,17 @@ def sweep(
     order = table["question_id"].map(place)
     table = table.assign(_order=order).sort_values(["intervention_id", "_order", "magnitude"], kind="stable")
     return SweepResult(table.drop(columns="_order").reset_index(drop=True))
+
+
+def _in_order(one: Any, other: Any) -> tuple[list[Intervention], Any]:
+    """The interventions and the questions, whichever of them came first."""
+
+    def are_pushed(given: Any) -> bool:
+        first = given[0] if isinstance(given, Sequence) and not isinstance(given, str) and given else given
+        return isinstance(first, SteeringVector | Intervention | Push)
+
+    pushed, questions = (other, one) if are_pushed(other) and not are_pushed(one) else (one, other)
+    return as_interventions(pushed), questions
 
 
 def _runners(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> list[tuple[str, Runner]]:

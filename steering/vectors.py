@@ -13,24 +13,29 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from onedial.asking import METACOGNITIVE, POLES, PromptTemplate, Question
+from onedial.asking import METACOGNITIVE, POLES, PromptTemplate
 from onedial.core import InputError, atomic_path, html_card
 from onedial.models import ModelIdentity, OpenModel, PromptSet, margin_gradients
+from steering.at_hand import AtHand, questions_at_hand, template_at_hand
 from steering.contrasts import CONTRASTS, Contrast, Progress
 from steering.directions import DIRECTIONS, NEED_GRADIENTS, READ_NO_SIDES, random_unit
+from steering.pushes import Scalable
 
 UNITS = ("residual_norm", "raw")
-FORMAT = "onedial-steering-vector-1"
+FORMAT = "onedial-steering-vector-2"
+OLDER_FORMATS = ("onedial-steering-vector-1",)
+"""Are read as well; what they do not hold is not known."""
 
 
 @dataclass(frozen=True, eq=False)
-class SteeringVector:
-    """One direction after one layer.
+class SteeringVector(Scalable):
+    """One direction after one layer; `vector * 0.3` is so much of it (`steering.Push`).
 
     Attributes:
         direction: unit length, float32, on the CPU.
@@ -41,8 +46,10 @@ class SteeringVector:
         method, contrast: how it was made; contrast is "none" for a random direction.
         n_yes, n_no: questions on either side of the contrast.
         n_unread: questions left out since their answer could not be read.
-        prompt_hash: of the rendered template, see `PromptSet`.
+        prompt_hash: of the rendered template, see `PromptSet`. template: that itself; None where it is not known.
         seed: of a random direction; None where no chance was involved.
+        seen: the greatest distance of an activation that it was made from, along it, from their mean, in residual
+            norms; None where it is not known.
     """
 
     direction: Float[Tensor, " d_model"]
@@ -58,7 +65,9 @@ class SteeringVector:
     n_no: int = 0
     n_unread: int = 0
     prompt_hash: str = ""
+    template: PromptTemplate | None = None
     seed: int | None = None
+    seen: float | None = None
     versions: dict[str, str] = field(
         default_factory=lambda: {name: version(name) for name in ("torch", "transformers")}
     )
@@ -97,6 +106,7 @@ class SteeringVector:
                 "questions": sides if made else None,
                 "length as extracted": f"{self.raw_norm / self.residual_norm:.3g} residual norms",
                 "a residual norm": f"{self.residual_norm:.4g}",
+                "prompt": None if self.template is None else self.template.name,
             },
         )
 
@@ -115,8 +125,9 @@ class SteeringVector:
 
     def save(self, path: Path | str) -> None:
         """Write a safetensors file: the direction, and everything else as metadata."""
-        facts = {name: value for name, value in self.__dict__.items() if name not in ("direction", "model")}
+        facts = {name: value for name, value in self.__dict__.items() if name not in ("direction", "model", "template")}
         metadata = {"format": FORMAT, **{name: json.dumps(value) for name, value in facts.items()}}
+        metadata["template"] = json.dumps(self.template and asdict(self.template))
         metadata["model"] = json.dumps(asdict(self.model))
         with atomic_path(path) as temporary:
             save_file({"direction": self.direction.contiguous()}, temporary, metadata=metadata)
@@ -133,14 +144,15 @@ class SteeringVector:
         try:
             with safe_open(path, framework="pt") as file:
                 metadata: dict[str, Any] = file.metadata() or {}
-                if metadata.get("format") != FORMAT:
+                if metadata.get("format") not in (FORMAT, *OLDER_FORMATS):
                     raise InputError(
                         f"{path} says it is of format {metadata.get('format')!r}, and this version reads {FORMAT!r}; "
                         "give a vector that a run of this version has saved"
                     )
                 facts = {name: json.loads(value) for name, value in metadata.items() if name != "format"}
                 direction = file.get_tensor("direction")
-            return cls(direction=direction, model=ModelIdentity(**facts.pop("model")), **facts)
+            template = _template_from(facts.pop("template", None))
+            return cls(direction=direction, model=ModelIdentity(**facts.pop("model")), template=template, **facts)
         except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise InputError(f"{path} is no steering vector of this project ({error}); save one with a run") from error
 
@@ -156,13 +168,21 @@ def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
         n_no=0,
         n_unread=0,
         seed=seed,
+        seen=None,
     )
 
 
 def vectors_of(
-    model: ModelIdentity, contrast: Contrast, method: str = "mean_difference", prompt_hash: str = ""
+    model: ModelIdentity,
+    contrast: Contrast,
+    method: str = "mean_difference",
+    prompt_hash: str = "",
+    template: PromptTemplate | None = None,
 ) -> list[SteeringVector]:
     """One vector for each layer of a contrast.
+
+    Args:
+        prompt_hash, template: of the `PromptSet` that the contrast was read under.
 
     Raises:
         InputError: an unknown method, or a direction without length.
@@ -171,6 +191,9 @@ def vectors_of(
         raise InputError(f"--method {method!r} is not known; choose one of {', '.join(DIRECTIONS)}")
     directions, lengths = DIRECTIONS[method](contrast)
     drawn = method == "random"
+    streams = contrast.activations.residuals.float()
+    along = torch.einsum("qld,ld->ql", streams - streams.mean(dim=0), torch.stack(list(directions)).to(streams))
+    seen = (along.abs().amax(dim=0) / contrast.residual_norms).tolist()
     return [
         SteeringVector(
             direction=direction,
@@ -184,10 +207,12 @@ def vectors_of(
             n_no=0 if drawn else len(contrast.no),
             n_unread=0 if drawn else contrast.n_unread,
             prompt_hash=prompt_hash,
+            template=template,
             seed=contrast.seed if drawn else None,
+            seen=furthest,
         )
-        for layer, direction, length, norm in zip(
-            contrast.layers, directions, lengths.tolist(), contrast.residual_norms.tolist(), strict=True
+        for layer, direction, length, norm, furthest in zip(
+            contrast.layers, directions, lengths.tolist(), contrast.residual_norms.tolist(), seen, strict=True
         )
     ]
 
@@ -245,23 +270,35 @@ def extract_vectors(
 ) -> list[SteeringVector]:
     """One vector for each of `layers`, from the same questions; see `contrast_of`."""
     found = contrast_of(model, prompts, layers, contrast, progress, method=method, seed=seed)
-    return vectors_of(model.identity, found, method, prompts.prompt_hash)
+    return vectors_of(model.identity, found, method, prompts.prompt_hash, prompts.template)
 
 
 def extract_vector(
     model: OpenModel,
-    questions: Sequence[Question],
+    questions: AtHand,
     layer: int,
     *,
     contrast: str = "response",
     method: str = "mean_difference",
-    template: PromptTemplate = METACOGNITIVE,
+    template: PromptTemplate | str = METACOGNITIVE,
     seed: int = 0,
 ) -> SteeringVector:
     """Read one steering vector from a model: the short way in, for notebooks.
 
+    Args:
+        questions: as `sweep` takes them: texts, a data frame, a file, or `Question`s.
+        template: the prompt: a framing's name, a user turn with one {question}, or a `PromptTemplate`.
+
     Raises:
         InputError: as `extract_vectors`.
     """
-    prompts = PromptSet.build(model, questions, template)
+    prompts = PromptSet.build(model, questions_at_hand(questions), template_at_hand(template))
     return extract_vectors(model, prompts, [layer], contrast, method=method, seed=seed)[0]
+
+
+def _template_from(fields: dict[str, Any] | None) -> PromptTemplate | None:
+    """The way back from what `SteeringVector.save` writes."""
+    if fields is None:
+        return None
+    earlier = tuple((str(user), str(assistant)) for user, assistant in fields.pop("earlier"))
+    return PromptTemplate(slots=tuple(fields.pop("slots")), earlier=earlier, **fields)

@@ -26,6 +26,7 @@ ORDER = [
     "steering",
     "onedial.verdict",
     "onedial.report",
+    "onedial.view",
     "onedial.studies",
     "experiments",
 ]
@@ -36,7 +37,7 @@ STUDIES = [f"onedial.studies.{folder.parent.name}" for folder in (ROOT / "onedia
 WITHOUT_TORCH = [room for room in ROOMS[: ROOMS.index("onedial.models")] if room != "onedial.show"] + [
     "onedial.verdict"
 ]
-WITHOUT_MODELS = ["onedial.verdict", "onedial.report"]
+WITHOUT_MODELS = ["onedial.verdict", "onedial.report", "onedial.view"]
 """What judges and what shows knows tables, and no model."""
 MOST_FILES = 17
 """In a folder, `__init__` left out; a room with more gets sub-rooms."""

@@ -6,7 +6,7 @@
 | model, setting, model_sha256 | `Identity`: the model, what was done to it, the fingerprint of its weights |
 | framing | name of the prompt template |
 | instrument | name of the instrument |
-| question_id, sample | what was asked, and the how-manieth time (from 0) |
+| question_id, sample | what was asked, and which repeat (from 0) |
 | value | the answer on the instrument's scale (`onedial.asking.instruments`); nan where unread, and for text |
 | said_yes, margin, mass, confidence | see `Response`; nan where there is none |
 | answered_correctly | 1, 0, nan where nothing was graded |

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from onedial.asking.elicited import ELICITATION_FILE, elicitation_of
 from onedial.asking.named_data import NAMED_PANELS
-from onedial.core import InputError, did_you_mean
+from onedial.core import InputError, Named, did_you_mean
 
 SLOT = "{question}"
 
@@ -139,10 +139,10 @@ def _examples(order: str) -> str:
     )
 
 
-FRAMINGS = {
-    name: PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}".lstrip(), assistant_prefix="Answer:")
+FRAMINGS: dict[str, PromptTemplate] = Named(
+    (name, PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}".lstrip(), assistant_prefix="Answer:"))
     for name, opening in (OPENINGS | {f"examples {order}": _examples(order) for order in EXAMPLE_ORDERS}).items()
-}
+)
 METACOGNITIVE = FRAMINGS["neutral"]
 
 

@@ -24,6 +24,7 @@ class Question:
         unknowable: True where nobody can know the answer; such a question has no accepted answers.
         exact_answers: accepted only where they are the whole answer ("fall", which stands in too many sentences).
         grading: how an answer is graded, a key of `elicitation.GRADERS`.
+        wording_of: any name that the wordings of one question share; None: it is a question of its own.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Question:
     unknowable: bool = False
     exact_answers: tuple[str, ...] = ()
     grading: str = "text"
+    wording_of: str | None = None
 
 
 def normalised_text(text: str) -> str:
@@ -110,8 +112,8 @@ def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]
 
 def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
     """The questions as a table: id, question, answers (list), topic, level (nullable integer), unknowable,
-    exact_answers (list), grading."""
-    return pd.DataFrame(
+    exact_answers (list), grading; and wording_of, where any has it."""
+    frame = pd.DataFrame(
         {
             "id": pd.Series([question.id for question in questions], dtype=object),
             "question": pd.Series([question.text for question in questions], dtype=object),
@@ -123,6 +125,9 @@ def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
             "grading": pd.Series([question.grading for question in questions], dtype=object),
         }
     )
+    if any(question.wording_of for question in questions):
+        frame["wording_of"] = pd.Series([question.wording_of for question in questions], dtype=object)
+    return frame
 
 
 def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
@@ -138,6 +143,7 @@ def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
             unknowable=bool(row.get("unknowable", False)),
             exact_answers=tuple(row.get("exact_answers", ())),
             grading=row.get("grading", "text"),
+            wording_of=None if pd.isna(row.get("wording_of")) else row["wording_of"],
         )
         for row in frame.to_dict("records")
     ]

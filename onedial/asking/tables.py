@@ -18,8 +18,10 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from onedial.core import InputError, from_csv_cell, notice, one_line
+from onedial.core import LARGEST, InputError, from_csv_cell, notice, one_line, refuse_large
 
+_BYTES_OF_A_CELL = 8
+"""That a cell of a Parquet file takes at least: a billion empty ones may lie in a few bytes."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
@@ -86,7 +88,7 @@ def read_table(path: str | Path) -> Table:
 
     Raises:
         InputError: no such file, another ending, no rows, bytes that are no UTF-8, a broken or truncated row,
-            a column twice; the message names the line.
+            a column twice; the message names the line. Or it is too large, as it lies there or unpacked.
     """
     path = Path(path)
     reader = _READERS.get(_ending(path))
@@ -96,6 +98,7 @@ def read_table(path: str | Path) -> Table:
         raise InputError(f"there is no file {path}; check the path")
     if reader is None:
         raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; tables are read from {', '.join(SUFFIXES)}")
+    refuse_large(path)
     table = reader(path)
     if table.frame.empty:
         raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
@@ -224,7 +227,9 @@ def _read_parquet(path: Path) -> Table:
     import pyarrow.parquet
 
     try:
-        _refuse_repeated_columns(path, pyarrow.parquet.read_schema(path).names)
+        about = pyarrow.parquet.read_metadata(path)
+        refuse_large(path, about.num_rows * about.num_columns * _BYTES_OF_A_CELL)
+        _refuse_repeated_columns(path, about.schema.to_arrow_schema().names)
         columns = pyarrow.parquet.read_table(path)
         frame = columns.to_pandas(ignore_metadata=True, integer_object_nulls=True).astype(object)
     except InputError:
@@ -244,10 +249,18 @@ def _read_excel(path: Path) -> Table:
     import openpyxl
 
     try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+        refuse_large(path, unpacked)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
-    except (zipfile.BadZipFile, KeyError, ValueError, IndexError, SyntaxError) as error:
-        raise InputError(f"{path} is no whole Excel workbook ({error}); save it again as .xlsx, or as CSV") from error
+    except InputError:
+        raise
+    except Exception as error:  # openpyxl raises whatever comes of a damaged workbook
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file system refused, not the format
+        reason = " ".join(str(error).split())[:100]
+        raise InputError(f"{path} is no whole Excel workbook ({reason}); save it again as .xlsx, or as CSV") from error
     if len(book.worksheets) > 1:
         notice(f"{path}: of {len(book.worksheets)} sheets the first is read, {book.worksheets[0].title!r}")
     filled = [(place, row) for place, row in enumerate(rows, start=1) if not all(is_blank(cell) for cell in row)]
@@ -271,9 +284,10 @@ def _read_text(path: Path) -> str:
     data = path.read_bytes()
     if path.suffix.lower() == ".gz":
         try:
-            data = gzip.decompress(data)
+            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(LARGEST + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{path} is no whole gzip file ({error}); write it again") from error
+        refuse_large(path, len(data))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

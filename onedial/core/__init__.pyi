@@ -2,12 +2,24 @@ from .cards import html_card, one_line
 from .command_line import KeysOf, natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
-from .files import atomic_path, cache_dir, sha256_of_file, sha256_of_text, write_json, write_text
+from .files import (
+    LARGEST,
+    atomic_path,
+    cache_dir,
+    refuse_large,
+    refuse_links_outwards,
+    sha256_of_file,
+    sha256_of_text,
+    write_json,
+    write_text,
+)
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
-from .processes import is_first_process, say
+from .processes import is_first_process
+from .pulse import at_work, heard, say
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
+from .run.hashes import FilesCheck, check_files
 from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
@@ -17,29 +29,35 @@ from .run.options import add_run_options, configuration_of, parse_run_options
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
-from .suggestions import did_you_mean, nearest
+from .suggestions import Named, did_you_mean, nearest
 
 __all__ = [
+    "LARGEST",
     "LEDGER",
+    "FilesCheck",
     "InputError",
     "Journal",
     "KeysOf",
     "Ledger",
     "Manifest",
     "Mirror",
+    "Named",
     "Notes",
     "Notice",
     "Parts",
     "Run",
     "add_run_options",
+    "at_work",
     "atomic_path",
     "cache_dir",
+    "check_files",
     "configuration_hash",
     "configuration_of",
     "did_you_mean",
     "first_difference",
     "flat",
     "from_csv_cell",
+    "heard",
     "html_card",
     "is_first_process",
     "library_versions",
@@ -56,6 +74,8 @@ __all__ = [
     "read_json",
     "read_ledger",
     "read_table",
+    "refuse_large",
+    "refuse_links_outwards",
     "run_command",
     "say",
     "sha256_of_file",

@@ -1,6 +1,7 @@
 """How every program here begins and ends: one kind of parser; a bad input gives one sentence and exit code 2."""
 
 import argparse
+import ast
 import contextlib
 import difflib
 import errno
@@ -12,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NoReturn
 
 from onedial.core.errors import InputError
@@ -99,7 +101,7 @@ def program_parser(description: str | None, prog: str | None = None) -> argparse
         "--plugin",
         metavar="FILE",
         default=argparse.SUPPRESS,
-        help="a Python file of one's own that adds a direction, instrument, rival, ...; several with commas between",
+        help="your own Python file that adds a direction, instrument, rival, ...; several with commas between",
     )
     return parser
 
@@ -142,17 +144,38 @@ def _version() -> str:
 
 
 class KeysOf:
-    """For argparse: the choices are the keys of a dictionary, whose module is imported only where they are needed.
+    """For argparse: the choices are the keys of a dictionary, read from its source where its module is not loaded.
 
     So an option's choices, its help and its check all read the one dictionary that a new entry is put into, and a
-    start without the option waits for nothing.
+    start waits for nothing: a plugin that puts something in has loaded the module.
     """
 
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
 
     def __iter__(self) -> Iterator[str]:
-        return iter(getattr(importlib.import_module(self._module), self._name))
+        written = self._written()
+        return iter(getattr(importlib.import_module(self._module), self._name) if written is None else written)
+
+    def _written(self) -> list[str] | None:
+        """The keys as they stand in the source; None where the module is loaded or more than words stands there."""
+        package = importlib.import_module(self._module)
+        stub = Path(str(package.__file__)).with_suffix(".pyi")
+        if self._name in vars(package) or not stub.is_file():
+            return None
+        lines = [node for node in ast.parse(stub.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)]
+        (home,) = (node.module for node in lines if self._name in [alias.name for alias in node.names])
+        if f"{self._module}.{home}" in sys.modules:
+            return None
+        source = stub.parent.joinpath(*str(home).split(".")).with_suffix(".py").read_text("utf-8")
+        for node in ast.parse(source).body:
+            names = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if self._name in [getattr(name, "id", None) for name in names]:
+                value = getattr(node, "value", None)
+                entries = value.keys if isinstance(value, ast.Dict) else getattr(value, "elts", [None])
+                words = [entry.value for entry in entries if isinstance(entry, ast.Constant)]
+                return words if len(words) == len(entries) else None
+        return None
 
     def __contains__(self, value: object) -> bool:
         return value in list(self)

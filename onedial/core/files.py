@@ -12,6 +12,8 @@ from typing import Any
 from onedial.core.errors import InputError
 
 APPLICATION = "onedial"
+LARGEST = 1 << 30
+"""Bytes of a file of somebody else's that are read, as it lies there and unpacked: a gibibyte."""
 
 
 def cache_dir() -> Path:
@@ -63,6 +65,19 @@ def path_inside(folder: Path, name: str) -> Path:
     if ".." in parts or "" in parts or "\0" in name or parts[0].endswith(":") or _leads_out(path, folder):
         raise InputError(f"the name {name!r} leads out of {folder}; take the file away from where it came from")
     return path
+
+
+def refuse_large(path: Path, size: int | None = None, most: int | None = None) -> None:
+    """Raise InputError where a file of somebody else's would take too many bytes.
+
+    Args:
+        size: what it has unpacked; by default what it has on the disk.
+        most: by default `LARGEST`.
+    """
+    found, most = path.stat().st_size if size is None else size, LARGEST if most is None else most
+    if found > most:
+        unpacked = "" if size is None else " unpacked"
+        raise InputError(f"{path} has {found:,} bytes{unpacked}, and at most {most:,} are read; split it")
 
 
 def refuse_links_outwards(folder: Path) -> None:

@@ -6,9 +6,3 @@ import os
 def is_first_process() -> bool:
     """Whether this process is the one that writes and speaks; true where there is no other."""
     return int(os.environ.get("RANK", "0")) == 0
-
-
-def say(text: str) -> None:
-    """Print once, whatever the number of processes."""
-    if is_first_process():
-        print(text, flush=True)

@@ -24,7 +24,7 @@ from .quiet import quiet_libraries
 from .respondent import LocalRespondent
 from .threads import choose_threads
 from .tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
-from .writing import Generated, check_room, generate, handing_on
+from .writing import Generated, check_room, generate, handing_on, write_after
 from .written_scores import read_written, read_written_in_ways
 
 __all__ = [
@@ -90,4 +90,5 @@ __all__ = [
     "tokens_along",
     "wait_for_all",
     "weights_are_here",
+    "write_after",
 ]

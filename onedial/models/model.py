@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Protocol, overload
 
 import torch
 from jaxtyping import Float
@@ -26,6 +27,13 @@ from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+class Steering(Protocol):
+    """What a model can be steered with while it writes, such as `steering.Push`."""
+
+    def steering(self, model: "OpenModel") -> contextlib.AbstractContextManager[Any]:
+        """A context in which the model is steered; raises InputError where it is of another model."""
 
 
 class OpenModel:
@@ -228,6 +236,69 @@ class OpenModel:
                     "that only prompts of one length are run together"
                 )
         return self._paths[crossed]
+
+    # ---- writing ----------------------------------------------------------------------------------------------------
+
+    @overload
+    def generate(  # type: ignore[overload-overlap]  # a text is a sequence of texts as well, and comes first
+        self,
+        prompts: str | Prompt,
+        *,
+        with_: Steering | None = ...,
+        max_new_tokens: int = ...,
+        temperature: float = ...,
+        seed: int = ...,
+    ) -> str: ...
+    @overload
+    def generate(
+        self,
+        prompts: Sequence[str | Prompt],
+        *,
+        with_: Steering | None = ...,
+        max_new_tokens: int = ...,
+        temperature: float = ...,
+        seed: int = ...,
+    ) -> list[str]: ...
+    def generate(
+        self,
+        prompts: str | Prompt | Sequence[str | Prompt],
+        *,
+        with_: Steering | None = None,
+        max_new_tokens: int = 64,
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> str | list[str]:
+        """What the model writes after one prompt, or after each of several.
+
+            model.generate("Do you know the capital of Peru?", with_=vector * 0.3, max_new_tokens=20)
+
+        Args:
+            prompts: a text is a whole user turn, put into the chat template.
+            with_: so much of a vector (`vector * 0.3`, see `steering.Push`); None writes unsteered.
+            temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
+            seed: of the draws.
+
+        Returns:
+            A text for one prompt, a list for a list; without special tokens.
+
+        Raises:
+            InputError: a vector without its magnitude, no prompts, or one that with its answer exceeds the context.
+        """
+        from onedial.models.writing import write_after
+
+        if with_ is not None and not callable(getattr(with_, "steering", None)):
+            raise InputError(
+                f"with_ was given a {type(with_).__name__}; say how much of a vector the model is to be steered with, "
+                "such as with_=vector * 0.3"
+            )
+        given = [prompts] if isinstance(prompts, str | Prompt) else list(prompts)
+        asked = [Prompt(each) if isinstance(each, str) else each for each in given]
+        around = contextlib.nullcontext if with_ is None else partial(with_.steering, self)
+        written = write_after(
+            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, around=around
+        )
+        texts = [each.text for each in written]
+        return texts[0] if isinstance(prompts, str | Prompt) else texts
 
     def bridge(self) -> Any:
         """A TransformerLens `TransformerBridge` on a copy of this model.

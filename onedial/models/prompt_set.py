@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onedial.asking import METACOGNITIVE, Prompt, PromptTemplate, Question
+from onedial.asking import Prompt, PromptTemplate, Question
 from onedial.core import InputError, sha256_of_text
 from onedial.models.forward.batches import batches_by_length, questions_per_batch
 from onedial.models.forward.readout import AnswerTokens
@@ -26,6 +26,7 @@ class PromptSet:
             tokenizer cannot say (one that is not a fast tokenizer).
         topics: of each question, "" where it has none; empty where they are not known.
         prompts: before any chat template; empty where the sequences are no longer theirs.
+        template: what the questions were put into; None where something else was added.
     """
 
     question_ids: tuple[str, ...]
@@ -36,11 +37,7 @@ class PromptSet:
     question_ends: tuple[int, ...] = ()
     topics: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
-
-    @classmethod
-    def of(cls, model: OpenModel, questions: "PromptSet | Sequence[Question]") -> "PromptSet":
-        """Prompts as they are, or questions put into the neutral metacognitive prompt."""
-        return questions if isinstance(questions, PromptSet) else cls.build(model, questions, METACOGNITIVE)
+    template: PromptTemplate | None = None
 
     @classmethod
     def build(cls, model: OpenModel, questions: Sequence[Question], template: PromptTemplate) -> "PromptSet":
@@ -76,6 +73,7 @@ class PromptSet:
             question_ends=question_ends(model, blank, [model.render(prompt) for prompt in prompts], texts),
             topics=tuple(question.topic or "" for question in questions),
             prompts=tuple(prompts),
+            template=template,
         )
 
     def __repr__(self) -> str:
@@ -103,6 +101,7 @@ class PromptSet:
             tuple(self.question_ends[index] for index in chosen) if self.question_ends else (),
             tuple(self.topics[index] for index in chosen) if self.topics else (),
             tuple(self.prompts[index] for index in chosen) if self.prompts else (),
+            self.template,
         )
 
     def continued(self, token: int) -> "PromptSet":
@@ -112,6 +111,7 @@ class PromptSet:
             sequences=tuple((*sequence, token) for sequence in self.sequences),
             prompt_hash=sha256_of_text(f"{self.prompt_hash} {token}"),
             prompts=(),
+            template=None,
         )
 
     def opened(self, model: OpenModel, openings: Sequence[str]) -> "PromptSet":
@@ -144,6 +144,7 @@ class PromptSet:
             example=example,
             question_ends=(),
             prompts=tuple(prompts),
+            template=None,
         )
 
     def batches(self, model: OpenModel, batch_size: int | None = None, rows: int = 1) -> list[list[int]]:

@@ -15,7 +15,9 @@ from jaxtyping import Bool
 from torch import Tensor
 from transformers import DynamicCache, GenerationConfig, StoppingCriteria, StoppingCriteriaList
 
+from onedial.asking import Prompt
 from onedial.core import InputError
+from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
 from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.model import OpenModel
 from onedial.models.tokens import pad_batch
@@ -86,6 +88,47 @@ def generate(
         text = model.tokenizer.decode(ids[:n_tokens], skip_special_tokens=True)
         written.append(Generated(text, n_tokens, finished=stopped is not None or ended is not None))
     return written
+
+
+def write_after(
+    model: OpenModel,
+    prompts: Sequence[Prompt],
+    *,
+    max_new_tokens: int = 64,
+    temperature: float = 0.0,
+    seed: int = 0,
+    stop: Stop | None = None,
+    batch_size: int | None = None,
+    around: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext,
+) -> list[Generated]:
+    """What the model writes after each prompt, in the order of the prompts, batch by batch of like length.
+
+    Args:
+        temperature, stop: as in `generate`.
+        seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
+        batch_size: by default as many as memory holds; draws repeat only in the same batches.
+        around: a context around each batch, such as one in which the model is steered.
+
+    Raises:
+        InputError: no prompts, or a prompt that with its answer exceeds the model's context.
+    """
+    sequences = model.token_ids(prompts)
+    check_room(model, sequences, max_new_tokens)
+
+    def work(batch: list[int]) -> list[tuple[int, Generated]]:
+        own = [sequences[index] for index in batch]
+        with around():
+            written = generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop)
+        return list(zip(batch, written, strict=True))
+
+    done: dict[int, Generated] = {}
+    lengths = [len(ids) for ids in sequences]
+    size = batch_size or questions_per_batch(model.stack, max(lengths) + max_new_tokens)
+    alone = model.fast_paths_for(max(lengths) + max_new_tokens).alone
+    for batch in batches_by_length(lengths, size, alone):
+        for part in halving_on_out_of_memory(work, batch):
+            done.update(part)
+    return [done[index] for index in range(len(prompts))]
 
 
 def handing_on(sink: Callable[[str], None], stop: Stop | None = None, trim: Callable[[str], str] = str) -> Stop:

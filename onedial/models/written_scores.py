@@ -122,7 +122,7 @@ def read_written_in_ways(
             width = final.shape[1]
             for row, (index, (ids, places)) in enumerate(zip(batch, own, strict=True)):
                 n = len(places)
-                # Left-padded: the text's tokens are the last n columns, and each is foretold by the column before it.
+                # Left-padded: the text's tokens are the last n columns, and each is predicted by the column before it.
                 stream = final[row, width - n - 1 : width - 1]
                 done[way, index] = _statistics(model, stream, ids[len(ids) - n :])
         return batch

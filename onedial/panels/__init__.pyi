@@ -1,3 +1,4 @@
+from .collecting.accounts import Bill, BudgetSpent
 from .collecting.collected_panel import failures, often_unread, panel_table, respondents_table, where_it_comes_from
 from .collecting.collecting import COLLECTED, COLLECTED_NUMBERS, ROW, Pending, ask_providers, key_of, probes_for
 from .collecting.collection import Collection
@@ -24,10 +25,12 @@ from .questions.facts import load_facts, truth_of
 from .questions.layouts import LAYOUTS, Layout, choice_question
 from .questions.passages import load_passages
 from .questions.question_files import load_questions, read_questions
-from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits
+from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 
 __all__ = [
+    "Bill",
     "Budget",
+    "BudgetSpent",
     "COLLECTED",
     "COLLECTED_NUMBERS",
     "Collection",
@@ -98,5 +101,6 @@ __all__ = [
     "summarise_panel",
     "truth_of",
     "where_it_comes_from",
+    "wordings_of",
     "write_imported",
 ]

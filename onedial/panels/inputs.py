@@ -12,7 +12,7 @@ from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix
 from onedial.panels.questions.question_files import load_questions
-from onedial.panels.splits import TEST, assign_splits, repeated_texts
+from onedial.panels.splits import TEST, assign_splits, wordings_of
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,12 @@ def load_inputs(
         asked = stratified_sample(asked, n_questions, seed)
     answers = answers.select(questions=[question.id for question in asked])
     splits = assign_splits(questions_frame(asked), seed, hold_out_topics)
-    if repeats := repeated_texts(questions_frame(asked)):
+    if repeats := wordings_of(questions_frame(asked)):
         shown = ", ".join(repeats[0][:3])
-        notice(f"{len(repeats)} texts stand under several ids, first {shown}; the ids of one text stay in one split")
+        notice(
+            f"{len(repeats)} questions stand there in several wordings, first {shown}; the wordings of one stay in one "
+            "split, and count as one question"
+        )
     drawn = f"; {len(asked)} are drawn of them" if len(asked) < joined.matched else ""
     notice(f"{joined}{drawn}")
     if hold_out_topics:

@@ -51,7 +51,7 @@ WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
 # What a wide file may say of its questions; every other column is a respondent.
 _ABOUT_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
-    *("topic", "level", "unknowable", "grading", "split"),
+    *("topic", "level", "unknowable", "grading", "split", "wording_of"),
 )
 
 

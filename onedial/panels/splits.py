@@ -13,10 +13,10 @@ With topics held out, extraction and fitting take turns in one half of the topic
 are test questions: whatever the vector knows of a topic is then of no use. Topics go to the halves in the order of
 their hash, each to the half that has fewer questions.
 
-Questions with the same normalised text are one question under several ids: all of them go where the first of them in
-the order of the hashes goes, so that nothing is tested on what it was made of.
+Wordings of one question (`wordings_of`) all go where the first of them in the order of the hashes goes, so that nothing
+is tested on what it was made of.
 
-A split depends on the seed and on the set of (id, topic, text), not on the order of rows.
+A split depends on the seed and on the set of (id, topic, text, wording_of), not on the order of rows.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ import pandas as pd
 
 from onedial.asking import normalised_text
 from onedial.core import InputError
+from onedial.panels.questions.wording import FUNCTION_WORDS
 
 EXTRACTION, FITTING, TEST = "extraction", "fitting", "test"
 SPLITS = (EXTRACTION, FITTING, TEST)
@@ -39,7 +40,7 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
 
     Args:
         questions: one row per question, with a column `id` and, if splits are to be stratified, `topic`
-            (missing topics count as one topic), and `question`, their texts, if repeats are to stay together.
+            (missing topics count as one topic), and `question` and `wording_of`, if wordings are to stay together.
         seed: another seed deals anew.
         hold_out_topics: test on one half of the topics, and do all else on the other.
 
@@ -54,7 +55,7 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
     topics = questions["topic"] if "topic" in questions.columns else pd.Series([None] * len(ids))
     names = ["" if pd.isna(topic) else str(topic) for topic in topics]
     order = sorted(range(len(ids)), key=lambda row: (_hash(seed, "topic", names[row]), _hash(seed, "id", ids[row])))
-    first_of = _first_of_each_text(questions, ids, order)
+    first_of = _first_of_each(questions, ids, order)
     if hold_out_topics:
         return _series(ids, _held_out([ids[row] for row in order], [names[row] for row in order]), first_of)
     split_of = {}
@@ -65,18 +66,42 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
     return _series(ids, split_of, first_of)
 
 
-def repeated_texts(questions: pd.DataFrame) -> list[list[str]]:
-    """The ids of each text that stands under several, by columns id and question."""
-    texts = questions["question"].map(normalised_text)
-    return [list(group) for _, group in questions["id"].astype(str).groupby(texts, sort=False) if len(group) > 1]
+def wordings_of(questions: pd.DataFrame) -> list[list[str]]:
+    """The ids of each question that stands there in several wordings, by columns id, question and wording_of.
+
+    One question are those with one `wording_of`, and those of the same words, but for case, punctuation, order and such
+    words as "the" or "is"; where there are digits among the words their order counts as well.
+
+    >>> asked = {"id": ["a", "b", "c"], "question": ["Who wrote Emma?", "Emma: who wrote it?", "Who wrote Dune?"]}
+    >>> wordings_of(pd.DataFrame(asked))
+    [['a', 'b']]
+    """
+    ids = questions["id"].astype(str).tolist()
+    groups: dict[str, list[str]] = {name: [name] for name in ids}
+    for column, key in (("question", _words), ("wording_of", str)):
+        if column not in questions.columns:
+            continue
+        first: dict[str, str] = {}
+        for name, cell in zip(ids, questions[column], strict=True):
+            if pd.isna(cell):
+                continue
+            other = groups[first.setdefault(key(cell), name)]
+            if (own := groups[name]) is not other:
+                other += own
+                groups |= dict.fromkeys(own, other)
+    return [group for name, group in groups.items() if len(group) > 1 and group[0] == name]
 
 
-def _first_of_each_text(questions: pd.DataFrame, ids: list[str], order: list[int]) -> dict[str, str]:
-    """Question id -> the first id of the same text, where that is another one."""
-    if "question" not in questions.columns:
-        return {}
+def _words(text: str) -> str:
+    words = normalised_text(text).split()
+    telling = [word for word in words if word not in FUNCTION_WORDS] or words
+    return " ".join(telling if any(map(str.isdigit, "".join(words))) else sorted(telling))
+
+
+def _first_of_each(questions: pd.DataFrame, ids: list[str], order: list[int]) -> dict[str, str]:
+    """Question id -> the first id of the same question, where that is another one."""
     place = {ids[row]: rank for rank, row in enumerate(order)}
-    groups = [sorted(group, key=lambda name: place[name]) for group in repeated_texts(questions)]
+    groups = [sorted(group, key=lambda name: place[name]) for group in wordings_of(questions)]
     return {name: group[0] for group in groups for name in group[1:]}
 
 

@@ -4,7 +4,7 @@ from .figures.multiverse_figure import multiverse_figure
 from .multiverse_report import write_multiverse_report
 from .profile_report import write_profile_report
 from .report import write_report
-from .run_comparison_report import write_comparison
+from .run_comparison_report import comparison_figures, comparison_sections, comparison_sentence, write_comparison
 from .sections import SECTIONS
 from .terminal import print_summary
 from .wandb_sweep import WandbMirror
@@ -13,6 +13,9 @@ __all__ = [
     "Contents",
     "SECTIONS",
     "WandbMirror",
+    "comparison_figures",
+    "comparison_sections",
+    "comparison_sentence",
     "draw_dials",
     "draw_direction_cosines",
     "multiverse_figure",

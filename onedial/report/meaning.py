@@ -94,7 +94,7 @@ def _gain(verdict: Mapping[str, Any]) -> Card:
         )
     else:
         meaning = (
-            "No better than the majority answer: whoever always gives the target's more frequent answer does as well, "
+            "No better than the majority answer: always giving the target's more frequent answer does as well, "
             "as far as these questions can tell."
         )
     if UNREAD_DECIDE in verdict["flags"]:

@@ -1,7 +1,7 @@
 """The page on which several runs stand side by side, from the tables of a comparison."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from onedial.report.figures.run_comparison_figures import comparison_agreement, 
 from onedial.show import (
     NOTHING,
     Column,
+    Drawing,
     Section,
     captions_of,
     count,
@@ -31,7 +32,7 @@ MOST_QUESTIONS = 200
 
 def write_comparison(run: Run, comparison: Comparison) -> Path:
     """Save the tables, draw the figures, write report.html and return its path."""
-    sentence = in_one_sentence(comparison)
+    sentence = comparison_sentence(comparison)
     tables = {"summary": {"sentence": sentence}} | {
         name: getattr(comparison, name) for name in ("differences", "answers")
     }
@@ -39,28 +40,14 @@ def write_comparison(run: Run, comparison: Comparison) -> Path:
         name: getattr(comparison, name).rename_axis("row")
         for name in ("agreement", "dose", "pairs", "targets", "questions")
     }
-    figures = {
-        "comparison_numbers": comparison_numbers(comparison.answers),
-        "comparison_dose": comparison_dose(comparison.dose),
-    }
-    if len(comparison.agreement):
-        figures["comparison_agreement"] = comparison_agreement(comparison.agreement)
-    save_results(run, tables, figures)
+    save_results(run, tables, comparison_figures(comparison))
     captions = captions_of(run)
     names, n_pairs = list(comparison.answers.index), len(comparison.pairs)
     html = page.page(
         question=f"What is different between {len(names)} runs?",
         headline=headline(sentence),
         lead=f"{', '.join(map(str, names))}: compared pair by pair ({n_pairs}) on the questions that both asked.",
-        sections=[
-            verdicts(comparison),
-            asked(comparison),
-            *pairs(comparison),
-            Section("Figures", [page.figures(run.path / "figures", captions)]),
-            targets(comparison),
-            *questions(comparison),
-            limits(),
-        ],
+        sections=comparison_sections(comparison, run.path / "figures", captions),
         title=f"Comparison of {len(names)} runs",
         foot=run.path.resolve().name,
     )
@@ -68,7 +55,33 @@ def write_comparison(run: Run, comparison: Comparison) -> Path:
     return run.path / "report.html"
 
 
-def in_one_sentence(comparison: Comparison) -> str:
+def comparison_figures(comparison: Comparison) -> dict[str, Drawing]:
+    """The page's figures by name."""
+    figures = {
+        "comparison_numbers": comparison_numbers(comparison.answers),
+        "comparison_dose": comparison_dose(comparison.dose),
+    }
+    if len(comparison.agreement):
+        figures["comparison_agreement"] = comparison_agreement(comparison.agreement)
+    return figures
+
+
+def comparison_sections(
+    comparison: Comparison, folder: Path, captions: Mapping[str, Mapping[str, str]]
+) -> list[Section]:
+    """The page's sections; `folder` holds the figures that `captions` names."""
+    return [
+        verdicts(comparison),
+        asked(comparison),
+        *pairs(comparison),
+        Section("Figures", [page.figures(folder, captions)]),
+        targets(comparison),
+        *questions(comparison),
+        limits(),
+    ]
+
+
+def comparison_sentence(comparison: Comparison) -> str:
     """Whether the runs answer alike, and whether one does better."""
     found = comparison.answers["reproduced"]
     alike = "all runs answer alike" if found.nunique() == 1 else "the runs answer differently"

@@ -72,8 +72,8 @@ def targets(contents: Contents) -> Section:
     """One row per target."""
     words = Markup(
         "Agreement and kappa on the test questions, at the magnitude that fits best on the fitting questions; 95% "
-        "intervals in brackets. The majority answer is the target's commoner one on these very questions: no constant "
-        "answer does better. S averages the kappas at matched yes rates instead (<code>kappa_rate</code> in "
+        "intervals in brackets. The majority answer is the target's more frequent one on these very questions: no "
+        "constant answer does better. S averages the kappas at matched yes rates instead (<code>kappa_rate</code> in "
         "matches.csv). Grey: not in the line of <i>best</i> magnitudes on threshold (the figure draws places by "
         "maximum likelihood); of these <i>edge</i> (best at an end of the range) and <i>not monotone</i> are judged, "
         "<i>few</i> (under 50 test answers, or 10 of a kind), <i>constant</i> and <i>flat</i> (the dial moves the yes "

@@ -1,7 +1,7 @@
 """A bar with the remaining time per stage, on stderr and only at a terminal.
 
 Into a file or a pipe, such as a scheduler's log, goes a line whenever another tenth of a stage is done, at most every
-few seconds, and one when it is over.
+few seconds, and one when it is over; where one step takes long, `onedial.core.at_work` says in between how far it is.
 """
 
 import sys
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from onedial.core import is_first_process
+from onedial.core import at_work, heard, is_first_process
 
 TENTHS = 10
 HEARTBEAT_SECONDS = 5.0
@@ -61,7 +61,14 @@ def progress_bar(
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+
+    def so_far() -> str:
+        return f"{description}: {done}" + (f" of {total}" if total is not None else "")
+
+    with (
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
+        at_work(None if console.is_terminal else so_far, announce=False),
+    ):
         task = bar.add_task(description, total=total)
 
         def advance(steps: int = 1) -> None:
@@ -76,6 +83,7 @@ def progress_bar(
             if reached > tenths and now - told >= HEARTBEAT_SECONDS:
                 left = (now - begin) * (total - done) / done
                 line = f"{description}: {100 * done // total}% ({done} of {total}), {span(left)} left"
+                heard()
                 console.print(Text(line), soft_wrap=True)
                 told, tenths = now, reached
 

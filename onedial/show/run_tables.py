@@ -34,6 +34,6 @@ def stage_rows(stages: Sequence[Mapping[str, Any]]) -> Rows:
         seconds[name] = seconds.get(name, 0.0) + entry["seconds"]
         broken[name] = broken.get(name, 0) + (not entry["completed"])
     return [
-        (name, f"{spent:.1f} s" + (f" (broken off {broken[name]} times)" if broken[name] else ""))
+        (name, f"{spent:.1f} s" + (f" (interrupted {broken[name]} times)" if broken[name] else ""))
         for name, spent in seconds.items()
     ]

@@ -44,7 +44,7 @@ class WandbWatcher(WandbRun):
         self.log({f"stages/{name}": seconds})
 
     def run_ended(self, failed: bool) -> None:
-        """The program is done with the run, or was broken off."""
+        """The program is done with the run, or was interrupted."""
         self._hearing.close()
         if not failed and self._is_first:
             self.log_end()

@@ -1,4 +1,5 @@
 from .agreement import count, count_permuted, count_resampled, interval
+from .alike import nearest_texts
 from .answers import (
     Answers,
     PsychometricsWarning,
@@ -24,7 +25,7 @@ from .numbers import (
 )
 from .power import POWER, least_noncentrality, least_z
 from .ranking import auc, auc_resampled
-from .resampling import N_RESAMPLES, chunks, permuted_rows, resampled_weights, strata_of
+from .resampling import N_RESAMPLES, chunks, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import roc_area, roc_area_interval
 from .shares import wilson_interval
 from .texts import ALPHAS, ridge_scores, surface_features, text_features
@@ -55,6 +56,7 @@ __all__ = [
     "count_permuted",
     "count_resampled",
     "frame_of",
+    "groups_among",
     "interval",
     "interval_95",
     "labels_of",
@@ -62,6 +64,7 @@ __all__ = [
     "least_z",
     "model_means",
     "names",
+    "nearest_texts",
     "number",
     "number_of",
     "numbers_or_nan",

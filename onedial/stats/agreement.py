@@ -57,14 +57,19 @@ def count_resampled(
 
 
 def count_permuted(
-    predicted: np.ndarray, given: np.ndarray, n_permutations: int, seed: int, strata: np.ndarray | None = None
+    predicted: np.ndarray,
+    given: np.ndarray,
+    n_permutations: int,
+    seed: int,
+    strata: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> Counts:
     """Counts after the rows of `given` are permuted, jointly for all targets, shape (permutation, target).
 
     Gaps of `given` travel with its rows; answers of the subject that were not read stay where they are.
 
     Args:
-        strata: question -> stratum, within which rows are permuted.
+        strata: question -> stratum, within which rows are permuted. groups: see `resampling.permuted_rows`.
     """
     rng = np.random.default_rng(seed)
     read = (~np.isnan(predicted)).astype(np.float32)
@@ -72,7 +77,7 @@ def count_permuted(
     seen, yes = (~np.isnan(given)).astype(np.float32), (given == 1).astype(np.float32)
     counted = []
     for size in chunks(n_permutations, len(given)):
-        rows = permuted_rows(len(given), size, rng, strata)
+        rows = permuted_rows(len(given), size, rng, strata, groups)
         seen_by_side, yes_by_side = (
             np.stack([given_part[:, t][rows] @ sides[:, :, t].T for t in range(given.shape[1])], axis=-1)
             for given_part in (seen, yes)

@@ -36,20 +36,60 @@ def resampled_weights(
 
 
 def permuted_rows(
-    n_questions: int, n_permutations: int, rng: np.random.Generator, strata: np.ndarray | None = None
+    n_questions: int,
+    n_permutations: int,
+    rng: np.random.Generator,
+    strata: np.ndarray | None = None,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """Independent random permutations of 0..n-1, each place filled from its own stratum: permutation x question.
 
     Args:
         strata: question -> stratum; None permutes over all.
+        groups: question -> group (wordings of one question), which stay together: groups are put in the place of
+            groups as large or nearly (pooled by size, smallest first, until there are `SMALLEST_STRATUM`), of the same
+            stratum, which is that of a group's first question.
     """
     rows = np.tile(np.arange(n_questions), (n_permutations, 1))
+    if groups is not None:
+        for places in _interchangeable(groups, np.zeros(n_questions, int) if strata is None else strata):
+            own = np.unique(groups[places], return_inverse=True)[1]
+            into, given = (_in_random_order(own, n_permutations, rng) for _ in range(2))
+            rows[np.arange(n_permutations)[:, None], places[into]] = places[given]
+        return rows
     if strata is None:
         return rng.permuted(rows, axis=1)
     for stratum in np.unique(strata):
         places = np.flatnonzero(strata == stratum)
         rows[:, places] = rng.permuted(rows[:, places], axis=1)
     return rows
+
+
+def groups_among(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    """The groups of these questions (mask or positions), 0 to G - 1; None where there are none."""
+    return None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+
+
+def _interchangeable(groups: np.ndarray, strata: np.ndarray) -> Iterator[np.ndarray]:
+    """The questions of groups that may take each other's place."""
+    first = np.unique(groups, return_index=True)[1]
+    codes = np.unique(groups, return_inverse=True)[1]
+    sizes, stratum = np.bincount(codes), strata[first]
+    for own in np.unique(stratum):
+        pool: list[int] = []
+        left = [np.flatnonzero((stratum == own) & (sizes == size)) for size in np.unique(sizes[stratum == own])]
+        while left:
+            pool += left.pop(0).tolist()
+            if not left or min(len(pool), sum(map(len, left))) >= SMALLEST_STRATUM:
+                yield np.flatnonzero(np.isin(codes, pool))
+                pool = []
+
+
+def _in_random_order(groups: np.ndarray, n_permutations: int, rng: np.random.Generator) -> np.ndarray:
+    """Positions, group after group in random order, and in random order within each: permutation x position."""
+    n_groups = int(groups.max()) + 1
+    ranks = rng.permuted(np.tile(np.arange(n_groups), (n_permutations, 1)), axis=1)
+    return np.argsort(ranks[:, groups] + rng.random((n_permutations, len(groups))), axis=1)
 
 
 def strata_of(topics: np.ndarray) -> np.ndarray:

@@ -1,3 +1,4 @@
+from .bill import BUDGET_MAY_CHANGE, add_budget_options, bill_of, money, tell_costs
 from .inputs import (
     add_subject_options,
     layers_by_config,
@@ -10,12 +11,17 @@ from .inputs import (
 from .start import Start
 
 __all__ = [
+    "BUDGET_MAY_CHANGE",
     "Start",
+    "add_budget_options",
     "add_subject_options",
+    "bill_of",
     "layers_by_config",
     "model_names",
+    "money",
     "numbers_of",
     "prompt_of",
     "questions_by_split",
     "read_inputs",
+    "tell_costs",
 ]

@@ -4,7 +4,7 @@ import argparse
 import math
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, positive
+from onedial.core import InputError, at_work, positive
 
 if TYPE_CHECKING:
     from onedial.asking import Question
@@ -98,6 +98,11 @@ def read_inputs(
     Raises:
         InputError: as `onedial.panels.load_inputs`.
     """
+    with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
+        return _inputs_of(options, hold_out_topics, judged)
+
+
+def _inputs_of(options: argparse.Namespace, hold_out_topics: bool, judged: bool) -> "ExperimentInputs":
     from onedial.asking import load_prompt
     from onedial.core import notice
     from onedial.panels import load_inputs
@@ -133,7 +138,7 @@ def layers_by_config(options: argparse.Namespace) -> list[int]:
     from steering import candidate_layers
 
     candidate_layers(str(options.layer), 10**6)  # what is written wrongly is wrong in any model
-    config, _ = load_config(resolve_weights(options.model, options.revision))
+    config, _ = load_config(resolve_weights(options.model, options.revision, convert=False))
     return candidate_layers(str(options.layer), config.get_text_config().num_hidden_layers)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import InputError, Mirror, Notes, Run, configuration_of, is_first_process, say
+from onedial.core import InputError, Mirror, Notes, Run, at_work, configuration_of, is_first_process, say
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -59,12 +59,12 @@ class Start:
         Raises:
             InputError: as `onedial.models.load_model`.
         """
-        self.set_threads()
-        from onedial.models import load_model
+        with at_work(f"loading {options.model}"):
+            self.set_threads()
+            from onedial.models import load_model
 
-        model = load_model(
-            options.model, revision=options.revision, dtype=options.dtype, device=device, device_map=options.device_map
-        )
+            how = {"revision": options.revision, "dtype": options.dtype, "device_map": options.device_map}
+            model = load_model(options.model, device=device, **how)
         say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
         return model
 
@@ -126,7 +126,7 @@ def _mirror_of(options: argparse.Namespace) -> Mirror | None:
     mirror = Mirror(options.out, options.mirror)
     held = mirror.holds_a_run()
     if held and not options.resume:
-        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to go on with it, or another")
+        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to continue it, or another")
     if held and not (mirror.folder.exists() and any(mirror.folder.iterdir())):
         say(f"fetched from {options.mirror}: {mirror.fetch()} files")
     return mirror

@@ -10,7 +10,7 @@ import pandas as pd
 
 from onedial.asking import DRAWN_ROLES, controls_of, under_test
 from onedial.core import InputError, notice, one_line
-from onedial.panels import TEST, ResponseMatrix, correctness_of
+from onedial.panels import TEST, ResponseMatrix, correctness_of, wordings_of
 from onedial.scale import FactorModel, Simulated, fit_factor_model, quadratic_fit_test
 from onedial.verdict.controls import ControlDial, control_rates, control_table
 from onedial.verdict.criteria.criteria_table import criteria_table
@@ -132,6 +132,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
         topics=tables.topics,
         seed=seed,
         direct=tables.direct,
+        wordings=wordings_of(tables.questions),
     )
     grid = sweep_grid(tables.sweep, tables.splits, own, tables.direct)
     answers = panel_answers(panel, grid.questions)

@@ -11,7 +11,8 @@ target's yes above its no, beside the order of the unsteered margin (test questi
 held out); and where on the dial each target stands (`placement`).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from scipy import stats
 
 from onedial.core import InputError, one_line
 from onedial.panels import EXTRACTION, FITTING, TEST
-from onedial.stats import N_RESAMPLES, auc, auc_resampled, count, count_resampled, interval, strata_of
+from onedial.stats import N_RESAMPLES, auc, auc_resampled, count, count_resampled, groups_among, interval, strata_of
 from onedial.verdict.criteria import choice, status
 from onedial.verdict.criteria.criteria import AGREEMENT, CRITERIA, RATE, scored
 from onedial.verdict.dial import Dial, dial_of_grid
@@ -50,6 +51,7 @@ class Evidence:
         dial: the order of all questions.
         answers, margins, all_topics: of all of the sweep's questions, the targets' answers (question x target), the
             unsteered margin and the topic as it is named ("" where none).
+        wordings: of all of the sweep's questions, the number of what each is a wording of; None where each is its own.
     """
 
     magnitudes: np.ndarray
@@ -72,6 +74,7 @@ class Evidence:
     answers: np.ndarray
     margins: np.ndarray
     all_topics: np.ndarray
+    wordings: np.ndarray | None = None
 
     @property
     def fitting_subject(self) -> np.ndarray:
@@ -112,6 +115,7 @@ def match_targets(
     n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
     direct: pd.Series | None = None,
+    wordings: Sequence[Sequence[str]] = (),
 ) -> TargetMatches:
     """Match every target of a panel with one vector's sweep.
 
@@ -124,12 +128,15 @@ def match_targets(
         intervention_id: which one, where the sweep holds several.
         topics: question id -> topic; by default all questions are of one.
         direct: of answers that were written, the margins that a cut is moved on (`SweepGrid.direct`).
+        wordings: the ids of questions that stand there in several wordings (`onedial.panels.wordings_of`).
 
     Raises:
         InputError: tables that do not fit together, or no question in the fitting or the test split.
     """
     grid = sweep_grid(sweep, splits, intervention_id, direct)
-    return match_grid(grid, panel, thresholds, respondents, topics, n_bootstrap=n_bootstrap, seed=seed)
+    return match_grid(
+        grid, panel, thresholds, respondents, topics, n_bootstrap=n_bootstrap, seed=seed, wordings=wordings
+    )
 
 
 def match_grid(
@@ -141,6 +148,7 @@ def match_grid(
     dial: Dial | None = None,
     n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
+    wordings: Sequence[Sequence[str]] = (),
 ) -> TargetMatches:
     """The same from a sweep that is laid out already; see `match_targets`.
 
@@ -154,6 +162,7 @@ def match_grid(
     chosen = _choose(grid, frame.to_numpy())
     compared = _compared(grid, frame.to_numpy(), chosen)
     evidence = _evidence(grid, frame.to_numpy(), chosen, compared, topics, dial or dial_of_grid(grid))
+    evidence = replace(evidence, wordings=_groups_of(wordings, grid.questions))
     every = all_answers(panel).to_numpy()
     table = describe_targets(panel, frame.columns, respondents).assign(
         status=_statuses(evidence, every, chosen, compared[grid.rows(FITTING)].sum(axis=0)),
@@ -278,6 +287,12 @@ def ordering_questions(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
     return test if _held_out(_topics_of(grid, topics), fitting, test) else ~grid.rows(EXTRACTION)
 
 
+def _groups_of(wordings: Sequence[Sequence[str]], questions: pd.Index) -> np.ndarray | None:
+    first = {name: group[0] for group in wordings for name in group}
+    groups = np.unique([first.get(name, name) for name in questions.astype(str)], return_inverse=True)[1]
+    return groups if len(np.unique(groups)) < len(groups) else None
+
+
 def _topics_of(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
     if topics is None:
         return np.full(len(grid.questions), "", dtype=object)
@@ -329,7 +344,7 @@ def _thresholds(every: np.ndarray, targets: pd.Index, thresholds: pd.Series | No
 
 def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[str, np.ndarray]:
     """Agreement, kappa and the two differences on the test split, each with its interval."""
-    given = evidence.test_targets
+    given, groups = evidence.test_targets, groups_among(evidence.wordings, evidence.test_rows)
     measured: dict[str, np.ndarray] = {}
     resampled: dict[str, np.ndarray] = {}
     for name, predicted in (
@@ -338,9 +353,9 @@ def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[s
         ("moved_cut", evidence.cut),
     ):
         measured[name] = count(predicted, given).agreement()
-        resampled[name] = count_resampled(predicted, given, n_bootstrap, seed).agreement()
+        resampled[name] = count_resampled(predicted, given, n_bootstrap, seed, groups).agreement()
     measured["kappa"] = count(evidence.steered, given).kappa()
-    resampled["kappa"] = count_resampled(evidence.steered, given, n_bootstrap, seed).kappa()
+    resampled["kappa"] = count_resampled(evidence.steered, given, n_bootstrap, seed, groups).kappa()
     for name, rival in (("gain", "majority"), ("steering", "moved_cut")):
         measured[name] = measured["agreement"] - measured[rival]
         resampled[name] = resampled["agreement"] - resampled[rival]
@@ -358,8 +373,9 @@ def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[s
 def _measured_by_order(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[str, np.ndarray]:
     """How well the dial's order puts yes above no, beside the unsteered margin's; and where the target stands."""
     steered, margin = auc(evidence.ease, evidence.given), auc(evidence.unsteered, evidence.given)
-    drawn = auc_resampled(evidence.ease, evidence.given, n_bootstrap, seed)
-    drawn = drawn - auc_resampled(evidence.unsteered, evidence.given, n_bootstrap, seed)
+    groups = groups_among(evidence.wordings, evidence.ordered)
+    drawn = auc_resampled(evidence.ease, evidence.given, n_bootstrap, seed, groups)
+    drawn = drawn - auc_resampled(evidence.unsteered, evidence.given, n_bootstrap, seed, groups)
     low, high = interval(drawn)
     place, error = matched_magnitudes(evidence.dial.place[evidence.ordered], evidence.given)
     return {

@@ -105,7 +105,11 @@ def orthogonal_line(x: np.ndarray, y: np.ndarray, x_se: np.ndarray, y_se: np.nda
 
     start = stats.linregress(x, y).slope
     angles = np.arctan(start) + np.linspace(-1.2, 1.2, 25)
-    best = min(angles, key=lambda angle: misfit(np.tan(angle))[0])
+    slopes = np.tan(angles)[:, None]
+    weights = 1 / (y_se**2 + slopes**2 * x_se**2)
+    apart = y - slopes * x
+    apart -= (weights * apart).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
+    best = angles[np.argmin((weights * apart**2).sum(axis=1))]
     found = optimize.minimize_scalar(lambda angle: misfit(np.tan(angle))[0], bounds=(best - 0.11, best + 0.11),
                                      method="bounded", options={"xatol": 1e-10})  # fmt: skip
     slope = float(np.tan(found.x))

@@ -41,6 +41,7 @@ def simulate_sweep(
     reordering: float = 0.4,
     clustering: float = 0.0,
     n_topics: int = 8,
+    topics: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """A long sweep table with splits and topics, its magnitudes even in yes rate, as far as it goes within .02 and .98.
 
@@ -48,10 +49,12 @@ def simulate_sweep(
         n_magnitudes: at most; ends that no magnitude reaches fall together.
         reordering: h, the spread between questions of what one unit of magnitude does.
         clustering: c, the share of the unsteered margin's variance that lies between topics.
+        topics: of each question, 0 to the highest; None: drawn, of `n_topics`.
     """
     ids = np.array([f"q{number:04d}" for number in range(n_questions)])
     ease, slope = rng.standard_normal(n_questions), 1 + reordering * rng.standard_normal(n_questions)
-    topics = rng.integers(n_topics, size=n_questions)
+    if topics is None:
+        topics = rng.integers(n_topics, size=n_questions)
     if clustering:
         ease = _clustered(rng, ease, topics, clustering)
     fine = np.linspace(-8, 8, 1601)

@@ -111,7 +111,7 @@ class SweepRun:
                 "subject": manifest.facts.get("model", {}).get("name"),
                 "questions": len(self.questions()),
                 "begun": manifest.started,
-                "verdict": self.verdict()["sentence"] if self.is_finished else "not finished: go on with --resume",
+                "verdict": self.verdict()["sentence"] if self.is_finished else "not finished: pass --resume",
                 "report": self.path / "report.html" if self.run.has("report.html") else None,
             },
             "" if table is None else table.round(2).to_html(),

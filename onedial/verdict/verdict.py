@@ -7,7 +7,8 @@
     not reproduced                            p of S above .05
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
-                                              leave; or not shown to be more than length, label or topic predict
+                                              leave; or not shown to be more than length, label or topic predict; or
+                                              no topics are known, and it may tell of topics alone (`alike`)
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -55,6 +56,7 @@ from onedial.stats import (
     average_within_models,
     count,
     count_resampled,
+    groups_among,
     number_of,
     p_value,
     without_each_model,
@@ -262,9 +264,8 @@ def judge(
         seed: of permutations and resamples.
         line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
-        prediction: what the dial predicts (`prediction.predict`); None: from the matches alone, without what is known
-            of the questions' texts.
-        texts: of the sweep's questions, for screening.
+        prediction: what the dial predicts (`prediction.predict`); None: from the matches and the texts.
+        texts: of the sweep's questions; without them, and without topics, nothing is called reproduced.
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.
@@ -279,7 +280,7 @@ def judge(
     order = own.order()
     reach = reached_share(matches)
     if prediction is None:
-        prediction, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=n_bootstrap, seed=seed)
+        prediction, _ = predict(matches, ground_of(matches, texts=texts), (ALL,), n_bootstrap=n_bootstrap, seed=seed)
     one_model = of_one_name(matches) or prediction.n_models < MIN_MODELS
     reproduced, because = _reproduced(judged, one_model, reach, signal_number, prediction)
     dial = _dial(order, signal_number)
@@ -297,7 +298,7 @@ def judge(
         flags.append(UNREAD_DECIDE)
     if reproduced in (NOT_ENOUGH, REPRODUCED) and prediction.surface_suffices:
         flags.append(SURFACE_AS_GOOD)
-    if reproduced in (NOT_ENOUGH, REPRODUCED) and len(set(matches.evidence.all_topics)) < 2:
+    if reproduced in (NOT_ENOUGH, REPRODUCED) and not prediction.topics:
         flags.append(TOPICS_UNKNOWN)
     screened = screen(matches, texts)
     flags += [each.check for each in screened]
@@ -446,16 +447,20 @@ class _Own:
         if not self.judged.any():
             return Signal(n_permutations=n_permutations)
         given = self.evidence.test_targets[:, self.judged]
-        values = np.nan_to_num(count(subject, given).kappa())
+        values, groups = (
+            np.nan_to_num(count(subject, given).kappa()),
+            groups_among(self.evidence.wordings, self.evidence.test_rows),
+        )
         if name:
             self.parts[name] = values
         number = self._number(
             values,
             lambda groups: np.nan_to_num(count_resampled(subject, given, self.n_bootstrap, self.seed, groups).kappa()),
             self.evidence.strata,
+            groups,
         )
         estimate = signal(subject, given, self.models)
-        null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata)
+        null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata, groups)
         return Signal(
             **asdict(number),
             p=p_value(estimate, null),
@@ -488,7 +493,8 @@ class _Own:
             )
             return one - other
 
-        number = self._number(values, drawn, self.evidence.strata)
+        groups = groups_among(self.evidence.wordings, self.evidence.test_rows)
+        number = self._number(values, drawn, self.evidence.strata, groups)
         return Gain(**asdict(number), detectable=_DETECTABLE * number.se)
 
     def order(self) -> Order:
@@ -521,7 +527,7 @@ class _Own:
             )
             return one - other
 
-        number = self._number(values, drawn, evidence.topics)
+        number = self._number(values, drawn, evidence.topics, groups_among(evidence.wordings, evidence.ordered))
         return replace(order, **asdict(number), equivalent=number.within(SAME))
 
     def by_model(self) -> dict[str, dict[str, float]]:
@@ -552,9 +558,9 @@ class _Own:
             self._gain_of(np.where(np.isnan(steered), wrong, steered), majority, given),
         )
 
-    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray) -> Number:
+    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> Number:
         by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
-        return number_of(values, drawn(None), by_topic, self.models)
+        return number_of(values, drawn(groups), by_topic, self.models)
 
 
 def _rho_interval(rho: float, n: int) -> tuple[float, float]:

@@ -98,7 +98,7 @@ def compare_directions(
     made, of_contrast = {}, {}
     for method in methods:
         try:
-            made[method] = vectors_of(model.identity, found, method, made_on.prompt_hash)
+            made[method] = vectors_of(model.identity, found, method, made_on.prompt_hash, made_on.template)
         except InputError as reason:
             if method == methods[0]:  # the layer is chosen by it
                 raise
@@ -108,7 +108,7 @@ def compare_directions(
     for framing in framings:
         with bar(len(made_on), f"{framing}: two framings") as advance:
             own = contrast_of(model, made_on, layers, framing, advance, seed=seed)
-        made[framing] = vectors_of(model.identity, own, "mean_difference", made_on.prompt_hash)
+        made[framing] = vectors_of(model.identity, own, "mean_difference", made_on.prompt_hash, made_on.template)
         of_contrast[framing] = (own, "mean_difference")
     vectors = {(vector.layer, method): vector for method, own in made.items() for vector in own}
     with bar(len(held_out), "held-out streams") as advance:
@@ -167,7 +167,7 @@ def _slopes(
     named = {key: f"{number:04d}" for number, key in enumerate(vectors)}
     pushes = [Intervention.of(vector, intervention_id=named[key]) for key, vector in vectors.items()]
     with bar(len(prompts), f"a small push along {len(pushes)} directions") as advance:
-        table = sweep(model, prompts, pushes, [-step, step], progress=advance).table
+        table = sweep(model, pushes, prompts, [-step, step], progress=advance).table
     table = table.assign(margin=table["margin"].where(is_read(table["mass"])))
     own = {str(name): part for name, part in table.groupby("intervention_id")}
     found = {}

@@ -1,7 +1,7 @@
 """Dials: anything with one setting that turns a subject from no to yes, behind one interface.
 
     dial.ask(model, questions, template, settings)     a setting gives answers: margin and mass of each question
-    dial.on_text(model, settings)                      and what it does to text that is none of its business
+    dial.on_text(model, settings)                      and what it does to neutral text
 
     InterventionDial   an intervention; the setting is its magnitude, in its unit
     MovedCut           the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
@@ -104,7 +104,7 @@ class InterventionDial:
         progress: Progress | None = None,
     ) -> pd.DataFrame:
         prompts = PromptSet.build(model, questions, template)
-        table = sweep(model, prompts, [self.intervention], list(settings), progress=progress).table
+        table = sweep(model, self.intervention, prompts, list(settings), progress=progress).table
         return table.rename(columns={"magnitude": "setting"})[DIAL_COLUMNS]
 
     def on_text(
@@ -271,7 +271,7 @@ def ask_together(
         renamed = frame.rename(columns={"magnitude": "setting"})
         sink(renamed.assign(dial=renamed["intervention_id"].map(names))[["dial", *DIAL_COLUMNS]])
 
-    sweep(model, prompts, [dial.intervention for dial in dials], grids, sink=keep, done=done, progress=progress)
+    sweep(model, [dial.intervention for dial in dials], prompts, grids, sink=keep, done=done, progress=progress)
 
 
 def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RATES) -> pd.DataFrame:

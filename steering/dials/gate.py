@@ -103,7 +103,7 @@ class Gate:
         ]
         if not asked:
             raise InputError("the gate was given no question; give at least one")
-        table = sweep(model, PromptSet.build(model, asked, self.template), [self.intervention], [self.magnitude]).table
+        table = sweep(model, self.intervention, PromptSet.build(model, asked, self.template), [self.magnitude]).table
         table = table.set_index("question_id").loc[[question.id for question in asked]].reset_index()
         read = is_read(table["mass"])
         return pd.DataFrame(

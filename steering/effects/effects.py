@@ -96,7 +96,7 @@ def effects_of(
         )
         for place, direction in enumerate(pushed.values())
     ]
-    table = sweep(model, prompts, vectors, [-step, step], progress=progress).table
+    table = sweep(model, vectors, prompts, [-step, step], progress=progress).table
     table = table.assign(margin=table["margin"].where(is_read(table["mass"])))
     own_topic = [topic if topic is not None else f"question {place}" for place, topic in enumerate(topics)]
     names, codes = np.unique(own_topic, return_inverse=True)

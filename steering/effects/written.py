@@ -15,7 +15,7 @@ from torch import Tensor
 from onedial.asking import Prompt
 from onedial.confidence import token_scores
 from onedial.models import OpenModel, TokenBatch, plainly_edited, read_written_in_ways
-from steering.interventions import Intervention, as_intervention, chosen_positions
+from steering.interventions import Intervention, as_interventions, chosen_positions
 from steering.sweeping import Grids, check_sweep
 from steering.vectors import SteeringVector
 
@@ -28,7 +28,7 @@ def written_along(
     prompts: Sequence[Prompt],
     texts: Sequence[str],
     question_ids: Sequence[str],
-    interventions: Sequence[Intervention | SteeringVector],
+    interventions: Intervention | SteeringVector | Sequence[Intervention | SteeringVector],
     magnitudes: Sequence[float] | Grids,
 ) -> pd.DataFrame:
     """How likely each text is after its prompt, at every magnitude of every intervention.
@@ -43,7 +43,7 @@ def written_along(
     Raises:
         InputError: as in `sweep` and `read_written`; positions that depend on what is drawn.
     """
-    asked = [as_intervention(each) for each in interventions]
+    asked = as_interventions(interventions)
     grids = check_sweep(model, asked, magnitudes)
     ways = [(each, float(magnitude)) for each in asked for magnitude in grids[each.intervention_id]]
     lowest = min(layer for each in asked for layer in each.layers)

@@ -31,10 +31,8 @@ from onedial.models import (
     common_prefix_length,
     encode,
     load_config,
-    load_model,
     render,
     resolve_weights,
-    weights_are_here,
 )
 from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
@@ -42,10 +40,9 @@ from steering.dials.dials import RATES
 from steering.effects.side_effects import REVERSED_SETTINGS
 from steering.planning.cost import STAGES, CostPrediction, predict_cost, predict_writing, with_more_readout
 from steering.planning.layers import candidate_layers
-from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, doubling
-from steering.planning.plan import RANGE_QUESTIONS
+from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
-from steering.planning.speed import measure_speed
+from steering.planning.speed import measure_speed, sketch_of
 
 PASSAGE_TOKENS = 36
 """Of a neutral passage, about."""
@@ -89,7 +86,7 @@ class RunForecast:
         weights = next(iter(self.stages.values())).weight_bytes
         lines.append(f"memory: {weights / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak")
         if self.seconds is None:
-            lines.append("the weights are not on this machine: no time can be told, the rest follows from the config")
+            lines.append("no time can be told, the rest follows from the config")
         return "\n".join(lines)
 
 
@@ -99,24 +96,22 @@ def measure_and_forecast(
     template: PromptTemplate,
     revision: str | None = None,
     dtype: str = "auto",
-    device_map: str | None = None,
     forecast: Callable[..., RunForecast] | None = None,
     **options: Any,
 ) -> RunForecast:
-    """Forecast for a model by its name. Weights are loaded only if they are here, for a few seconds of measurement.
+    """Forecast for a model by its name, of which config and tokenizer are read, and no weights (`sketch_of`).
 
     Args:
-        name_or_path, revision, dtype, device_map: as in `load_model`.
+        name_or_path, revision, dtype: as in `load_model`.
         asked: split -> its questions.
         forecast: what predicts the stages, `forecast_run` by default.
         options: of that function: layer, positions, n_magnitudes, n_controls, n_facts, n_instructed, n_passages,
             n_reversed, n_reasoned, reasoned_tokens of `forecast_run`.
 
     Raises:
-        InputError: as `load_model` and `forecast`.
+        InputError: as `load_config` and `forecast`.
     """
-    location = resolve_weights(name_or_path, revision)
-    config, tokenizer = load_config(location)
+    config, tokenizer = load_config(resolve_weights(name_or_path, revision, convert=False))
     sequences = {
         split: [encode(tokenizer, render(tokenizer, template.fill(question.text))) for question in questions]
         for split, questions in asked.items()
@@ -124,12 +119,10 @@ def measure_and_forecast(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
     rates = None
-    if weights_are_here(location):
-        model = load_model(name_or_path, revision=revision, dtype=dtype, device_map=device_map)
-        loaded, device = model.dtype, model.device.type
-        prompts = PromptSet.build(model, [q for questions in asked.values() for q in questions], template)
+    if (sketch := sketch_of(config, tokenizer, loaded, device)) is not None:
+        prompts = PromptSet.build(sketch, [q for questions in asked.values() for q in questions], template)
         whole = options.get("positions", "last") != "last" or options.get("n_passages")
-        rates = measure_speed(model, prompts, stages=STAGES if whole else [name for name in STAGES if name != "whole"])
+        rates = measure_speed(sketch, prompts, 0, STAGES if whole else [name for name in STAGES if name != "whole"])
     return (forecast or forecast_run)(
         config,
         {split: [len(sequence) for sequence in own] for split, own in sequences.items()},

@@ -95,7 +95,7 @@ def scan_layers(
 ) -> LayerScan:
     """Sweep one intervention per layer over doubled magnitudes, all layers from one prefill, and choose."""
     grids = {each.intervention_id: doubling(each.units_per_norm) for each in candidates}
-    table = sweep(model, fitting, candidates, grids, progress=progress).table
+    table = sweep(model, candidates, fitting, grids, progress=progress).table
     rates = [yes_rates(table[table["intervention_id"] == each.intervention_id]) for each in candidates]
     place, reach = best_place(rates, [each.units_per_norm for each in candidates])
     layers = [each.layers[0] for each in candidates]

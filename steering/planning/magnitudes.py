@@ -25,6 +25,8 @@ RATE_LOW, RATE_HIGH = 0.02, 0.98
 MOST_UNREAD = 0.05
 """Share of the answers that steering may make unreadable; those that were unread without it are not its doing."""
 COARSE_POINTS = 25
+RANGE_QUESTIONS = 32
+"""On which a range is found where many are: the first of those that are asked."""
 GRID_POINTS = 41
 
 Floats = NDArray[np.float64]
@@ -153,6 +155,20 @@ def _with_zero(grid: Floats) -> list[float]:
     return sorted(float(f"{value:.6g}") for value in moved)
 
 
+def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> dict[str, list[float]]:
+    """Even magnitudes over the stretch in which the first of these turns the answers, the same pushes for all of them.
+
+    Found by doubling on the first questions (`RANGE_QUESTIONS`).
+
+    Returns:
+        intervention_id -> `COARSE_POINTS` magnitudes in its unit, 0 among them.
+    """
+    first, few = interventions[0], prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
+    found = find_range(yes_rates(sweep(model, first, few, doubling(first.units_per_norm)).table))
+    norms = [magnitude / first.units_per_norm for magnitude in coarse_grid(found)]
+    return {each.intervention_id: [norm * each.units_per_norm for norm in norms] for each in interventions}
+
+
 def choose_magnitudes(
     model: OpenModel,
     fitting: PromptSet,
@@ -162,5 +178,5 @@ def choose_magnitudes(
 ) -> tuple[list[float], Range]:
     """`--magnitudes auto`: the range from the doubled magnitudes' `rates`, then 41 points even in yes rate."""
     found = find_range(rates)
-    coarse = sweep(model, fitting, [intervention], coarse_grid(found), progress=progress)
+    coarse = sweep(model, intervention, fitting, coarse_grid(found), progress=progress)
     return even_in_yes_rate(coarse.margins(intervention.intervention_id)), found

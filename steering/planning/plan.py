@@ -15,16 +15,13 @@ from onedial.models import OpenModel, PromptSet
 from steering.controls import Material, control_interventions, cosine
 from steering.interventions import Intervention
 from steering.planning.layers import LayerScan, best_place, candidate_layers, layers_together, scan_layers
-from steering.planning.magnitudes import choose_magnitudes, doubling, find_range, yes_rates
+from steering.planning.magnitudes import RANGE_QUESTIONS, choose_magnitudes, doubling, find_range, yes_rates
 from steering.planning.reliability import Reliability, reliability_of
 from steering.sweeping import sweep
 from steering.vectors import SteeringVector, contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 """`with bar(total, description) as advance:`, as `onedial.show.progress_bar` is."""
-
-RANGE_QUESTIONS = 32
-"""Of the fitting split, on which each control's range is found."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ def make_plan(
     layers = candidate_layers(layer, model.n_layers)
     with bar(len(extraction), f"reading yes and no after {len(layers)} layer(s)") as advance:
         found = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
-    vectors = vectors_of(model.identity, found, method, extraction.prompt_hash)
+    vectors = vectors_of(model.identity, found, method, extraction.prompt_hash, extraction.template)
     candidates = [Intervention.of(vector, **how) for vector in vectors]
     if layers_together(layer):
         candidates = [Intervention.of(*vectors, **how)]
@@ -193,7 +190,7 @@ def _rates_along(
     """The yes rates of each intervention, at the doubled magnitudes unless others are given."""
     grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
     with bar(len(prompts), description) as advance:
-        table = sweep(model, prompts, interventions, grids, progress=advance).table
+        table = sweep(model, interventions, prompts, grids, progress=advance).table
     return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
 
 

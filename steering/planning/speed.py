@@ -1,5 +1,9 @@
-"""How fast this device works: operations per second of each stage of a sweep, measured on one batch."""
+"""How fast this device works: operations per second of each stage of a sweep, measured on one batch.
 
+Weights need not be loaded for that: a few layers of the model's shape, with random numbers in them, work as fast.
+"""
+
+import copy
 import math
 import time
 from collections.abc import Callable, Collection
@@ -7,6 +11,7 @@ from typing import Any
 
 import torch
 
+from onedial.core import InputError, notice
 from onedial.models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, OpenModel, PromptSet, common_prefix_length
 from steering.interventions import Intervention
 from steering.planning.cost import STAGES, ModelSize
@@ -14,6 +19,34 @@ from steering.vectors import SteeringVector
 
 _LONG = 0.5
 """Seconds beside which setting up does not count on a CPU."""
+SKETCH_LAYERS = 3
+SKETCH_WEIGHTS = 10**9
+"""More of them than this take longer to draw than a run's time is worth knowing beforehand."""
+
+
+def sketch_of(config: Any, tokenizer: Any, dtype: torch.dtype, device: str) -> OpenModel | None:
+    """The first layers of a model by its config, with random weights: as fast as the model, and wrong.
+
+    Returns:
+        None where such a sketch can't be made, or has over `SKETCH_WEIGHTS` weights; which it is, is noticed.
+    """
+    from transformers import AutoModelForCausalLM
+
+    small = copy.deepcopy(config.get_text_config())
+    n_layers, kept = small.num_hidden_layers, min(SKETCH_LAYERS, small.num_hidden_layers)
+    for name, value in vars(small).items():  # the kinds of the layers, layer by layer
+        if isinstance(value, list) and len(value) == n_layers:
+            setattr(small, name, value[:kept])
+    small.num_hidden_layers = kept
+    try:
+        if ModelSize.of(small).n_parameters > SKETCH_WEIGHTS:
+            notice("the model's layers are too large to be tried with random weights, so no time is told")
+            return None
+        hf = AutoModelForCausalLM.from_config(small, dtype=dtype).to(device)
+        return OpenModel(hf, tokenizer, name="a sketch")
+    except (InputError, ValueError, TypeError, AttributeError, IndexError, RuntimeError) as error:
+        notice(f"layers of this model can't be tried with random weights, so no time is told: {error}")
+        return None
 
 
 def measure_speed(

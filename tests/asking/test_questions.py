@@ -17,7 +17,7 @@ from onedial.asking import (
     stratified_sample,
 )
 from onedial.core import InputError, Notice
-from onedial.panels import LAYOUTS, Layout, grade_answer, load_questions, read_questions
+from onedial.panels import LAYOUTS, Layout, grade_answer, load_panel, load_questions, read_questions
 
 ROWS = [
     {"id": "a", "question": "Who wrote Emma?", "answers": ["Jane Austen", "Austen"], "topic": "books", "level": 2},
@@ -48,6 +48,16 @@ def test_the_three_formats_hold_the_same_questions(tmp_path):
         Question("b", "What is 6 × 7?", ("42",)),
     ]
     assert load_questions(jsonl) == load_questions(parquet) == load_questions(table) == expected
+
+
+def test_what_a_question_is_a_wording_of_is_read_and_kept_and_no_respondent_of_a_wide_panel(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("id,question,wording_of,m1\na,Who wrote Emma?,emma,1\nb,Emma is whose?,emma,0\nc,Why?,,1\n")
+    asked = load_questions(path)
+    assert [question.wording_of for question in asked] == ["emma", "emma", None]
+    assert questions_from_frame(questions_frame(asked)) == asked
+    assert "wording_of" not in questions_frame(asked[2:])
+    assert list(load_panel(path).answers.columns) == ["m1"]
 
 
 def test_spreadsheet_csv_with_byte_order_mark_semicolons_and_line_breaks_in_a_field_is_read(tmp_path):

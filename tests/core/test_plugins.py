@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import help_without_libraries
 
+import steering
 from onedial.command import COMMANDS, main, overview
 from onedial.core import InputError, KeysOf, program_parser
 from onedial.core.plugins import load_installed_plugins, load_plugin
@@ -36,6 +38,12 @@ def test_what_a_plugin_adds_can_be_chosen_by_another_option(plugin, form, monkey
     options = parser().parse_args([*(word.format(plugin) for word in form), "--recipe", "added"])
     assert options.recipe == "added"
     assert options.plugin == str(plugin)
+
+
+def test_the_choices_of_the_sweep_are_read_without_the_libraries_and_are_those_of_the_dictionaries():
+    said = "".join(help_without_libraries(EXPERIMENTS / "steer_sweep.py").split())
+    for name in ("CONTRASTS", "DIRECTIONS", "OPERATORS", "POSITIONS", "UNITS"):
+        assert "{" + ",".join(getattr(steering, name)) + "}" in said
 
 
 def test_without_plugins_the_options_are_as_they_were():

@@ -2,13 +2,12 @@
 
 import json
 import os
-import signal
-import subprocess
 import sys
 import time
 import warnings
 from pathlib import Path
 
+import forks
 import numpy as np
 import pandas as pd
 import pytest
@@ -226,10 +225,22 @@ def test_a_truncated_part_is_named_in_one_sentence(tmp_path):
         parts_of(run).read()
 
 
+def elsewhere(folder, program, *arguments):
+    """A process of its own that knows this file, once it has printed something."""
+    file, said = folder / "elsewhere.py", folder / "said.txt"
+    paths = [str(Path(own).parent) for own in (__file__, forks.__file__)]
+    file.write_text(f"import sys; sys.path[:0] = {paths}\n{program}", encoding="utf-8")
+    with open(said, "w") as log:
+        running = forks.start_program(file, *arguments, log=log)
+    while not said.read_text():
+        assert running.poll() is None
+        time.sleep(0.005)
+    return running
+
+
 @pytest.mark.slow
 def test_a_run_killed_at_any_moment_resumes_to_the_table_of_an_unbroken_one(tmp_path):
     program = (
-        "import sys, time; sys.path[:0] = [sys.argv[2], sys.argv[3]]\n"
         "from test_run import parts_of, resume, sweep_rows\n"
         "run = resume(sys.argv[1])\n"
         "print('ready', flush=True)\n"
@@ -237,16 +248,13 @@ def test_a_run_killed_at_any_moment_resumes_to_the_table_of_an_unbroken_one(tmp_
         "    if f'q{i}' not in parts_of(run).done('question_id'): parts_of(run).append(sweep_rows([f'q{i}']))\n"
         "run.write_json('verdict.json', {'sentence': 'done'})\n"
     )
-    tests = Path(__file__).resolve().parent
-    command = [sys.executable, "-c", program, str(tmp_path / "run"), str(tests), str(tests.parents[1])]
     delays = np.random.default_rng(0).uniform(0.0, 0.25, size=3)
     for delay in delays:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        process.stdout.readline()
+        running = elsewhere(tmp_path, program, tmp_path / "run")
         time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    subprocess.run(command, check=True, capture_output=True)
+        running.kill()
+        running.wait()
+    assert elsewhere(tmp_path, program, tmp_path / "run").wait() == 0
     unbroken = sweep_rows(sorted(f"q{i}" for i in range(60)))
     swept = parts_of(Run.open(tmp_path / "run")).read()
     pd.testing.assert_frame_equal(swept[unbroken.columns], unbroken)
@@ -298,18 +306,14 @@ def test_resume_without_a_folder_takes_the_newest_run_of_this_configuration(tmp_
 def hold(path, process=0):
     """A process that writes the run until it is killed."""
     program = (
-        "import sys, time; sys.path[:0] = [sys.argv[2], sys.argv[3]]\n"
+        "import time\n"
         "from onedial.core import Run\n"
         "from test_run import resume\n"
-        "path, process = sys.argv[1], int(sys.argv[4])\n"
+        "path, process = sys.argv[1], int(sys.argv[2])\n"
         "run = Run.join(path, process) if process else resume(path)\n"
         "print('holds', flush=True); time.sleep(600)\n"
     )
-    tests = Path(__file__).resolve().parent
-    command = [sys.executable, "-c", program, str(path), str(tests), str(tests.parents[1]), str(process)]
-    holder = subprocess.Popen(command, stdout=subprocess.PIPE)
-    assert holder.stdout.readline() == b"holds\n"
-    return holder
+    return elsewhere(path.parent, program, path, process)
 
 
 @pytest.mark.parametrize("process", [0, 1])
@@ -322,8 +326,8 @@ def test_a_run_that_another_process_writes_is_refused_until_that_one_is_killed(t
                 begin()
         assert Run.open(tmp_path / "run").config["layer"] == 10  # reading is free
     finally:
-        holder.send_signal(signal.SIGKILL)
-        holder.communicate()
+        holder.kill()
+        holder.wait()
     resume(tmp_path / "run").release()
 
 

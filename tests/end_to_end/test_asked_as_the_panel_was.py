@@ -10,7 +10,7 @@ from onedial.asking import questions_frame
 from onedial.panels import load_panel, load_questions
 from onedial.verdict import ASKED_OTHERWISE, SweepRun
 
-QUICK = {"layer": 1, "magnitudes": "-1,1", "facts": 0, "n_questions": 120}
+QUICK = {"layer": 1, "magnitudes": "-1,1", "facts": 0, "reversed": 0, "n_questions": 80}
 FEW = ",".join(load_panel("frontier").answers.columns[::3])
 
 
@@ -81,7 +81,7 @@ def test_numbers_after_an_answer_are_another_matter_than_yes_or_no_before_it(num
     assert numbers.verdict()["sentence"].endswith(ASKED_OTHERWISE)
     whole = {question.id: question.text for question in load_questions("frontier-confidence")}
     asked = numbers.questions().set_index("id")["question"]
-    assert len(asked) == 120
+    assert len(asked) == 80
     assert all(whole[name] == text for name, text in asked.items())
     yes = numbers.panel().pivot(index="question_id", columns="respondent", values="said_yes")
     held = load_panel("frontier-confidence:90").answers

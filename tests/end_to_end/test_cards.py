@@ -14,6 +14,7 @@ import torch
 from tiny_models import tiny_model
 from verdict_tables import simulated
 
+from onedial.asking import METACOGNITIVE
 from onedial.core import html_card, one_line
 from onedial.models import PromptSet
 from onedial.panels import load_panel, load_questions
@@ -107,7 +108,7 @@ def test_vectors_prompts_and_models_say_what_a_reader_asks_first():
         r"raw norm [\d.]+, residual norm [\d.]+, \d+ yes and \d+ no\)",
         repr(vector),
     )
-    prompts = PromptSet.of(model, load_questions("embedded", n=40))
+    prompts = PromptSet.build(model, load_questions("embedded", n=40), METACOGNITIVE)
     assert re.fullmatch(
         r"PromptSet\(40 questions on \d+ topics, \d+ to \d+ tokens, prompt [0-9a-f]{8}\)", repr(prompts)
     )

@@ -1,4 +1,7 @@
-"""Two torchrun agents, as on two machines, meet over loopback; one is killed, and Slurm's script goes on."""
+"""Two torchrun agents, as on two machines, meet over loopback; one is killed, and Slurm's script goes on.
+
+What they start does not import everything anew (`forks.stand_in`); it ends with what was started, as a worker does.
+"""
 
 import contextlib
 import os
@@ -11,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from forks import stand_in
 from shared_runs import shared_run
 from tiny_experiment import ROOT, STEER_SWEEP, alone, as_arguments
 
@@ -18,7 +22,7 @@ from onedial.verdict import SweepRun
 
 TORCHRUN = Path(sys.executable).parent / "torchrun"
 PATIENCE = 300
-pytestmark = pytest.mark.slow  # each agent loads torch, and so does each of its workers
+pytestmark = pytest.mark.slow  # each agent loads torch
 
 
 def free_port():
@@ -55,10 +59,10 @@ def end_node(agent):
     agent.wait(timeout=PATIENCE)
 
 
-def slurm_script(out, options):
+def slurm_script(out, options, **more):
     """One command for beginning and going on; without Slurm it is torchrun on this machine alone."""
     environment = alone(PATH=os.pathsep.join([str(TORCHRUN.parent), os.environ["PATH"]]))
-    environment |= {"PROCESSES_PER_NODE": "2", "RENDEZVOUS_PORT": str(free_port())}
+    environment |= {"PROCESSES_PER_NODE": "2", "RENDEZVOUS_PORT": str(free_port())} | more
     command = ["bash", ROOT / "scripts" / "slurm_sweep.sh", out, *as_arguments(options)]
     return subprocess.run(
         list(map(str, command)), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
@@ -68,8 +72,8 @@ def slurm_script(out, options):
 def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_had_been(tmp_path):
     options, one = shared_run(layer="2", magnitudes="-1,-0.5,0.5,1", facts=12)
     out, log = tmp_path / "run", tmp_path / "log.txt"
-    given = options | {"out": out, "resume": True}
-    running = agents(given, log)
+    given, worker = options | {"out": out, "resume": True}, {"PYTHON_EXEC": str(stand_in(tmp_path))}
+    running = agents(given, log, **worker)
     try:
         give_up = time.monotonic() + PATIENCE
         while not list((out / "sweep").glob("part-*.parquet")):
@@ -83,7 +87,7 @@ def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_
             end_node(each)
     assert not (out / "verdict.json").exists(), "the run had ended before a node was lost"
 
-    done = slurm_script(out, options)
+    done = slurm_script(out, options, **worker)
     assert done.returncode == 0, done.stderr
     two = SweepRun.open(out)
     assert two.run.manifest.facts["processes"] == 2

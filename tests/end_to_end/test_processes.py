@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from forks import run_together
+from forks import run_together, stand_in
 from shared_runs import shared_run
 from tiny_experiment import STEER_SWEEP, alone, as_arguments, run_here
 
@@ -68,7 +68,8 @@ def test_two_processes_give_the_result_of_one(options, alone_run, tmp_path):
 def test_accelerate_starts_processes_that_share_a_run(options, tmp_path):
     """Without a GPU `--multi_gpu` starts both processes all the same, and they talk over gloo; `--cpu` starts one."""
     launch = ["accelerate", "launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
-    environment = alone(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = alone(PATH=paths, PYTHON_EXEC=str(stand_in(tmp_path)))
     quick = options | {"layer": "2", "magnitudes": "-1,1", "controls": 0, "facts": 0, "out": tmp_path / "run"}
     given = [*launch, str(STEER_SWEEP), *as_arguments(quick)]
     done = subprocess.run(given, env=environment, capture_output=True, text=True, check=False, timeout=400)

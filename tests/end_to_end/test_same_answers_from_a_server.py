@@ -30,10 +30,10 @@ pytestmark = [
     pytest.mark.embedded_model,
     pytest.mark.skipif(
         any(importlib.util.find_spec(name) is None for name in NEEDED),
-        reason="needs onedial[providers], fastapi, uvicorn and python-multipart",
+        reason="onedial[providers], fastapi, uvicorn or python-multipart is missing",
     ),
 ]
-N, OF_EACH = 24, 4
+N, OF_EACH = 16, 2
 
 
 def said(text):

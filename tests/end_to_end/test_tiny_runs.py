@@ -18,7 +18,7 @@ from tiny_experiment import (
 )
 
 from onedial.asking import DRAWN_ROLES, load_prompt
-from onedial.core import configuration_hash
+from onedial.core import check_files, configuration_hash
 from onedial.models import PromptSet, load_model
 from onedial.panels import load_questions, panel_from_long
 from onedial.verdict import RULE, SweepRun, SweepTables, judge_tables
@@ -39,7 +39,7 @@ WRITTEN = (
 @pytest.fixture(scope="module", params=["llama", "gemma3"])
 def run(request):
     """A run with default options, but for the subject, the questions and the panel."""
-    return shared_run(architecture=request.param, drawn=True).run
+    return shared_run(architecture=request.param, drawn=request.param == "llama").run
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def steer(experiment, call, tmp_path, monkeypatch):
 
     def run(**options):
         out = options.setdefault("out", tmp_path / "run")
-        ended = call(STEER_SWEEP, *as_arguments(experiment | options))
+        ended = call(STEER_SWEEP, *as_arguments(experiment | {"facts": 0, "reversed": 0} | options))
         assert ended.code == 0, ended.err
         return SweepRun.open(out), ended.out
 
@@ -72,7 +72,7 @@ def steer(experiment, call, tmp_path, monkeypatch):
 
 
 def test_held_out_topics_stand_in_the_test_split_and_are_named(steer):
-    run, _ = steer(hold_out="topics", layer=1, magnitudes="-1,1", facts=0)
+    run, _ = steer(hold_out="topics", layer=1, magnitudes="-1,1")
     splits = run.questions().groupby("topic")["split"].unique().map(set)
     held = sorted(topic for topic, own in splits.items() if own == {"test"})
     assert 2 <= len(held) <= 3
@@ -88,6 +88,8 @@ def test_every_file_of_a_run_is_there_and_no_temporary_one(run):
     assert {file.rpartition(".")[2] for file in drawn} >= {"png", "svg"}
     assert len({file.rpartition(".")[0] for file in drawn if file.endswith(".png")}) >= 4
     assert not list(run.path.rglob(".*"))
+    files = check_files(run.path)
+    assert not [*files.other, *files.missing, *files.unlisted]
     assert [stage["completed"] for stage in run.run.manifest.stages] == [True] * len(run.run.manifest.stages)
 
 

@@ -30,7 +30,7 @@ from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 
-JOURNAL = ("log.txt", "manifest.json")
+JOURNAL = ("log.txt", "manifest.json", "sha256.txt")
 """What a refused attempt may write into a run: that it was tried."""
 
 
@@ -619,7 +619,7 @@ def test_a_vector_file_that_is_none_is_refused(resume, broken_off):
 def test_a_damaged_part_of_the_sweep_is_refused(resume, broken_off):
     part = broken_off / "sweep" / "part-00001.parquet"
     part.write_bytes(part.read_bytes()[:200])
-    assert_refused(resume(), "part-00001.parquet is broken or no table; delete it and pass --resume")
+    assert_refused(resume(), "part-00001.parquet is not as this run wrote it")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a run will cost is told before it begins, from the config alone where the weights are not here."""
+"""What a run will cost is told before it begins, from the config and a few random layers."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from tiny_models import tiny_model
 from onedial.core import InputError
 from onedial.verdict import SweepRun
 from steering import REVERSED_SETTINGS, doubling, forecast_run
-from steering.planning import forecast as forecasting
+from steering.planning.speed import sketch_of
 
 __all__ = ["call"]
 
@@ -38,16 +38,27 @@ def test_a_dry_run_counts_the_rows_that_the_run_then_has(options, tmp_path, call
     assert total[-1] != "unknown"
 
 
-def test_without_the_weights_nothing_is_loaded_and_no_time_is_told(options, call, monkeypatch):
-    def refuse(*arguments, **more):
-        raise AssertionError("weights were loaded")
+def test_a_dry_run_loads_no_weights_and_tells_the_time_by_a_few_random_layers(options, call, monkeypatch):
+    monkeypatch.setattr("onedial.models.checkpoints.weights.load_weights", None)
+    told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
+    assert told.code == 0, told.err
+    assert "unknown" not in told.out
 
-    monkeypatch.setattr(forecasting, "weights_are_here", lambda location: False)
-    monkeypatch.setattr(forecasting, "load_model", refuse)
+
+def test_where_layers_are_too_large_to_try_no_time_is_told(options, call, monkeypatch):
+    monkeypatch.setattr("steering.planning.speed.SKETCH_WEIGHTS", 10)
     told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
     assert told.code == 0, told.err
     assert "unknown" in told.out
-    assert "the weights are not on this machine" in told.out
+    assert "too large to be tried" in told.out
+
+
+@pytest.mark.parametrize("architecture", ["qwen2", "gemma3", "gpt_neox"])
+def test_a_sketch_has_the_first_layers_of_any_decoder(architecture):
+    whole = tiny_model(architecture)
+    sketch = sketch_of(whole.hf.config, whole.tokenizer, torch.float32, "cpu")
+    assert (sketch.n_layers, sketch.d_model) == (3, whole.d_model)
+    assert whole.hf.config.num_hidden_layers == 5
 
 
 def test_the_prompt_is_shown_without_the_weights(options, call, monkeypatch):

@@ -21,7 +21,7 @@ def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
     done = run(LOGS / "inspect", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     written = {file.name for file in (tmp_path / "out").iterdir()}
-    about_the_run = {"config.yaml", "manifest.json", "log.txt"}
+    about_the_run = {"config.yaml", "manifest.json", "log.txt", "sha256.txt"}
     assert written - about_the_run == {"panel.csv", "questions.jsonl", "respondents.csv", "import_report.json"}
     assert "asked whether it can answer (4 of 6 texts read as yes or no)" in done.stdout
     assert "asked the questions themselves" in done.stdout

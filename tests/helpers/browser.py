@@ -13,8 +13,8 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @contextmanager
-def opened(page: Path, width: int = 1300, height: int = 1000, dark: bool = False) -> Iterator[Any]:
-    """The page in headless Chromium, as a selenium driver; skips the test where there is no browser."""
+def opened(page: Path | str, width: int = 1300, height: int = 1000, dark: bool = False) -> Iterator[Any]:
+    """A page, by file or address, in headless Chromium as a selenium driver; skips where there is no browser."""
     browser = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
     driver = shutil.which("chromedriver")
     if browser is None or driver is None:
@@ -32,7 +32,7 @@ def opened(page: Path, width: int = 1300, height: int = 1000, dark: bool = False
         chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        chrome.get(page.resolve().as_uri())
+        chrome.get(page if isinstance(page, str) else page.resolve().as_uri())
         yield chrome
     finally:
         chrome.quit()

@@ -2,20 +2,23 @@
 
 A server imports what programs import, and forks for each that it is asked to run: a process with its own arguments,
 environment, files and signals, which ends as the interpreter ends, some seconds earlier. The server is
-started for the first program and ends with the tests.
+started for the first program, by whichever process of the tests comes first, and ends with the last of these.
 
     done = run_program(PROGRAM, "--out", folder)       # as subprocess.run with capture_output and text
     running = start_program(PROGRAM, log=file)         # as subprocess.Popen
     codes = run_together(PROGRAM, log=file)            # as torchrun --nproc_per_node 2
+    python = stand_in(folder)                          # for launchers: what they start in place of the interpreter
 """
 
 import array
 import functools
 import gc
+import hashlib
 import importlib
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -131,6 +134,15 @@ def run_program(
     return subprocess.CompletedProcess([sys.executable, *command], code, *said)
 
 
+def stand_in(folder: Path) -> Path:
+    """An executable that runs `-u program arguments` as python does; the program ends when it is killed."""
+    _server(ROOT)
+    file = folder / "python"
+    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{__file__}" "{_address(ROOT)}" "$@"\n', encoding="utf-8")
+    file.chmod(0o755)
+    return file
+
+
 def _started(
     command: list[str],
     given: int,
@@ -141,28 +153,68 @@ def _started(
     root: Path = ROOT,
     drawn: bool = False,
 ) -> Started:
+    _server(root)
+    return Started(_asked(_address(root), command, [given, out, err], env, cwd, drawn=drawn))
+
+
+def _asked(
+    address: str,
+    command: list[str],
+    files: list[int],
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    **more: bool,
+) -> socket.socket:
+    """The connection over which come the program's process and how it ended."""
     request = {"command": command, "cwd": str(cwd or Path.cwd()), "env": dict(os.environ if env is None else env)}
-    request["drawn"] = drawn
-    mine, theirs = socket.socketpair()
-    with theirs:
-        _send(_server(root), request, [given, out, err, theirs.fileno()])
-    return Started(mine)
+    connection = _connected(address)
+    _send(connection, request | more, files)
+    return connection
+
+
+def _connected(address: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(address)
+    return connection
+
+
+def _address(root: Path) -> str:
+    """Of the server that all processes of one test run share."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    name = hashlib.sha256(f"{os.getuid()} {run} {root}".encode()).hexdigest()[:16]
+    return str(Path(tempfile.gettempdir(), f"forks-{name}"))
 
 
 @functools.cache
 def _server(root: Path) -> socket.socket:
-    """What takes requests; it ends when this end of it is closed."""
-    mine, theirs = socket.socketpair()
+    """A connection to what takes requests, started if need be; it ends when all of these are closed."""
+    from filelock import FileLock
+
+    address, cache = _address(root), ROOT / ".pytest_cache"
+    cache.mkdir(exist_ok=True)
+    with FileLock(cache / "forks.lock"):
+        try:
+            kept = _connected(address)
+        except OSError:
+            _start_server(root, address)
+            kept = _connected(address)
+        _send(kept, {}, [])
+    return kept
+
+
+def _start_server(root: Path, address: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in NOT_IMPORTED}
     environment |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(root)}
-    with theirs:
+    Path(address).unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen(64)
         subprocess.Popen(
-            [sys.executable, root / Path(__file__).relative_to(ROOT), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
+            [sys.executable, root / Path(__file__).relative_to(ROOT), str(listening.fileno())],
+            pass_fds=[listening.fileno()],
             env=environment,
             stdin=subprocess.DEVNULL,
         )
-    return mine
 
 
 # ---- on the other side ---------------------------------------------------------------------------------------------
@@ -184,26 +236,52 @@ def _import_packages() -> None:
     gc.freeze()
 
 
-def _serve(requests: socket.socket) -> list[str] | None:
-    """Answer requests until nobody asks; in the process of a program, its command."""
+def _serve(listening: socket.socket) -> list[str] | None:
+    """Answer requests until nobody is there who could ask; in the process of a program, its command."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while (received := _receive(requests)) is not None:
-        request, files = received
-        if os.fork() == 0:  # waits for the program, so that the server need not
+    there: list[socket.socket] = []
+    while True:
+        ready, _, _ = select.select([listening, *there], [], [])
+        for gone in there:
+            if gone in ready:
+                gone.close()
+        there = [one for one in there if one not in ready]
+        if listening not in ready:
+            if not there:
+                os.unlink(listening.getsockname())
+                return None
+            continue
+        connection, _ = listening.accept()
+        request, files = _receive(connection)
+        if not request:
+            there.append(connection)
+        elif os.fork() == 0:  # waits for the program, so that the server need not
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            requests.close()
+            for one in (listening, *there):
+                one.close()
             pid = os.fork()
             if pid == 0:
+                connection.close()
                 return _become(request, files)
-            answers = socket.socket(fileno=files[-1])
-            answers.sendall(pid.to_bytes(LENGTH, "big"))
+            connection.sendall(pid.to_bytes(LENGTH, "big"))
+            if request.get("tied"):
+                _end_with(connection, pid)
             _, status = os.waitpid(pid, 0)
-            answers.sendall(os.waitstatus_to_exitcode(status).to_bytes(LENGTH, "big", signed=True))
+            connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(LENGTH, "big", signed=True))
             os._exit(0)
+        else:
+            connection.close()
         for file in files:
             os.close(file)
-    return None
+
+
+def _end_with(connection: socket.socket, pid: int) -> None:
+    """Wait for the end of the process, which is killed when nobody listens any more."""
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if select.select([connection], [], [], 0.02)[0]:
+            os.kill(pid, signal.SIGKILL)
+            os._exit(0)
 
 
 def _become(request: dict[str, Any], files: list[int]) -> list[str]:
@@ -216,7 +294,7 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    if not request["drawn"]:
+    if not request.get("drawn"):
         importlib.import_module("blank").draw_nothing()
     return request["command"]
 
@@ -238,15 +316,13 @@ def _run(command: list[str]) -> None:
 
 def _send(connection: socket.socket, request: dict[str, Any], files: list[int]) -> None:
     body = json.dumps(request).encode()
-    handed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))]
+    handed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
     connection.sendmsg([len(body).to_bytes(LENGTH, "big")], handed)
     connection.sendall(body)
 
 
-def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     length, files, _, _ = socket.recv_fds(connection, LENGTH, 8)
-    if not length:
-        return None
     return json.loads(_exactly(connection, int.from_bytes(length, "big"))), files
 
 
@@ -261,6 +337,10 @@ def _exactly(connection: socket.socket, n: int) -> bytes:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2:  # in place of the interpreter
+        running = Started(_asked(sys.argv[1], [word for word in sys.argv[2:] if word != "-u"], [0, 1, 2], tied=True))
+        code = running.wait()
+        sys.exit(code if code >= 0 else 128 - code)
     _import_packages()
     with socket.socket(fileno=int(sys.argv[1])) as asked:
         command = _serve(asked)

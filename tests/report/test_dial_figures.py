@@ -58,7 +58,7 @@ def test_the_histogram_shows_the_settings_nearest_to_its_yes_rates(grid):
     rates = np.nanmean(grid.answers[test], axis=0)
     assert len(axes) == 3
     for each, wanted in zip(axes, dial_figures.SETTINGS, strict=True):
-        counted = sum(patch.get_height() for patch in each.patches)
+        counted = sum(patch.get_data().values.sum() for patch in each.patches)
         place = int(np.abs(rates - wanted).argmin())
         assert counted == (~np.isnan(grid.margins[test, place])).sum()
         assert f"yes {rates[place]:.2f}" in each.get_title(loc="left")
@@ -135,7 +135,7 @@ def test_the_parabola_stands_beside_its_null_in_figure_and_sentence(run):
     factor, null = run.factor(), run.parabola()
     assert null.observed == pytest.approx(factor.quadratic_fit.r2, abs=1e-6)
     axes, strip = loadings_against_threshold(factor, null=null).figure.axes
-    counted = sum(patch.get_height() for patch in strip.patches)
+    counted = sum(patch.get_data().values.sum() for patch in strip.patches)
     assert counted == np.isfinite(null.simulated).sum() > 100
     assert [line.get_xdata()[0] for line in strip.lines] == [null.observed]
     assert f"if unrelated {null.mean:.2f}" in " ".join(text.get_text() for text in axes.texts)

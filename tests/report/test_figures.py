@@ -81,7 +81,7 @@ def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(tmp
     )
     drawing = controls_figure(controls, {"push": 0.1, "order_gain": 0.03})
     (axes,) = drawing.figure.axes
-    places = {round(float(y), 3): float(x) for points in axes.collections for x, y in points.get_offsets()}
+    places = {round(float(line.get_ydata()[0]), 3): float(line.get_xdata()[0]) for line in axes.lines[2:]}
     assert places[-0.1] == 0.5
     assert places[-0.2] > 3.0
     assert places[0.03] == 0.1
@@ -179,8 +179,8 @@ def test_targets_stand_from_rarely_yes_to_often_yes(run):
 def test_points_of_targets_out_of_the_verdict_are_hollow(run):
     matches = run.matches()
     excluded = {str(matches.sort_values("yes_rate").index[0])}
-    points = figures.kappa_per_target(matches, excluded).figure.axes[0].collections[-len(matches) :]
-    hollow = [tuple(point.get_facecolor()[0][:3]) == (1.0, 1.0, 1.0) for point in points]
+    points = figures.kappa_per_target(matches, excluded).figure.axes[0].lines[-len(matches) :]
+    hollow = [point.get_markerfacecolor() == figures.PAPER for point in points]
     assert hollow == [True] + [False] * (len(matches) - 1)
 
 

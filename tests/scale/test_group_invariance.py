@@ -49,7 +49,7 @@ def by_family(
 def test_respondents_that_use_the_scale_alike_pass_though_topics_differ_in_difficulty(n_groups):
     p = {"uniform_p": [], "nonuniform_p": []}
     for seed in range(8):
-        tests = respondent_invariance(*by_topic(seed, n_groups=n_groups)).tests
+        tests = respondent_invariance(*by_topic(seed, n=400, n_groups=n_groups)).tests
         for column, values in p.items():
             values.extend(tests[column])
     for values in p.values():
@@ -58,7 +58,7 @@ def test_respondents_that_use_the_scale_alike_pass_though_topics_differ_in_diffi
 
 
 def test_a_shifted_threshold_is_found_and_measured():
-    for seed in range(5):
+    for seed in range(3):
         panel, topic = by_topic(seed, n=900, shift=0.6)
         found = respondent_invariance(panel, topic)
         assert "m0" in found.violations().index
@@ -74,15 +74,15 @@ def test_a_shifted_threshold_is_found_and_measured():
 
 def test_a_changed_loading_is_found_as_non_uniform():
     found = 0
-    for seed in range(5):
+    for seed in range(3):
         tests = respondent_invariance(*by_topic(seed, n=1000, turn=-0.45)).tests
         found += tests.loc["m0", "nonuniform_q"] < 0.05
-    assert found == 5
+    assert found == 3
 
 
 def test_respondents_that_do_not_differ_are_cleared_once_those_that_do_are_set_aside():
     false = 0
-    for seed in range(4):
+    for seed in range(2):
         panel, topic = by_topic(seed, n=1000)
         late = (topic == "t1").to_numpy()
         rng = np.random.default_rng(seed)
@@ -92,7 +92,7 @@ def test_respondents_that_do_not_differ_are_cleared_once_those_that_do_are_set_a
         found = respondent_invariance(panel, topic).violations().index
         assert {"m1", "m2", "m3"} <= set(found)
         false += len(set(found) - {"m1", "m2", "m3"})
-    assert false <= 2
+    assert false <= 1
 
 
 def test_groups_have_their_places_on_the_scale():
@@ -126,18 +126,18 @@ def test_a_respondent_with_one_kind_of_answer_in_a_group_has_no_test_and_a_reaso
 
 def test_families_that_order_questions_alike_pass():
     p, singles = [], []
-    for seed in range(30):
+    for seed in range(15):
         found = question_invariance(*by_family(seed))
         p.extend(found.groups["p"])
         singles.extend(found.questions["p"])
         assert found.questions["q"].min() > 0.01
-    assert np.mean(np.array(p) <= 0.05) <= 0.12  # 90 tests
+    assert np.mean(np.array(p) <= 0.05) <= 0.15  # 45 tests: .05 and three standard errors
     assert np.mean(np.array(singles) <= 0.05) <= 0.06
 
 
 def test_a_family_with_an_order_of_its_own_is_found_and_its_agreement_recovered():
     tau, p = [], []
-    for seed in range(10):
+    for seed in range(5):
         groups = question_invariance(*by_family(seed, n=700, tau=0.6)).groups
         tau.append(groups.loc[0, "tau"])
         p.append(groups.loc[0, "p"])

@@ -72,13 +72,13 @@ def test_topics_too_many_for_curves_of_their_own_are_tested_as_bundles():
 
 
 def test_nothing_shared_is_called_nothing():
-    page = words(one_page(analyse_panel(planted(2, 500, 0.0), **FEW)))
+    page = words(one_page(analyse_panel(planted(3, 300, 0.0), **FEW)))
     assert page.startswith("Nothing is shared that shuffled answers would not show")
 
 
 def test_two_scales_are_an_objection_and_are_told_apart():
     known = pd.DataFrame({"family": ["odd" if i % 2 else "even" for i in range(12)]}, [f"m{i}" for i in range(12)])
-    analysis = analyse_panel(planted(3, 700, 0.85, groups=2, between=0.4), known, **FEW)
+    analysis = analyse_panel(planted(3, 500, 0.85, groups=2, between=0.4), known, **FEW)
     page = words(one_page(analysis))
     assert "Against one scale for all: 2 factors, not one" in page
     assert "one factor does not fit" in page
@@ -92,7 +92,7 @@ def test_two_scales_are_an_objection_and_are_told_apart():
 
 def test_framings_of_a_few_models_are_not_taken_for_a_shared_scale():
     known = pd.DataFrame({"model": [f"base{i % 3}" for i in range(12)]}, [f"m{i}" for i in range(12)])
-    page = words(one_page(analyse_panel(planted(4, 400, 0.85, groups=3, between=0.0), known, **FEW)))
+    page = words(one_page(analyse_panel(planted(4, 300, 0.85, groups=3, between=0.0), known, **FEW)))
     assert page.startswith("There is no scale that models share")
     assert "12 respondents are 3 models" in page
 

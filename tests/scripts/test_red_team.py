@@ -28,6 +28,13 @@ def test_every_cell_has_the_targets_and_yes_rates_that_it_is_named_for(red_team)
         assert (set(questions["topic"]) == {""}) == (not options.get("labelled", True)), cell
 
 
+def test_topics_alone_are_not_called_reproduced_for_want_of_their_names_and_an_honest_dial_is(red_team):
+    for cell, reproduced in (("exams untold", False), ("exams honest, untold", True)):
+        found = red_team.one_row(cell, 1, 99)
+        assert found["reproduced_if_named"], cell
+        assert (found["reproduced"] == "reproduced") == reproduced, cell
+
+
 @pytest.mark.parametrize("cell", ["20 framings", "20 framings, untold"])
 def test_framings_of_one_model_cannot_be_judged_whether_or_not_a_table_says_so(red_team, cell):
     assert red_team.one_row(cell, 0, 19)["reproduced"] == "cannot be judged"
@@ -36,8 +43,8 @@ def test_framings_of_one_model_cannot_be_judged_whether_or_not_a_table_says_so(r
 def test_answers_and_flags_are_counted_and_numbers_averaged(red_team):
     rows = [("reproduced", "a; copies among the targets", 0.1, 0.01), ("not reproduced", None, 0.3, 0.01)]
     table = pd.DataFrame(rows, columns=["reproduced", "flags", "bits", "gain_low"])
-    table = table.assign(cell="one", n_predicted=1, n_models=2, yes_rate=0.9, share=0.5)
+    table = table.assign(cell="one", n_predicted=1, n_models=2, yes_rate=0.9, share=0.5, reproduced_if_named=True)
     found = red_team.operating_table(table).loc["one"]
     assert (found["n"], found["reproduced"], found["not reproduced"], found["copies among the targets"]) == (2, 1, 1, 1)
-    assert found["reproduced by rule 3"] == 1
+    assert (found["reproduced by rule 3"], found["reproduced were topics named"]) == (1, 2)
     assert found["bits"] == pytest.approx(0.2)

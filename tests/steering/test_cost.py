@@ -131,9 +131,9 @@ def grown_bytes(model, work):
 
 @pytest.mark.embedded_model
 @pytest.mark.slow
-@pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 41), ("all", 2)])
+@pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 21), ("all", 2)])
 def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(subject, positions, n_magnitudes):
-    prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=16)
+    prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=10)
     predicted = predict_cost(subject.hf.config, len(prompts), lengths, [(20, n_magnitudes)], positions, n_shared=shared)
     grid = [0.1 * k for k in range(n_magnitudes)]
     intervention = Intervention.of(vector, positions=positions)

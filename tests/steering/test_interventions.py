@@ -29,7 +29,7 @@ QUESTIONS = [
     Question(f"q{i}", text)
     for i, text in enumerate(["Who?", "What is the capital of France, and why?", "How many legs has a spider?"])
 ]
-MAGNITUDES = [-0.7, 0.0, 1.0]
+MAGNITUDES = [-0.7, 1.0]
 
 
 def bare_margin(model, question, tokens, intervention, magnitude):
@@ -60,9 +60,9 @@ def model(request):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("positions", [name for name in POSITIONS if name not in ("generated", "uncertain")])
+@pytest.mark.parametrize("positions", [name for name in POSITIONS if name not in ("all", "generated", "uncertain")])
 def test_a_sweep_of_any_intervention_equals_bare_hooks(model, operator, positions):
-    """At one layer and at several, in one sweep."""
+    """At one layer and at several, in one sweep; where one answer is read, `all` is the same as `prompt`."""
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     asked = [
         Intervention.of(*vectors_at(model, layers), operator=operator, positions=positions)
@@ -76,6 +76,9 @@ def test_a_sweep_of_any_intervention_equals_bare_hooks(model, operator, position
                 expected = bare_margin(model, question, prompts.tokens, intervention, magnitude)
                 found = margins[intervention.intervention_id, question.id, magnitude]
                 assert found == pytest.approx(expected, abs=2e-4)
+    if positions == "prompt":
+        everywhere = [Intervention.of(*each.vectors, operator=operator, positions="all") for each in asked]
+        np.testing.assert_allclose(sweep(model, prompts, everywhere, MAGNITUDES).table["margin"], table["margin"])
 
 
 @pytest.mark.parametrize("positions", ["generated", "uncertain"])

@@ -353,7 +353,7 @@ def scan_of(monkeypatch, gains, unit):
     """A scan in which a push of one residual norm at a layer raises every margin by that layer's gain."""
     model = tiny_model("llama")
 
-    def simulated(model, prompts, candidates, grids, progress):
+    def simulated(model, candidates, prompts, grids, progress):
         parts = []
         for each in candidates:
             (vector,) = each.vectors

@@ -14,7 +14,7 @@ from verdict_tables import plain_sweep, simulated
 
 from onedial.core import InputError
 from onedial.scale import threshold_table
-from onedial.verdict import dial_of_grid, match_targets, simulation, sweep_grid
+from onedial.verdict import dial_of_grid, judge, match_targets, simulation, sweep_grid
 
 HEADER = (
     "model framing family status n_fitting n_test n_unread_fitting n_unread_test yes_rate threshold threshold_se "
@@ -290,3 +290,26 @@ def test_the_dials_order_and_the_margins_are_compared_on_the_questions_that_have
         known = both & ~np.isnan(given)
         assert row["order_auc"] == pytest.approx(roc_auc_score(given[known], ease[known]))
         assert row["order_auc_unsteered"] == pytest.approx(roc_auc_score(given[known], margins[known]))
+
+
+def test_wordings_of_one_question_are_drawn_together():
+    """Five wordings that are answered alike tell as much as one: intervals are those of a fifth of the questions."""
+    rng, magnitudes = np.random.default_rng(0), np.linspace(-2, 2, 9)
+    one = np.repeat(np.arange(60), 5)
+    splits = np.repeat(np.tile(["extraction", "fitting", "test", "test"], 15), 5)
+    sweep = plain_sweep(rng.standard_normal(60)[one][:, None] + magnitudes, splits, magnitudes)
+    panel = pd.DataFrame(
+        (rng.standard_normal((60, 6)) > np.linspace(-0.8, 0.8, 6))[one].astype(float),
+        [f"q{number}" for number in range(300)],
+        list("abcdef"),
+    )
+    wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(60)]
+    told = match_targets(sweep, panel, wordings=wordings, n_bootstrap=399)
+    untold = match_targets(sweep, panel, n_bootstrap=399)
+    assert untold.evidence.wordings is None
+    wide, narrow = ((each.table["kappa_high"] - each.table["kappa_low"]).mean() for each in (told, untold))
+    assert wide / narrow == pytest.approx(np.sqrt(5), rel=0.2)
+    found, narrow = (judge(each, 199, 199, line_permutations=19) for each in (told, untold))
+    assert found.signal.se / narrow.signal.se == pytest.approx(np.sqrt(5), rel=0.2)
+    assert found.prediction.bits.se / narrow.prediction.bits.se == pytest.approx(np.sqrt(5), rel=0.25)
+    assert found.signal.null_95 > 1.5 * narrow.signal.null_95

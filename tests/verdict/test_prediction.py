@@ -11,10 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from verdict_tables import simulated
 
 from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
+from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE
-from onedial.verdict.prediction.sources import MEAN, SHARED
+from onedial.verdict.prediction.sources import MEAN, SHARED, Ground
+from onedial.verdict.rivals.rivals import Material
 
 ONE_ORDER = (DIAL, MEAN, SHARED)
 
@@ -29,9 +31,10 @@ def flat(n_targets, variance=1e8):
     return Prior(np.zeros((n_targets, 2)), np.full((n_targets, 2), variance))
 
 
-def matched(kind="dial order", n_targets=12, n_questions=400, **options):
+def matched(kind="dial order", n_targets=12, n_questions=400, topics=None, **options):
     sweep, panel = simulated(kind, n_targets=n_targets, n_questions=n_questions, **options)
-    return match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=19)
+    models = simulation.framings_of(panel.columns)
+    return match_targets(sweep, panel, respondents=models, topics=topics, n_bootstrap=19)
 
 
 def test_under_a_flat_prior_a_place_is_that_of_logistic_regression():
@@ -108,7 +111,9 @@ def test_no_test_answer_of_a_target_is_used_to_predict_it():
 
 
 def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict():
-    found, table = predict(matched(), ground_of(matched()), (10, 50, ALL), n_bootstrap=199)
+    sweep, _ = simulated("dial order", n_targets=12)
+    matches = matched(topics=sweep.drop_duplicates("question_id").set_index("question_id")["topic"])
+    found, table = predict(matches, ground_of(matches), (10, 50, ALL), n_bootstrap=199)
     assert found.n_predicted == found.n_models == 4
     assert found.suffices
     assert 0.8 < found.share.low < found.share.estimate
@@ -132,6 +137,24 @@ def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
     assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.estimate)
     p = stats.norm.sf([own["bits"] / (own["high"] - own["low"]) * 3.92 for own in found.models.values()])
     np.testing.assert_allclose(p, [own["p"] for own in found.models.values()], atol=0.02)
+
+
+def test_what_is_told_of_questions_that_read_alike_is_the_share_of_neighbours_of_one_topic_where_topics_are_all():
+    """Texts of a topic share two words, so that all neighbours are of one topic."""
+    rng = np.random.default_rng(0)
+    topic = np.repeat(np.arange(40), 10)
+    shared, own = stats.zscore(rng.standard_normal(40))[topic], stats.zscore(rng.standard_normal(400))
+    texts = [f"{'abcdefghij'[one // 10] * 4}{'klmnopqrst'[one % 10] * 4} {number}" for number, one in enumerate(topic)]
+    judged = np.arange(6)
+    for signal, told in ((shared, 1.0), (own, 0.0), ((shared + own) / np.sqrt(2), 0.5)):
+        given = pd.DataFrame(signal[:, None] + 0.5 * rng.standard_normal((400, 6)) > np.linspace(-1, 1, 6), dtype=float)
+        material = Material(texts, np.full(400, ""), np.full(400, "test"), given, judged.astype(str), own)
+        estimate, low, high = told_of_alike(Ground(material, signal), judged, 199, 0)
+        assert low < estimate < high
+        assert estimate == pytest.approx(told, abs=0.12)
+    nothing = dataclasses.replace(material, texts=[])
+    assert np.isnan(told_of_alike(Ground(nothing, signal), judged, 199, 0)).all()
+    assert np.isnan(told_of_alike(Ground(material, -signal), judged, 199, 0)).all()
 
 
 def test_one_base_model_predicts_nothing_since_it_has_no_other():

@@ -277,3 +277,31 @@ def test_a_bootstrap_over_topics_draws_them_whole_and_as_often_as_questions_on_a
         own = weights[:, groups == group]
         assert (own == own[:, :1]).all()
         assert own[:, 0].mean() == pytest.approx(1, abs=0.06)
+
+
+def test_groups_take_the_place_of_groups_as_large_in_their_own_stratum():
+    groups = np.r_[np.repeat(np.arange(20), 3), 20 + np.arange(30)]
+    strata = np.r_[np.repeat([0, 1], 30), np.repeat([0, 1], 15)]
+    rows = permuted_rows(90, 200, np.random.default_rng(0), strata, groups)
+    assert (np.sort(rows, axis=1) == np.arange(90)).all()
+    assert (strata[rows] == strata).all()
+    taken = groups[rows][:, :60].reshape(200, 20, 3)
+    assert (taken == taken[..., :1]).all()
+    assert (taken < 20).all()
+    assert np.abs((taken[:, :10, 0] == 3).mean(axis=0) - 1 / 10).max() < 0.07
+    assert len({tuple(own) for own in (rows[:, :3] % 3).tolist()}) == 6  # in any order within a group
+
+
+@pytest.mark.parametrize("sizes", [np.full(30, 5), np.arange(30) % 7 + 1])
+def test_p_is_as_often_low_as_it_should_be_where_wordings_of_one_question_are_answered_alike(sizes):
+    rng, groups, found = np.random.default_rng(0), np.repeat(np.arange(30), sizes), []
+    for seed in range(200):
+        one, other = (np.sqrt(0.9) * rng.standard_normal(30)[groups] for _ in range(2))
+        one, other = (part + np.sqrt(0.1) * rng.standard_normal(len(groups)) > 0 for part in (one, other))
+        subject, given, models = one[:, None].astype(float), other[:, None].astype(float), np.array(["a"])
+        observed = nulls.signal(subject, given, models)
+        drawn = [nulls.signal_null(subject, given, models, 99, seed, None, by) for by in (groups, None)]
+        found.append([p_value(observed, null) <= 0.05 for null in drawn])
+    together, apart = np.mean(found, axis=0)
+    assert together <= 0.09
+    assert apart > 0.1

@@ -43,6 +43,10 @@ def steered_matches():
     return match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=199)
 
 
+def topics_of(sweep):
+    return sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
+
+
 def drawn_controls(matches, **columns):
     """A control table of 99 drawn directions that are worse than the vector in everything, but for what is given."""
     own = judge(matches, N, N).direction.own
@@ -68,14 +72,12 @@ def drawn_controls(matches, **columns):
 def test_targets_made_by_steering_are_reproduced_and_a_shift_of_the_cut_is_recognised_as_such():
     sweep, _ = simulated(n_questions=800, reordering=0.9)
     panel = simulation.dial_order_targets(np.random.default_rng(1), sweep, 12, noise=0.3)
-    found = judge(match_targets(sweep, panel, n_bootstrap=19))
+    found = judge(match_targets(sweep, panel, topics=topics_of(sweep), n_bootstrap=19))
     assert (found.reproduced, found.dial, found.push) == ("reproduced", verdict.TOWARDS, "untested")
     assert found.sentence.startswith("reproduced; 12 of 12 base models are predicted")
-    assert found.sentence.endswith(
-        "towards the targets; whether another push does as well is untested; no topics known"
-    )
+    assert found.sentence.endswith("towards the targets; whether another push does as well is untested")
     only_shifts, panel = simulated("moved cut", reordering=0.0)
-    found = judge(match_targets(only_shifts, panel, n_bootstrap=19))
+    found = judge(match_targets(only_shifts, panel, topics=topics_of(only_shifts), n_bootstrap=19))
     assert (found.reproduced, found.dial) == ("reproduced", verdict.MOVED_CUT)
     assert found.order.rho > 0.999
     assert found.order.estimate == pytest.approx(0, abs=1e-3)
@@ -284,6 +286,29 @@ def test_a_signal_is_said_without_topics_only_with_a_flag_and_no_signal_needs_no
     assert (unrelated.reproduced, unrelated.flags) == (verdict.NOT_REPRODUCED, [])
 
 
+def test_where_no_question_names_a_topic_nothing_is_reproduced_unless_texts_show_that_topics_are_not_all():
+    """Questions of one topic share a word. The dial's order is its topic's alone, or each question's own."""
+    rng, magnitudes = np.random.default_rng(0), np.linspace(-2.5, 2.5, 41)
+    topic, own = np.repeat(np.arange(20), 20), rng.standard_normal(400)
+    words = ["river", "opera", "planet", "football", "king", "enzyme", "engine", "poem", "cheese", "bridge"]
+    words += ["saint", "guitar", "volcano", "senator", "virus", "triangle", "desert", "painter", "whale", "verb"]
+    texts = [f"about the {words[place]}, number {rng.integers(10**6)}" for place in topic]
+    for ease, reproduced in ((rng.standard_normal(20)[topic], verdict.NOT_ENOUGH), (own, verdict.REPRODUCED)):
+        margins = ease[:, None] + 0.2 * own[:, None] + magnitudes
+        sweep = plain_sweep(margins, np.tile(["extraction", "fitting", "test", "test"], 100), magnitudes)
+        noise, cuts = rng.standard_normal((400, 9)), np.linspace(-1, 1, 9)
+        panel = pd.DataFrame((ease[:, None] + 0.7 * noise > cuts).astype(float), [f"q{n}" for n in range(400)])
+        matches = match_targets(sweep, panel.rename(columns=lambda name: f"target {name}"), n_bootstrap=19)
+        shown = [texts[int(name[1:])] for name in matches.evidence.dial.questions]
+        found = judge(matches, N, N, texts=shown)
+        assert (found.reproduced, found.flags) == (reproduced, [verdict.TOPICS_UNKNOWN])
+        untold = judge(matches, N, N)
+        assert untold.reproduced == verdict.NOT_ENOUGH
+        assert np.isnan(untold.prediction.alike.high)
+        named = pd.Series(topic.astype(str), panel.index)
+        assert judge(match_targets(sweep, panel, topics=named, n_bootstrap=19), N, N, texts=shown).prediction.topics
+
+
 def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(steered_matches):
     sweep, panel = simulated(n_questions=800)
     assert judge(match_targets(sweep, panel, n_bootstrap=19), N, N).flags == [verdict.TOPICS_UNKNOWN]
@@ -381,7 +406,7 @@ def test_the_detectable_gain_shrinks_with_the_root_of_the_number_of_questions():
 @pytest.mark.slow
 def test_a_signal_of_about_the_detectable_size_is_found_about_four_times_in_five():
     weak = simulation.Scenario("moved cut", {"reordering": 0.4}, {"noise": 4.3})
-    matches = [match_targets(*weak.draw(seed, 120, 6), n_bootstrap=19) for seed in range(30)]
+    matches = [match_targets(*weak.draw(seed, 120, 6), n_bootstrap=19) for seed in range(20)]
     found = [judge(each, N, 199).signal for each in matches]
     assert np.mean([each.estimate for each in found]) == pytest.approx(
         np.mean([each.detectable for each in found]), abs=0.02
@@ -459,16 +484,16 @@ def test_a_dial_that_turns_back_takes_no_target_out_of_the_verdict():
 @pytest.mark.parametrize(
     ("scenario", "reproduced", "dials", "at_least"),
     [
-        ("unrelated", {verdict.NOT_REPRODUCED}, set(DIALS), 8),
-        ("base rates", {verdict.NOT_REPRODUCED}, set(DIALS), 8),
-        ("pure shift", {verdict.REPRODUCED}, {verdict.MOVED_CUT}, 9),
-        ("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}, 9),
-        ("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS), 9),
+        ("unrelated", {verdict.NOT_REPRODUCED}, set(DIALS), 4),
+        ("base rates", {verdict.NOT_REPRODUCED}, set(DIALS), 4),
+        ("pure shift", {verdict.REPRODUCED}, {verdict.MOVED_CUT}, 5),
+        ("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}, 5),
+        ("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS), 5),
     ],
 )
 def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced, dials, at_least):
     told = []
-    for seed in range(10):
+    for seed in range(6):
         sweep, panel = simulation.SCENARIOS[scenario].draw(seed, 300, 12)
         topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
         matches = match_targets(sweep, panel, topics=topics, n_bootstrap=19, seed=seed)

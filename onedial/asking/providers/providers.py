@@ -73,7 +73,7 @@ class ProviderRespondent:
 
     Args:
         settings: where it is and how it is asked.
-        sample: the how-manieth time the same is asked; another one is never answered from the cache of the first.
+        sample: which repeat of the same prompt this is; another one is never answered from the cache of the first.
         logs: folder for inspect_ai's logs; None keeps none.
         logprobs: ask for the first tokens' probabilities where an instrument reads tokens. Some models refuse requests
             that do.
@@ -243,7 +243,7 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
     name = respondent.settings.model
     for status, what in _REFUSED.items():
         if error.startswith(f"{status} "):
-            raise InputError(f"{name}: the server {what} ({error}); correct it, and go on with --resume") from None
+            raise InputError(f"{name}: the server {what} ({error}); correct it, and continue with --resume") from None
     if n_failed >= _NO_USE:
         raise InputError(
             f"{name}: {n_failed} requests failed and none was answered, the last by {error}; mend that first"

@@ -1,6 +1,8 @@
 """Reading a run's files back: a file that is missing or broken gives one sentence."""
 
+import fnmatch
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,18 @@ import pandas as pd
 from onedial.core.csv_cells import from_csv_cell, with_cells, write_csv
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
+from onedial.core.run.lock import LOCKS
 
 TEMPORARY = ".*.part*"  # as onedial.core.atomic_path names them
+
+
+def finished_files(folder: Path, links: bool = False) -> Iterator[Path]:
+    """Every file of a folder that is whole: no temporary one, no lock, and no link unless these are asked for."""
+    for file in folder.rglob("*"):
+        if not any(fnmatch.fnmatch(file.name, pattern) for pattern in (TEMPORARY, LOCKS)) and (
+            (links and file.is_symlink()) or (file.is_file() and not file.is_symlink())
+        ):
+            yield file
 
 
 def read_json(path: Path) -> dict[str, Any]:

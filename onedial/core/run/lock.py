@@ -55,6 +55,34 @@ class RunLock:
             os.close(descriptor)
 
 
+def is_held(folder: Path) -> bool:
+    """Whether a process is writing in the folder, for whoever only looks.
+
+    Where a lock file lies without its process, as a kill leaves it, it is shared for the moment that this takes.
+    """
+    return any(_is_held(file) for file in folder.glob(LOCKS))
+
+
+def _is_held(file: Path) -> bool:
+    if os.name != "posix":
+        return True
+    import fcntl
+
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # released meanwhile, or no lock file
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _locked_folder(folder: Path, alone: bool) -> int | None:
     """A descriptor of the folder that holds the lock: taken alone by the first process, and shared from then on."""
     if os.name != "posix":

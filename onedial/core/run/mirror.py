@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from onedial.core.errors import InputError
 from onedial.core.files import path_inside
-from onedial.core.processes import say
+from onedial.core.pulse import say
 from onedial.core.run.configuration import FILE as CONFIGURATION
-from onedial.core.run.files import TEMPORARY
+from onedial.core.run.files import TEMPORARY, finished_files
 from onedial.core.run.lock import LOCKS
 
 EVERY = 20.0
@@ -140,13 +140,10 @@ class Mirror:
     def _stamps(self) -> dict[str, Stamp]:
         """Name -> (time of change, size) of every finished file."""
         found = {}
-        for file in self.folder.rglob("*"):
-            if any(fnmatch.fnmatch(file.name, pattern) for pattern in (TEMPORARY, LOCKS)):
-                continue
+        for file in finished_files(self.folder):
             try:
-                if file.is_file() and not file.is_symlink():
-                    stat = file.stat()
-                    found[file.relative_to(self.folder).as_posix()] = (stat.st_mtime_ns, stat.st_size)
+                stat = file.stat()
+                found[file.relative_to(self.folder).as_posix()] = (stat.st_mtime_ns, stat.st_size)
             except FileNotFoundError:
                 continue  # renamed or removed since it was listed
         return found

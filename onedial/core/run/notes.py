@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from onedial.core.notices import noticed
-from onedial.core.processes import say
+from onedial.core.pulse import say
 from onedial.core.run.run import Run
 
 

@@ -27,7 +27,7 @@ def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every dr
     group = parser.add_argument_group("run")
     group.add_argument("--seed", type=natural, default=0, help=f"{seed} (%(default)s)")
     group.add_argument("--out", metavar="DIR", help="folder of the run (runs/<time>-<name>-<configuration>)")
-    group.add_argument("--resume", action="store_true", help="go on with a run that was broken off")
+    group.add_argument("--resume", action="store_true", help="continue an interrupted run")
     group.add_argument(
         "--mirror", metavar="ADDRESS", help="keep a copy of --out there (s3://, gs://, a folder); --resume fetches it"
     )

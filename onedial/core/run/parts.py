@@ -1,6 +1,6 @@
 """A table on disk that grows while the work goes on: numbered parts, each whole or absent, that together are one table.
 
-A row is known by its key. What stands in a part is done: a run that was broken off asks for the rest alone.
+A row is known by its key. What stands in a part is done: an interrupted run asks for the rest alone.
 """
 
 import re
@@ -11,6 +11,8 @@ import pandas as pd
 
 from onedial.core.errors import InputError
 from onedial.core.run.files import read_table, write_table
+
+PART = "part-*.parquet"
 
 
 class Parts:
@@ -46,7 +48,7 @@ class Parts:
         return final
 
     def read(self) -> pd.DataFrame:
-        """All parts as one table, in an order that does not depend on how often the run was broken off.
+        """All parts as one table, in an order that does not depend on how often the run was interrupted.
 
         Raises:
             InputError: a part cannot be read, or rows stand there more than once (two programs wrote at once).
@@ -73,4 +75,4 @@ class Parts:
 
     def files(self) -> list[Path]:
         """The parts in the order of writing; temporary files are none."""
-        return sorted(self.folder.glob("part-*.parquet"))
+        return sorted(self.folder.glob(PART))

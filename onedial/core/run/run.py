@@ -1,8 +1,8 @@
 """A run on disk: a folder from which everything that a program said can be computed again.
 
-    config.yaml     every option of the run             manifest.json   where it comes from
-    (`onedial.core.run.manifest`) log.txt         what was done when                  and the program's own tables,
-    parts and texts
+    config.yaml     every option of the run         manifest.json   where it comes from (`onedial.core.run.manifest`)
+    log.txt         what was done when              sha256.txt      a hash of each file (`onedial.core.run.hashes`)
+    and the program's own tables, parts and texts
 
 Every file is complete or absent: it is written under a temporary name and renamed. A run that was killed leaves at
 most temporary files, which are ignored by all readers and removed on resume. One process writes at a time
@@ -15,6 +15,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,15 +26,18 @@ from onedial.core.errors import InputError
 from onedial.core.files import refuse_links_outwards, write_json, write_text
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
+from onedial.core.pulse import at_work
 from onedial.core.run import provenance
 from onedial.core.run.configuration import FILE as CONFIGURATION
 from onedial.core.run.configuration import WITHOUT_EFFECT, configuration_hash, first_difference
 from onedial.core.run.files import TEMPORARY, read_json, read_table, same_content, write_table
-from onedial.core.run.lock import LOCKS, RunLock
+from onedial.core.run.hashes import FILE as HASHES
+from onedial.core.run.hashes import GROWING, FileHashes
+from onedial.core.run.lock import LOCKS, RunLock, is_held
 from onedial.core.run.manifest import FILE as MANIFEST
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.mirror import Mirror
-from onedial.core.run.parts import Parts
+from onedial.core.run.parts import PART, Parts
 
 RUNS = Path("runs")
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # s3:/bucket/run, as a Path writes it; a drive has one letter
@@ -74,6 +78,7 @@ class Run:
         self.config = _read_configuration(self.path)
         Manifest.read(self.path)  # refuses what this version cannot read
         self._lock: RunLock | None = None
+        self._hashes: FileHashes | None = None  # of the first process that writes
         self._mirror: Mirror | None = None
         self._watchers: list[Watcher] = []
         self._files: set[Path] | None = None  # that this process has made in a run that it began itself
@@ -129,6 +134,7 @@ class Run:
             run = cls(path)
             _refuse_other(run, configuration, may_change)
             refuse_links_outwards(path)
+            _refuse_changed_parts(FileHashes(path))
             return run.manifest.facts
         _leftovers(path)
         _try(path)
@@ -154,8 +160,8 @@ class Run:
         manifest.write(path)
         _write_configuration(path, configuration)
         run = cls(path)
-        run._lock, run._folder_is_new = lock, folder_is_new
-        run._files = {path / MANIFEST, path / CONFIGURATION, path / "log.txt"}
+        run._lock, run._folder_is_new, run._hashes = lock, folder_is_new, FileHashes(path)
+        run._files = {path / MANIFEST, path / CONFIGURATION, path / HASHES, path / "log.txt"}
         run.log(f"run begun: {manifest.command}")
         return run
 
@@ -164,12 +170,15 @@ class Run:
         """An existing run, whatever its configuration: to read it, or with `write` to change it as its one writer.
 
         Raises:
-            InputError: no folder, or no run in it; with `write`, another process is writing, or a link leads out.
+            InputError: no folder, or no run in it; with `write`, another process is writing, a link leads out, or a
+                part of a table is not as the run wrote it.
         """
         run = cls(path)
         if write:
             refuse_links_outwards(run.path)
+            hashes = _refuse_changed_parts(FileHashes(run.path))
             run._lock = RunLock(run.path)
+            run._go_on_listing(hashes)
         return run
 
     @classmethod
@@ -187,11 +196,11 @@ class Run:
     def resume(
         cls, path: Path | str, program: str, configuration: Mapping[str, Any], may_change: Collection[str] = ()
     ) -> "Run":
-        """Go on with a run that was broken off; a missing or empty folder (killed at once) begins a new run.
+        """Continue an interrupted run; a missing or empty folder (killed at once) begins a new run.
 
         Raises:
             InputError: the stored configuration differs in a key that changes results, another process is still
-                writing the run, or a link in it leads out.
+                writing the run, a link in it leads out, or a part of a table is not as the run wrote it.
         """
         path = Path(path)
         if not (path / CONFIGURATION).exists():
@@ -199,7 +208,9 @@ class Run:
         run = cls(path)
         _refuse_other(run, configuration, may_change)
         refuse_links_outwards(path)
+        hashes = _refuse_changed_parts(FileHashes(path))
         run._lock = RunLock(path)
+        run._go_on_listing(hashes)
         run.config |= {name: plain(configuration[name]) for name in may_change if name in configuration}
         _write_configuration(path, run.config)
         for leftover in path.rglob(TEMPORARY):
@@ -208,12 +219,18 @@ class Run:
         now = {"at": provenance.utc_now(), **provenance.git_state()}
         replace(manifest, resumed=[*manifest.resumed, now]).write(path)
         run.log("run resumed")
+        run._list_files()
         return run
 
     @staticmethod
     def is_at(path: Path | str) -> bool:
         """Whether the folder holds a run."""
         return all((Path(path) / name).is_file() for name in (CONFIGURATION, MANIFEST))
+
+    @staticmethod
+    def is_held(path: Path | str) -> bool:
+        """Whether a process is writing the run right now."""
+        return is_held(Path(path))
 
     def watched_by(self, watcher: Watcher) -> None:
         """From now on `watcher` is told of every stage, and of the end."""
@@ -225,7 +242,14 @@ class Run:
         mirror.start()
 
     def release(self) -> None:
-        """Give up the right to write, at the end of the work; the end of the process does the same."""
+        """List the files as they are now, and give up the right to write; the end of the process does the latter."""
+        try:
+            self._list_files()
+        finally:
+            self._hashes = None
+            self._let_go()
+
+    def _let_go(self) -> None:
         if self._mirror is not None:
             self._mirror.stop()
             self._mirror = None
@@ -242,7 +266,8 @@ class Run:
         watchers, self._watchers = self._watchers, []
         for watcher in watchers:
             watcher.run_withdrawn()
-        self.release()
+        self._hashes = None
+        self._let_go()
         self._take_back()
         if mirror is not None:
             mirror.stop()
@@ -327,7 +352,8 @@ class Run:
         self.log(f"{name}: started")
         started, begin, completed = provenance.utc_now(), time.perf_counter(), False
         try:
-            yield
+            with at_work(name, announce=False):
+                yield
             completed = True
         finally:
             seconds = round(time.perf_counter() - begin, 3)
@@ -335,6 +361,7 @@ class Run:
             manifest = self.manifest
             replace(manifest, stages=[*manifest.stages, entry]).write(self.path)
             self.log(f"{name}: {'done' if completed else 'broken off'} after {seconds:.1f} s")
+            self._list_files()
         for watcher in self._watchers:
             watcher.stage_ended(name, seconds)
 
@@ -406,6 +433,19 @@ class Run:
         """The table that grows in the folder `name`."""
         return Parts(self.path / name, columns, key)
 
+    def _list_files(self) -> None:
+        if self._hashes is not None:
+            self._hashes.write()
+
+    def _go_on_listing(self, hashes: FileHashes) -> None:
+        """Note which files are not as they were listed, before they are listed anew."""
+        if changed := [name for name in hashes.changed() if not any(fnmatch(name, growing) for growing in GROWING)]:
+            self.note(
+                f"{len(changed)} files were not as this run had listed them when it was opened to go on (somebody "
+                f"changed them, or it was killed while it wrote them again): {', '.join(changed)}"
+            )
+        self._hashes = hashes
+
     def _making(self, name: str) -> Path:
         if self._files is not None:
             self._files.add(self.path / name)
@@ -459,6 +499,16 @@ def _try(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
         each.rmdir()
+
+
+def _refuse_changed_parts(hashes: FileHashes) -> FileHashes:
+    """Raise InputError where a part of a table, which is never written twice, is not as it was listed."""
+    if parts := hashes.changed(f"*/{PART}"):
+        raise InputError(
+            f"{hashes.folder / parts[0]} is not as this run wrote it; restore it from a copy, or delete it and pass "
+            "--resume, which makes it again"
+        )
+    return hashes
 
 
 def _write_configuration(path: Path, configuration: Mapping[str, Any]) -> None:

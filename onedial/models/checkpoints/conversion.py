@@ -50,7 +50,7 @@ def converted_once(
     if holds_conversion(folder, sha256):
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.with_name(f".{folder.name}.lock"), folder.name):
+    with locked(folder.with_name(f".{folder.name}.lock"), folder.name):
         if holds_conversion(folder, sha256):
             return folder
         for leftover in folder.parent.glob(f".{folder.name}-*"):  # of a start that was killed: the lock is ours now
@@ -68,7 +68,8 @@ def converted_once(
 
 
 @contextmanager
-def _locked(path: Path, name: str) -> Iterator[None]:
+def locked(path: Path, name: str) -> Iterator[None]:
+    """While it lasts, no other start prepares the model of this name; says so where it has to wait."""
     lock = FileLock(path)
     try:
         lock.acquire(timeout=0)

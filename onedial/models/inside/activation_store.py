@@ -5,7 +5,7 @@
 
 A tensor is named after its site and position, `blocks.12.hook_out@last`, and stands in the file by itself: one layer is
 read without touching the others, through the operating system's cache, which all processes share. A shard is complete
-or absent, so that a reading that was broken off goes on (`onedial.models.store_activations`). Values keep the model's
+or absent, so that an interrupted reading continues (`onedial.models.store_activations`). Values keep the model's
 dtype; they come out as float32.
 """
 
@@ -89,13 +89,13 @@ class ActivationStore:
         """A finished store.
 
         Raises:
-            InputError: no store, one of another format, or one that was broken off.
+            InputError: no store, one of another format, or one that was interrupted.
         """
         store = cls(folder)
         if left := len(store.question_ids) - len(store.done()):
             raise InputError(
                 f"{folder} holds {len(store.done())} of {len(store.question_ids)} questions and lacks {left}; read the "
-                "rest with store_activations, which goes on where it was broken off"
+                "rest with store_activations, which continues where it was interrupted"
             )
         return store
 

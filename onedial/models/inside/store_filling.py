@@ -1,6 +1,6 @@
 """Fill an activation store: every question once, batch by batch, saved as it goes.
 
-The batches are those of all questions, so that a reading that was broken off ends with the same bits as an unbroken
+The batches are those of all questions, so that an interrupted reading ends with the same bits as an unbroken
 one, and at the last position with those of `read_activations`. Several processes share the batches out.
 """
 

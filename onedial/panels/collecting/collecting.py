@@ -5,7 +5,7 @@ the wording, the model or its settings changes the hash, so that a collection ma
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from onedial.asking import (
     MEASUREMENT_COLUMNS,
     NUMBERS,
     Asking,
-    Attempt,
     Instrument,
     ProviderRespondent,
     Question,
@@ -28,7 +27,8 @@ from onedial.asking import (
     reasoned,
 )
 from onedial.core import Ledger, notice, one_line, sha256_of_text
-from onedial.panels.collecting.costs import Budget, believed, most_tokens_of
+from onedial.panels.collecting.accounts import LedgerAccount
+from onedial.panels.collecting.costs import Budget
 from onedial.panels.collecting.model_changes import PROBE, PROBES
 from onedial.panels.collecting.respondent_files import RespondentModel
 
@@ -103,7 +103,7 @@ def latest(rows: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Pending:
-    """What one entry is still to be asked with one instrument, the same how-manieth time."""
+    """What one entry is still to be asked with one instrument, the same repeat."""
 
     entry: RespondentModel
     instrument: Instrument
@@ -138,7 +138,7 @@ def probes_for(entries: Iterable[RespondentModel], start: int) -> list[Pending]:
     """The probe questions, for each entry behind a provider that is asked anything now.
 
     Args:
-        start: the how-manieth time the collection is begun, from 0.
+        start: how often the collection was started before.
     """
     own = {entry.label: entry for entry in entries if entry.provider is not None}
     return [Pending(entry, PROBE, start, list(PROBES)) for entry in own.values()]
@@ -198,68 +198,17 @@ def _round(
         prompts = [chunk.instrument.prompt(question.text) for question in chunk.questions]
         work.append(Asking(respondent, prompts, chunk.instrument))
 
-    return answers_side_by_side(work, _Account(chunks, work, keep, ledger, budget))
+    def about(place: int, at: int) -> dict[str, Any]:
+        chunk, question = chunks[place], chunks[place].questions[at]
+        key = (chunk.respondent, question.id, *_asked(chunk, question))
+        return dict(zip(ANSWER, key, strict=True)) | {"instrument": chunk.instrument.name}
 
+    def kept(place: int, response: Response) -> dict[str, Any]:
+        keep(_row(chunks[place], response))
+        return {}
 
-class _Account:
-    """Notes each attempt in the ledger and sets money aside for it (`onedial.asking.Account`)."""
-
-    def __init__(
-        self,
-        chunks: Sequence[Pending],
-        work: Sequence[Asking],
-        keep: Callable[[dict[str, Any]], None],
-        ledger: Ledger,
-        budget: Budget | None,
-    ) -> None:
-        self._chunks, self._work, self._keep, self._ledger, self._budget = chunks, work, keep, ledger, budget
-        self._names: dict[tuple[int, int], str] = {}
-
-    def _most(self, place: int, at: int) -> tuple[int, int]:
-        asking = self._work[place]
-        return most_tokens_of(asking.prompts[at]), asking.respondent.room(asking.instrument)
-
-    def permits(self, place: int, at: int) -> bool | None:
-        price = self._chunks[place].entry.price
-        if self._budget is None or price is None:
-            return True
-        return self._budget.permits((place, at), price.of(*self._most(place, at)))
-
-    def begins(self, place: int, at: int) -> None:
-        chunk = self._chunks[place]
-        question = chunk.questions[at]
-        most_in, most_out = self._most(place, at)
-        key = dict(zip(ANSWER, (chunk.respondent, question.id, *_asked(chunk, question)), strict=True))
-        self._names[place, at] = self._ledger.begin(
-            **key, instrument=chunk.instrument.name, most_in=most_in, most_out=most_out
-        )
-
-    def ended(self, place: int, attempt: Attempt) -> None:
-        chunk, response = self._chunks[place], attempt.response
-        at = response.place
-        if (place, at) not in self._names:  # out of the cache: nothing was paid, and it counts as having begun now
-            self.begins(place, at)
-        tokens: tuple[float | None, float | None] = (response.tokens_in, response.tokens_out)
-        if not believed(*tokens, *self._most(place, at)):
-            tokens = (None, None)
-            response = replace(response, tokens_in=None, tokens_out=None)
-        if attempt.refused or not attempt.sent:
-            tokens = (0, 0)
-        if not response.error:  # on the disk before its attempt has ended: a kill between the two loses nothing
-            self._keep(_row(chunk, response))
-        failed = "refused" if attempt.refused or not attempt.sent else "failed"
-        self._ledger.end(
-            self._names.pop((place, at)),
-            outcome=failed if response.error else "answered" if attempt.sent else "cached",
-            answered_at=response.answered_at,
-            tokens_in=tokens[0],
-            tokens_out=tokens[1],
-            error=response.error,
-        )
-        price = chunk.entry.price
-        if self._budget is not None and price is not None:
-            cost = None if tokens[0] is None or tokens[1] is None else price.of(tokens[0], tokens[1])
-            self._budget.settle((place, at), cost)
+    prices = [chunk.entry.price for chunk in chunks]
+    return answers_side_by_side(work, LedgerAccount(work, prices, about, kept, ledger, budget))
 
 
 def _asked(chunk: Pending, question: Question) -> tuple[str, int]:

@@ -87,7 +87,7 @@ class Collection:
         stored = latest(self.parts.read()).astype({"sample": int}).set_index(ANSWER)
         here = index.isin(stored.index)
         if not here.all() and not may_lack:
-            raise InputError(f"{self.parts.folder} lacks {(~here).sum()} of {len(index)} answers; go on with --resume")
+            raise InputError(f"{self.parts.folder} lacks {(~here).sum()} of {len(index)} answers; pass --resume")
         found = stored.loc[index[here]].reset_index()
         return found.assign(label=[label for label, is_here in zip(keys.values(), here, strict=True) if is_here])
 

@@ -18,6 +18,7 @@ from onedial.core import InputError
 from onedial.panels.formats.records import (
     APPLICATION,
     EVALUATION,
+    FIRST_LINE,
     NAN,
     UNREAD,
     LogChoices,
@@ -38,7 +39,7 @@ def is_mine(path: Path) -> bool:
     if path.suffix != ".jsonl" or not path.is_file():
         return False
     with path.open(encoding="utf-8", errors="replace") as file:
-        start = file.readline()
+        start = file.readline(FIRST_LINE)
     return all(f'"{key}"' in start for key in ("schema_version", "evaluation_id", "sample_id"))
 
 

@@ -96,7 +96,7 @@ def _read_zip(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
     members = zip_members(path)
     if _HEADER not in members:
         raise InputError(
-            f"{path} has no {_HEADER}: it is no Inspect log, or its run was broken off; finish that with "
+            f"{path} has no {_HEADER}: it is no Inspect log, or its run was interrupted; finish that with "
             "`inspect eval-retry`"
         )
     header = _parse(read_member(path, members[_HEADER]), f"{path}, {_HEADER}")

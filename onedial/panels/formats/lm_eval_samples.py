@@ -17,6 +17,7 @@ from typing import Any
 from onedial.asking import NO_VARIANTS, YES_VARIANTS
 from onedial.core import InputError
 from onedial.panels.formats.records import (
+    FIRST_LINE,
     LogChoices,
     LogRecord,
     LogRun,
@@ -39,7 +40,7 @@ def is_mine(path: Path) -> bool:
     if path.suffix != ".jsonl" or not path.is_file():
         return False
     with path.open(encoding="utf-8", errors="replace") as file:
-        start = file.readline()
+        start = file.readline(FIRST_LINE)
     return all(f'"{key}"' in start for key in ("doc_id", "resps", "arguments"))
 
 

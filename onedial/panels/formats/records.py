@@ -11,13 +11,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from onedial.core import InputError, one_line
+from onedial.core import InputError, one_line, refuse_large
 
 NAN = float("nan")
 APPLICATION = "onedial"
 """How an export of ours names itself."""
 EVALUATION = "says it can answer"
 """How it names what was asked."""
+FIRST_LINE = 1 << 24
+"""Characters of a file's first line that are looked at to tell its format."""
 UNREAD = "unread"
 """Why an answer is blank that came back, but is neither yes nor no."""
 
@@ -193,8 +195,9 @@ def read_json(path: Path) -> Any:
     """A JSON file's content.
 
     Raises:
-        InputError: it cannot be read as JSON.
+        InputError: it cannot be read as JSON, or is too large.
     """
+    refuse_large(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -207,8 +210,9 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSONL file.
 
     Raises:
-        InputError: a line that is no object; the message names it.
+        InputError: a line that is no object; the message names it. Or it is too large.
     """
+    refuse_large(path)
     rows = []
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):

@@ -3,38 +3,44 @@
 Inspect writes its logs so. pyarrow, which is here anyway, knows Zstandard.
 """
 
+import lzma
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from onedial.core import InputError
+from onedial.core import LARGEST, InputError, refuse_large
 
 _ZSTANDARD = 93
 _LOCAL_HEADER = 30
-_LARGEST = 1 << 29
-"""Bytes that one member may have unpacked: half a gigabyte."""
+_TOGETHER = 16
+"""All members may have so many times the bytes of the largest that is read: they are read one after the other."""
+_DAMAGED = (OSError, ValueError, EOFError, struct.error, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 def zip_members(path: Path) -> dict[str, zipfile.ZipInfo]:
     """Name to member; of several with one name the last counts, as a log that was written on has it.
 
     Raises:
-        InputError: the file is no whole zip file.
+        InputError: the file is no whole zip file, or has too much in it.
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return {member.filename: member for member in archive.infolist()}
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+            members = {member.filename: member for member in archive.infolist()}
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
         raise InputError(f"{path} is no whole zip file ({error}); check that it was written to its end") from error
+    sizes = [member.file_size for member in members.values()]
+    refuse_large(path, max(sizes, default=0))
+    refuse_large(path, sum(sizes), _TOGETHER * LARGEST)
+    return members
 
 
 def read_member(path: Path, member: zipfile.ZipInfo) -> bytes:
     """One member, unpacked.
 
     Raises:
-        InputError: it is damaged, too large, or compressed in a way that is not known.
+        InputError: it is damaged, or compressed in a way that is not known.
     """
     return next(iter_members(path, [member]))[1]
 
@@ -50,8 +56,6 @@ def iter_members(path: Path, members: list[zipfile.ZipInfo]) -> Iterator[tuple[s
     with path.open("rb") as file, zipfile.ZipFile(path) as archive:
         for member in members:
             where = f"{path}, member {member.filename}"
-            if member.file_size > _LARGEST:
-                raise InputError(f"{where} has {member.file_size:,} bytes; the largest read is {_LARGEST:,}")
             try:
                 if member.compress_type == _ZSTANDARD:
                     file.seek(member.header_offset)
@@ -65,6 +69,6 @@ def iter_members(path: Path, members: list[zipfile.ZipInfo]) -> Iterator[tuple[s
                         raise ValueError("its checksum is wrong")
                 else:
                     data = archive.read(member)
-            except (OSError, ValueError, NotImplementedError, RuntimeError, struct.error, zipfile.BadZipFile) as error:
+            except (*_DAMAGED, NotImplementedError, RuntimeError) as error:
                 raise InputError(f"{where} cannot be unpacked ({error}); write the log again") from error
             yield member.filename, data

@@ -5,7 +5,6 @@ sees through word order and endings. Texts alone cannot tell a duplicate from a 
 of Iraq"), so that the accepted answers decide how high is high enough.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from onedial.asking import Finding, Question, normalised_text
 from onedial.panels.grading.answer_text import normalised_tokens
-from onedial.panels.questions.wording import AMBIGUOUS, DATED
+from onedial.panels.questions.wording import AMBIGUOUS, DATED, FUNCTION_WORDS
 
 MAX_TEMPLATE_SHARE = 0.15
 _TEMPLATE_WORDS = 3
@@ -26,15 +25,6 @@ _BLOCK = 500
 _QUESTION_WORDS = (3, 40)
 _QUESTION_LETTERS = 300
 _ANSWER_WORDS = 10
-
-# Two questions that differ in these words alone ask the same; "who" and "when" do not.
-_FUNCTION_WORDS = set(
-    re.findall(
-        r"\w+",
-        "a an and are as at be by did do does for from had has have in is it its name of on or that the this to was "
-        "were what which with",
-    )
-)
 
 
 def check_questions(questions: Sequence[Question], max_template_share: float = MAX_TEMPLATE_SHARE) -> list[Finding]:
@@ -115,7 +105,7 @@ def _means_the_same(first: set[str], second: set[str], share_answer: bool, simil
         return False
     if share_answer:
         return True
-    content, other_content = first - _FUNCTION_WORDS, second - _FUNCTION_WORDS
+    content, other_content = first - FUNCTION_WORDS, second - FUNCTION_WORDS
     return similarity >= _SIMILAR_WITHOUT and (content <= other_content or other_content <= content)
 
 

@@ -1,13 +1,17 @@
 """Load questions: the embedded set, a data set through `datasets`, or the user's own JSONL, CSV or Parquet file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from onedial.asking import (
     NAMED_QUESTIONS,
+    SUFFIXES,
     Question,
+    Table,
     embedded_file,
     is_blank,
     name_of,
@@ -29,8 +33,15 @@ from onedial.panels.questions.layouts import LAYOUTS, PLAIN, layout_of
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> list[Question]:
+Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
+"""Questions that are in memory: a data frame, texts, or rows such as those of a JSONL file."""
+
+
+def load_questions(source: str | Path | Rows, n: int | None = None, seed: int = 0) -> list[Question]:
     """Load the questions of a source, in its order.
+
+        load_questions(["Who sang Hurt first?", "What is 7 times 8?"])
+        load_questions(frame)                                              # the columns of any layout
 
     Args:
         source: "embedded"; "development" (on which wordings are chosen; no run uses it); "frontier" or
@@ -39,8 +50,9 @@ def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> l
             as a local folder in the hub's layout; or the path of a JSONL, CSV or Parquet file with `question` and
             optionally `id` (or `question_id`), `answers` or `answer` (a list, or text with | between),
             `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers are graded: text, choice or
-            number). A file written as one of these data sets, or by a layout of `layouts.LAYOUTS`, and a panel file
-            that holds its questions' text, wide or long, serve too.
+             number), `wording_of` (a name that wordings of one question share). A file written as one of these data
+             sets, or by a layout of `layouts.LAYOUTS`, and a panel file that holds its questions' text, wide or long,
+             serve too. Or a list of texts, a list of rows, or a data frame with the same columns.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
 
@@ -51,6 +63,10 @@ def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> l
         InputError: an unknown source; an empty, truncated or undecodable file; a missing column; a blank question;
             a wrong type; an id that stands twice; more questions requested than there are.
     """
+    if not isinstance(source, str | Path):
+        name, table = "what was given", _table_of(source)
+        questions, has_ids = _read_table(table)
+        return _whole(name, questions, has_ids, n, seed)
     name = str(source)
     if name in NAMED_QUESTIONS:
         say_what_it_is_about(name)
@@ -59,8 +75,15 @@ def load_questions(source: str | Path, n: int | None = None, seed: int = 0) -> l
         questions, has_ids = load_from_hub(name), False
     elif Path(name).is_file() or Path(name).suffix:
         questions, has_ids = _read(name)
+    elif len(name.split()) > 2 and Path(name).suffix not in SUFFIXES:
+        raise InputError(f"{name[:60]!r} is one text; put it into a list to ask it, as load_questions([text])")
     else:
         raise unknown_name("are no questions called", name, [*NAMED_QUESTIONS, *DATA_SETS], "a folder or a file")
+    return _whole(name, questions, has_ids, n, seed)
+
+
+def _whole(name: str, questions: list[Question], has_ids: bool, n: int | None, seed: int) -> list[Question]:
+    """Without repeats, and as many as were asked for."""
     if has_ids:
         _refuse_repeated_ids(name, questions)
     else:
@@ -87,6 +110,32 @@ def _read(source: str | Path) -> tuple[list[Question], bool]:
     with ExitStack() as stack:
         name = NAMED_QUESTIONS.get(str(source))
         table = read_table(embedded_file(name, stack) if name else source)
+    return _read_table(table)
+
+
+def _table_of(rows: Rows) -> Table:
+    """Questions in memory as what a file gives; a complaint about a row counts from 1.
+
+    Raises:
+        InputError: none, or what is neither text nor row.
+    """
+    if not isinstance(rows, pd.DataFrame):
+        given = list(rows)
+        if not all(isinstance(each, str | Mapping) for each in given):
+            wrong = next(each for each in given if not isinstance(each, str | Mapping))
+            raise InputError(
+                f"questions hold a {type(wrong).__name__}: {str(wrong)[:40]!r}; give texts, rows with `question`, or a "
+                "data frame"
+            )
+        rows = pd.DataFrame([{"question": each} if isinstance(each, str) else dict(each) for each in given])
+    if rows.empty:
+        raise InputError("no questions were given; give at least one text or row")
+    frame = rows.rename(columns=str).astype(object).reset_index(drop=True)
+    return Table(Path("what was given"), frame, list(range(1, len(frame) + 1)), "row")
+
+
+def _read_table(table: Table) -> tuple[list[Question], bool]:
+    """As `_read`."""
     if not {"respondent", "said_yes"} & set(table.frame.columns):
         layout = layout_of(table.frame.columns)
         if layout is not None and layout not in [LAYOUTS.get(name) for name in PLAIN]:
@@ -111,6 +160,7 @@ def _read(source: str | Path) -> tuple[list[Question], bool]:
         table.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
         table.parse("exact_answers", _answers, "give a list of texts, or one text with | between answers"),
         table.parse("grading", _grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
+        table.parse("wording_of", text_of, "give a name that the wordings of one question share, or leave it blank"),
     )
     questions = [Question(*cells) for cells in zip(*columns, strict=True)]
     if {"respondent", "said_yes"} <= set(table.frame.columns):

@@ -5,6 +5,14 @@ Each pattern is a suspicion, to be read by a person: titles of songs and films t
 
 import re
 
+FUNCTION_WORDS = set(
+    re.findall(
+        r"\w+",
+        "a an and are as at be by did do does for from had has have in is it its name of on or that the this to was "
+        "were what which with",
+    )
+)
+"""Two questions that differ in these words alone ask the same; "who" and "when" do not."""
 _PRESENT = (
     r"currently|nowadays|today|presently|recently|upcoming|at present|at the moment|as of|so far|to date|these days"
     r"|most recent|right now|up to now|until now|still|latest|newest"

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from onedial.report.figures.captions import CAPTIONS, TITLES
-from onedial.show import INK, PAPER, Drawing, named, new_figure, number, styled
+from onedial.report.figures.figures import point
+from onedial.show import INK, PAPER, Drawing, new_figure, number, styled
 
 CHOSEN = "#0072b2"
 COLUMNS = 2
@@ -28,8 +29,9 @@ def criteria_figure(matches: pd.DataFrame, criteria: pd.DataFrame, unit: str) ->
         drawn = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches[column])]
         for target, own in drawn.iterrows():
             fill = CHOSEN if own["status"] == "ok" else PAPER
-            point = axes.scatter(own["threshold"], own[column], s=18, facecolor=fill, edgecolor=CHOSEN, linewidth=1.0)
-            named(point, f"{target}: threshold {number(own['threshold'], 2)}, magnitude {number(own[column])}")
+            words = f"{target}: threshold {number(own['threshold'], 2)}, magnitude {number(own[column])}"
+            style = {"color": CHOSEN, "markerfacecolor": fill, "markeredgewidth": 1.0}
+            point(axes, own["threshold"], own[column], words, size=18, **style)
         on_line = drawn[drawn["status"] == "ok"]
         if np.isfinite(row["r2"]) and np.ptp(on_line["threshold"]) > 0:
             slope, intercept = np.polyfit(on_line["threshold"], on_line[column], 1)

@@ -102,8 +102,8 @@ def margin_histogram(grid: SweepGrid) -> Drawing:
     every = np.atleast_1d(figure.subplots(len(chosen), 1, sharex=True))
     for axes, k in zip(every, chosen, strict=True):
         own = np.clip(margins[~np.isnan(margins[:, k]), k], -reach, reach)
-        axes.hist(own[own <= 0], edges, color=NO, label="no")
-        axes.hist(own[own > 0], edges, color=YES, label="yes")
+        axes.stairs(np.histogram(own[own <= 0], edges)[0], edges, fill=True, color=NO, label="no")
+        axes.stairs(np.histogram(own[own > 0], edges)[0], edges, fill=True, color=YES, label="yes")
         axes.axvline(0, color=INK, linewidth=0.9)
         unsteered = " (unsteered)" if k == grid.unsteered else ""
         remark = f"magnitude {number(grid.magnitudes[k], 3, signed=True)}{unsteered}: yes {number(rates[k], 2)}"

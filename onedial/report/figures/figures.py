@@ -272,13 +272,12 @@ def agreement_per_target(matches: pd.DataFrame, excluded: Collection[str] = ()) 
     rows, heights, axes, figure = _rows_of_targets(matches)
     axes.hlines(heights, 0, 1, color=GRID, linewidth=0.6, zorder=1)
     styles: tuple[tuple[str, str, dict[str, Any]], ...] = (
-        ("majority answer", "majority", {"marker": "d", "s": 62, "color": MAJORITY, "linewidth": 0}),
-        ("moved cut", "moved_cut", {"marker": "|", "s": 80, "color": INK, "linewidth": 1.6}),
+        ("majority answer", "majority", {"marker": "d", "size": 62, "color": MAJORITY, "markeredgewidth": 0}),
+        ("moved cut", "moved_cut", {"marker": "|", "size": 80, "color": INK, "markeredgewidth": 1.6}),
     )
     for words, column, style in styles:
         for (target, row), height in zip(rows.iterrows(), heights, strict=True):
-            point = axes.scatter(row[column], height, zorder=3, **style)
-            named(point, f"{target}: {words} {number(row[column])}")
+            point(axes, row[column], height, f"{target}: {words} {number(row[column])}", zorder=3, **style)
     _points(axes, rows, heights, "agreement", excluded)
     shown = rows[["agreement_low", "majority", "moved_cut"]].min().min()
     axes.set_xlim(max(0.0, np.floor((0.0 if np.isnan(shown) else shown) * 10 - 0.2) / 10), 1.01)
@@ -355,6 +354,12 @@ def layer_map(
     return Drawing(figure, TITLES["layer_map"], CAPTIONS["layer_map"].format(limit=f"{UNREADABLE:.0%}"))
 
 
+def point(axes: Axes, x: float, y: float, words: str, *, size: float, marker: str = "o", **style: Any) -> None:
+    """One point with a name, of `size` points squared: what `scatter` draws, in a tenth of the time."""
+    (drawn,) = axes.plot([x], [y], linestyle="", marker=marker, markersize=size**0.5, **style)
+    named(drawn, words)
+
+
 def group_of(matches: pd.DataFrame) -> pd.Series:
     """The family of each target; its model where no family is known."""
     return matches["family"].where(matches["family"] != "", matches["model"])
@@ -382,11 +387,9 @@ def _points(axes: Axes, rows: pd.DataFrame, heights: np.ndarray, name: str, excl
     axes.hlines(heights, rows[f"{name}_low"], rows[f"{name}_high"], color=STEERED, linewidth=1.4, zorder=4)
     for (target, row), height in zip(rows.iterrows(), heights, strict=True):
         fill = PAPER if target in excluded else STEERED
-        point = axes.scatter(
-            row[name], height, marker="o", s=26, facecolor=fill, edgecolor=STEERED, linewidth=1.2, zorder=5
-        )
         shown = f"{number(row[name])} {interval(row[f'{name}_low'], row[f'{name}_high'])}"
-        named(point, f"{target}: {name} {shown}")
+        style = {"color": STEERED, "markerfacecolor": fill, "markeredgewidth": 1.2}
+        point(axes, row[name], height, f"{target}: {name} {shown}", size=26, zorder=5, **style)
 
 
 def _bars(middle: float, low: float, high: float) -> np.ndarray | None:

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from onedial.asking import DRAWN_ROLES
 from onedial.report.figures.captions import CAPTIONS, TITLES
+from onedial.report.figures.figures import point
 from onedial.show import (
     GRID,
     INK,
@@ -16,7 +17,6 @@ from onedial.show import (
     Drawing,
     family_styles,
     interval,
-    named,
     new_figure,
     number,
     plain_log_labels,
@@ -49,10 +49,9 @@ def rivals_figure(rivals: pd.DataFrame, signal: Mapping[str, Any]) -> Drawing:
     for height, (name, row) in enumerate(rows.iterrows()):
         colour = STEERING if name == "steering" else INK
         axes.hlines(height, row["low"], row["high"], color=colour, linewidth=1.4)
-        point = axes.scatter(
-            row["signal"], height, s=36, color=colour if row["one_order"] else PAPER, edgecolor=colour, zorder=3
-        )
-        named(point, f"{name}: {number(row['signal'])} {interval(row['low'], row['high'])}")
+        words = f"{name}: {number(row['signal'])} {interval(row['low'], row['high'])}"
+        fill = colour if row["one_order"] else PAPER
+        point(axes, row["signal"], height, words, size=36, color=colour, markerfacecolor=fill, zorder=3)
     axes.set_yticks(range(len(rows)), [str(name) for name in rows.index])
     axes.get_yticklabels()[list(rows.index).index("steering")].set_fontweight("bold")
     axes.set_xlabel("mean kappa on the test questions")
@@ -83,12 +82,13 @@ def prediction_figure(prediction: pd.DataFrame, mark: str) -> Drawing:
         colour = STEERING if row["source"] == DIAL else INK
         axes.hlines(height, row["low"], row["high"], color=colour, linewidth=1.4)
         fill = PAPER if row["own_answers"] else colour
-        point = axes.scatter(row["bits"], height, s=36, color=fill, edgecolor=colour, zorder=3)
-        named(point, f"{row['source']}: {number(row['bits'])} {interval(row['low'], row['high'])}")
+        words = f"{row['source']}: {number(row['bits'])} {interval(row['low'], row['high'])}"
+        point(axes, row["bits"], height, words, size=36, color=colour, markerfacecolor=fill, zorder=3)
         fewer = table[(table["source"] == row["source"]) & (table["k"] != "all")]
         for step, (_, small) in enumerate(fewer.iterrows()):
-            point = axes.scatter(small["bits"], height + 0.3, s=4 + 5 * step, color=colour, alpha=0.5, linewidth=0)
-            named(point, f"{row['source']}, by {small['k']} answers: {number(small['bits'])}")
+            words = f"{row['source']}, by {small['k']} answers: {number(small['bits'])}"
+            faint = {"color": colour, "alpha": 0.5, "markeredgewidth": 0}
+            point(axes, small["bits"], height + 0.3, words, size=4 + 5 * step, **faint)
     axes.set_yticks(range(len(rows)), list(rows["source"]))
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() == DIAL else "normal")
@@ -118,12 +118,13 @@ def controls_figure(controls: pd.DataFrame, own: Mapping[str, Any]) -> Drawing:
     for name, row in table.iterrows():
         colour, marker = styles[str(row["role"])]
         x = row["push"] if np.isfinite(row["push"]) else never
-        point = axes.scatter(x, row["order_gain"], s=22, marker=marker, color=colour, alpha=0.8, linewidth=0, zorder=2)
-        named(point, f"{name}: order {number(row['order_gain'], signed=True)}")
+        words = f"{name}: order {number(row['order_gain'], signed=True)}"
+        style = {"marker": marker, "color": colour, "alpha": 0.8, "markeredgewidth": 0}
+        point(axes, x, row["order_gain"], words, size=22, zorder=2, **style)
         if row["role"] not in DRAWN_ROLES:
             axes.annotate(str(row["role"]), (x, row["order_gain"]), (4, 3), textcoords="offset points", fontsize=7)
     x = vector["push"] if np.isfinite(vector["push"]) else never
-    axes.scatter(x, vector["order_gain"], s=150, marker="*", color=INK, zorder=4)
+    axes.plot([x], [vector["order_gain"]], linestyle="", marker="*", markersize=150**0.5, color=INK, zorder=4)
     axes.set_xscale("log")
     plain_log_labels(axes.xaxis)
     axes.set_xlim(low / 1.5, never * 1.5)

@@ -1,7 +1,7 @@
 """What else would make the parabola of loading on threshold, and what a second factor, from one scale alone?
 
 Four things that have nothing to do with how closely a respondent follows the scale bend loadings along thresholds and
-leave a second eigenvalue behind: a scale that is not normal, answers at random (guesses, lapses, a yes or no by rote)
+leave a second eigenvalue behind: a scale that is not normal, answers at random (guesses, lapses, a constant answer)
 that all give equally often, or each as often as it does, and both together. Each is a model that the panel is fitted
 with. A parabola is explained by such an account if the account's own panels show one as strong though loadings have
 nothing to do with thresholds, or if no bend is left among the loadings once the account is in the model. A second
@@ -137,7 +137,7 @@ def rival_accounts(
     >>> rng = np.random.default_rng(0)
     >>> hidden = 0.8 * rng.standard_normal((1000, 1)) + 0.6 * rng.standard_normal((1000, 12))
     >>> answers = hidden > np.linspace(-1.3, 1.3, 12)
-    >>> guessed = np.where(rng.random(answers.shape) < 0.2, 1, answers)  # a fifth of the answers are a yes by rote
+    >>> guessed = np.where(rng.random(answers.shape) < 0.2, 1, answers)  # a fifth always yes
     >>> found = rival_accounts(guessed, n_replicates=49)
     >>> bool(found.table["parabola_p"]["normal scale"] <= 0.05), found.stands("parabola")
     (True, False)

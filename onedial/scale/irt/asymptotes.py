@@ -1,4 +1,4 @@
-"""Answers that have nothing to do with the question: guesses, lapses, a yes or a no said by rote.
+"""Answers that have nothing to do with the question: guesses, lapses, a yes or a no whatever is asked.
 
 With probability f_k a respondent gives category k wherever the question lies; otherwise it follows its curve:
 

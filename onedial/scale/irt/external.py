@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from onedial.core import InputError, one_line
@@ -36,6 +35,8 @@ TOO_FEW = f"fewer than {FEWEST} answers of one kind to the scale's questions"
 AT_BOUND = "at the bound of the loading (Heywood case)"
 _LEAST = 1e-12
 _FURTHEST = 40.0
+_MOST_STEPS = 60
+_SETTLED = 1e-11
 
 
 @dataclass(frozen=True)
@@ -133,29 +134,27 @@ def _placed(answers: Answers, posterior: Floats, nodes: Floats, units: Any) -> P
     n_units = len(known) if units is None else int(units.max()) + 1
     index = np.arange(len(known)) if units is None else units
     m = len(answers.respondents)
-    columns = ["threshold", "threshold_se", "loading", "loading_se", "yes_rate", "n"]
-    found = {name: np.full(m, np.nan) for name in columns}
-    status = np.full(m, PLACED, dtype=object)
+    seen = answers.answered & known[:, None]
+    yes = answers.yes.astype(bool) & seen
+    n, n_yes = seen.sum(axis=0), yes.sum(axis=0)
+    found = {name: np.full(m, np.nan) for name in ("threshold", "threshold_se", "loading", "loading_se")}
+    with np.errstate(invalid="ignore"):
+        found |= {"yes_rate": n_yes / n, "n": n.astype(float)}
+    enough = np.minimum(n_yes, n - n_yes) >= FEWEST
+    status = np.where(enough, PLACED, TOO_FEW).astype(object)
     influence = np.full((n_units, 2 * m), np.nan)
-    for column in range(m):
-        seen = answers.answered[:, column] & known
-        yes = answers.yes[seen, column].astype(bool)
-        found["n"][column] = len(yes)
-        if len(yes):
-            found["yes_rate"][column] = yes.mean()
-        if min(yes.sum(), (~yes).sum()) < FEWEST:
-            status[column] = TOO_FEW
-            continue
-        slope, intercept, scores, information = _fitted(posterior[seen], nodes, yes)
+    at, scores, information = _fitted(np.nan_to_num(posterior), nodes, seen[:, enough], yes[:, enough])
+    for place, column in enumerate(np.flatnonzero(enough)):
+        slope, intercept = at[:, place]
         root = np.sqrt(1 + slope**2)
         found["threshold"][column], found["loading"][column] = intercept / root, slope / root
         if abs(slope) >= STEEPEST * (1 - 1e-6):
             status[column] = AT_BOUND
             continue
         # What one question's answer moves: the inverse information times its score, then on to threshold and loading.
-        moved = scores @ np.linalg.pinv(information)
+        moved = scores[:, :, place].T @ np.linalg.pinv(information[place])
         by_unit = np.zeros((n_units, 2))
-        np.add.at(by_unit, index[seen], moved)
+        np.add.at(by_unit, index[known], moved[known])
         influence[:, column] = by_unit @ np.array([-intercept * slope / root**3, 1 / root])
         influence[:, m + column] = by_unit @ np.array([1 / root**3, 0.0])
     covariance = influence.T @ influence
@@ -166,29 +165,52 @@ def _placed(answers: Answers, posterior: Floats, nodes: Floats, units: Any) -> P
     return PlacedRespondents(pd.DataFrame(found, index=answers.respondents).assign(status=status), covariance)
 
 
-def _fitted(posterior: Floats, nodes: Floats, yes: Any) -> tuple[float, float, Floats, Floats]:
-    """Slope, intercept, (question, 2) scores and (2, 2) observed information at the maximum."""
-    sign = np.where(yes, 1.0, -1.0)
+def _fitted(posterior: Floats, nodes: Floats, seen: Any, yes: Any) -> tuple[Floats, Floats, Floats]:
+    """(2, respondent) slope and intercept at the maximum, (2, question, respondent) scores and (respondent, 2, 2)
+    observed information there, by Newton's method for all respondents at once.
 
-    def parts(at: Floats) -> tuple[Floats, Floats]:
-        z = at[0] * nodes + at[1]
+    Where the surface is not curved downwards, the scores' products stand in for the information; a step that makes the
+    answers less likely is halved; a slope at its bound stays there while it would go beyond.
+    """
+    sign = np.where(yes, 1.0, -1.0) * seen
+
+    def chance(at: Floats, who: Any) -> Floats:
+        reached = posterior @ ndtr(at[0][:, None] * nodes + at[1][:, None]).T
+        return np.where(seen[:, who], np.maximum(np.where(yes[:, who], reached, 1 - reached), _LEAST), 1.0)
+
+    def bent(at: Floats, who: Any) -> tuple[Floats, Floats, Floats]:
+        z = at[0][:, None] * nodes + at[1][:, None]
         density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        reached = posterior @ ndtr(z)
-        chance = np.maximum(np.where(yes, reached, 1 - reached), _LEAST)
-        slopes = posterior @ np.stack([density * nodes, density], axis=1)
-        return chance, sign[:, None] * slopes / chance[:, None]
+        share = sign[:, who] / chance(at, who)
+        scores = np.stack([share * (posterior @ (density * nodes).T), share * (posterior @ density.T)])
+        second = [(share * (posterior @ (-z * density * nodes**power).T)).sum(axis=0) for power in (2, 1, 0)]
+        products = np.einsum("iqm,jqm->mij", scores, scores)
+        return scores, products, products - np.array([second[:2], second[1:]]).transpose(2, 0, 1)
 
-    def loss(at: Floats) -> tuple[float, Floats]:
-        chance, scores = parts(at)
-        return -float(np.log(chance).sum()), -scores.sum(axis=0)
-
-    start = np.array([0.5, float(normal_quantile(np.array(yes.sum()), np.array((~yes).sum()))) * np.sqrt(1.25)])
-    bounds = [(-STEEPEST, STEEPEST), (-_FURTHEST, _FURTHEST)]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-8})
-    chance, scores = parts(found.x)
-    z = found.x[0] * nodes + found.x[1]
-    bend = -z * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    curvature = posterior @ np.stack([bend * nodes**2, bend * nodes, bend], axis=1)
-    second = (sign[:, None] * curvature / chance[:, None]).sum(axis=0)
-    information = scores.T @ scores - np.array([[second[0], second[1]], [second[1], second[2]]])
-    return float(found.x[0]), float(found.x[1]), scores, information
+    n_yes, n = (seen & yes).sum(axis=0), seen.sum(axis=0)
+    found = np.stack([np.full(len(n), 0.5), normal_quantile(n_yes, n - n_yes) * np.sqrt(1.25)])
+    bounds = np.array([[STEEPEST], [_FURTHEST]])
+    left = np.arange(len(n))
+    for _ in range(_MOST_STEPS):
+        at = found[:, left]
+        loss = -np.log(chance(at, left)).sum(axis=0)
+        scores, products, information = bent(at, left)
+        uphill = scores.sum(axis=1)
+        peaked = (information[:, 0, 0] > 0) & (np.linalg.det(information) > 0)
+        matrix = np.where(peaked[:, None, None], information, products + _LEAST * np.eye(2))
+        step = np.linalg.solve(matrix, uphill.T[:, :, None])[:, :, 0].T
+        held = (np.abs(at[0]) >= STEEPEST) & (uphill[0] * at[0] > 0)
+        step = np.where(held, [np.zeros(len(left)), uphill[1] / np.maximum(matrix[:, 1, 1], _LEAST)], step)
+        far = (uphill * step).sum(axis=0) > _SETTLED  # twice the gain that a step promises
+        for _ in range(_MOST_STEPS):
+            tried = np.clip(at + step, -bounds, bounds)
+            worse = far & (-np.log(chance(tried, left)).sum(axis=0) > loss)
+            if not worse.any():
+                break
+            step = np.where(worse, step / 2, step)
+        found[:, left] = tried
+        left = left[far]
+        if not len(left):
+            break
+    scores, _, information = bent(found, slice(None))
+    return found, scores, information

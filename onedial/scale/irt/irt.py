@@ -105,7 +105,7 @@ def two_parameter_irt(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> hidden = 0.8 * rng.standard_normal((2000, 1)) + 0.6 * rng.standard_normal((2000, 8))
-    >>> answers = np.where(rng.random(hidden.shape) < 0.1, 1, hidden > 0)  # a tenth of the answers are a yes by rote
+    >>> answers = np.where(rng.random(hidden.shape) < 0.1, 1, hidden > 0)  # a tenth always yes
     >>> model = two_parameter_irt(answers, asymptotes="common")
     >>> model.respondents["lower"].round(1).unique()
     array([0.1])

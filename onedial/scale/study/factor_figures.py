@@ -324,7 +324,7 @@ def _null_strip(axes: Axes, null: Simulated) -> None:
     """How the R^2 of unrelated panels lie, and where the observed one does."""
     known = null.simulated[np.isfinite(null.simulated)]
     low = min(0.9, np.floor(10 * min(known.min(initial=1.0), null.observed)) / 10)
-    axes.hist(known, np.linspace(low, 1, 31).tolist(), color=FAINT, alpha=0.5)
+    axes.stairs(*np.histogram(known, np.linspace(low, 1, 31)), fill=True, color=FAINT, alpha=0.5)
     axes.axvline(null.observed, color=INK, linewidth=1.4)
     axes.set_xlim(low, 1)
     axes.set_xlabel("R² of the parabola")

@@ -1,4 +1,4 @@
-"""Asked about one's own answers: a second look, confidence after a look, properties foretold, questions one would fail.
+"""Asked about one's own answers: a second look, confidence after a look, predicted properties, questions one fails.
 
 Everything is a request of its own, and what is written is kept beside what was read from it.
 """

@@ -1,7 +1,7 @@
 """What a second answer is worth: pressure, self-correction, debate, and statements beside beliefs.
 
-Every score separates the two ways in which an answer can change: right to wrong (broken) and wrong to right (mended). A
-respondent whose accuracy stays may have done both.
+Every score separates the two ways in which an answer can change: right to wrong (spoiled; `broken`) and wrong to right
+(corrected; `mended`). A respondent whose accuracy stays may have done both.
 """
 
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ class SelfCorrection:
 
     Attributes:
         first, second: accuracy before and after.
-        confidence: CL, right answers kept. critique: CS, wrong answers mended.
+        confidence: CL, right answers kept. critique: CS, wrong answers corrected.
         rss: (Acc2 - Acc1^2) / (2 Acc1 (1 - Acc1)); 1/2 = accuracy unchanged. low, high: its ends, over questions.
         null_confidence, null_critique: of a second answer drawn anew from each question's own rate.
         n: questions. n_pairs: samples of them.
@@ -145,7 +145,7 @@ class SelfCorrection:
 
 
 def self_correction(first: pd.DataFrame, second: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> SelfCorrection:
-    """Split what checking does into right answers kept and wrong ones mended.
+    """Split what checking does into right answers kept and wrong ones corrected.
 
     Formula: with a, b = right first, right second and P over the samples of a question, CL = sum P(a) P(b|a) / sum
     P(a), CS = sum (1 - P(a)) P(b|not a) / sum (1 - P(a)); so Acc2 = Acc1 CL + (1 - Acc1) CS. Null of independent
@@ -160,7 +160,7 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame, n_bootstrap: int 
         InputError: other shapes, or no pair.
 
     Returns:
-        SelfCorrection. Sign: higher = more right answers kept, more wrong ones mended.
+        SelfCorrection. Sign: higher = more right answers kept, more wrong ones corrected.
     """
     a, b = first.to_numpy(dtype=float), second.to_numpy(dtype=float)
     if a.shape != b.shape:

@@ -6,7 +6,7 @@
 
 Formulas are those of the study ("The Self-Execution Benchmark", 2025), written so that its published figures come out
 of its raw answers. None of them subtracts what anybody could have predicted. Beside them stand what does: the accuracy
-of always giving the commoner answer, accuracy balanced over both outcomes, and `cross_prediction`: does a respondent
+of the majority class, accuracy balanced over both outcomes, and `cross_prediction`: does a respondent
 predict itself better than others predict it?
 
 Higher = better everywhere but for `positive_rate` and `over_niceness`, which are rates.
@@ -80,7 +80,7 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     pair being wrong, and accuracy_where_read = the same over the pairs that were read; over-niceness FN / (FN + FP),
     FN = predicted B and answered, FP = predicted A and did not: the share of errors that are unannounced answers.
     accuracy_where_stored = the same over the pairs that exist, an unread one being wrong (as where read, if the
-    table does not say which exist). commoner_accuracy is what always predicting the commoner outcome scores.
+    table does not say which exist). commoner_accuracy is what always predicting the majority class scores.
 
     Args:
         answers: columns model, predicted, perceived; anything but A and B is unread. behaved, optional: likewise.
@@ -293,13 +293,13 @@ def cross_prediction(
 def prediction_matrix(predicted: pd.DataFrame, actual: pd.DataFrame) -> pd.DataFrame:
     """Predictor x target: how well one respondent's predictions fit another's behaviour on the same items.
 
-    Formula: balanced accuracy, (share foretold of what happened + share foretold of what did not) / 2.
+    Formula: balanced accuracy, (share predicted of what happened + share predicted of what did not) / 2.
 
     Args:
         predicted, actual: item x respondent, 1 / 0 / nan, the same names and items.
 
     Returns:
-        predictor x target; nan where a target did the same throughout. Sign: higher = better, .5 = nothing foretold.
+        predictor x target; nan where a target did the same throughout. Sign: higher = better, .5 = nothing predicted.
     """
     names = list(predicted.columns)
     said, did = predicted[names].to_numpy(dtype=float), actual.loc[predicted.index, names].to_numpy(dtype=float)

@@ -9,7 +9,7 @@ from onedial.show import COLOURS, FAINT, INK, Drawing, family_styles, new_figure
 
 @styled
 def pressure(table: pd.DataFrame) -> Drawing:
-    """Share of right answers lost and of wrong ones mended under each variant.
+    """Share of right answers lost and of wrong ones corrected under each variant.
 
     Args:
         table: of `pressure_scores` under index (respondent, variant).

@@ -7,6 +7,17 @@ of its dial; asking: the tests; ending: tables and figures.
 from onedial.studies.battery.asking import TESTS, ask, ask_critic, critic_of
 from onedial.studies.battery.ending import finish
 from onedial.studies.battery.material import Material, material_of
-from onedial.studies.battery.respondents import Make, respondents_of
+from onedial.studies.battery.respondents import Make, models_elsewhere, respondents_of
 
-__all__ = ["TESTS", "Make", "Material", "ask", "ask_critic", "critic_of", "finish", "material_of", "respondents_of"]
+__all__ = [
+    "TESTS",
+    "Make",
+    "Material",
+    "ask",
+    "ask_critic",
+    "critic_of",
+    "finish",
+    "material_of",
+    "models_elsewhere",
+    "respondents_of",
+]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order, load_statements
 from onedial.core import InputError, Notes, Run
-from onedial.panels import grade_answer, load_facts
+from onedial.panels import Bill, BudgetSpent, grade_answer, load_facts
 from onedial.selfreport import (
     DONT_KNOW,
     SELF_REPORTS,
@@ -36,23 +36,26 @@ CRITICS = "critics"
 """Asked of answers that the test of correction has left, so it comes last."""
 
 
-def ask(run: Run, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
+def ask(run: Run, bill: Bill, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
     """One of `TESTS` put to one respondent, unless it is on disk."""
-    _ask(run, test, name, lambda: TESTS[test](make, material), notes)
+    _ask(run, bill, test, name, lambda: TESTS[test](make, material), notes)
 
 
-def ask_critic(run: Run, name: str, make: Make, material: Material, notes: Notes) -> None:
+def ask_critic(run: Run, bill: Bill, name: str, make: Make, material: Material, notes: Notes) -> None:
     """P(True) of every author's answers by one respondent, unless it is on disk or nobody has answered."""
     if authors := known_answers(run):
-        _ask(run, CRITICS, name, lambda: critic_of(make(0), authors, material), notes)
+        _ask(run, bill, CRITICS, name, lambda: critic_of(make(0), authors, material), notes)
 
 
-def _ask(run: Run, test: str, name: str, table: Callable[[], pd.DataFrame], notes: Notes) -> None:
+def _ask(run: Run, bill: Bill, test: str, name: str, table: Callable[[], pd.DataFrame], notes: Notes) -> None:
     file = f"answers/{test}/{file_name(name)}.parquet"
     if (run.path / file).is_file():
         return
     try:
-        answers = table()
+        with bill.occasion(test):
+            answers = table()
+    except BudgetSpent:
+        raise
     except InputError as error:
         notes.tell(f"{test} is left out for {name}: {error}")
         return

@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, ProviderRespondent, Respondent
+from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, Respondent
 from onedial.core import InputError
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
+    from onedial.panels import Bill
     from steering import SteeringVector
 
 Make = Callable[[int], Respondent]
@@ -22,11 +23,12 @@ Make = Callable[[int], Respondent]
 
 
 def respondents_of(
-    models: Sequence[str], vector: str | None = None, magnitudes: Sequence[float] = ()
+    models: Sequence[str], bill: "Bill", vector: str | None = None, magnitudes: Sequence[float] = ()
 ) -> Iterator[tuple[str, Make]]:
     """Name of each respondent, and what makes it; one model is in memory at a time.
 
     Args:
+        bill: of the models of providers.
         vector: a file of one; the model is then asked at each of the magnitudes.
 
     Raises:
@@ -42,8 +44,9 @@ def respondents_of(
         if (settings := provider_model(name)) is not None:
             if vector is not None:
                 raise InputError(f"{name} runs elsewhere and cannot be steered; give a local model with --vector")
-            of_provider(settings, 0)  # for what is missing: the library, the key
-            yield name, partial(of_provider, settings)
+            make = partial(of_provider, bill, name, settings)
+            make(0)  # for what is missing: the library, the key
+            yield name, make
             continue
         model = load_model(name)
         if vector is None:
@@ -63,9 +66,14 @@ def provider_model(name: str) -> ProviderModel | None:
     return ProviderModel(model, provider) if colon and provider.isalnum() and not Path(name).exists() else None
 
 
-def of_provider(settings: ProviderModel, seed: int) -> Respondent:
+def models_elsewhere(models: Sequence[str]) -> list[str]:
+    """Those that a provider or a server runs."""
+    return [name for name in models if name not in RESPONDENTS and provider_model(name) is not None]
+
+
+def of_provider(bill: "Bill", name: str, settings: ProviderModel, seed: int) -> Respondent:
     """What it says counts whole where it shows no logits; another seed is another sample. Its own temperature stays."""
-    return Outspoken(ProviderRespondent(settings, sample=seed))
+    return Outspoken(bill.respondent(name, settings, sample=seed))
 
 
 def unsteered(model: "OpenModel", seed: int) -> Respondent:

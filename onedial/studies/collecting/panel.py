@@ -30,6 +30,7 @@ from onedial.panels import (
     where_it_comes_from,
 )
 from onedial.show import progress_bar
+from onedial.studies import tell_costs
 from onedial.studies.collecting.elsewhere import logs_of
 
 N_SHOWN = 10
@@ -112,15 +113,7 @@ def judge(
 
 def tell_about_providers(collection: Collection, run: Run, notes: Notes) -> None:
     """Say what was spent, and which models may have changed on the way."""
-    costs = collection.costs()
-    if costs is not None:
-        print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
-        if unknown := int(costs["unknown"].iloc[-1]):
-            print(
-                f"of {unknown} requests nobody knows what they did cost (timed out, broken off, failed at the server, "
-                "or counted absurdly): they count as what they may have cost at most"
-            )
-        write_csv(costs.rename_axis(["respondent", "instrument"]).reset_index(), run.file("costs.csv"))
+    tell_costs(collection.costs(), run)
     for sentence in collection.changed_models():
         notes.tell(sentence)
 

@@ -48,7 +48,6 @@ def predict(options: argparse.Namespace, inputs: ExperimentInputs, template: Pro
         template,
         options.revision,
         options.dtype,
-        options.device_map,
         forecast=forecast_comparison,
         candidates=candidates,
         n_directions=n_directions,

@@ -55,7 +55,6 @@ def predict(
         templates[0],
         options.revision,
         options.dtype,
-        options.device_map,
         forecast=forecast_multiverse,
         candidates=candidates,
         universes=[[(each.layer, each.contrast) for each in universes if each.wording == name] for name in names],

@@ -24,7 +24,7 @@ def own_layer(study: MultiverseStudy, candidates: list[int]) -> int:
         return int(run.read_json("layer.json")["layer"])
     prompts = study.prompts(0, "extraction")
     found = contrast_of(study.model, prompts, candidates, options.contrast[0], method=options.method, seed=options.seed)
-    vectors = vectors_of(study.model.identity, found, options.method, prompts.prompt_hash)
+    vectors = vectors_of(study.model.identity, found, options.method, prompts.prompt_hash, prompts.template)
     fitting = study.prompts(0, "fitting")
     with progress_bar(len(fitting), f"scanning {len(candidates)} layers") as advance:
         scan = scan_layers(study.model, fitting, [Intervention.of(vector) for vector in vectors], advance)
@@ -61,7 +61,7 @@ def plan_wording(study: MultiverseStudy, wording: int, universes: Sequence[Unive
                 sides = found.at_layer(each.layer)
                 if each.resample:
                     sides = sides.resampled(options.seed + each.resample)
-                vector = vectors_of(model.identity, sides, options.method, prompts.prompt_hash)[0]
+                vector = vectors_of(model.identity, sides, options.method, prompts.prompt_hash, prompts.template)[0]
             except InputError as reason:
                 refused[each.universe_id] = str(reason)
                 continue

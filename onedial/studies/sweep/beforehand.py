@@ -12,7 +12,7 @@ from steering import SURENESS, measure_and_forecast
 
 def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, template: PromptTemplate) -> str:
     """What the subject reads first; its tokenizer is enough for that."""
-    _, tokenizer = load_config(resolve_weights(model, revision))
+    _, tokenizer = load_config(resolve_weights(model, revision, convert=False))
     return render(tokenizer, template.fill(inputs.questions[0].text))
 
 
@@ -22,7 +22,7 @@ def predict(
     """What the run would cost.
 
     Args:
-        subject: model, revision, dtype and device_map.
+        subject: model, revision and dtype.
     """
     forecast = measure_and_forecast(
         subject.model,
@@ -30,7 +30,6 @@ def predict(
         template,
         subject.revision,
         subject.dtype,
-        subject.device_map,
         layer=options.layer,
         positions=options.positions,
         n_magnitudes=None if options.magnitudes is None else len(options.magnitudes),

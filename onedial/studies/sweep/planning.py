@@ -73,7 +73,7 @@ def in_a_sentence(plan: SweepPlan) -> str:
 
 
 def stored_plan(run: SweepRun) -> SweepPlan:
-    """What a run that was broken off is about, from its files."""
+    """What an interrupted run is about, from its files."""
     entries = run.interventions().to_dict("records")
     names = {name for entry in entries for name in entry["vectors"]}
     vectors = {name: SteeringVector.load(run.path / run.vector_file(name)) for name in names}

@@ -41,7 +41,7 @@ def ask_facts(study: SweepStudy) -> None:
 
     prompts = PromptSet.build(study.model, facts, FACT.template)
     with progress_bar(len(facts) - len(done), "facts") as advance:
-        sweep(study.model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
+        sweep(study.model, plan.intervention, prompts, plan.magnitudes, sink=save, done=done, progress=advance)
     wait_for_all()
 
 
@@ -76,7 +76,7 @@ def ask_reversed(study: SweepStudy) -> None:
                 run.wording_parts.append(part.assign(wording=wording), process=process_index())
 
             prompts = PromptSet.build(model, questions, template)
-            sweep(model, prompts, [own, words], grids, sink=save, done=done[wording], progress=advance)
+            sweep(model, [own, words], prompts, grids, sink=save, done=done[wording], progress=advance)
     wait_for_all()
 
 

@@ -18,7 +18,7 @@ def sweep_questions(study: SweepStudy) -> None:
     wait_for_all()
     save = study.keep(run.parts, "sweep", len(done), len(prompts))
     with progress_bar(len(prompts) - len(done), "sweep") as advance:
-        sweep(study.model, prompts, [plan.intervention], plan.magnitudes, sink=save, done=done, progress=advance)
+        sweep(study.model, plan.intervention, prompts, plan.magnitudes, sink=save, done=done, progress=advance)
     wait_for_all()
 
 

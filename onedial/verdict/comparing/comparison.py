@@ -172,7 +172,7 @@ def paired_difference(
 
 def _read(run: SweepRun) -> _Told:
     if not run.is_finished:
-        raise InputError(f"{run.path} is not finished; go on with it with --resume, or leave it out")
+        raise InputError(f"{run.path} is not finished; continue it with --resume, or leave it out")
     verdict = run.verdict()
     if verdict["rule"] != RULE:
         raise InputError(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.panels import ResponseMatrix
+from onedial.panels import ResponseMatrix, wordings_of
 from onedial.stats import N_RESAMPLES
 from onedial.verdict.dial import Dial, dial_of_crossings, grid_of_dial
 from onedial.verdict.match import match_grid
@@ -111,15 +111,22 @@ def judge_universe(
     Args:
         crossings: of one intervention: question_id, magnitude, yes_at_low, and the unsteered margin and mass.
         ends: of the range in which they were sought.
-        questions: columns id, split, topic; those that were not asked (of the extraction split) are left out.
+        questions: columns id, split, and where known topic and question, the text; those that were not asked (of the
+            extraction split) are left out.
         n_draws: permutations and resamples.
     """
     unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
     indexed = questions.assign(id=questions["id"].astype(str)).set_index("id")
     dial = dial_of_crossings(crossings, pd.Index(sorted(unsteered.index.astype(str))), *ends)
     grid = grid_of_dial(dial, unsteered, indexed["split"])
-    matches = match_grid(grid, panel, topics=indexed.get("topic"), dial=dial, n_bootstrap=19, seed=seed)
-    verdict = judge(matches, n_draws, n_draws, norms_per_unit=norms_per_unit, seed=seed, line_permutations=19)
+    topics = indexed.get("topic")
+    wordings = wordings_of(questions)
+    matches = match_grid(grid, panel, topics=topics, dial=dial, n_bootstrap=19, seed=seed, wordings=wordings)
+    named = topics is not None and topics.nunique() > 1
+    texts = [] if named or "question" not in indexed else list(indexed["question"].reindex(grid.questions))
+    verdict = judge(
+        matches, n_draws, n_draws, norms_per_unit=norms_per_unit, seed=seed, line_permutations=19, texts=texts
+    )
     return _row(verdict, dial, grid.margins[:, grid.unsteered])
 
 

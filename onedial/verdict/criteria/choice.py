@@ -99,7 +99,7 @@ def middle_of_best(
 
 
 def majority_answers(given: np.ndarray) -> np.ndarray:
-    """1.0 or 0.0 per target, the commoner answer (as many yes as no: yes); nan where it answered nothing."""
+    """1.0 or 0.0 per target, the majority answer (as many yes as no: yes); nan where it answered nothing."""
     yes, no = (given == 1).sum(axis=0), (given == 0).sum(axis=0)
     return np.where(yes + no == 0, np.nan, (yes >= no).astype(float))
 

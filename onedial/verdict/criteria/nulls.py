@@ -25,13 +25,15 @@ def signal_null(
     n_permutations: int,
     seed: int,
     strata: np.ndarray | None = None,
+    wordings: np.ndarray | None = None,
 ) -> np.ndarray:
     """S after the test rows of the panel are permuted (permutation). Nothing on the fitting split is chosen anew.
 
     Args:
         strata: test question -> topic, within which rows are permuted; None permutes over all.
+        wordings: test question -> what it is a wording of: permuted together; None where each is its own.
     """
-    kappas = count_permuted(rate_matched, given, n_permutations, seed, strata).kappa()
+    kappas = count_permuted(rate_matched, given, n_permutations, seed, strata, wordings).kappa()
     return average_within_models(np.nan_to_num(kappas), models)
 
 

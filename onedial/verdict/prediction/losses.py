@@ -3,7 +3,7 @@
 import numpy as np
 
 from onedial.panels import FITTING, TEST
-from onedial.stats import average_within_models
+from onedial.stats import average_within_models, groups_among
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, predicted
 from onedial.verdict.prediction.sources import Ground
 
@@ -24,6 +24,7 @@ class Losses:
         self.known = np.where(self.fitting[:, None], given[used], np.nan)
         self.answers = given[used][self.test]
         self.test_topics = material.topics[used][self.test]
+        self.test_groups = groups_among(material.wordings, material.splits == TEST)
         self.asked = np.zeros(given.shape, dtype=bool)
         self.asked[self.rows[self.test]] = ~np.isnan(self.answers)
 

@@ -11,12 +11,14 @@ predicted as probabilities, and each scores -log2 of the probability that it was
            base model, over base models
     share  bits of the dial / bits of mark 1
 
+Where no question names a topic, what the dial tells of questions that read alike bounds what topics may tell (`alike`).
+
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
 what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -39,6 +41,7 @@ from onedial.stats import (
 )
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
+from onedial.verdict.prediction.alike import MOST, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, Ground, every_source
 
@@ -76,6 +79,8 @@ class Prediction:
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
         surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
         by: what the intervals that decide are drawn over: "questions" or "topics".
+        topics: whether questions name two topics or more. alike: where they do not, what the dial tells of the
+            questions that read alike, as a share of what it tells of a question (nan where texts are not known).
         models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted (1 or 0).
     """
 
@@ -89,14 +94,17 @@ class Prediction:
     surface: str = ""
     beyond: Number = field(default_factory=Number)
     by: str = "questions"
+    topics: bool = True
+    alike: Share = field(default_factory=Share)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def suffices(self) -> bool:
         """Whether more than half of the base models are predicted, the share's interval lies above its floor and the
-        dial's bits above theirs, and no source without a reader predicts as well."""
+        dial's bits above theirs, no source without a reader predicts as well, and topics are not all that is shared."""
         enough = self.share.low >= FLOOR and self.bits.estimate >= OPEN_FLOOR * self.yes_rate
-        return 2 * self.n_predicted > self.n_models and enough and not self.surface_suffices
+        of_questions = self.topics or self.alike.high < MOST
+        return 2 * self.n_predicted > self.n_models and enough and not self.surface_suffices and of_questions
 
     @property
     def surface_suffices(self) -> bool:
@@ -157,7 +165,7 @@ def predict(
         for name in (name for name in scored if size == ALL or not known[name].own_answers):
             found[name, size] = losses.of(*orders[name], size)
             gains[name, size] = rate - found[name, size]
-    drawn = _Resampled(gains, losses.test_topics, models, n_bootstrap, seed)
+    drawn = _Resampled(gains, losses.test_topics, losses.test_groups, models, n_bootstrap, seed)
     unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored}
     rows = []
     for (name, size), own in gains.items():
@@ -176,7 +184,11 @@ def predict(
                 *(share.estimate, share.low, share.high),
             ]
         )
-    return _summary(gains, found[ALONE, ALL], drawn, mark), pd.DataFrame(rows, columns=COLUMNS)
+    summary = _summary(gains, found[ALONE, ALL], drawn, mark)
+    if len(set(ground.material.topics)) < 2:
+        alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed))
+        summary = replace(summary, topics=False, alike=alike)
+    return summary, pd.DataFrame(rows, columns=COLUMNS)
 
 
 def average(losses: np.ndarray, models: np.ndarray) -> float:
@@ -216,7 +228,15 @@ def _ratio_interval(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
 class _Resampled:
     """Bits in the same resamples of questions for every source, and of whole topics where there are ten."""
 
-    def __init__(self, gains: Gains, topics: np.ndarray, models: np.ndarray, n_bootstrap: int, seed: int) -> None:
+    def __init__(
+        self,
+        gains: Gains,
+        topics: np.ndarray,
+        wordings: np.ndarray | None,
+        models: np.ndarray,
+        n_bootstrap: int,
+        seed: int,
+    ) -> None:
         self.models, self.seed = models, seed
         self.place = {name: number for number, name in enumerate(gains)}
         stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
@@ -233,7 +253,7 @@ class _Resampled:
             return np.concatenate(pieces).astype(float)
 
         groups = strata_of(topics)
-        self.questions = drawn(None)
+        self.questions = drawn(wordings)
         self.topics = drawn(groups) if groups.max(initial=0) + 1 >= FEWEST_TOPICS else None
 
     @property

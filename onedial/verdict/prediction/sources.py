@@ -14,7 +14,7 @@ that a few answers place the target on (but for leaving out its base model, wher
     own base model, otherwise asked the base model's other framings: no rival, but what a retest might give
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,15 +63,17 @@ class Ground:
         return replace(self.material, given=given)
 
 
-def ground_of(matches: TargetMatches, material: Material | None = None) -> Ground:
-    """From the matches alone, or with what else is known of the questions."""
+def ground_of(matches: TargetMatches, material: Material | None = None, texts: Sequence[str] = ()) -> Ground:
+    """From the matches, and what else is known of the questions: the whole material, or their texts."""
     evidence = matches.evidence
     if material is None:
         splits = np.full(len(evidence.answers), EXTRACTION, dtype=object)
         splits[evidence.fitting_rows], splits[evidence.test_rows] = FITTING, TEST
         given = pd.DataFrame(evidence.answers, evidence.dial.questions, matches.table.index)
         models = matches.table["model"].astype(str).to_numpy()
-        material = Material([], evidence.all_topics, splits, given, models, evidence.margins)
+        material = Material(
+            list(texts), evidence.all_topics, splits, given, models, evidence.margins, wordings=evidence.wordings
+        )
     return Ground(material, evidence.dial.ease)
 
 

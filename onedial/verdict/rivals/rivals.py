@@ -42,6 +42,7 @@ from onedial.stats import (
     average_within_models,
     count,
     count_resampled,
+    groups_among,
     interval,
     ridge_scores,
     surface_features,
@@ -67,6 +68,7 @@ class Material:
         instructed: question x level, the margin under each instructed threshold and without one; None where it was not
             asked.
         levels: question, the data set's own label, nan where unknown; None where it tells no question from another.
+        wordings: of each question, the number of what it is a wording of; None where each is its own.
     """
 
     texts: list[str]
@@ -77,6 +79,7 @@ class Material:
     unsteered: np.ndarray
     instructed: np.ndarray | None = None
     levels: np.ndarray | None = None
+    wordings: np.ndarray | None = None
     _made: dict[str, np.ndarray | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     __repr__ = one_line
 
@@ -279,7 +282,7 @@ def rival_table(
     evidence, table = matches.evidence, matches.table
     judged = np.flatnonzero(table["status"].isin(JUDGED).to_numpy())
     test, fitting = material.splits == TEST, material.splits == FITTING
-    given = material.given.to_numpy()
+    given, groups = material.given.to_numpy(), groups_among(material.wordings, test)
     rows: dict[str, list[Any]] = {}
     for name, rival in RIVALS.items():
         if (scores := material.scores(name)) is None:
@@ -296,7 +299,7 @@ def rival_table(
         models, values, drawn = material.models[own], {}, {}
         for side, answers in sides.items():
             kappas = count(answers, evidence.test_targets[:, own]).kappa()
-            resampled = count_resampled(answers, evidence.test_targets[:, own], n_bootstrap, seed).kappa()
+            resampled = count_resampled(answers, evidence.test_targets[:, own], n_bootstrap, seed, groups).kappa()
             values[side] = float(average_within_models(np.nan_to_num(kappas), models))
             drawn[side] = average_within_models(np.nan_to_num(resampled), models)
         low, high = interval(drawn["rival"])
@@ -369,6 +372,7 @@ def material_of(
         unsteered=unsteered,
         instructed=_instructed_margins(instructed, answers.index, unsteered),
         levels=levels if len(np.unique(levels[~np.isnan(levels)])) > 1 else None,
+        wordings=matches.evidence.wordings,
     )
 
 

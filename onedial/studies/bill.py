@@ -1,0 +1,99 @@
+"""What models of providers cost where one test is asked after another: options, prices, and what is told at the end."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from onedial.core import InputError, Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from onedial.panels import Bill, Price
+
+BUDGET_MAY_CHANGE = ("budget", "prices")
+
+
+def money(text: str) -> float:
+    """For argparse: a number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return value
+
+
+def add_budget_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--budget` and `--prices`, for models of providers."""
+    parser.add_argument("--budget", type=money, metavar="MONEY", help="ask nothing that could pass it; needs --prices")
+    parser.add_argument(
+        "--prices",
+        metavar="MODEL=IN/OUT,...",
+        help="money for a million tokens read and written, such as openai:gpt-4.1-mini=0.4/1.6",
+    )
+
+
+def bill_of(options: argparse.Namespace, models: Sequence[str], elsewhere: Sequence[str]) -> "Bill":
+    """The account by `--budget` and `--prices`.
+
+    Args:
+        models: all names of `--model`. elsewhere: those of providers and servers.
+
+    Raises:
+        InputError: a price that cannot be read or is of no such model, or a budget without a price or without anybody
+            who costs money.
+    """
+    from onedial.panels import Bill
+
+    prices = prices_of(options.prices) if options.prices else {}
+    for name in prices:
+        if name not in elsewhere:
+            raise InputError(f"--prices names {name!r}, which is none of the providers' models of --model; check it")
+    if options.budget is not None:
+        if not elsewhere:
+            raise InputError(f"--budget was given, but --model {','.join(models)} names no model that costs money")
+        if missing := [name for name in elsewhere if name not in prices]:
+            raise InputError(f"--budget needs the price of {missing[0]}; give it as --prices {missing[0]}=IN/OUT")
+    return Bill(prices, options.budget)
+
+
+def prices_of(text: str) -> "dict[str, Price]":
+    """`MODEL=IN/OUT,...` as prices by model.
+
+    >>> prices_of("openai:a=0.4/1.6")["openai:a"].output
+    1.6
+
+    Raises:
+        InputError: it is written otherwise, or a price is below 0.
+    """
+    from onedial.panels import Price
+
+    found = {}
+    for piece in text.split(","):
+        name, _, both = piece.strip().rpartition("=")
+        try:
+            price = Price(*map(float, both.split("/")))
+        except (TypeError, ValueError):
+            price = Price(-1, -1)
+        if not name or not 0 <= price.input < float("inf") or not 0 <= price.output < float("inf"):
+            raise InputError(f"--prices {piece.strip()!r} is no price; write MODEL=IN/OUT, such as openai:m=0.4/1.6")
+        found[name] = price
+    return found
+
+
+def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
+    """Print what was asked of providers and what it cost, and write costs.csv; nothing where nobody was asked."""
+    if costs is None:
+        return
+    from onedial.core import write_table
+
+    print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
+    if unknown := int(costs["unknown"].iloc[-1]):
+        print(
+            f"of {unknown} requests nobody knows what they did cost (timed out, broken off, failed at the server, "
+            "or counted absurdly): they count as what they may have cost at most"
+        )
+    table = costs.rename_axis(["respondent", "instrument"]).reset_index()
+    write_table(run.file("costs.csv"), table, float_format="%.6g")

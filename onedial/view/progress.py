@@ -1,0 +1,96 @@
+"""How far a run has come: its stages, the yes rates of what is swept so far, how fast it goes, and what it costs."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from onedial.asking import SWEEP_COLUMNS, SWEEP_KEY, is_read, under_test
+from onedial.core import LEDGER, InputError, Run, read_ledger
+from onedial.show import Rows, stage_rows
+from onedial.verdict import SweepRun
+
+_STAGE = re.compile(r"(\S+) (.+): (started|done after .*|broken off after .*)")
+LAST_LINES = 8
+
+
+def log_lines(run: Run) -> list[str]:
+    """log.txt, line by line; empty where it is not there yet."""
+    log = run.path / "log.txt"
+    return log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+
+
+def present_stage(run: Run) -> tuple[str, str] | None:
+    """Name and beginning of the stage that was begun last and has not ended."""
+    begun: tuple[str, str] | None = None
+    for line in log_lines(run):
+        if found := _STAGE.fullmatch(line):
+            moment, name, what = found.groups()
+            begun = (name, moment) if what == "started" else None
+    return begun
+
+
+def rows_of_progress(run: Run, going_on: bool) -> Rows:
+    """Stages with their seconds, the one that is going on, the speed of the sweep, and costs."""
+    rows = stage_rows(run.manifest.stages)
+    if (present := present_stage(run)) is not None:
+        name, moment = present
+        said = f"for {_seconds_since(moment):.0f} s" if going_on else "broken off without an end"
+        rows.append((name, f"going on {said}" if going_on else said))
+    parts = run.parts("sweep", SWEEP_COLUMNS, SWEEP_KEY)
+    if files := parts.files():
+        n = sum(len(part) for part in (pd.read_parquet(file, columns=["magnitude"]) for file in files))
+        spent = files[-1].stat().st_mtime - files[0].stat().st_mtime
+        first = len(pd.read_parquet(files[0], columns=["magnitude"]))
+        speed = (
+            f", {(n - first) / spent:.0f} a second between the first part and the last" if spent > 0 < n - first else ""
+        )
+        rows.append(("answers swept so far", f"{n} in {len(files)} parts{speed}"))
+    return rows + [
+        (name, f"{value:g}" if isinstance(value, float) else str(value)) for name, value in costs(run).items()
+    ]
+
+
+def costs(run: Run) -> Mapping[str, Any]:
+    """Attempts at providers by what came of them, their tokens and the budget; empty where nobody was asked."""
+    if not run.has(LEDGER):
+        return {}
+    table = pd.DataFrame(read_ledger(run.path / LEDGER), columns=["outcome", "tokens_in", "tokens_out"])
+    told: dict[str, Any] = {
+        f"requests {outcome}": int(n) for outcome, n in table["outcome"].fillna("under way").value_counts().items()
+    }
+    for name in ("tokens_in", "tokens_out"):
+        told[name.replace("_", " ")] = int(pd.to_numeric(table[name], errors="coerce").sum())
+    return told | ({"budget": run.config["budget"]} if run.config.get("budget") is not None else {})
+
+
+def rates_so_far(run: Run) -> pd.DataFrame | None:
+    """Yes rate of each magnitude over the questions swept so far; None before there is one.
+
+    Returns:
+        Columns magnitude, yes_rate, n (answers read), n_unread.
+    """
+    sweep = SweepRun(run)
+    if not sweep.has_plan or not sweep.parts.files():
+        return None
+    try:
+        own = under_test(sweep.interventions())
+        table = sweep.sweep()
+    except InputError:  # a part is being replaced; the next look sees it
+        return None
+    table = table[table["intervention_id"] == own]
+    table = table.assign(yes=(table["margin"] > 0).where(is_read(table["mass"])).astype(float))
+    grouped = table.groupby("magnitude")["yes"]
+    found = pd.DataFrame(
+        {"yes_rate": grouped.mean(), "n": grouped.count(), "n_unread": grouped.size() - grouped.count()}
+    )
+    return found.reset_index()
+
+
+def _seconds_since(moment: str) -> float:
+    try:
+        return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
+    except ValueError:
+        return float("nan")

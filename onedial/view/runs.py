@@ -1,0 +1,213 @@
+"""The runs of a folder, as they lie there: found by their files, named by their place below it, never by what a browser
+asks for."""
+
+import os
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from onedial.core import InputError, Run, read_table, refuse_links_outwards
+from onedial.show import captions_of, headline
+from onedial.verdict import SweepRun
+from onedial.view.progress import log_lines
+
+FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
+STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
+"""Of a folder: what it found is there; a process is writing it; it was broken off and goes on with --resume; it is
+damaged, of another version, or holds a link that leads out; it is something else."""
+DEEPEST = 5
+"""Folders within each other that are searched."""
+SWEEPS = ("steer_sweep", "judge_run")
+_WITH_REPORT = frozenset(
+    ["compare_runs", "dial_profile", "fit_factor", "multiverse", "score_confidence", "study_panel", "train_probes"]
+)
+_BESIDES = ("vectors", "figures", "wandb")
+"""Folders of a run in which no run is searched."""
+_TABLES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A folder below the one that is viewed.
+
+    Attributes:
+        key: its place below it, with / between names.
+        run: what it holds; None where that cannot be read.
+        state: one of `STATES`. sentence: what it says, or why it cannot be read.
+    """
+
+    key: str
+    path: Path
+    state: str
+    sentence: str
+    run: Run | None = None
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """Program, model and beginning, as far as they are known."""
+        if self.run is None:
+            return {"program": "", "model": "", "begun": ""}
+        manifest = self.run.manifest
+        model = manifest.facts.get("model")
+        named = model.get("name") if isinstance(model, Mapping) else None
+        begun = str(manifest.started).replace("T", " ").removesuffix("Z")
+        return {"program": manifest.program, "model": str(named or self.run.config.get("model") or ""), "begun": begun}
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether the dial of a subject was turned in it."""
+        return self.run is not None and self.facts["program"] in SWEEPS
+
+    @cached_property
+    def tables(self) -> dict[str, Path]:
+        """Name -> file of every table, and folder of every table that grows in parts."""
+        files = [file for file in sorted(self.path.glob("*")) if not file.name.startswith(".")]
+        return {
+            file.name: file
+            for file in files
+            if (file.is_file() and file.suffix in _TABLES) or (file.is_dir() and any(file.glob("part-*.parquet")))
+        }
+
+    def table(self, name: str) -> pd.DataFrame:
+        """One of its tables.
+
+        Raises:
+            InputError: there is none of this name, or it cannot be read.
+        """
+        if name not in self.tables:
+            raise InputError(f"{self.key} has no table {name!r}; it has {', '.join(self.tables) or 'none'}")
+        path = self.tables[name]
+        if path.is_dir():
+            return pd.concat([read_table(part) for part in sorted(path.glob("part-*.parquet"))], ignore_index=True)
+        return read_table(path)
+
+    @cached_property
+    def captions(self) -> dict[str, dict[str, str]]:
+        """name -> {"title", "caption"} of its figures that are there.
+
+        Raises:
+            InputError: a figure holds more than a drawing.
+        """
+        if self.run is None:
+            return {}
+        drawn = {name: words for name, words in captions_of(self.run).items() if self._drawing(name).is_file()}
+        for name in drawn:
+            _check_drawing(self._drawing(name))
+        return drawn
+
+    def _drawing(self, name: str) -> Path:
+        return self.path / "figures" / (f"{name}.svg" if re.fullmatch(r"[\w-]+", name) else "")
+
+
+class RunFolder:
+    """A folder of runs, looked at anew whenever it is asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder.resolve()
+        self._is_run = Run.is_at(self.path)
+        self._base = self.path.parent if self._is_run else self.path
+
+    def seen(self) -> list[Seen]:
+        """Every run and whatever else lies beside them, newest first, what is no run last."""
+        found = [look_at(path, path.relative_to(self._base).as_posix()) for path in self._candidates()]
+        found.sort(key=lambda each: each.key)
+        found.sort(key=lambda each: each.facts["begun"], reverse=True)
+        return found
+
+    def one(self, key: str) -> Seen:
+        """The run of this name.
+
+        Raises:
+            InputError: there is none, or it is no run.
+        """
+        for path in self._candidates():
+            if path.relative_to(self._base).as_posix() == key:
+                seen = look_at(path, key)
+                if seen.run is None:
+                    raise InputError(f"{key}: {seen.sentence}")
+                return seen
+        raise InputError(f"{self.path} holds no run {key!r}; the list of runs says which there are")
+
+    def _candidates(self) -> Iterator[Path]:
+        for place, folders, files in os.walk(self.path):
+            path = Path(place)
+            depth = len(path.relative_to(self.path).parts)
+            links = [name for name in folders if (path / name).is_symlink()]
+            is_run = "manifest.json" in files or "config.yaml" in files
+            folders[:] = sorted(
+                name
+                for name in folders
+                if name not in links
+                and not name.startswith(".")
+                and depth < DEEPEST
+                and not (is_run and name in _BESIDES)
+            )
+            if is_run or (depth == 1 and not self._is_run and not _has_run_below(path)):
+                yield path
+            if not is_run:
+                yield from (path / name for name in links)
+
+
+def look_at(path: Path, key: str) -> Seen:
+    """What lies in a folder; whatever is wrong with it becomes its sentence."""
+    if path.is_symlink():
+        return Seen(key, path, NO_RUN, f"a link to {os.readlink(path)}, which is not followed; give that folder itself")
+    if not Run.is_at(path):
+        begun = "it has not yet written its configuration" if (path / "manifest.json").is_file() else ""
+        return Seen(key, path, NO_RUN, begun or "no run of this project")
+    try:
+        refuse_links_outwards(path)
+        run = Run.open(path)
+        program = run.manifest.program
+        held = Run.is_held(path)
+        state = GOING_ON if held else FINISHED if _is_finished(run, program) else INTERRUPTED
+        so_far = (log_lines(run) or ["begun"])[-1].partition("Z ")[2]
+        return Seen(key, path, state, _sentence(run, program) if state == FINISHED else so_far, run)
+    except (InputError, OSError, AttributeError, KeyError, TypeError, ValueError) as error:
+        said = (
+            str(error) if isinstance(error, InputError) else f"its files do not fit together ({type(error).__name__})"
+        )
+        return Seen(key, path, UNREADABLE, said)
+
+
+def _is_finished(run: Run, program: str) -> bool:
+    if program in SWEEPS:
+        return SweepRun(run).is_finished
+    if program in _WITH_REPORT:
+        return run.has("report.html")
+    stages = run.manifest.stages
+    return bool(stages) and bool(stages[-1]["completed"])
+
+
+def _sentence(run: Run, program: str) -> str:
+    for name, entry in (("verdict.json", "sentence"), ("summary.json", "sentence"), ("summary.json", "verdict")):
+        if run.has(name) and isinstance(said := run.read_json(name).get(entry), str):
+            return headline(said)
+    if run.has("summary.json") and isinstance(said := run.read_json("summary.json").get("sentences"), list) and said:
+        return str(said[0])
+    return f"{program}: {len(run.manifest.stages)} stages done"
+
+
+def _has_run_below(folder: Path) -> bool:
+    return any(next(folder.rglob(name), None) is not None for name in ("manifest.json", "config.yaml"))
+
+
+def _check_drawing(file: Path) -> None:
+    """Raise InputError where an SVG holds anything that acts or asks for something elsewhere."""
+    try:
+        for element in ElementTree.parse(file).iter():
+            tag = str(element.tag).rpartition("}")[2].lower()
+            links = [value for name, value in element.attrib.items() if name.rpartition("}")[2].lower() == "href"]
+            acts = any(name.lower().startswith("on") for name in element.attrib)
+            if tag in _ACTING or acts or any(not link.startswith(("#", "data:image/")) for link in links):
+                raise InputError(f"{file} holds more than a drawing (<{tag}>), and is not shown; make the report again")
+    except ElementTree.ParseError as error:
+        raise InputError(f"{file} is no SVG ({error}); make the report again") from error
+
+
+_ACTING = ("script", "foreignobject", "iframe", "meta", "link", "form", "a", "set", "animate")

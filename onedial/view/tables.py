@@ -1,0 +1,122 @@
+"""What a page asks of any table: which rows, in which order, and which stretch of them; or all of them as CSV."""
+
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import InputError, did_you_mean, write_csv
+from onedial.show import NOTHING
+from onedial.view.expression import matching
+
+PAGE = 50
+"""Rows of a page."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an address asks of a table.
+
+    Attributes:
+        filter: see `onedial.view.expression`. sort: a column, with - before it for the largest first. page: from 1.
+    """
+
+    filter: str = ""
+    sort: str = ""
+    page: int = 1
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Asked":
+        """Of an address's parameters.
+
+        Raises:
+            InputError: the page is no number from 1 on.
+        """
+        page = query.get("page") or "1"
+        if not page.isascii() or not page.isdigit() or not int(page[:9]) >= 1 or len(page) > 9:
+            raise InputError(f"page={page} is no whole number from 1 on")
+        return cls(query.get("filter", "").strip(), query.get("sort", ""), int(page))
+
+    def rows_of(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The rows that the filter keeps, in order; what is missing comes last either way.
+
+        Raises:
+            InputError: the filter cannot be read, or the table has no such column.
+        """
+        kept = table[matching(table, self.filter)]
+        if not self.sort:
+            return kept
+        down, name = self.sort.startswith("-"), self.sort.removeprefix("-")
+        if name not in map(str, kept.columns):
+            known = [str(column) for column in kept.columns]
+            raise InputError(f"sort={self.sort} names no column{did_you_mean(name, known)}; take one of the headings")
+        values = kept.iloc[:, [str(column) for column in kept.columns].index(name)]
+        if not pd.api.types.is_numeric_dtype(values):
+            values = values.map(lambda value: None if _is_missing(value) else str(value).lower())
+        order = values.reset_index(drop=True).sort_values(ascending=not down, na_position="last", kind="stable").index
+        return kept.iloc[order]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One page of a table, for the eye.
+
+    Attributes:
+        columns: headings. rows: what names each row in an address ("" for nothing), and its cells as text.
+        numeric: whether a column holds numbers. n: rows that were kept, of n_all. page, n_pages: of them.
+    """
+
+    columns: list[str]
+    rows: list[tuple[str, list[str]]]
+    numeric: list[bool]
+    n: int
+    n_all: int
+    page: int
+    n_pages: int
+    asked: Asked
+
+
+def shown(table: pd.DataFrame, asked: Asked, key: str = "", whole: bool = False) -> Shown:
+    """The page of the table that is asked for; the last one where there are fewer.
+
+    Args:
+        key: column that names a row in an address. whole: all rows on one page.
+    """
+    kept = asked.rows_of(table)
+    size = max(len(kept), 1) if whole else PAGE
+    n_pages = max(math.ceil(len(kept) / size), 1)
+    page = min(asked.page, n_pages)
+    part = kept.iloc[(page - 1) * size : page * size]
+    columns = [str(name) for name in table.columns]
+    cells = [[cell(value) for value in row] for row in part.itertuples(index=False, name=None)]
+    keys = [str(value) for value in part[key]] if key else [""] * len(part)
+    numeric = [bool(pd.api.types.is_numeric_dtype(kind)) for kind in table.dtypes]
+    return Shown(columns, list(zip(keys, cells, strict=True)), numeric, len(kept), len(table), page, n_pages, asked)
+
+
+def cell(value: Any) -> str:
+    """A value as text: numbers to four digits, a dash where nothing is."""
+    if _is_missing(value):
+        return NOTHING
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}".replace("-", "−") if math.isfinite(value) else str(value)
+    return str(value)
+
+
+def as_csv(table: pd.DataFrame) -> bytes:
+    """Every row and digit, with no text that a spreadsheet would take for a formula."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "table.csv"
+        write_csv(file, table)
+        return file.read_bytes()
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float | np.floating) and math.isnan(value)) or value is pd.NA

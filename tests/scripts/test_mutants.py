@@ -1,0 +1,61 @@
+"""The generator of mutants: what it turns, and that a weak test is told from one that bites."""
+
+import ast
+import sys
+
+import pytest
+from tiny_experiment import ROOT
+
+sys.path.append(str(ROOT / "scripts"))
+from mutants import is_noticed, mutants_of
+
+SOURCE = '''"""Of a > b."""
+
+
+def chosen(values, floor=2, *, seed=0):
+    """Those above -1."""
+    drawn = shuffled(values, seed=seed)
+    if floor > 5 and not drawn:
+        raise ValueError("a < b")
+    return max(drawn) - (floor)
+'''
+
+
+def test_each_decision_is_turned_once_and_no_docstring_or_message_is():
+    changed = {(each.before, each.after) for each in mutants_of("m.py", SOURCE)}
+    assert changed == {
+        ("2", "3"),
+        ("0", "1"),
+        ("seed", "0"),
+        (">", ">="),
+        ("5", "6"),
+        ("and", "or"),
+        ("not ", ""),
+        ("floor > 5 and not drawn", "not (floor > 5 and not drawn)"),
+        ("max", "min"),
+        ("-", "+"),
+    }
+
+
+def test_every_mutant_is_another_program():
+    for each in mutants_of("m.py", SOURCE):
+        turned = SOURCE.encode()[: each.start] + each.after.encode() + SOURCE.encode()[each.end :]
+        assert ast.dump(ast.parse(turned)) != ast.dump(ast.parse(SOURCE))
+
+
+def test_a_mutant_keeps_its_key_when_lines_above_it_change():
+    assert {each.key for each in mutants_of("m.py", SOURCE)} == {
+        each.key for each in mutants_of("m.py", "import os\n\n\n" + SOURCE)
+    }
+
+
+@pytest.mark.parametrize(("asserted", "noticed"), [("larger(2, 2) is False", True), ("larger(3, 2) is True", False)])
+def test_only_a_test_at_the_boundary_notices_a_turned_comparison(tmp_path, asserted, noticed):
+    source = "def larger(a, b):\n    return a > b\n"
+    (tmp_path / "boundary.py").write_text(source)
+    (tmp_path / "test_boundary.py").write_text(
+        f"from boundary import larger\n\n\ndef test_it():\n    assert {asserted}\n"
+    )
+    (mutant,) = mutants_of("boundary.py", source)
+    assert is_noticed(mutant, tmp_path, ["test_boundary.py"]) == noticed
+    assert (tmp_path / "boundary.py").read_text() == source

@@ -1,0 +1,122 @@
+"""Sweeps of what a person has at hand, asked as the vector was read."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_models import vectors_at
+
+from onedial.asking import CAN_YOU_ANSWER, FRAMINGS, METACOGNITIVE, PromptTemplate, Question
+from onedial.core import InputError, Notice
+from onedial.models import PromptSet
+from steering import SteeringVector, ask_settings, critical_magnitudes, extract_vector, random_vector, sweep
+
+TEXTS = [f"Who was number {number} of the line?" for number in range(24)]
+QUESTIONS = [Question(f"q{place}", text) for place, text in enumerate(TEXTS)]
+EAGER = FRAMINGS["eager"]
+GRID = [-0.2, 0.0, 0.2]
+
+
+@pytest.fixture(scope="module")
+def vector(model):
+    return extract_vector(model, QUESTIONS, layer=2, template=EAGER)
+
+
+def margins_of(result):
+    return result.table.sort_values(["question_id", "magnitude"])["margin"].sort_values().to_numpy()
+
+
+def test_questions_are_asked_as_the_vector_was_read(model, vector):
+    expected = margins_of(sweep(model, vector, PromptSet.build(model, QUESTIONS, EAGER), GRID))
+    neutral = margins_of(sweep(model, vector, PromptSet.build(model, QUESTIONS, METACOGNITIVE), GRID))
+    assert np.abs(expected - neutral).max() > 1e-3
+    for questions in (TEXTS, QUESTIONS, pd.DataFrame({"question": TEXTS}), [{"question": text} for text in TEXTS]):
+        np.testing.assert_allclose(margins_of(sweep(model, vector, questions, GRID)), expected, atol=1e-5)
+    np.testing.assert_allclose(margins_of(sweep(model, vector, TEXTS, GRID, prompt="neutral")), neutral, atol=1e-5)
+    np.testing.assert_allclose(margins_of(sweep(model, vector, TEXTS, GRID, prompt=METACOGNITIVE)), neutral, atol=1e-5)
+
+
+def test_a_vector_by_itself_stands_for_a_list_of_one(model, vector, prompts):
+    filled = [CAN_YOU_ANSWER.prompt(text) for text in TEXTS]
+    names = [question.id for question in QUESTIONS]
+    one, many = (ask_settings(model, filled, names, CAN_YOU_ANSWER, each, GRID) for each in (vector, [vector]))
+    assert one.equals(many)
+    with pytest.raises(InputError, match="no intervention was given"):
+        sweep(model, [], prompts)
+
+
+def test_a_text_with_a_slot_is_the_users_turn(model, vector):
+    asked = sweep(model, vector, TEXTS, GRID, prompt="{question} Yes or No?")
+    own = PromptSet.build(model, QUESTIONS, PromptTemplate("{question} Yes or No?"))
+    np.testing.assert_allclose(margins_of(asked), margins_of(sweep(model, vector, own, GRID)), atol=1e-5)
+
+
+def test_a_saved_vector_remembers_its_prompt_and_what_was_seen(model, vector, tmp_path):
+    vector.save(tmp_path / "vector.safetensors")
+    back = SteeringVector.load(tmp_path / "vector.safetensors")
+    assert (back.template, back.seen) == (EAGER, vector.seen)
+    assert vector.seen > 0
+    assert random_vector(vector, 1).template == EAGER
+
+
+def test_a_vector_that_kept_only_the_hash_of_a_framing_is_asked_in_that_framing(model, vector):
+    old = replace(vector, template=None)
+    expected = margins_of(sweep(model, vector, TEXTS, GRID))
+    np.testing.assert_allclose(margins_of(sweep(model, old, TEXTS, GRID)), expected, atol=1e-5)
+
+
+def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
+    (unread,) = vectors_at(model, [2])
+    with pytest.raises(InputError, match="does not say under which prompt it was read; say how to ask, by prompt="):
+        sweep(model, unread, TEXTS)
+    with pytest.raises(InputError, match="under the prompts 'eager' and 'neutral'; say how to ask"):
+        sweep(model, [vector, replace(vector, template=METACOGNITIVE, method="other")], TEXTS)
+    with pytest.raises(InputError, match="does not say under which prompt"):
+        critical_magnitudes(model, TEXTS, unread, low=-1, high=1)
+    with pytest.raises(InputError, match="a PromptSet has its prompt already"):
+        sweep(model, vector, prompts, GRID, prompt="neutral")
+
+
+@pytest.mark.parametrize(
+    ("questions", "sentence"),
+    [
+        ("Who sang of the river?", "is one text; put it into a list"),
+        ("embeded", "did you mean 'embedded'"),
+        ([], "there are no questions"),
+        (["", "Why?"], "what was given, row 1, column 'question' is blank"),
+        ([3, 4], "questions hold a int: '3'"),
+        (pd.DataFrame({"prompt": TEXTS}), "has no column 'question'; it holds 'prompt'"),
+    ],
+    ids=["a text", "a name", "nothing", "a blank", "numbers", "another column"],
+)
+def test_what_would_be_misread_is_refused(model, vector, questions, sentence):
+    with pytest.raises(InputError, match=sentence):
+        sweep(model, vector, questions, GRID)
+
+
+def test_without_magnitudes_the_range_is_found_and_shared_with_the_control(model, vector):
+    rates = sweep(model, [vector, random_vector(vector, 1)], TEXTS).rates()
+    grids = [own.index.get_level_values("magnitude").tolist() for _, own in rates.groupby(level=0)]
+    assert grids[0] == grids[1]
+    assert 25 <= len(grids[0]) <= 26
+    assert 0.0 in grids[0]
+    assert (rates["n_read"] + rates["n_unread"] == len(TEXTS)).all()
+    np.testing.assert_allclose(rates["se"], np.sqrt(rates["yes_rate"] * (1 - rates["yes_rate"]) / rates["n_read"]))
+
+
+def test_either_order_is_understood(model, vector, prompts):
+    assert sweep(model, prompts, [vector], GRID).table.equals(sweep(model, vector, prompts, GRID).table)
+
+
+def test_magnitudes_far_outside_what_was_seen_are_said_to_be(model, vector, recwarn):
+    sweep(model, vector, TEXTS, [0.0, vector.seen])
+    assert not recwarn.list
+    with pytest.warns(Notice, match="far outside what was seen"):
+        sweep(model, vector, TEXTS, [0.0, 4 * vector.seen])
+
+
+def test_an_unknown_framing_says_which_is_near():
+    with pytest.raises(KeyError, match="nothing is called 'netural'; did you mean 'neutral'"):
+        FRAMINGS["netural"]
+    assert FRAMINGS.get("netural") is None

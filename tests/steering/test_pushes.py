@@ -1,0 +1,134 @@
+"""So much of a vector: scaled, turned round, added, and written under."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import outspoken_model, vectors_at
+
+from onedial.asking import Prompt, Question
+from onedial.core import InputError, Notice
+from steering import Intervention, Push, export_tensors, generate_steered, random_vector, sweep
+
+LAYER = 2
+PROMPT = Prompt("Who sang of the river?")
+QUESTIONS = [Question("q", "Who sang of the river?")]
+
+
+@pytest.fixture(scope="module")
+def vector(model):
+    return vectors_at(model, [LAYER])[0]
+
+
+@pytest.fixture(scope="module")
+def other(vector):
+    return random_vector(vector, seed=5)
+
+
+def final(model, push=None):
+    """The last residual stream after a prompt, under a push."""
+    batch = model.tokenise([PROMPT])
+    if push is None:
+        return model.final_residual(batch)
+    with push.steering(model):
+        return model.final_residual(batch)
+
+
+def test_a_scaled_vector_adds_so_many_residual_norms_at_every_position(model, vector):
+    push = 0.3 * vector
+    assert (push.magnitude, push.of.positions, push.of.unit) == (0.3, "all", "residual_norm")
+    addition = 0.3 * vector.residual_norm * vector.direction
+    pushed = final(model, push)
+    with model.edit_residual(LAYER, lambda stream: stream + addition):
+        torch.testing.assert_close(pushed, final(model))
+
+
+@pytest.mark.parametrize("number", [np.float64(0.3), np.float32(0.5), 2], ids=lambda value: type(value).__name__)
+def test_numbers_of_any_library_scale_from_either_side(vector, number):
+    assert (number * vector).magnitude == (vector * number).magnitude == float(number)
+
+
+def test_a_vector_less_itself_is_no_push_and_a_turned_one_pushes_the_other_way(model, vector):
+    assert (vector - vector).magnitude == 0
+    assert (-(vector * 0.3)).magnitude == -0.3
+    assert torch.equal(final(model, vector - vector), final(model))
+
+
+def test_a_sum_adds_what_both_add(model, vector, other):
+    together = vector * 0.4 - other * 0.2
+    added = together.magnitude * together.of.vectors[0].residual_norm * together.of.vectors[0].direction
+    expected = vector.residual_norm * (0.4 * vector.direction - 0.2 * other.direction)
+    torch.testing.assert_close(added, expected)
+    with (vector * 0.4).steering(model), (other * -0.2).steering(model):
+        both = model.final_residual(model.tokenise([PROMPT]))
+    torch.testing.assert_close(final(model, together), both)
+
+
+def test_what_is_added_in_raw_units_is_added_in_its_own(vector):
+    raw = Intervention.of(vector, positions="all", unit="raw") * 3.0  # raw is a third of a norm here
+    assert (raw + vector).magnitude == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (lambda model, one: one + vectors_at(model, [LAYER + 1])[0], "acts after layer 2 and .* after layer 3"),
+        (lambda model, one: one + vectors_at(outspoken_model(seed=1), [LAYER])[0], "add vectors of one model"),
+        (lambda model, one: one * 0.3 + Intervention.of(one), "acts at all positions and the other at last"),
+        (lambda model, one: one + Intervention.of(one, operator="ablate"), "the operator ablate"),
+        (lambda model, one: one * "0.3", "'0.3'; multiply by one finite number"),
+        (lambda model, one: one * float("nan"), "nan; multiply by one finite number"),
+        (lambda model, one: one + 1.0, "a float can't be added"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(model, vector, wrong, sentence):
+    with pytest.raises(InputError, match=sentence):
+        wrong(model, vector)
+
+
+def test_a_push_is_one_setting_so_that_sweeps_and_exports_refuse_it(model, vector, prompts, tmp_path):
+    for take in (
+        lambda: sweep(model, vector * 0.3, prompts),
+        lambda: export_tensors(vector * 0.3, 1.0, tmp_path / "vector.safetensors"),
+    ):
+        with pytest.raises(InputError, match=r"is one setting of its dial; give the vector itself"):
+            take()
+
+
+def test_what_a_model_writes_under_a_push_is_what_steered_generation_writes(model, vector):
+    plain, pushed = (
+        model.generate(PROMPT.user, max_new_tokens=6),
+        model.generate(PROMPT.user, with_=vector * 2.0, max_new_tokens=6),
+    )
+    everywhere = Intervention.of(vector, positions="all")
+    for text, magnitude in ((plain, 0.0), (pushed, 2.0)):
+        assert text == generate_steered(model, [PROMPT], everywhere, magnitude, max_new_tokens=6)[0].text
+    assert plain != pushed
+    assert model.generate([PROMPT, "Why?"], max_new_tokens=6) == [plain, model.generate("Why?", max_new_tokens=6)]
+    assert model.generate(PROMPT.user, max_new_tokens=6) == plain  # the model was left as it was
+
+
+def test_drawn_texts_repeat_by_their_seed(model, vector):
+    drawn = [
+        model.generate("Why?", with_=vector * 0.1, max_new_tokens=12, temperature=2.0, seed=seed) for seed in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_vector_without_its_magnitude_is_refused(model, vector):
+    with pytest.raises(InputError, match=r"with_ was given a SteeringVector; say how much .* with_=vector \* 0.3"):
+        model.generate("Why?", with_=vector)
+
+
+def test_a_push_far_outside_what_was_seen_is_said_to_be(model, vector, recwarn):
+    known = replace(vector, seen=0.2)
+    model.generate("Why?", with_=known * 0.5, max_new_tokens=1)
+    assert not recwarn.list
+    with pytest.warns(Notice, match=r"up to 5 residual norms are far outside .* within 0.2 of their mean"):
+        model.generate("Why?", with_=known * -5, max_new_tokens=1)
+
+
+def test_a_push_says_how_much_of_what_is_done_where(vector):
+    assert isinstance(vector * 0.3, Push)
+    assert repr(vector * 0.3) == f"Push(+0.3 residual norms along {vector.vector_id}, at all positions)"

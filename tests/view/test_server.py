@@ -1,0 +1,117 @@
+"""The viewer as a server: whom it answers, what it lets a page do, and how it begins and ends."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from tiny_experiment import ROOT, alone, call  # noqa: F401
+
+from onedial.core import InputError
+from onedial.view.application import Answer
+from onedial.view.server import PORT, bound
+
+VIEW = ROOT / "experiments" / "view.py"
+
+
+@contextmanager
+def answering(answer):
+    """A server on a port of its own, in a thread."""
+    with bound("127.0.0.1", 0) as server:
+        server.viewer = SimpleNamespace(answer=answer)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def asked(port, method="GET", path="/", **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request(method, path, headers=headers)
+    response = connection.getresponse()
+    return response, response.read()
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1", 200),
+        ("localhost:80", 200),
+        ("[::1]:80", 200),
+        ("evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+    ],
+)
+def test_only_a_request_that_names_this_machine_is_answered(host, status):
+    paths = []
+    with answering(lambda path: paths.append(path) or Answer(b"page")) as port:
+        response, body = asked(port, Host=host)
+    assert response.status == status
+    assert (body == b"page") == (status == 200)
+    assert len(paths) == (status == 200)
+
+
+def test_a_page_may_run_the_viewers_own_scripts_and_ask_nobody_else():
+    with answering(lambda path: Answer(path.encode())) as port:
+        response, body = asked(port, path="/run/a%2Fb/dial?filter=%3Cscript%3E")
+    assert body == b"/run/a%2Fb/dial?filter=%3Cscript%3E"
+    policy = dict(part.strip().split(" ", 1) for part in response.headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert policy["form-action"] == policy["connect-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_nothing_can_be_sent_to_it():
+    with answering(lambda path: Answer(b"")) as port:
+        assert asked(port, "POST")[0].status == 501
+        assert asked(port, "DELETE")[0].status == 501
+        assert asked(port, "HEAD")[1] == b""
+
+
+def test_a_port_that_is_taken_is_passed_over_or_said_to_be_taken():
+    with bound("127.0.0.1", None) as first, bound("127.0.0.1", None) as second:
+        assert PORT <= first.server_port < second.server_port
+        with pytest.raises(InputError, match=f"port {first.server_port} of 127.0.0.1 can be had"):
+            bound("127.0.0.1", first.server_port)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere"], "nowhere is no folder"),
+        ([".", "--port", "0"], "--port 0 is no port"),
+        ([".", "--host", "999.1.1.1"], "another --port or --host"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_a_sentence(call, arguments, words):  # noqa: F811
+    ended = call(VIEW, *arguments)
+    assert ended.code == 2
+    assert words in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_ctrl_c_ends_it_without_a_word_too_many(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-u", str(VIEW), str(tmp_path), "--port", str(port)]
+    environment = alone(PYTHONPATH=str(ROOT))
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as program:
+        assert program.stdout.readline() == f"{tmp_path} at http://127.0.0.1:{port}/ (Ctrl-C ends)\n"
+        assert b"No runs in" in asked(port)[1]
+        os.kill(program.pid, signal.SIGINT)
+        out, err = program.communicate(timeout=60)
+    assert (program.returncode, out, err) == (130, "", "interrupted\n")
