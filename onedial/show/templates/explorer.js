@@ -148,7 +148,7 @@
     });
     scroll.after(html("p", { class: "under" }, button));
   }
-  document.querySelectorAll("div.scroll > table").forEach((table) => {
+  document.querySelectorAll(".part div.scroll > table").forEach((table) => {
     if (table.tHead && table.id !== "x-questions") downloads(table.parentElement, () => linesOf(table));
   });
 
