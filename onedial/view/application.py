@@ -45,8 +45,8 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "targets": (("targets", "prediction", "models", "criteria", "missing"), ("matches.csv", "prediction.csv")),
     "rivals": (("rivals", "bias", "facts", "knowing"), ("rivals.csv", "knowing.csv")),
     "controls": (("controls", "side effects"), ("controls.csv", "side_effects.csv")),
-    "vector": (("vector", "dial path"), ("layer_scan.csv", "path.csv")),
-    "scale": (("factor",), ()),
+    "vector": (("vector", "path"), ("layer_scan.csv", "path.csv")),
+    "scale": (("scale",), ()),
     "reasoned": (("reasoned",), ("reasoned_settings.csv",)),
     "figures": (("figures",), ()),
 }
@@ -428,7 +428,7 @@ class Opened:
         contents = self.contents
         if contents is None:
             return {}
-        made = {name: make(contents) for name, make in SECTIONS.items() if name != "explorer"}
+        made = {name: make(contents) for name, make in SECTIONS.items() if name != "dial"}
         return {name: section for name, section in made.items() if section is not None}
 
     @cached_property
