@@ -146,6 +146,7 @@ def page(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
         question=question,
+        headline=headline,
         opening=opening,
         rest=rest,
         lead=lead,
@@ -204,12 +205,18 @@ def table(
         {
             "name": name,
             "faint": faint is not None and faint(row),
-            "cells": [(column.shown(row), "|".join(column.values(row) or ())) for column in columns],
+            "cells": [_cell(column, row) for column in columns],
         }
         for name, row in each_line(lines)
     ]
     heads = [(column.title, column.tip, "|".join(column.names)) for column in columns]
     return _block("table", label, first, heads, rows)
+
+
+def _cell(column: Column, row: Mapping[str, Any]) -> tuple[str, str]:
+    """A cell, and the values behind it where they say more."""
+    shown, values = column.shown(row), column.values(row)
+    return shown, "" if values is None or values == [shown] else "|".join(values)
 
 
 def written_table(label: str, first: str, headings: Sequence[str], lines: Sequence[TableRow]) -> Markup:

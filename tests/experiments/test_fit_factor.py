@@ -78,7 +78,7 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
     cells = re.search(rf'<th scope="row">{re.escape(str(first))}</th>(.*?)</tr>', page).group(1)
     row = respondents.loc[first]
     blank = len(panel) - int(row["n_answers"])
-    assert f"<td>{row['loading']:.2f}</td>".replace("-", "\N{MINUS SIGN}") in cells
+    assert f">{row['loading']:.2f} [".replace("-", "\N{MINUS SIGN}") in cells
     assert cells.endswith(f"<td>{row['n_answers']:.0f}</td><td>{blank}</td>")
     assert summary["n_zero_cell_pairs"] == model.tetrachoric.n_zero_cell_pairs
     captions = json.loads((tmp_path / "out" / "figures" / "captions.json").read_text())

@@ -146,7 +146,7 @@ def test_the_report_says_for_how_many_confidence_is_worth_something_and_shows_ev
     assert all(sentence in page for sentence in summary["metacognition"])
     for name, row in calibration.iterrows():
         assert re.search(
-            rf'<th scope="row">{name}</th><td>{row["n"]:.0f}</td><td>{row["mean_confidence"]:.2f}</td>', page
+            rf'<th scope="row">{name}</th><td[^>]*>{row["n"]:.0f}</td><td[^>]*>{row["mean_confidence"]:.2f}</td>', page
         )
     assert page.count("<figure>") == len(json.loads((out / "figures" / "captions.json").read_text()))
 

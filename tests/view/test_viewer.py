@@ -240,7 +240,7 @@ def test_the_page_after_the_last_is_the_last(viewer):
 
 def test_every_section_of_the_report_stands_in_one_view(viewer, plain):
     contents = Contents(plain, stored(plain.path / "figures" / "captions.json"))
-    titles = [section.title for name, make in SECTIONS.items() if name != "dial" and (section := make(contents))]
+    titles = [found.title for name, make in SECTIONS.items() if name != "dial" and (found := make(contents))]
     views = {link for link in page(viewer, "run", "plain", "overview").links if "/part?of=" in link}
     said = "".join(Read(viewer.answer(link).body).text for link in sorted(views))
     assert [title for title in titles if said.count(title) == 0] == []

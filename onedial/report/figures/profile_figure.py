@@ -87,6 +87,6 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
         "What the dial moves",
         "Mean change of each instrument's score from the unsteered subject, over the standard deviation of its "
         "unsteered scores; bars are 95% bootstrap intervals over items. Grey strokes: random directions of the same "
-        "length at the same layer and magnitude. In colour: what moves with the dial, or against it; the farthest on top. Beyond 1 the axis is logarithmic. Beside each name the verdict of the "
-        "rule in docs/instruments.md.",
+        "length at the same layer and magnitude. In colour: what moves with the dial, or against it; the farthest on "
+        "top. Beyond 1 the axis is logarithmic. Beside each name the verdict of the rule in docs/instruments.md.",
     )

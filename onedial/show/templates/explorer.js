@@ -131,7 +131,7 @@
     const names = Array.from(table.tHead.rows[0].cells, (cell) => (cell.dataset.csv || cell.textContent).split("|"));
     const rows = Array.from(table.tBodies[0].rows).filter((row) => row.cells.length === names.length);
     return [names.flat(), ...rows.map((row) => Array.from(row.cells, (cell, column) => {
-      const own = cell.dataset.csv === undefined ? [cell.textContent] : cell.dataset.csv.split("|");
+      const own = cell.dataset.csv === undefined ? [cell.textContent === "–" ? "" : cell.textContent] : cell.dataset.csv.split("|");
       return own.concat(Array(Math.max(0, names[column].length - own.length)).fill(""));
     }).flat())];
   }
@@ -148,7 +148,7 @@
     });
     scroll.after(html("p", { class: "under" }, button));
   }
-  document.querySelectorAll("div.scroll > table").forEach((table) => {
+  document.querySelectorAll(".part div.scroll > table").forEach((table) => {
     if (table.tHead && table.id !== "x-questions") downloads(table.parentElement, () => linesOf(table));
   });
 
