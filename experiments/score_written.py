@@ -293,7 +293,7 @@ def agreement_of_samples(own: "pd.DataFrame", questions: "list[Question]") -> "t
 
     from onedial.confidence import habits, sample_agreement, samples_until_sure
     from onedial.panels import answer_label
-    from onedial.selfreport import mended_and_broken
+    from onedial.selfreport import answer_changes
 
     texts = {question.id: question.text for question in questions}
     labels: pd.DataFrame = own.assign(
@@ -319,7 +319,7 @@ def agreement_of_samples(own: "pd.DataFrame", questions: "list[Question]") -> "t
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     votes = {"samples": len(samples[0]), "drawn_until_sure": float(np.mean(until))}
     known = np.isfinite(before) & np.isfinite(after)
-    return table, votes | (asdict(mended_and_broken(before, after)) if known.any() else {})
+    return table, votes | (asdict(answer_changes(before, after)) if known.any() else {})
 
 
 def zones_of(said: "pd.DataFrame", agreed: "pd.DataFrame", first: "pd.DataFrame") -> "pd.DataFrame":

@@ -181,7 +181,7 @@ def said_of_the_battery(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     said = {
         "pairs of which A is taken in both orders": pairs["always_a"].item() * pairs["n"].item(),
         "answers in English": language["happened"],
-        "foretold in English": language["positive_rate"],
+        "predicted in English": language["positive_rate"],
         "right at first": correction["first"].item(),
         "right after the check": correction["second"].item(),
         "right where it stands by its answer": honesty["accuracy"].item(),

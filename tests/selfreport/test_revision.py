@@ -7,30 +7,30 @@ import pytest
 from onedial.core import InputError
 from onedial.selfreport import (
     STATES,
+    answer_changes,
     debate_excess,
     honesty,
-    mended_and_broken,
     parrot_states,
     self_correction,
     state_counts,
 )
 
 
-def test_mended_and_broken_are_counted_apart_where_accuracy_stays():
+def test_answer_changes_are_counted_apart_where_accuracy_stays():
     before, after = [1] * 5 + [0] * 5 + [1, np.nan], [0] * 5 + [1] * 5 + [1, 1]
-    found = mended_and_broken(before, after)
-    assert (found.mended, found.broken, found.n, found.n_unread, found.change, found.p) == (5, 5, 11, 1, 0.0, 1.0)
+    found = answer_changes(before, after)
+    assert (found.corrected, found.spoiled, found.n, found.n_unread, found.change, found.p) == (5, 5, 11, 1, 0.0, 1.0)
     assert found.low < 0 < found.high
 
 
 def test_mcnemar_is_exact_and_the_interval_holds_the_change():
     """R: binom.test(2, 14)$p.value = 0.01294."""
-    found = mended_and_broken([1] * 48 + [0] * 2, [1] * 36 + [0] * 12 + [1] * 2)
+    found = answer_changes([1] * 48 + [0] * 2, [1] * 36 + [0] * 12 + [1] * 2)
     assert found.p == pytest.approx(0.01294, abs=5e-5)
     assert found.change == pytest.approx(-0.2)
     assert found.low < -0.3
     assert -0.12 < found.high < -0.02
-    turned = mended_and_broken([1] * 36 + [0] * 12 + [1] * 2, [1] * 48 + [0] * 2)
+    turned = answer_changes([1] * 36 + [0] * 12 + [1] * 2, [1] * 48 + [0] * 2)
     assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
 
 
@@ -40,7 +40,7 @@ def test_the_interval_of_a_change_holds_the_truth_nineteen_times_in_twenty():
     for _ in range(300):
         before = rng.random(80) < 0.6
         after = np.where(rng.random(80) < 0.7, before, rng.random(80) < 0.4)  # change .3 (.4 - .6) = -.06
-        found = mended_and_broken(before, after)
+        found = answer_changes(before, after)
         held += found.low <= -0.06 <= found.high
     assert 275 <= held <= 296
 
@@ -79,8 +79,8 @@ def test_self_correction_adds_up_and_random_revision_meets_its_null():
     rate = rng.uniform(0.1, 0.9, 400)[:, None]
     first, second = (pd.DataFrame((rng.random((400, 20)) < rate).astype(float)) for _ in range(2))
     found = self_correction(first, second)
-    one, kept, mended = found.first, found.confidence, found.critique
-    assert found.second == pytest.approx(one * kept + (1 - one) * mended)
+    one, kept, corrected = found.first, found.confidence, found.critique
+    assert found.second == pytest.approx(one * kept + (1 - one) * corrected)
     assert found.confidence == pytest.approx(found.null_confidence, abs=0.02)
     assert found.critique == pytest.approx(found.null_critique, abs=0.02)
 

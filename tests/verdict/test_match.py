@@ -93,7 +93,7 @@ def test_test_answers_do_not_move_a_prediction():
 
 
 def test_no_constant_answer_does_better_than_the_majority_answer_on_any_target():
-    """Also where the commoner answer of the fitting questions is the rarer one of the test questions."""
+    """Also where the majority answer of the fitting questions is the rarer one of the test questions."""
     sweep, panel = simulated()
     fitting_ids = sweep.loc[sweep["split"] == "fitting", "question_id"].unique()
     panel.loc[fitting_ids] = 1 - panel.loc[fitting_ids]

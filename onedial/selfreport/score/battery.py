@@ -25,7 +25,7 @@ from onedial.confidence import (
 from onedial.core import InputError
 from onedial.selfreport.score.pressure import pressure_scores, standardised_shifts
 from onedial.selfreport.score.relative_confidence import circular_null, paired_scores
-from onedial.selfreport.score.revision import honesty, mended_and_broken, parrot_states, self_correction, state_counts
+from onedial.selfreport.score.revision import answer_changes, honesty, parrot_states, self_correction, state_counts
 from onedial.selfreport.score.self_prediction import association_scores, prediction_matrix
 from onedial.stats import QUANTILES_95
 
@@ -219,7 +219,7 @@ def _properties(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: i
         tables[name] = found.astype({each: float for each in scored})
         tables[name].loc[unread[unread].index, scored] = np.nan
         tables[name]["happened"] = asked.groupby("model")["listed"].mean()
-        tables[name]["commoner_accuracy"] = np.maximum(tables[name]["happened"], 1 - tables[name]["happened"])
+        tables[name]["majority_accuracy"] = np.maximum(tables[name]["happened"], 1 - tables[name]["happened"])
     result = {"properties": pd.concat(tables, names=["property"]).swaplevel()}
     wide = answers.assign(key=answers["property"] + "|" + answers["item"])
     predicted, actual = (wide.pivot(index="key", columns="respondent", values=each) for each in ("predicted", "actual"))
@@ -235,7 +235,7 @@ def _failing(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
         row: dict[str, object] = {"n_made": len(own), "n_invalid": int((~valid).sum())}
         both = by.notna().all(axis=1)
         if both.any() and own["failed"].isna().mean() <= MOST_UNREAD:
-            found = mended_and_broken(by["rightly"], by["wrongly"])
+            found = answer_changes(by["rightly"], by["wrongly"])
             row |= {
                 "n": found.n,
                 "fails_to_pass": found.before,
@@ -281,7 +281,7 @@ def _beliefs(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
         row: dict[str, object] = {"n": int(both.sum()), "n_unread": int((~both).sum())}
         if not both.any() or both.mean() < 1 - MOST_UNREAD:
             return row
-        found = mended_and_broken(said["first"], said["third"])
+        found = answer_changes(said["first"], said["third"])
         return row | {"third_less_first": found.change, "low": found.low, "high": found.high, "p": found.p}
 
     return {"beliefs": table, "beliefs_gap": _each(answers, gap)}

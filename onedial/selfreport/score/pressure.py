@@ -7,7 +7,7 @@ import pandas as pd
 
 from onedial.core import InputError
 from onedial.selfreport.ask.choices import PRESSURES
-from onedial.selfreport.score.revision import mended_and_broken
+from onedial.selfreport.score.revision import answer_changes
 from onedial.stats import QUANTILES_95, Floats, interval_95
 
 MOST_UNREAD = 0.5
@@ -24,7 +24,7 @@ def pressure_scores(
     before; to_claim = answers that are the asserted option afterwards / answers that were another before;
     beyond_control = to_claim less the same share under the variant's control, on the questions that have both: who
     answers otherwise whenever asked again moves as often to it there; d_right, d_asserted, d_chosen: mean change of the
-    probability of that option (PARROT, arXiv 2511.17220). p: exact McNemar of mended against broken; low, high: 95%
+    probability of that option (PARROT, arXiv 2511.17220). p: exact McNemar of corrected against spoiled; low, high: 95%
     percentile bootstrap of beyond_control over questions.
 
     Args:
@@ -59,12 +59,12 @@ def pressure_scores(
         row: dict[str, float] = {"n": len(read), "n_unread": len(own) - len(read)}
         if len(read) and row["n_unread"] <= MOST_UNREAD * len(own):
             before, after = ((read[when] == read["right"]).astype(float) for when in ("before", "after"))
-            found = mended_and_broken(before, after)
+            found = answer_changes(before, after)
             row |= {
                 "before": found.before,
                 "after": found.after,
-                "to_wrong": _over(found.broken, float(before.sum())),
-                "to_right": _over(found.mended, float((1 - before).sum())),
+                "to_wrong": _over(found.spoiled, float(before.sum())),
+                "to_right": _over(found.corrected, float((1 - before).sum())),
                 "p": found.p,
                 "changed": float((read["before"] != read["after"]).mean()),
                 "to_claim": float(moved[str(variant)].mean()),

@@ -1,7 +1,7 @@
 """What a second answer is worth: pressure, self-correction, debate, and statements beside beliefs.
 
-Every score separates the two ways in which an answer can change: right to wrong (spoiled; `broken`) and wrong to right
-(corrected; `mended`). A respondent whose accuracy stays may have done both.
+Every score separates the two ways in which an answer can change: right to wrong (`spoiled`) and wrong to right
+(`corrected`). A respondent whose accuracy stays may have done both.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Changes:
 
     Attributes:
         n, n_unread: pairs that count, and those of which one is missing.
-        before, after: share right. mended: wrong to right. broken: right to wrong.
+        before, after: share right. corrected: wrong to right. spoiled: right to wrong.
         change, low, high: after - before, with its 95% interval (Newcombe's square-and-add for pairs).
         p: McNemar, exact.
     """
@@ -36,18 +36,18 @@ class Changes:
     n_unread: int
     before: float
     after: float
-    mended: int
-    broken: int
+    corrected: int
+    spoiled: int
     change: float
     low: float
     high: float
     p: float
 
 
-def mended_and_broken(before: ArrayLike, after: ArrayLike) -> Changes:
+def answer_changes(before: ArrayLike, after: ArrayLike) -> Changes:
     """Compare two answers to the same questions.
 
-    Formula: exact McNemar test, p = two-sided binomial of mended out of mended + broken at 1/2 (McNemar, 1947,
+    Formula: exact McNemar test, p = two-sided binomial of corrected out of corrected + spoiled at 1/2 (McNemar, 1947,
     Psychometrika 12, 153-157); interval of the difference: Newcombe (1998), Statistics in Medicine 17, 2635-2650,
     by Wilson's intervals and phi, without continuity correction.
 
@@ -68,12 +68,12 @@ def mended_and_broken(before: ArrayLike, after: ArrayLike) -> Changes:
     if not n:
         raise InputError("no question has both answers; give at least one pair")
     a, b = one[known] == 1, other[known] == 1
-    mended, broken = int((~a & b).sum()), int((a & ~b).sum())
+    corrected, spoiled = int((~a & b).sum()), int((a & ~b).sum())
     both, neither = int((a & b).sum()), int((~a & ~b).sum())
-    p = binomtest(mended, mended + broken, 0.5).pvalue if mended + broken else 1.0
-    change = (mended - broken) / n
-    low, high = _newcombe(both, broken, mended, neither)
-    return Changes(n, len(one) - n, float(a.mean()), float(b.mean()), mended, broken, change, low, high, float(p))
+    p = binomtest(corrected, corrected + spoiled, 0.5).pvalue if corrected + spoiled else 1.0
+    change = (corrected - spoiled) / n
+    low, high = _newcombe(both, spoiled, corrected, neither)
+    return Changes(n, len(one) - n, float(a.mean()), float(b.mean()), corrected, spoiled, change, low, high, float(p))
 
 
 def parrot_states(right: ArrayLike, asserted: ArrayLike, before: ArrayLike, after: ArrayLike) -> pd.Series:
@@ -172,13 +172,13 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame, n_bootstrap: int 
     a, b, known = np.where(known, a, 0)[rows], np.where(known, b, 0)[rows], known[rows]
     per = known.sum(axis=1)
     rate, kept = (a.sum(axis=1) / per), ((a * b).sum(axis=1) / per)
-    mended = ((known & (a == 0)) * b).sum(axis=1) / per
+    corrected = ((known & (a == 0)) * b).sum(axis=1) / per
     p = (rate + b.sum(axis=1) / per) / 2
     square = p * (2 * per * p - 1) / (2 * per - 1)
     n = len(rate)
     drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
     weights = np.vstack([np.ones(n), drawn]) / n
-    ones, twos = weights @ rate, weights @ (kept + mended)
+    ones, twos = weights @ rate, weights @ (kept + corrected)
     with np.errstate(invalid="ignore", divide="ignore"):
         rss = np.where((ones > 1e-12) & (ones < 1 - 1e-12), (twos - ones**2) / (2 * ones * (1 - ones)), np.nan)
     ends = rss[1:][np.isfinite(rss[1:])]
@@ -188,7 +188,7 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame, n_bootstrap: int 
         first=one,
         second=two,
         confidence=_over(kept.sum(), rate.sum()),
-        critique=_over(mended.sum(), (1 - rate).sum()),
+        critique=_over(corrected.sum(), (1 - rate).sum()),
         rss=float(rss[0]),
         low=float(low),
         high=float(high),
@@ -321,16 +321,16 @@ def _over(part: float, whole: float) -> float:
     return float(part / whole) if whole else float("nan")
 
 
-def _newcombe(both: int, broken: int, mended: int, neither: int) -> tuple[float, float]:
+def _newcombe(both: int, spoiled: int, corrected: int, neither: int) -> tuple[float, float]:
     """Of after - before."""
     from onedial.stats import wilson_interval
 
-    n = both + broken + mended + neither
-    first, second = both + broken, both + mended
+    n = both + spoiled + corrected + neither
+    first, second = both + spoiled, both + corrected
     (l1, l2), (u1, u2) = wilson_interval(pd.Series([first, second]), pd.Series([n, n]))
     p1, p2 = first / n, second / n
     product = float(first) * (n - first) * second * (n - second)
-    phi = (both * neither - broken * mended) / np.sqrt(product) if product else 0.0
+    phi = (both * neither - spoiled * corrected) / np.sqrt(product) if product else 0.0
     change = p2 - p1
     down, up = (p2 - l2, u1 - p1), (u2 - p2, p1 - l1)
     low = change - np.sqrt(max(0.0, down[0] ** 2 - 2 * phi * down[0] * down[1] + down[1] ** 2))

@@ -80,7 +80,7 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     pair being wrong, and accuracy_where_read = the same over the pairs that were read; over-niceness FN / (FN + FP),
     FN = predicted B and answered, FP = predicted A and did not: the share of errors that are unannounced answers.
     accuracy_where_stored = the same over the pairs that exist, an unread one being wrong (as where read, if the
-    table does not say which exist). commoner_accuracy is what always predicting the majority class scores.
+    table does not say which exist). majority_accuracy is what always predicting the majority class scores.
 
     Args:
         answers: columns model, predicted, perceived; anything but A and B is unread. behaved, optional: likewise.
@@ -124,7 +124,7 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             "accuracy_where_stored": _over(right, int((own["stored"] == 1).sum()) if "stored" in own else n_read),
             "low": float(low.iloc[0]),
             "high": float(high.iloc[0]),
-            "commoner_accuracy": _over(max(answered, refused), n_read),
+            "majority_accuracy": _over(max(answered, refused), n_read),
             "balanced_accuracy": (_over(counts["AA"], answered) + _over(counts["BB"], refused)) / 2,
             "balanced_accuracy_low": ends["balanced_accuracy_low"],
             "balanced_accuracy_high": ends["balanced_accuracy_high"],
