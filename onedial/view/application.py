@@ -21,9 +21,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from onedial.core import InputError
-from onedial.report import SECTIONS, Contents, comparison_figures, comparison_sections, comparison_sentence
+from onedial.report import (
+    OVERVIEW,
+    SECTIONS,
+    Contents,
+    comparison_figures,
+    comparison_sections,
+    comparison_sentence,
+    doubts,
+    ranked,
+)
 from onedial.show import Section, flat_rows, headline, number, page, save_figure, stage_rows, surroundings
-from onedial.verdict import JUDGED, RULE, SweepRun, compare_runs
+from onedial.verdict import RULE, SweepRun, compare_runs
 from onedial.view.dial import Turned, curve
 from onedial.view.progress import LAST_LINES, log_lines, rates_so_far, rows_of_progress
 from onedial.view.runs import FINISHED, GOING_ON, STATES, RunFolder, Seen
@@ -39,8 +48,6 @@ REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 )
 SECONDS_AGAIN = 2
-SIGNATURE = "dose_response"
-"""The figure of a sweep's overview; of another run it is the first."""
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "targets": (("targets", "prediction", "models", "criteria", "missing"), ("matches.csv", "prediction.csv")),
     "rivals": (("rivals", "bias", "facts", "knowing"), ("rivals.csv", "knowing.csv")),
@@ -56,7 +63,6 @@ COLUMNS = (
     "margin: of yes over no in logits, above 0 the subject says yes; turns_at: the magnitude at which the answer first "
     "turns; targets_yes: share of the targets that say yes; a dash: not read, or not there."
 )
-DOUBTS = ("screening", "remedies", "limits")
 
 
 @dataclass(frozen=True)
@@ -193,46 +199,36 @@ class Viewer:
         raise InputError(f"a run has no view {view!r}; take one of those at the top")
 
     def _overview(self, opened: "Opened") -> Answer:
-        seen, run = opened.seen, opened.run
+        seen = opened.seen
         facts = ", ".join(value for value in (seen.facts["program"], seen.facts["model"], seen.facts["begun"]) if value)
         over = Markup("{} {}").format(self._part("state", seen.state), facts)
         if seen.state != FINISHED:
             return self._progress(opened, over)
-        left: list[Markup] = []
-        if captions := opened.seen.captions:
-            name = SIGNATURE if SIGNATURE in captions else next(iter(captions))
-            left = [page.figures(run.path / "figures", {name: captions[name] | {"caption": ""}})]
-        right = [self._ranking(opened, opened.contents)] if opened.contents is not None else self._summary(seen)
-        blocks = [self._part("screen", left, right)]
-        found = [opened.sections[name] for name in DOUBTS if name in opened.sections]
-        doubts = [block for section in found for block in section.blocks]
-        if not doubts and run.manifest.notes:
-            doubts = [page.items(run.manifest.notes)]
-        if opened.why_not:
-            blocks.insert(0, self._part("wrong", opened.why_not))
-        if doubts:
-            blocks.append(
-                self._part("scrolled", "What to doubt" if found else "What the run came upon", doubts, "doubts")
-            )
-        return self._page(seen.sentence, blocks, opened, "overview", over, scripts=("explorer.js",))
+        wrong = [self._part("wrong", opened.why_not)] if opened.why_not else []
+        blocks = self._judged(opened, opened.contents) if opened.contents is not None else self._found(seen)
+        return self._page(seen.sentence, wrong + blocks, opened, "overview", over, scripts=("explorer.js",))
 
-    def _ranking(self, opened: "Opened", contents: Contents) -> Markup:
-        """Targets by kappa, the best reproduced first."""
-        judged = contents.matches[contents.matches["status"].isin(JUDGED)].sort_values("kappa", ascending=False)
-        ranks = [
-            (
-                str(target),
-                *(round(100 * float(row[name]), 1) for name in ("kappa", "kappa_low", "kappa_high")),
-                f"{number(row['kappa'], 2)}",
-            )
-            for target, row in judged.dropna(subset=["kappa", "kappa_low", "kappa_high"]).iterrows()
+    def _judged(self, opened: "Opened", contents: Contents) -> list[Markup]:
+        """What the report begins with; each doubt leads to the view of its section."""
+        view_of = {name: view for view, (names, _) in PARTS.items() for name in names}
+        links = [
+            (words, self.link("run", opened.seen.key, "part", of=view_of.get(about, THE_REST)))
+            for words, about in doubts(contents)
         ]
-        words = (
-            f"Agreement beyond chance (kappa, 95% interval; 1: every answer alike) of {len(judged)} judged targets of "
-            f"{len(contents.matches)}, each at its best magnitude, on {contents.n_test} test questions."
-        )
-        address = self.link("run", opened.seen.key, "part", of="targets")
-        return self._part("ranking", "Who is reproduced how well?", words, ranks, address)
+        right = [ranked(contents.verdict["prediction"]), self._part("doubts", "What to doubt", links)]
+        if OVERVIEW not in contents.captions:
+            return right
+        figure = page.lead_figure(contents.run.path / "figures", OVERVIEW, contents.captions[OVERVIEW])
+        return [page.beside(figure, right)]
+
+    def _found(self, seen: Seen) -> list[Markup]:
+        """First figure, sentences and notes of a run that is no sweep."""
+        assert seen.run is not None
+        left = [page.lead_figure(seen.path / "figures", name, words) for name, words in [*seen.captions.items()][:1]]
+        blocks = [self._part("screen", left, self._summary(seen))]
+        if notes := seen.run.manifest.notes:
+            blocks.append(self._part("scrolled", "What the run came upon", [page.items(notes)], "notes"))
+        return blocks
 
     def _summary(self, seen: Seen) -> list[Markup]:
         """The sentences of a run that is no sweep."""
@@ -424,7 +420,7 @@ class Opened:
 
     @cached_property
     def sections(self) -> dict[str, Section]:
-        """The report's sections by name, those that the run has something for; the explorer is the dial's own view."""
+        """The report's sections by name, those that the run has something for; the dial has a view of its own."""
         contents = self.contents
         if contents is None:
             return {}

@@ -80,5 +80,5 @@ def test_hostile_names_do_nothing_at_the_width_of_a_phone(address):
             assert not chrome.execute_script("return window.hacked")
             assert chrome.execute_script("return document.documentElement.scrollWidth") <= 400
         assert chrome.find_element(By.TAG_NAME, "h1").text == HOSTILE[0]
-        assert ODD.split()[0] in chrome.find_element(By.CSS_SELECTOR, ".bar").text
+        assert ODD.split()[0] in chrome.find_element(By.CSS_SELECTOR, ".views").text
         assert errors_of(chrome) == []

@@ -11,7 +11,7 @@ from blank import draw_nothing
 from viewed_runs import HOSTILE, ODD, SETTINGS, Read, make_folder, names_in, stored, sweep_halfway
 
 from onedial.core import LEDGER, Ledger
-from onedial.report import SECTIONS, Contents
+from onedial.report import SECTIONS, Contents, doubts
 from onedial.verdict import SweepRun, sweep_grid
 from onedial.view import RunFolder, Viewer, export_to
 
@@ -247,13 +247,17 @@ def test_every_section_of_the_report_stands_in_one_view(viewer, plain):
     assert len(views) >= 6
 
 
-def test_the_overview_ranks_judged_targets_by_how_well_they_are_reproduced(viewer, plain):
+def test_the_overview_ranks_base_models_and_leads_to_what_is_to_be_doubted(viewer, plain):
     shown = page(viewer, "run", "plain", "overview")
-    judged = plain.matches().query("status in ('ok', 'edge', 'not monotone')").dropna(subset=["kappa"])
-    assert {row[0] for row in shown.rows} == set(judged.index)
-    assert next(row[0] for row in shown.rows) == judged["kappa"].idxmax()
-    assert stored(plain.path / "verdict.json")["sentence"][1:] in shown.text
-    assert "What to doubt" in shown.text
+    models = plain.verdict()["prediction"]["models"]
+    ranked = sorted(models, key=lambda name: -models[name]["bits"])
+    start = shown.text.index("Who is reproduced how well?")
+    assert sorted(ranked, key=lambda name: shown.text.index(name, start)) == ranked
+    assert plain.verdict()["sentence"][1:] in shown.text
+    told = doubts(Contents(plain, {}))
+    assert told
+    assert all(words in shown.text[start:] for words, _ in told)
+    assert "/run/plain/part?of=rivals" in shown.links
 
 
 def test_a_run_that_is_going_on_shows_its_yes_rates_so_far(viewer, folder, plain):
