@@ -1,18 +1,13 @@
 """Whose knowledge is in confidence: a model's own part is found, what families and scales share is not taken for it."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from simulate_shared_or_own import FAMILIES, KINDS, panel
 
 from onedial.confidence import shared_or_own
 from onedial.confidence.shared_or_own import NO_KIN, NOT_OWN, OWN, _family_diagonal, _low_rank, _Pairs
 from onedial.core import InputError
-
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))
-from simulate_shared_or_own import FAMILIES, KINDS, panel
 
 TEN = FAMILIES["5 families of 10"]
 

@@ -72,7 +72,7 @@ def test_topics_too_many_for_curves_of_their_own_are_tested_as_bundles():
 
 
 def test_nothing_shared_is_called_nothing():
-    page = words(one_page(analyse_panel(planted(3, 300, 0.0), **FEW)))
+    page = words(one_page(analyse_panel(planted(2, 500, 0.0), **FEW)))
     assert page.startswith("Nothing is shared that shuffled answers would not show")
 
 

@@ -1,12 +1,8 @@
 """The generator of mutants: what it turns, and that a weak test is told from one that bites."""
 
 import ast
-import sys
 
 import pytest
-from tiny_experiment import ROOT
-
-sys.path.append(str(ROOT / "scripts"))
 from mutants import is_noticed, mutants_of
 
 SOURCE = '''"""Of a > b."""

@@ -1,11 +1,6 @@
 """Which tests `make check` runs."""
 
-import sys
-
 import pytest
-from tiny_experiment import ROOT
-
-sys.path.append(str(ROOT / "scripts"))
 from tests_for import tests_for as chosen_for
 
 STRUCTURE = "tests/test_structure.py"
