@@ -176,15 +176,15 @@ def said_of_the_battery(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     """What the page says of the battery beyond its overview; five digits."""
     import pandas as pd
 
-    pairs, properties, correction, honesty = (pd.read_csv(runs / source) for source in sources)
+    pairs, properties, correction = (pd.read_csv(runs / source) for source in sources)
     language = properties.set_index("property").loc["language"]
     said = {
         "pairs of which A is taken in both orders": pairs["always_a"].item() * pairs["n"].item(),
+        "pairs": pairs["n"].item(),
         "answers in English": language["happened"],
         "predicted in English": language["positive_rate"],
         "right at first": correction["first"].item(),
         "right after the check": correction["second"].item(),
-        "right where it stands by its answer": honesty["accuracy"].item(),
     }
     return pd.Series(said, name="value").rename_axis("what").reset_index().round(5)
 

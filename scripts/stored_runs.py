@@ -411,14 +411,14 @@ RUNS: dict[str, Stored] = {
             *copies("battery", f"{REFERENCE}/battery", "overview.csv"),
             File(
                 f"{REFERENCE}/battery/said.csv",
-                tuple(f"battery/{name}.csv" for name in ("pairs", "properties", "correction", "honesty")),
+                tuple(f"battery/{name}.csv" for name in ("pairs", "properties", "correction")),
                 said_of_the_battery,
             ),
         ),
         minutes=6,
         rests_on=("questions", "passages.txt"),
         text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --instruments ONE "
-        "--n-questions 16 (12 for pressure). Of the instruments before 2026-11-24; the page says so.",
+        "--n-questions 16 (12 for pressure).",
     ),
     "written": Stored(
         ("python experiments/score_written.py --n-questions 80 --samples 1 --out {run}",),
