@@ -57,7 +57,7 @@ def panel(
     ease = rng.standard_normal((n, 2))
     sides = [ease @ loads.T for loads in (sure_loads, right_loads)]
     used = [(loads**2).sum(axis=1) for loads in (sure_loads, right_loads)]
-    for name in set(kin):
+    for name in dict.fromkeys(kin):
         members = np.flatnonzero(kin == name)
         known = rng.standard_normal((n, 1))
         for side, variance in zip(sides, used, strict=True):

@@ -62,8 +62,9 @@ def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path, content):
 STORED = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def test_the_notebooks_are_the_six_that_the_documentation_names():
+def test_the_notebooks_are_those_that_the_documentation_names():
     assert [path.stem for path in STORED] == [
+        "00_five_lines",
         "01_residual_directions",
         "02_one_dial",
         "03_shared_difficulty",
