@@ -107,11 +107,17 @@ def test_ctrl_c_ends_it_without_a_word_too_many(tmp_path):
         port = free.getsockname()[1]
     command = [sys.executable, "-u", str(VIEW), str(tmp_path), "--port", str(port)]
     environment = alone(PYTHONPATH=str(ROOT))
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as program:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+
+    def hear_ctrl_c():  # which what a shell starts in the background does not
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(command, env=environment, preexec_fn=hear_ctrl_c, **pipes) as program:
         assert program.stdout.readline() == f"{tmp_path} at http://127.0.0.1:{port}/ (Ctrl-C ends)\n"
         assert b"No runs in" in asked(port)[1]
         os.kill(program.pid, signal.SIGINT)
-        out, err = program.communicate(timeout=60)
+        try:
+            out, err = program.communicate(timeout=60)
+        finally:
+            program.kill()
     assert (program.returncode, out, err) == (130, "", "interrupted\n")
