@@ -22,7 +22,7 @@ the layer that the same choice gives it (`steering.planning.plan`). What reads t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -234,15 +234,6 @@ def cosine(one: Intervention, other: Intervention) -> float:
 
 
 def _as_intervention(direction: Tensor, kind: str, seed: int, of: Intervention) -> Intervention:
-    like = of.vectors[0]
-    vector = replace(
-        like,
-        direction=direction.float() / direction.float().norm(),
-        method=kind,
-        contrast="none",
-        n_yes=0,
-        n_no=0,
-        n_unread=0,
-        seed=seed if kind in DRAWN_ROLES else None,
-    )
+    along = direction.float() / direction.float().norm()
+    vector = of.vectors[0].of_no_answers(along, kind, seed if kind in DRAWN_ROLES else None)
     return Intervention.of(vector, role=kind, operator=of.operator, positions=of.positions, unit=of.unit)

@@ -143,16 +143,8 @@ def _sum(one: Push, other: Push) -> Push:
         return replace(one, magnitude=0.0)
     same_prompt = first.prompt_hash == second.prompt_hash
     vector = replace(
-        first,
-        direction=added / length,
+        first.of_no_answers(added / length, "sum"),
         raw_norm=length,
-        method="sum",
-        contrast="none",
-        n_yes=0,
-        n_no=0,
-        n_unread=0,
-        seed=None,
-        seen=None,
         prompt_hash=first.prompt_hash if same_prompt else "",
         template=first.template if same_prompt else None,
     )

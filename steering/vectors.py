@@ -156,20 +156,24 @@ class SteeringVector(Scalable):
         except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise InputError(f"{path} is no steering vector of this project ({error}); save one with a run") from error
 
+    def of_no_answers(self, direction: Tensor, method: str, seed: int | None = None) -> "SteeringVector":
+        """Another direction (of length 1) of the same norms, layer, model and prompt, that was made of no answers."""
+        return replace(
+            self,
+            direction=direction,
+            method=method,
+            contrast="none",
+            n_yes=0,
+            n_no=0,
+            n_unread=0,
+            seed=seed,
+            seen=None,
+        )
+
 
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
     """A control: a direction drawn evenly from the sphere, of the same norms, layer and model."""
-    return replace(
-        like,
-        direction=random_unit(like.direction.shape[0], seed),
-        method="random",
-        contrast="none",
-        n_yes=0,
-        n_no=0,
-        n_unread=0,
-        seed=seed,
-        seen=None,
-    )
+    return like.of_no_answers(random_unit(like.direction.shape[0], seed), "random", seed)
 
 
 def vectors_of(

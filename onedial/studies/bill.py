@@ -92,7 +92,7 @@ def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
     print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
     if unknown := int(costs["unknown"].iloc[-1]):
         print(
-            f"of {unknown} requests nobody knows what they did cost (timed out, broken off, failed at the server, "
+            f"of {unknown} requests nobody knows what they did cost (timed out, interrupted, failed at the server, "
             "or counted absurdly): they count as what they may have cost at most"
         )
     table = costs.rename_axis(["respondent", "instrument"]).reset_index()

@@ -18,7 +18,7 @@ from onedial.view.progress import log_lines
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
 STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
-"""Of a folder: what it found is there; a process is writing it; it was broken off and goes on with --resume; it is
+"""Of a folder: what it found is there; a process is writing it; it was interrupted and continues with --resume; it is
 damaged, of another version, or holds a link that leads out; it is something else."""
 DEEPEST = 5
 """Folders within each other that are searched."""

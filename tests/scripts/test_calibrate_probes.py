@@ -5,16 +5,13 @@ import sys
 
 import numpy as np
 import pytest
-from tiny_experiment import ROOT
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def scripts():
-    with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(ROOT / "scripts"))
-        yield importlib.import_module("calibrate_probes")
+    yield importlib.import_module("calibrate_probes")
     for name in ("calibrate_probes", "probe_cases"):
         sys.modules.pop(name, None)
 

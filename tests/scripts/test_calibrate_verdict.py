@@ -12,12 +12,6 @@ CALIBRATE = ROOT / "scripts" / "calibrate_verdict.py"
 SMALL = ("--n-questions", 160, "--n-targets", 6, "--n-permutations", 19)
 
 
-@pytest.fixture(autouse=True)
-def neighbours(monkeypatch):
-    """A script finds those beside it."""
-    monkeypatch.syspath_prepend(str(CALIBRATE.parent))
-
-
 @pytest.fixture
 def some_scenarios(monkeypatch):
     chosen = ("unrelated", "pure shift", "towards, much")

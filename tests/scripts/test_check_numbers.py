@@ -12,9 +12,7 @@ from onedial.core import run_command
 
 @pytest.fixture(scope="module")
 def script():
-    with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(ROOT / "scripts"))
-        yield importlib.import_module("check_numbers")
+    return importlib.import_module("check_numbers")
 
 
 @pytest.fixture

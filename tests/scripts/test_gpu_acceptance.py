@@ -15,7 +15,6 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 @pytest.fixture
 def script(monkeypatch):
-    monkeypatch.syspath_prepend(str(SCRIPTS))
     specification = importlib.util.spec_from_file_location("gpu_acceptance", SCRIPTS / "gpu_acceptance.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)

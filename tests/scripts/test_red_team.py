@@ -5,12 +5,10 @@ import importlib
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT
 
 
 @pytest.fixture
-def red_team(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+def red_team():
     return importlib.import_module("red_team")
 
 

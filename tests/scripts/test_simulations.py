@@ -13,12 +13,6 @@ __all__ = ["call"]
 SCRIPTS = ROOT / "scripts"
 
 
-@pytest.fixture(autouse=True)
-def neighbours(monkeypatch):
-    """A script finds those beside it."""
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-
-
 def test_a_table_grows_and_holds_what_was_added_when_it_is_opened_again(tmp_path):
     growing = importlib.import_module("growing_table").GrowingTable
     table = growing(tmp_path / "deep" / "t.csv", ("case", "seed"), {"rule": 2})

@@ -15,9 +15,7 @@ REFERENCE = ROOT / "tests" / "reference"
 
 @pytest.fixture(scope="module")
 def script():
-    with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(ROOT / "scripts"))
-        yield importlib.import_module("stored_results")
+    return importlib.import_module("stored_results")
 
 
 @pytest.fixture

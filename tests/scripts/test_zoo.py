@@ -13,9 +13,7 @@ from onedial.selfreport.score.battery_overview import LINES
 
 @pytest.fixture(scope="module")
 def zoo():
-    with pytest.MonkeyPatch.context() as patched:
-        patched.syspath_prepend(str(ROOT / "scripts"))
-        yield importlib.import_module("zoo")
+    return importlib.import_module("zoo")
 
 
 @pytest.fixture(scope="module")

@@ -50,9 +50,9 @@ def load_questions(source: str | Path | Rows, n: int | None = None, seed: int = 
             as a local folder in the hub's layout; or the path of a JSONL, CSV or Parquet file with `question` and
             optionally `id` (or `question_id`), `answers` or `answer` (a list, or text with | between),
             `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers are graded: text, choice or
-             number), `wording_of` (a name that wordings of one question share). A file written as one of these data
-             sets, or by a layout of `layouts.LAYOUTS`, and a panel file that holds its questions' text, wide or long,
-             serve too. Or a list of texts, a list of rows, or a data frame with the same columns.
+            number), `wording_of` (a name that wordings of one question share). A file written as one of these data
+            sets, or by a layout of `layouts.LAYOUTS`, and a panel file that holds its questions' text, wide or long,
+            serve too. Or a list of texts, a list of rows, or a data frame with the same columns.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
 
