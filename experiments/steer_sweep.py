@@ -28,10 +28,12 @@ from onedial.core import (
     program_parser,
     run_command,
     say,
+    several,
 )
 from onedial.studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
 
 PROGRAM = "steer_sweep"
+TESTS = ("interchange", "mediation")
 
 
 def main() -> None:
@@ -97,6 +99,9 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         if options.reversed:
             with run.stage("reversed wording"):
                 sweep.ask_reversed(study)
+        if options.tests:
+            with run.stage("interchange and mediation"):
+                sweep.find_causes(study)
         if options.side_effects:
             with run.stage("side effects on neutral text"):
                 sweep.run_on_text(study)
@@ -157,6 +162,11 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         raise InputError(
             f"--controls are made for one layer, and --layer {options.layer} names several; give --controls 0"
         )
+    if options.tests and ("+" in str(options.layer) or (options.operator, options.positions) != ("add", "last")):
+        raise InputError(
+            f"--tests {','.join(options.tests)} follow a vector that is added at the answer position of one layer, and "
+            f"this one is --layer {options.layer} --operator {options.operator} --positions {options.positions}"
+        )
     options.prompt = prompt_of(options)
     return options
 
@@ -197,6 +207,13 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
         type=natural,
         default=40,
         help="fitting questions asked reversed as well (a yes: not able), to tell a yes-bias; 0: none (%(default)s)",
+    )
+    group.add_argument(
+        "--tests",
+        type=several(TESTS),
+        default=[],
+        help="interchange: does the answer hang on what lies along the vector? mediation: does the push go through "
+        "what a probe reads? both: interchange,mediation",
     )
     group.add_argument(
         "--instructed",

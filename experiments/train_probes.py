@@ -27,7 +27,7 @@ interrupted run continues with --resume.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from onedial.core import (
@@ -42,6 +42,7 @@ from onedial.core import (
     program_parser,
     run_command,
     say,
+    several,
 )
 from onedial.studies import Start, prompt_of
 
@@ -256,18 +257,6 @@ def check_comparison(options: argparse.Namespace, layers: Sequence[int]) -> None
         load_facts(options.facts)
         if options.facts < 2 * LEAST_OF_A_KIND:
             raise InputError(f"--facts {options.facts} are too few; give {2 * LEAST_OF_A_KIND} or more, or 0 for none")
-
-
-def several(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """For argparse: names among these, separated by commas."""
-
-    def read(text: str) -> list[str]:
-        names = [name.strip() for name in text.split(",")]
-        if unknown := [name for name in names if name not in list(known)]:
-            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(known)}")
-        return names
-
-    return read
 
 
 def print_summary(run: Run) -> None:

@@ -22,6 +22,8 @@ from .dials.dials import (
 from .dials.gate import Expected, Gate, choose_gate, expected_share
 from .directions import DIRECTIONS, Directions, unit_and_length
 from .effects.effects import EFFECT_COLUMNS, effects_of
+from .effects.interchange import INTERCHANGE_COLUMNS, interchange
+from .effects.mediation import MEDIATION_COLUMNS, mediation
 from .effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
 from .effects.side_effects import (
     FACT_EFFECT_COLUMNS,
@@ -80,11 +82,13 @@ __all__ = [
     "Expected",
     "FACT_EFFECT_COLUMNS",
     "Gate",
+    "INTERCHANGE_COLUMNS",
     "Intervention",
     "InterventionDial",
     "LIMIT",
     "LayerScan",
     "LoraDial",
+    "MEDIATION_COLUMNS",
     "MOST_READINGS",
     "ModelSize",
     "MovedCut",
@@ -132,9 +136,11 @@ __all__ = [
     "generate_steered",
     "import_vectors",
     "instructed_threshold",
+    "interchange",
     "kl_on_text",
     "make_plan",
     "measure_and_forecast",
+    "mediation",
     "measure_speed",
     "personas",
     "place_settings",

@@ -1,5 +1,5 @@
 from .cards import html_card, one_line
-from .command_line import KeysOf, natural, positive, program_parser, run_command
+from .command_line import KeysOf, natural, positive, program_parser, run_command, several
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
 from .files import (
@@ -78,6 +78,7 @@ __all__ = [
     "refuse_links_outwards",
     "run_command",
     "say",
+    "several",
     "sha256_of_file",
     "sha256_of_text",
     "whole_characters",

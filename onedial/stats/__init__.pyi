@@ -27,7 +27,7 @@ from .power import POWER, least_noncentrality, least_z
 from .ranking import auc, auc_resampled
 from .resampling import N_RESAMPLES, chunks, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import roc_area, roc_area_interval
-from .shares import wilson_interval
+from .shares import Share, share_of, wilson_interval
 from .texts import ALPHAS, ridge_scores, surface_features, text_features
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "Number",
     "POWER",
     "PsychometricsWarning",
+    "Share",
     "QUANTILES_95",
     "Z_95",
     "adjusted",
@@ -76,6 +77,7 @@ __all__ = [
     "ridge_scores",
     "roc_area",
     "roc_area_interval",
+    "share_of",
     "strata_of",
     "surface_features",
     "text_features",
