@@ -22,8 +22,14 @@ from .dials.dials import (
 from .dials.gate import Expected, Gate, choose_gate, expected_share
 from .directions import DIRECTIONS, Directions, unit_and_length
 from .effects.effects import EFFECT_COLUMNS, effects_of
-from .effects.interchange import INTERCHANGE_COLUMNS, interchange
-from .effects.mediation import MEDIATION_COLUMNS, mediation
+from .effects.interchange import INTERCHANGE_COLUMNS, INTERCHANGE_PAIRS, interchange
+from .effects.mediation import (
+    MEDIATION_COLUMNS,
+    MEDIATION_DRAWN,
+    MEDIATION_LAYERS,
+    MEDIATION_QUESTIONS,
+    mediation,
+)
 from .effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
 from .effects.side_effects import (
     FACT_EFFECT_COLUMNS,
@@ -83,12 +89,16 @@ __all__ = [
     "FACT_EFFECT_COLUMNS",
     "Gate",
     "INTERCHANGE_COLUMNS",
+    "INTERCHANGE_PAIRS",
     "Intervention",
     "InterventionDial",
     "LIMIT",
     "LayerScan",
     "LoraDial",
     "MEDIATION_COLUMNS",
+    "MEDIATION_DRAWN",
+    "MEDIATION_LAYERS",
+    "MEDIATION_QUESTIONS",
     "MOST_READINGS",
     "ModelSize",
     "MovedCut",

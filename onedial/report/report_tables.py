@@ -218,10 +218,15 @@ _BIAS = {
     "as_asked": "margin as asked",
     "reversed": "margin of the reversed wording",
     "facts": "margin of unrelated facts",
+    "preferences": "margin of preferences, half of them turned round",
     "bias": "yes-bias: half their sum",
     "confidence": "confidence: half their difference",
     "share": "yes-bias, as a share of the shift as asked",
     "facts_share": "facts, as a share of the shift as asked",
+    "preferences_share": "preferences, as a share of the shift as asked",
+    "answer_bias": "of the shifts of single questions: answer bias (every yes alike)",
+    "threshold": 'threshold (every "able" alike)',
+    "order": "order (questions against each other)",
     "alike": "correlation of the unsteered margins of both wordings",
 }
 

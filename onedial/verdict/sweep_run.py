@@ -227,7 +227,7 @@ class SweepRun:
 
     @property
     def wording_parts(self) -> Parts:
-        """The answers to questions as they are and reversed, as they grow."""
+        """The answers to questions as they are and reversed, and to preferences, as they grow."""
         return self.run.parts("wordings", WORDING_COLUMNS, WORDING_KEY)
 
     def write_texts(self, texts: pd.DataFrame) -> None:
@@ -258,7 +258,7 @@ class SweepRun:
             texts=self.texts(),
             instructed=self.instructed_parts.read(),
             asked_otherwise=bool(self.asked().get("otherwise")),
-            wordings=self.wording_parts.read(),
+            reversed_wordings=self.wording_parts.read(),
         )
 
     # ---- what comes out ---------------------------------------------------------------------------------------------

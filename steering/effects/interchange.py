@@ -29,7 +29,8 @@ from onedial.stats import N_RESAMPLES, p_value, resampled_weights, share_of
 from steering.directions import drawn_like, random_unit
 from steering.vectors import SteeringVector
 
-N_DRAWN = 39
+INTERCHANGE_PAIRS, INTERCHANGE_DRAWN = 40, 39
+"""Pairs that a sweep is tested on at most, and directions of either drawn kind."""
 INTERCHANGE_COLUMNS = (
     "direction", "kind", "share", "low", "high", "p", "p_covariance", "gap", "gap_low", "gap_high", "n", "n_unread",
 )  # fmt: skip
@@ -41,7 +42,7 @@ def interchange(
     vector: SteeringVector,
     pairs: Sequence[tuple[str, str]],
     *,
-    n_drawn: int = N_DRAWN,
+    n_drawn: int = INTERCHANGE_DRAWN,
     n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,

@@ -35,7 +35,8 @@ MEDIATION_COLUMNS = (
     "direction", "kind", "layer", "carried", "carried_low", "carried_high", "p", "p_shuffled", "removed", "removed_low",
     "removed_high", "indirect", "direct", "total", "total_low", "total_high", "n", "n_unread",
 )  # fmt: skip
-N_DRAWN = 19
+MEDIATION_QUESTIONS, MEDIATION_LAYERS, MEDIATION_DRAWN = 32, 3, 19
+"""Questions and layers that a sweep is tested on at most, and directions of either drawn kind."""
 _EACH = 4
 """Rows of a mediator: up and down with it held still, and unsteered with it as in up and as in down."""
 
@@ -49,7 +50,7 @@ def mediation(
     probes: Mapping[str, Float[Tensor, " d_model"]],
     *,
     shuffled: Sequence[Float[Tensor, " d_model"]] = (),
-    n_drawn: int = N_DRAWN,
+    n_drawn: int = MEDIATION_DRAWN,
     n_bootstrap: int = N_RESAMPLES,
     seed: int = 0,
     progress: Callable[[int], None] | None = None,

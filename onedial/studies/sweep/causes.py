@@ -19,11 +19,18 @@ from onedial.show import progress_bar
 from onedial.stats import roc_area
 from onedial.studies.sweep.study import SweepStudy
 from probes import METHODS, Training, shuffled_within
-from steering import SteeringVector, interchange, mediation, yes_rates
+from steering import (
+    INTERCHANGE_PAIRS,
+    MEDIATION_DRAWN,
+    MEDIATION_LAYERS,
+    MEDIATION_QUESTIONS,
+    SteeringVector,
+    interchange,
+    mediation,
+    yes_rates,
+)
 
 OWN_MARGIN, PANEL = "own margin", "panel"
-N_PAIRS, N_MEDIATED, N_SHUFFLED = 40, 32, 19
-N_LAYERS = 3
 LEAST = 10
 """Questions of either label that a probe is fitted to."""
 
@@ -33,7 +40,7 @@ def swap_components(study: SweepStudy) -> None:
     tables = []
     for kind, score in ((OWN_MARGIN, own_margins(study)), (PANEL, panel_share(study))):
         order = score.reindex(study.inputs.ids(TEST)).dropna().sort_values(kind="stable").index
-        n = min(N_PAIRS, len(order) // 3)
+        n = min(INTERCHANGE_PAIRS, len(order) // 3)
         if n < 2:
             study.notes.tell(f"no interchange of questions far apart by {kind}: {len(order)} test questions have one")
             continue
@@ -63,10 +70,11 @@ def mediate(study: SweepStudy) -> None:
     truth = labels.to_numpy(float)
     topics = np.unique([str(question.topic) for question in inputs.questions], return_inverse=True)[1]
     copies = [
-        shuffled_within(truth[~held_out, :1], topics[~held_out], options.seed + number) for number in range(N_SHUFFLED)
+        shuffled_within(truth[~held_out, :1], topics[~held_out], options.seed + number)
+        for number in range(MEDIATION_DRAWN)
     ]
     asked = np.array(inputs.ids(TEST))
-    asked = asked[np.sort(np.random.default_rng(options.seed).permutation(len(asked))[:N_MEDIATED])]
+    asked = asked[np.sort(np.random.default_rng(options.seed).permutation(len(asked))[:MEDIATION_QUESTIONS])]
     prompts, tables = study.prompts.subset(asked.tolist()), []
     for place, layer in enumerate(layers):
         rows = found.residuals[:, place].double().numpy()
@@ -99,13 +107,13 @@ def vector_of(study: SweepStudy) -> SteeringVector:
 
 
 def layers_above(layer: int, n_layers: int) -> list[int]:
-    """At most `N_LAYERS`, evenly spread over those above; the last is none of them, where the answer itself is read.
+    """At most `MEDIATION_LAYERS`, evenly spread over those above; the last, where the answer is read, is none of them.
 
     >>> layers_above(14, 30), layers_above(3, 5), layers_above(4, 5)
-    ([18, 21, 25], [], [])
+    ([18, 22, 25], [], [])
     """
     above = np.arange(layer + 1, n_layers - 1)
-    places = (np.arange(1, N_LAYERS + 1) * len(above)) // (N_LAYERS + 1)
+    places = (np.arange(1, MEDIATION_LAYERS + 1) * len(above)) // (MEDIATION_LAYERS + 1)
     return sorted(set(above[places].tolist())) if len(above) else []
 
 
