@@ -9,7 +9,7 @@ from typing import Any
 
 from onedial.show import NOTHING, Card, interval, number, p_value
 from onedial.stats import LEVEL
-from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE
+from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE, share_is_told
 
 
 def judged_targets(verdict: Mapping[str, Any]) -> str:
@@ -36,7 +36,7 @@ def _bits(found: Mapping[str, Any]) -> Card:
     if found["surface"]:
         meaning += f", {found['surface']} {number(found['bits']['estimate'] - found['beyond']['estimate'])}"
     details = scopes(own, signed=True)
-    if share["estimate"] is not None:
+    if share["estimate"] is not None and share_is_told(possible["estimate"], found["yes_rate"]):
         high = "no bound" if share["high"] is None else f"{share['high']:.0%}"
         details.append(
             f"{share['estimate']:.0%} [{share['low']:.0%}, {high}] of what the other models' answers predict"

@@ -12,7 +12,7 @@ from onedial.report.figures.figures import unread_share
 from onedial.scale import FactorModel, Simulated
 from onedial.show import Column, Rows, count, digits, interval, number, p_value, yes_or_no
 from onedial.stats import LEVEL
-from onedial.verdict import EDGE, SweepGrid
+from onedial.verdict import EDGE, SweepGrid, share_is_told
 
 CHANCE = 0.5
 """Of the facts that are true."""
@@ -184,8 +184,22 @@ def rival_lines(rivals: pd.DataFrame) -> pd.DataFrame:
     return rivals.assign(order=order).sort_values("signal", ascending=False, kind="stable")
 
 
-def prediction_lines(prediction: pd.DataFrame) -> pd.DataFrame:
-    """prediction.csv for `PREDICTION`: the best first within each number of answers, the whole fitting split first."""
+def predicted_lines(found: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Each base model of a verdict's prediction for `PREDICTED`, without a share where next to nothing is to be had."""
+    return [
+        (name, own if share_is_told(own["possible"] or 0.0, found["yes_rate"]) else {**own, "share": None})
+        for name, own in found["models"].items()
+    ]
+
+
+def prediction_lines(prediction: pd.DataFrame, found: Mapping[str, Any]) -> pd.DataFrame:
+    """prediction.csv for `PREDICTION`: the best first within each number of answers, the whole fitting split first.
+
+    Args:
+        found: of the verdict; where its best account predicts next to nothing no share is shown.
+    """
+    if not share_is_told(found["possible"]["estimate"] or 0.0, found["yes_rate"]):
+        prediction = prediction.assign(share=np.nan, share_low=np.nan, share_high=np.nan)
     sizes = {str(size): place for place, size in enumerate(prediction["k"].unique())}
     lines = prediction.assign(place=prediction["k"].astype(str).map(sizes))
     lines = lines.sort_values(["place", "bits"], ascending=[False, False], kind="stable").set_index("source")

@@ -19,7 +19,7 @@ from onedial.report.meaning import findings
 from onedial.report.reasons import why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.show import Section, number, page, run_tables
-from onedial.verdict import CANNOT_BE_JUDGED, DECISIVE
+from onedial.verdict import CANNOT_BE_JUDGED, DECISIVE, OPEN_FLOOR
 
 OVERVIEW = "magnitude_threshold"
 """The figure that is seen first."""
@@ -141,17 +141,18 @@ def prediction(contents: Contents) -> Section | None:
         "Each target is placed on an order of the questions from some of its fitting answers, and its test answers are "
         f"predicted as probabilities. Its yes rate alone leaves {number(found['yes_rate'])} bits a question; given are "
         "the bits by which each source leaves fewer. Share: of what the other base models' answers to the very "
-        f"questions predict ({found['mark']}). A question without a score lies in the middle. Topic means, surface and "
-        "text are trained on all fitting answers of the target; its own base model, asked otherwise, is no rival, but "
-        "near to what asking again would predict."
+        f"questions predict ({found['mark']}); a dash where that is under {OPEN_FLOOR:.0%} of what is open. A question "
+        "without a score lies in the middle. Topic means, surface and text are trained on all fitting "
+        "answers of the target; its own base model, asked otherwise, is no rival, but near to what asking again would "
+        "predict."
     )
-    lines = report_tables.prediction_lines(table)
+    lines = report_tables.prediction_lines(table, found)
     shown = page.table("Bits predicted", "source", report_tables.PREDICTION, lines, lambda row: bool(row["low"] <= 0))
     by_model = page.table(
         "Base models predicted",
         "base model",
         report_tables.PREDICTED,
-        found["models"].items(),
+        report_tables.predicted_lines(found),
         lambda row: not row["predicted"],
     )
     said = f"What the dial predicts of each base model, 95% over {found['by']}:"

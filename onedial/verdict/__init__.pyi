@@ -26,7 +26,7 @@ from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
 from .judgement import Judgement, SweepTables, judge_tables
 from .match import TargetMatches, dose_response, match_targets
 from .path import DialPath, dial_path
-from .prediction.prediction import ALONE, FLOOR, Prediction, predict
+from .prediction.prediction import ALONE, FLOOR, OPEN_FLOOR, Prediction, predict, share_is_told
 from .prediction.sources import DIAL, OWN_FRAMINGS, ground_of
 from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
@@ -79,6 +79,7 @@ __all__ = [
     "EDGE",
     "FLAGS",
     "FLOOR",
+    "OPEN_FLOOR",
     "FactsResult",
     "JUDGED",
     "Judgement",
@@ -143,6 +144,7 @@ __all__ = [
     "readable_range",
     "replacement_table",
     "screen",
+    "share_is_told",
     "sureness_by_setting",
     "sweep_grid",
     "universes_of",

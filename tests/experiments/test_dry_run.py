@@ -7,7 +7,8 @@ from tiny_models import tiny_model
 
 from onedial.core import InputError
 from onedial.verdict import SweepRun
-from steering import REVERSED_SETTINGS, doubling, forecast_run
+from steering import MEDIATION_DRAWN, REVERSED_SETTINGS, doubling, forecast_run
+from steering.effects.side_effects import N_PREFERENCES
 from steering.planning.speed import sketch_of
 
 __all__ = ["call"]
@@ -79,7 +80,12 @@ def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_contr
     assert forecast("2", n_magnitudes=5).stages["sweep"].n_rows == 160 * 5
     assert list(forecast("2", n_controls=3, n_facts=60).stages)[-3:] == ["ranges", "controls", "facts"]
     both = forecast("2", n_reversed=20).stages["reversed"]
-    assert (both.n_prefills, both.n_rows) == (40, 40 * (REVERSED_SETTINGS + len(doubling())))
+    n_asked = 2 * 20 + N_PREFERENCES
+    assert (both.n_prefills, both.n_rows) == (n_asked, n_asked * (REVERSED_SETTINGS + len(doubling())))
+    tested = forecast("2", tests=["interchange", "mediation"]).stages
+    assert tested["interchange"].n_rows > forecast("2", tests=["interchange"]).stages["sweep"].n_rows / 8
+    assert tested["mediation"].n_rows == 96 * (3 + 4 * (5 + 2 * MEDIATION_DRAWN))
+    assert "mediation" not in forecast("2", tests=["interchange"]).stages
     few, many = (forecast("2", n_controls=number).stages["controls"].n_rows for number in (3, 99))
     assert few < forecast("2").stages["sweep"].n_rows * 8 < many  # the drawn ones, and five contrasts of their own
 

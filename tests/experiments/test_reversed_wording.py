@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, as_arguments, call, finished_run, write_experiment
 
-from onedial.asking import AS_ASKED, REVERSED_WORDING
+from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING
 from onedial.verdict import SweepRun
 
 __all__ = ["call"]
@@ -37,6 +37,9 @@ def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_an
         for wording in (AS_ASKED, REVERSED_WORDING):
             assert set(asked.loc[asked["wording"] == wording, "question_id"]) <= fitting
             assert asked.loc[asked["wording"] == wording, "question_id"].nunique() == 8
+        likes = asked.loc[asked["wording"] == PREFERENCE, "question_id"]
+        assert likes.str.startswith("preference-").all()
+        assert likes.nunique() == 40
         assert 0.0 in set(asked["magnitude"])
     asked = table[(table["intervention_id"] == own) & (table["wording"] == AS_ASKED)]
     beside = asked.merge(run.sweep(), on=["question_id", "intervention_id", "magnitude"], suffixes=("", "_swept"))

@@ -10,11 +10,12 @@ from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
 from verdict_tables import simulated
 
+from onedial.stats import Number
 from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
 from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
-from onedial.verdict.prediction.prediction import ALONE
+from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
 from onedial.verdict.prediction.sources import MEAN, SHARED, Ground
 from onedial.verdict.rivals.rivals import Material
 
@@ -174,3 +175,14 @@ def test_a_question_without_a_score_lies_in_the_middle_and_is_counted():
     assert table.set_index("source").loc[DIAL, "n_unscored"] == answered.sum()
     assert ALONE not in set(table["source"])
     assert found.bits.estimate > 0
+
+
+@pytest.mark.parametrize(("possible", "told"), [(0.30, True), (0.04, True), (0.03, False)])
+def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
+    """The dial's .023 bits are 134% of .017, of .7 that are open: a number of no use, and the bits alone are said."""
+    found = Prediction(
+        n_models=3, n_predicted=1, yes_rate=0.7, bits=Number(0.023), possible=Number(possible), share=Share(1.3, 0.7, 4)
+    )
+    assert ("130% (70% to 400%)" in found.clause()) == told
+    assert (f"predict {possible:.3f}, too little for a share" in found.clause()) != told
+    assert "by 0.023 of 0.700 bits" in found.clause()

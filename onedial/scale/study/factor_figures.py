@@ -107,7 +107,7 @@ def loadings_against_threshold(
     axes.set_xlabel("threshold (higher = more often yes)")
     axes.set_ylabel("loading on the shared factor")
     axes.set_ylim(top=max(1.02, axes.get_ylim()[1]))
-    remark = f"parabola: R² {fit.r2:.2f}"
+    remark = f"Parabola: R² {fit.r2:.2f}"
     if null is not None and not moved.any():
         remark += f", if unrelated {null.mean:.2f} (p = {null.p:.2g})"
     elif null is not None:

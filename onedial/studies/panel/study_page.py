@@ -142,7 +142,8 @@ def _parabola(readings: pd.DataFrame) -> str:
     if first["n_models"] < FEWEST_FOR_PARABOLA:
         return f"{first['n_models']:.0f} models are too few for a parabola of loading on threshold."
     words = f"A parabola of loading on threshold has R² {number(first['parabola_r2'], 2)}"
-    words += f" (p = {p_value(first['parabola_p'])})" if "parabola_p" in first else " (not tested: --replicates 0)"
+    if "parabola_p" not in first:
+        words += " (not tested: --replicates 0)"
     if len(readings) > 1:
         words += f", and {r2.min():.2f} to {r2.max():.2f} as the numbers are read: it depends on where they are cut"
     return (

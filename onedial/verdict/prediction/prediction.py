@@ -9,7 +9,8 @@ predicted as probabilities, and each scores -log2 of the probability that it was
 
     bits   loss of the yes rate alone - loss of the source, mean over a target's test answers, over the targets of a
            base model, over base models
-    share  bits of the dial / bits of mark 1
+    share  bits of the dial / bits of mark 1; said only where mark 1 predicts `OPEN_FLOOR` or more of mark 0's loss:
+           of less than that a few thousandths of a bit are any share
 
 Where no question names a topic, what the dial tells of questions that read alike bounds what topics may tell (`alike`).
 
@@ -119,6 +120,8 @@ class Prediction:
         )
         if np.isnan(self.share.estimate):
             return f"{told}; the answers of other models are not shown to predict any"
+        if not share_is_told(self.possible.estimate, self.yes_rate):
+            return f"{told}; the answers of other models predict {self.possible.estimate:.3f}, too little for a share"
         low, high = self.share.low, self.share.high
         ends = f"{_percent(low)} to {_percent(high)}" if np.isfinite(high) else f"{_percent(low)} or more"
         return f"{told}, {_percent(self.share.estimate)} ({ends}) of what the answers of other models predict"
@@ -189,6 +192,18 @@ def predict(
         alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed))
         summary = replace(summary, topics=False, alike=alike)
     return summary, pd.DataFrame(rows, columns=COLUMNS)
+
+
+def share_is_told(possible: float, yes_rate: float) -> bool:
+    """Whether the best account predicts enough for the dial's bits to be said as a share of its.
+
+    Args:
+        possible: its bits. yes_rate: bits that the yes rate alone leaves.
+
+    >>> share_is_told(0.3, 0.7), share_is_told(0.017, 0.708)
+    (True, False)
+    """
+    return possible >= OPEN_FLOOR * yes_rate
 
 
 def average(losses: np.ndarray, models: np.ndarray) -> float:
