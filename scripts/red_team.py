@@ -19,7 +19,7 @@ the procedure, and says nothing about any model.
     honest, untold       r = .6, over the embedded questions without their topics
     exams honest, untold the same over exam questions
     fifth topics, untold r = .6, and a fifth of dial and D is about which topics are easy; embedded questions
-    five wordings        r = 0, but 80 questions stand there in about five wordings each, alike in dial and D by .9
+    five wordings        r = 0, but 160 questions stand there in about five wordings each, alike in dial and D by .9
     five wordings, told  the same, and a column wording_of says so
     hard yes blank       r = 0, and 40% of the yes to the questions that turn late are blank
     length alone         dial and D have nothing in common but the length of the question
@@ -57,8 +57,8 @@ CELLS: dict[str, dict[str, Any]] = {
     "honest, untold": {"r": 0.6, "labelled": False, "texts": "embedded"},
     "exams honest, untold": {"r": 0.6, "labelled": False, "texts": "frontier-confidence"},
     "fifth topics, untold": {"r": 0.6, "by": "topics", "share": 0.2, "labelled": False, "texts": "embedded"},
-    "five wordings": {"by": "wordings", "labelled": False},
-    "five wordings, told": {"by": "wordings", "labelled": False, "grouped": True},
+    "five wordings": {"by": "wordings", "labelled": False, "n_questions": 800},
+    "five wordings, told": {"by": "wordings", "labelled": False, "grouped": True, "n_questions": 800},
     "hard yes blank": {"r": 0.0, "blank": 0.4},
     "length alone": {"by": "length"},
     "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
@@ -67,7 +67,7 @@ CELLS: dict[str, dict[str, Any]] = {
     "20 framings, untold": {"r": 0.6, "framings": 20, "told": False},
 }
 MODELS, FRAMINGS = 6, 3
-N_CLUSTERS = {"topics": 20, "wordings": 80}
+N_CLUSTERS = {"topics": 20, "wordings": 160}
 
 
 def main() -> None:

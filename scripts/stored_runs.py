@@ -137,6 +137,13 @@ RUNS: dict[str, Stored] = {
         rests_on=BOTH,
         text="By hand: what README.md and docs/experiment_log.md say of single base models.",
     ),
+    "causes": Stored(
+        (f"{SWEEP} --tests interchange,mediation --out {{run}}",),
+        copies("causes", f"{REFERENCE}/causes", "interchange.csv", "mediation.csv"),
+        minutes=8,
+        rests_on=BOTH,
+        text="Its verdict is that of default.",
+    ),
     "controls99": Stored(
         (f"{SWEEP} --controls 99 --out {{run}}",),
         (
