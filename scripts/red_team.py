@@ -19,8 +19,8 @@ the procedure, and says nothing about any model.
     honest, untold       r = .6, over the embedded questions without their topics
     exams honest, untold the same over exam questions
     fifth topics, untold r = .6, and a fifth of dial and D is about which topics are easy; embedded questions
-    five wordings        r = 0, but 160 questions stand there in about five wordings each, alike in dial and D by .9
-    five wordings, told  the same, and a column wording_of says so
+    five wordings        r = 0, but 80 questions stand there in about five wordings each, alike in dial and D by .9
+    five wordings, told  the same of 160 questions, and a column wording_of says so
     hard yes blank       r = 0, and 40% of the yes to the questions that turn late are blank
     length alone         dial and D have nothing in common but the length of the question
     all rates .9         r = .6, every target says yes nine times in ten
@@ -57,7 +57,7 @@ CELLS: dict[str, dict[str, Any]] = {
     "honest, untold": {"r": 0.6, "labelled": False, "texts": "embedded"},
     "exams honest, untold": {"r": 0.6, "labelled": False, "texts": "frontier-confidence"},
     "fifth topics, untold": {"r": 0.6, "by": "topics", "share": 0.2, "labelled": False, "texts": "embedded"},
-    "five wordings": {"by": "wordings", "labelled": False, "n_questions": 800},
+    "five wordings": {"by": "wordings", "labelled": False},
     "five wordings, told": {"by": "wordings", "labelled": False, "grouped": True, "n_questions": 800},
     "hard yes blank": {"r": 0.0, "blank": 0.4},
     "length alone": {"by": "length"},
@@ -67,7 +67,7 @@ CELLS: dict[str, dict[str, Any]] = {
     "20 framings, untold": {"r": 0.6, "framings": 20, "told": False},
 }
 MODELS, FRAMINGS = 6, 3
-N_CLUSTERS = {"topics": 20, "wordings": 160}
+N_TOPICS, N_WORDINGS = 20, 5
 
 
 def main() -> None:
@@ -117,9 +117,10 @@ def panel_of(
     share = (0.9 if by == "wordings" else 0.5) if share is None else share
     drawn = real_questions(rng, texts, n_questions) if texts else None
     topics = None if drawn is None else np.unique([each.topic for each in drawn], return_inverse=True)[1]
-    clustering = share if by in N_CLUSTERS else 0.0
+    n_clusters = {"topics": N_TOPICS, "wordings": n_questions // N_WORDINGS}
+    clustering = share if by in n_clusters else 0.0
     sweep = simulate_sweep(
-        rng, n_questions, n_magnitudes, clustering=clustering, n_topics=N_CLUSTERS.get(by, 8), topics=topics
+        rng, n_questions, n_magnitudes, clustering=clustering, n_topics=n_clusters.get(by, 8), topics=topics
     )
     questions = sweep.drop_duplicates("question_id").sort_values("question_id").reset_index(drop=True)
     ease = dial_ease(rng, sweep)[:, 0]
@@ -131,7 +132,7 @@ def panel_of(
         within = r * (ease - shared) / (ease - shared).std() + np.sqrt(1 - r**2) * own
         scale = np.sqrt(share) * shared / shared.std() + np.sqrt(1 - share) * within
     if by == "wordings":
-        alike = rng.standard_normal(N_CLUSTERS[by])
+        alike = rng.standard_normal(n_clusters[by])
         scale = np.sqrt(share) * alike[questions["topic"].astype(int)] + np.sqrt(1 - share) * own
     if not labelled:
         asked = pd.DataFrame({"id": questions["question_id"]})
