@@ -42,18 +42,19 @@ def share_of(part: Floats, whole: Floats, weights: Floats) -> Share:
     nan
     """
     known = np.isfinite(part) & np.isfinite(whole)
+    nothing = float("nan")
     if not known.any():
-        return Share(*[float("nan")] * 6, n=0)
+        return Share(nothing, nothing, nothing, nothing, nothing, nothing, 0)
     drawn = weights[:, known]
     size = np.where(drawn.sum(axis=1) > 0, drawn.sum(axis=1), np.nan)
     parts, wholes = (drawn @ each[known] / size for each in (part, whole))
-    mean = float(whole[known].mean())
-    low, high = interval_95(wholes)
-    told = [float("nan")] * 3
-    if low > 0 or high < 0:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            told = [float(part[known].mean()) / mean, *interval_95(parts / wholes)]
-    return Share(*told, mean, low, high, int(known.sum()))
+    mean, n = float(whole[known].mean()), int(known.sum())
+    whole_low, whole_high = interval_95(wholes)
+    if not (whole_low > 0 or whole_high < 0):
+        return Share(nothing, nothing, nothing, mean, whole_low, whole_high, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = interval_95(parts / wholes)
+    return Share(float(part[known].mean()) / mean, low, high, mean, whole_low, whole_high, n)
 
 
 def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:
