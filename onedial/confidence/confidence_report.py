@@ -55,7 +55,6 @@ _SCREENING = (
     _estimate("rbs", "RBS"),
     Column("trin", "TRIN", digits(2)),
     Column("n_wrong", "wrong answers", count),
-    Column("why"),
 )
 _WORDS = {
     "screening": (
@@ -120,7 +119,7 @@ def write_confidence_report(run: Run) -> Path:
 
 def screening_section(run: Run, sentence: str) -> Section:
     """Whose confidence may be read at all."""
-    table = run.read_table("screening.csv").set_index("respondent")
+    table = run.read_table("screening.csv").set_index("respondent").sort_values("auroc")
     parts = [page.text(sentence), page.text(_WORDS["screening"])]
     parts.append(page.table("Screening", "respondent", _SCREENING, table))
     return Section("Whose confidence says anything?", parts)
