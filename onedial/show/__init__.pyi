@@ -1,4 +1,4 @@
-from .columns import Column, count, digits, percent, yes_or_no
+from .columns import Column, columns_of, count, digits, percent, yes_or_no
 from .figure_style import (
     COLOURS,
     FAINT,
@@ -49,6 +49,7 @@ __all__ = [
     "WandbOptions",
     "WandbWatcher",
     "captions_of",
+    "columns_of",
     "check_wandb",
     "count",
     "digits",
