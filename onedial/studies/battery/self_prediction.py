@@ -96,9 +96,9 @@ def sentences_of(
     for name, table in scores.items():
         low = table["balanced_accuracy_low" if "balanced_accuracy_low" in table else "adjusted_low"]
         known = low.dropna()
-        words = f"{name}: {(known > CHANCE).sum()} of {len(table)} predict themselves better than chance"
+        words = f"{name}: {(known > CHANCE).sum()} of {len(known)} models predict themselves better than chance"
         if len(known) < len(table):
-            words += f", {len(table) - len(known)} cannot be scored"
+            words += f", and {len(table) - len(known)} cannot be scored"
         if name in crossed:
             row = crossed[name].loc["mean"]
             whose = "of oneself over one's family" if families_known else "of oneself or one's family"
