@@ -6,9 +6,10 @@
 
 Writes report.html, its sentence (summary.json), figures/ and as tables readings (the factor of each way to cut numbers
 into yes and no), respondents, questions, and where the panel says what was answered correctly base_models,
-confidence_accuracy, f_beta, attitudes, predictors (what tells right answers from wrong ones), shared_or_own (is what a
-model knows everybody's, its family's, its own?) and topics. Needs no model and no GPU. Doubts go further:
-experiments/fit_factor.py asks everything of the scale, experiments/score_confidence.py of confidence.
+confidence_accuracy, f_beta, attitudes, screening (whose confidence says anything of its own answers), predictors (what
+tells right answers from wrong ones), shared_or_own (is what a model knows everybody's, its family's, its own?) and
+topics. Needs no model and no GPU. Doubts go further: experiments/fit_factor.py asks everything of the scale,
+experiments/score_confidence.py of confidence.
 """
 
 import argparse
@@ -95,15 +96,22 @@ def graded_results(
 ) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
     """What confidence is worth where the panel says what was answered correctly."""
     from onedial.panels import rates_of_respondents
-    from onedial.studies.panel import attitude_tables, knowledge_tables, line_between_models, topic_table
+    from onedial.studies.panel import (
+        attitude_tables,
+        knowledge_tables,
+        line_between_models,
+        screening_tables,
+        topic_table,
+    )
 
     with run.stage("worth"):
         rates = rates_of_respondents(panel, correctness)
         line_tables, line_figures, line = line_between_models(panel, correctness, rates)
         attitudes, f_beta, _ = attitude_tables(panel, correctness)
+        screened, _, screening = screening_tables(panel, correctness)
     with run.stage("knowledge"):
         own_tables, own_figures, own = knowledge_tables(panel, correctness, options)
-    tables = line_tables | attitudes | own_tables
+    tables = line_tables | attitudes | screened | own_tables
     topics = topic_table(panel, correctness)
     if topics is not None:
         tables["topics"] = topics
@@ -113,17 +121,21 @@ def graded_results(
         "line_numbers": numbers,
         "attitudes": attitudes["attitudes"],
         "own": own["shared_or_own"],
-        **predictors_of(own_tables),
+        **screening,
+        **predictors_of(own_tables, screened["screening"]["tells"].groupby(panel.respondents["model"]).any()),
     }
     return tables, line_figures | f_beta | own_figures, facts
 
 
-def predictors_of(tables: dict[str, Any]) -> dict[str, Any]:
-    """What the page says of them, where they could be compared."""
+def predictors_of(tables: dict[str, Any], tells: "pd.Series[bool]") -> dict[str, Any]:
+    """What the page says of them, where they could be compared; and their means over the models whose confidence tells
+    right from wrong answers at all.
+    """
     if "predictors" not in tables:
         return {}
-    one = tables["predictors_by_model"]["one model of another family"].mean()
-    return {"predictors": tables["predictors"], "one_other": one}
+    by_model = tables["predictors_by_model"]
+    one, telling = by_model["one model of another family"].mean(), by_model[tells[by_model.index]].mean()
+    return {"predictors": tables["predictors"], "one_other": one, "of_those_that_tell": telling}
 
 
 def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str:
