@@ -14,7 +14,7 @@ import sys
 from functools import partial
 from itertools import chain
 
-from onedial.core import LEDGER, Notes, add_run_options, parse_run_options, positive, program_parser, run_command
+from onedial.core import LEDGER, Notes, add_run_options, noted, parse_run_options, positive, program_parser, run_command
 from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
 
 PROGRAM = "ask_self_prediction"
@@ -29,13 +29,6 @@ KEYS = {
     "restriction": ["model", "prompt_id"],
     "difficulty": ["model", "group_id", "question_id"],
 }
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        ask_self_prediction(options, notes)
 
 
 def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
@@ -92,6 +85,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, seed="of the draw of requests and questions")
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, ask_self_prediction)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))
