@@ -22,6 +22,7 @@ from onedial.core import (
     Notes,
     Run,
     add_run_options,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -39,13 +40,6 @@ PROGRAM = "ask_questionnaire"
 MODEL = "smollm2-135m-instruct"
 FEWEST_MODELS = 3
 KEY = ["model", "condition", "administration", "presentation", "follow_up", "item"]
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        ask_questionnaire(options, notes)
 
 
 def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
@@ -252,6 +246,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, seed="of the orders and resamples")
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, ask_questionnaire)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -23,6 +23,7 @@ from onedial.core import (
     InputError,
     Notes,
     add_run_options,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -46,13 +47,6 @@ KEYS = {
     "restriction": ["model", "prompt_id"],
     "difficulty": ["model", "group_id", "question_id"],
 }
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        ask_self_prediction(options, notes)
 
 
 def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
@@ -137,6 +131,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, seed="of the draw of requests and questions")
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, ask_self_prediction)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -26,6 +26,7 @@ from onedial.core import (
     Parts,
     Run,
     add_run_options,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -43,13 +44,6 @@ MAY_CHANGE = (
 )
 """Every answer is saved under what was asked of whom, so a collection may go on with more or other questions."""
 SAMPLE_JUDGED = 200
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        collect_panel(options, notes)
 
 
 def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
@@ -132,7 +126,6 @@ def parse_options() -> argparse.Namespace:
     )
     parser.add_argument("--device", help="cpu, cuda, cuda:N (default: CUDA where there is one)")
     parser.add_argument("--device-map", help="auto: spread each model over several GPUs")
-    parser.add_argument("--dry-run", action="store_true", help="print calls, tokens and money, and ask nobody")
     parser.add_argument("--budget", type=money, metavar="MONEY", help="ask nothing that could pass it; needs prices")
     parser.add_argument(
         "--inspect-logs",
@@ -149,9 +142,11 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--merge", type=Path, action="append", metavar="DIR", help="first take over the answers of another collection"
     )
-    add_run_options(parser, seed="of the draw")
+    add_run_options(parser, seed="of the draw", dry_run="print calls, tokens and money")
     return parse_run_options(parser)
 
+
+main = noted(parse_options, collect_panel)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

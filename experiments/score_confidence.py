@@ -20,8 +20,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, add_run_options, natural, parse_run_options, program_parser, run_command
-from onedial.studies import Start
+from onedial.core import Notes, add_run_options, natural, noted, parse_run_options, program_parser, run_command
+from onedial.studies import Start, add_panel_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
     from onedial.show import Drawing
 
 PROGRAM = "score_confidence"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        score_confidence(options, notes)
 
 
 def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
@@ -91,16 +84,15 @@ def worth_tables(
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument(
-        "panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), frontier-confidence, or a file"
-    )
-    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
+    add_panel_options(parser)
     parser.add_argument(
         "--replicates", type=natural, default=999, help="of intervals and tests; 0 = none (%(default)s)"
     )
     add_run_options(parser)
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, score_confidence)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

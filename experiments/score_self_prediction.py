@@ -16,7 +16,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, add_run_options, parse_run_options, positive, program_parser, run_command
+from onedial.core import (
+    InputError,
+    Notes,
+    add_run_options,
+    noted,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+)
 from onedial.studies import Start
 
 if TYPE_CHECKING:
@@ -25,13 +34,6 @@ if TYPE_CHECKING:
 PROGRAM = "score_self_prediction"
 TESTS = ("association", "restriction", "difficulty")
 BESIDE = ("ability", "families")
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        score_self_prediction(options, notes)
 
 
 def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
@@ -83,6 +85,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser)
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, score_self_prediction)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, add_run_options, natural, parse_run_options, program_parser, run_command
-from onedial.studies import Start
+from onedial.core import Notes, add_run_options, natural, noted, parse_run_options, program_parser, run_command
+from onedial.studies import Start, add_panel_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from onedial.show import Drawing
 
 PROGRAM = "study_panel"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        study_panel(options, notes)
 
 
 def study_panel(options: argparse.Namespace, notes: Notes) -> None:
@@ -150,20 +143,15 @@ def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument(
-        "panel",
-        nargs="?",
-        default="frontier-confidence",
-        metavar="PANEL",
-        help="frontier-confidence (default; :90, :median cut elsewhere), embedded, frontier, or a file",
-    )
-    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
+    add_panel_options(parser, "frontier-confidence")
     parser.add_argument(
         "--replicates", type=natural, default=199, help="random draws of each null and interval; 0 = none"
     )
     add_run_options(parser)
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, study_panel)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))
