@@ -19,6 +19,7 @@ NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
 FOLLOWED_ELSEWHERE = ["architecture.md"]  # tests/test_recipes.py does what it says
 PLAIN = ("text", "csv", "json", "yaml")
 EMBEDDED = "smollm2-135m-instruct"
+LAYER = re.compile(r"(layer=|layers=\[|template\), \[|\.read\(|\.at\(|import_vectors\(\{)\d+")
 
 
 def blocks():
@@ -113,7 +114,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, mon
     namespace = {"__name__": "page"}
     for own, number, language, text, before in blocks():
         if own == page and language == "python" and not NOT_RUN.fullmatch(before):
-            tiny = re.sub(r"\blayer=\d+", "layer=2", text.replace(EMBEDDED, str(small)))
+            tiny = LAYER.sub(r"\g<1>2", text.replace(EMBEDDED, str(small)))
             exec(compile(tiny, f"{page.name}, block {number}", "exec"), namespace)
 
 
