@@ -14,18 +14,15 @@ import pandas as pd
 from onedial.core import InputError, Run, read_table, refuse_links_outwards
 from onedial.show import captions_of, headline
 from onedial.verdict import SweepRun
-from onedial.view.progress import log_lines
+from onedial.view.progress import log_lines, present_stage
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
 STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
-"""Of a folder: what it found is there; a process is writing it; it was interrupted and continues with --resume; it is
-damaged, of another version, or holds a link that leads out; it is something else."""
+"""Of a folder: its program has done all of its work; a process is writing it; it was interrupted and continues with
+--resume; it is damaged, of another version, or holds a link that leads out; it is something else."""
 DEEPEST = 5
 """Folders within each other that are searched."""
 SWEEPS = ("steer_sweep", "judge_run")
-_WITH_REPORT = frozenset(
-    ["compare_runs", "dial_profile", "fit_factor", "multiverse", "score_confidence", "study_panel", "train_probes"]
-)
 _BESIDES = ("vectors", "figures", "wandb")
 """Folders of a run in which no run is searched."""
 _TABLES = (".csv", ".parquet")
@@ -176,12 +173,12 @@ def look_at(path: Path, key: str) -> Seen:
 
 
 def _is_finished(run: Run, program: str) -> bool:
-    if program in SWEEPS:
+    if (mark := run.manifest.finished) is not None:
+        return bool(mark)
+    if program in SWEEPS:  # from here on runs of older versions, which kept no mark
         return SweepRun(run).is_finished
-    if program in _WITH_REPORT:
-        return run.has("report.html")
     stages = run.manifest.stages
-    return bool(stages) and bool(stages[-1]["completed"])
+    return run.has("report.html") or (bool(stages) and bool(stages[-1]["completed"]) and present_stage(run) is None)
 
 
 def _sentence(run: Run, program: str) -> str:
