@@ -3,11 +3,14 @@
 /                              the runs                /compare?run=..&run=..       several side by side
 /run/KEY/overview              the sentence, its figure, who is reproduced, what to doubt; or how far it has come
 /run/KEY/dial?magnitude=..&target=..&filter=..&sort=..&page=..    and dial.csv: the same rows, all of them
-/run/KEY/question?id=..        /run/KEY/table?name=..  and table.csv
+/run/KEY/question?id=..
+/run/KEY/files                 whatever the run stores; /run/KEY/table?name=.. and table.csv show one of them as a table,
+                               /run/KEY/file/NAME hands it out as it lies there
 /run/KEY/part?of=..            the report's sections, a group at a time (`PARTS`)
 /run/KEY/report.html           as it lies there, in a sandbox
 """
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +39,7 @@ from onedial.verdict import RULE, SweepRun, compare_runs
 from onedial.view.dial import Turned, curve
 from onedial.view.progress import LAST_LINES, log_lines, rates_so_far, rows_of_progress
 from onedial.view.runs import FINISHED, GOING_ON, STATES, RunFolder, Seen
+from onedial.view.stored import is_shown, listed
 from onedial.view.tables import Asked, as_csv, shown
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -48,6 +52,8 @@ REPORT_POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 )
 SECONDS_AGAIN = 2
+MOST_COPIED = 2_000_000
+"""Bytes of a file that a copy of the pages hands out as it lies there."""
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "targets": (("targets", "prediction", "models", "criteria", "missing"), ("matches.csv", "prediction.csv")),
     "rivals": (("rivals", "bias", "facts", "knowing"), ("rivals.csv", "knowing.csv")),
@@ -67,12 +73,13 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back to a browser. `policy`: of the content."""
+    """What goes back to a browser. `policy`: of the content. `name`: under which it is to be kept, and not shown."""
 
     body: bytes
     kind: str = "text/html; charset=utf-8"
     status: int = 200
     policy: str = POLICY
+    name: str = ""
 
 
 class Viewer:
@@ -116,6 +123,11 @@ class Viewer:
             return Answer(SCRIPTS[parts[0]].read_bytes(), "text/javascript; charset=utf-8")
         if parts[0] == "run" and len(parts) in (2, 3):
             return self._run(self._open(self._runs.one(parts[1])), (*parts, "overview")[2], query)
+        if parts[0] == "run" and len(parts) == 4 and parts[2] == "file":
+            file = self._runs.one(parts[1]).file(parts[3])
+            if file.is_dir():
+                raise InputError(f"{parts[3]} is a table in parts; its page hands it out as CSV")
+            return Answer(file.read_bytes(), "application/octet-stream", name=file.name)
         raise InputError("there is no such page; begin at the list of runs")
 
     # ---- the runs ----------------------------------------------------------------------------------------------------
@@ -124,7 +136,7 @@ class Viewer:
         seen = self._runs.seen()
         table = pd.DataFrame(
             [{"run": each.key, "state": each.state, "says": each.sentence, **each.facts} for each in seen],
-            columns=["run", "state", "says", "program", "model", "begun"],
+            columns=["run", "state", "says", "begun", "program", "model"],
         )
         if as_file:
             return _as_file(table, query)
@@ -186,6 +198,8 @@ class Viewer:
             if not file.is_file():
                 raise InputError("the run has no report yet; finish it with --resume")
             return Answer(file.read_bytes(), policy=REPORT_POLICY)
+        if view in ("files", "files.csv"):
+            return self._files(opened, query, as_file=view.endswith(".csv"))
         if view in ("table", "table.csv"):
             return self._table(opened, query, as_file=view.endswith(".csv"))
         if view in ("dial", "dial.csv", "question", "part"):
@@ -222,27 +236,30 @@ class Viewer:
         return [page.beside(figure, right)]
 
     def _found(self, seen: Seen) -> list[Markup]:
-        """First figure, sentences and notes of a run that is no sweep."""
+        """First figure, sentences, notes and tables of a run that is no sweep."""
         assert seen.run is not None
         left = [page.lead_figure(seen.path / "figures", name, words) for name, words in [*seen.captions.items()][:1]]
-        blocks = [self._part("screen", left, self._summary(seen))]
+        tables = [name for name, path in seen.files.items() if path.is_dir() or path.suffix in (".csv", ".parquet")]
+        links = [(name, self.link("run", seen.key, "table", name=name)) for name in tables]
+        right = [*self._summary(seen), self._part("links", "Tables:", links)]
         if notes := seen.run.manifest.notes:
-            blocks.append(self._part("scrolled", "What the run came upon", [page.items(notes)], "notes"))
-        return blocks
+            right.append(self._part("scrolled", "What the run came upon", [page.items(notes)], "notes"))
+        return [self._part("screen", left, right)] if left else right
 
     def _summary(self, seen: Seen) -> list[Markup]:
         """The sentences of a run that is no sweep."""
         if seen.run is None or not seen.run.has("summary.json"):
             return []
         stored = seen.run.read_json("summary.json")
-        sections = stored.get("sections")
-        lists = {"": stored.get("sentences"), **(sections if isinstance(sections, dict) else {})}
-        told = [
-            Markup("<h3>{}</h3>{}").format(title, page.items([str(line) for line in lines]))
-            for title, lines in lists.items()
-            if isinstance(lines, list) and lines
-        ]
-        return [self._part("scrolled", "What it found", told, "found")] if told else []
+        told: dict[str, list[str]] = {"": []}
+        for name in ("sentences", "sections"):
+            for title, said in stored[name].items() if isinstance(stored.get(name), dict) else [("", stored.get(name))]:
+                if isinstance(said, list):
+                    told[str(title)] = [str(line) for line in said]
+                elif isinstance(said, str):
+                    told[""].append(said)
+        lists = [Markup("<h3>{}</h3>{}").format(title, page.items(lines)) for title, lines in told.items() if lines]
+        return [self._part("scrolled", "What it found", lists, "found")] if lists else []
 
     def _progress(self, opened: "Opened", over: Markup) -> Answer:
         run, going_on = opened.run, opened.seen.state == GOING_ON
@@ -258,27 +275,42 @@ class Viewer:
         return self._page(title, [live], opened, "overview", over)
 
     def _one_part(self, opened: "Opened", name: str) -> Answer:
-        tables = [each for each in PARTS.get(name, ((), ()))[1] if each in opened.seen.tables]
+        tables = [each for each in PARTS.get(name, ((), ()))[1] if each in opened.seen.files]
         links = [(each, self.link("run", opened.seen.key, "table", name=each)) for each in tables]
         blocks = [self._part("links", "As tables:", links), self._part("sections", opened.parts[name])]
         return self._page(name.capitalize(), blocks, opened, name, scripts=("explorer.js",))
 
+    def _files(self, opened: "Opened", query: dict[str, str], as_file: bool) -> Answer:
+        """The list of whatever the run stores."""
+        key, files = opened.seen.key, opened.seen.files
+        table = listed(files)
+        if as_file:
+            return _as_file(table, query)
+
+        def to(name: str) -> str:
+            return self.link("run", key, "table", name=name) if is_shown(files[name]) else self._raw(opened, name)
+
+        rows, status = self._rows(table, query, "Files", ("run", key, "files"), ("run", key, "files.csv"), "file", to)
+        blocks = [self._part("asking", query, 'holds ~ "auroc"'), rows] if self.is_live else [rows]
+        return self._page("What the run stores", blocks, opened, "files", status=status)
+
+    def _raw(self, opened: "Opened", name: str) -> str:
+        """The address of a file as it lies there; "" for what is no file, or too large for a copy of the pages."""
+        file = opened.seen.files[name]
+        is_left_out = file.is_dir() or (not self.is_live and file.stat().st_size > MOST_COPIED)
+        return "" if is_left_out else self.link("run", opened.seen.key, "file", name)
+
     def _table(self, opened: "Opened", query: dict[str, str], as_file: bool) -> Answer:
-        key, names = opened.seen.key, opened.seen.tables
-        if not query.get("name"):
-            links = [
-                Markup('<a href="{}">{}</a>').format(self.link("run", key, "table", name=each), each) for each in names
-            ]
-            items = page.items(links) if links else page.text("The run has no tables yet.")
-            return self._page("Tables", [items], opened, "tables")
-        name = query["name"]
+        key, name = opened.seen.key, query.get("name", "")
         table = opened.seen.table(name)
         if as_file:
             return _as_file(table, query)
+        raw = [("as it lies there", address)] if (address := self._raw(opened, name)) else []
         rows, status = self._rows(table, query, name, ("run", key, "table"), ("run", key, "table.csv"))
-        example = f"{table.columns[-1]} is not missing" if len(table.columns) else ""
-        blocks = [self._part("asking", query, example), rows] if self.is_live else [rows]
-        return self._page(name, blocks, opened, "tables", status=status)
+        example = f"{_word(table.columns[-1])} is not missing" if len(table.columns) else ""
+        asking = [self._part("asking", query, example)] if self.is_live else []
+        blocks = [*asking, rows, self._part("links", "", raw)]
+        return self._page(name, blocks, opened, "files", status=status)
 
     # ---- the dial ----------------------------------------------------------------------------------------------------
 
@@ -359,7 +391,7 @@ class Viewer:
         if opened.contents is not None:
             bar.append(("dial", self.link("run", key, "dial", magnitude=None if self.is_live else "0"), here == "dial"))
         bar += [(name, self.link("run", key, "part", of=name), here == name) for name in opened.parts]
-        bar.append(("tables", self.link("run", key, "table"), here == "tables"))
+        bar.append(("files", self.link("run", key, "files"), here == "files"))
         if opened.run.has("report.html"):
             bar.append(("report", self.link("run", key, "report.html"), False))
         return bar
@@ -454,6 +486,11 @@ def _about(run: Any) -> list[Section]:
         Section("Time per stage", [page.rows(stage_rows(manifest.stages))]),
         Section("Versions, machine, seeds", [page.rows(surroundings(manifest))]),
     ]
+
+
+def _word(column: Any) -> str:
+    """A column as a filter names it."""
+    return str(column) if re.fullmatch(r"[^\W\d]\w*", str(column)) else f"`{column}`"
 
 
 def _as_file(table: pd.DataFrame, query: Mapping[str, str]) -> Answer:

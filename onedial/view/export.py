@@ -55,7 +55,8 @@ class _Still(Viewer):
         if address == "/":
             return "index.html"
         path = urlsplit(address).path
-        ending = Path(path).suffix if path.endswith((".csv", ".js", ".html")) else ".html"
+        is_file = path.endswith((".csv", ".js", ".html")) or "/file/" in path
+        ending = Path(path).suffix if is_file else ".html"
         words = (
             re.sub(r"[^A-Za-z0-9.+-]+", "-", address.removeprefix("/run/").removesuffix(ending))
             .strip("-.")[:80]

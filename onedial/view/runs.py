@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from onedial.core import InputError, Run, read_table, refuse_links_outwards
+from onedial.core import InputError, Run, did_you_mean, refuse_links_outwards
 from onedial.show import captions_of, headline
 from onedial.verdict import SweepRun
 from onedial.view.progress import log_lines, present_stage
+from onedial.view.stored import as_table, stored_files
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
 STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
@@ -25,7 +26,6 @@ DEEPEST = 5
 SWEEPS = ("steer_sweep", "judge_run")
 _BESIDES = ("vectors", "figures", "wandb")
 """Folders of a run in which no run is searched."""
-_TABLES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -61,27 +61,28 @@ class Seen:
         return self.run is not None and self.facts["program"] in SWEEPS
 
     @cached_property
-    def tables(self) -> dict[str, Path]:
-        """Name -> file of every table, and folder of every table that grows in parts."""
-        files = [file for file in sorted(self.path.glob("*")) if not file.name.startswith(".")]
-        return {
-            file.name: file
-            for file in files
-            if (file.is_file() and file.suffix in _TABLES) or (file.is_dir() and any(file.glob("part-*.parquet")))
-        }
+    def files(self) -> dict[str, Path]:
+        """Name -> whatever it stores; see `onedial.view.stored`."""
+        return stored_files(self.path)
 
     def table(self, name: str) -> pd.DataFrame:
-        """One of its tables.
+        """One of its files as a table.
 
         Raises:
-            InputError: there is none of this name, or it cannot be read.
+            InputError: there is none of this name, or it cannot be read as one.
         """
-        if name not in self.tables:
-            raise InputError(f"{self.key} has no table {name!r}; it has {', '.join(self.tables) or 'none'}")
-        path = self.tables[name]
-        if path.is_dir():
-            return pd.concat([read_table(part) for part in sorted(path.glob("part-*.parquet"))], ignore_index=True)
-        return read_table(path)
+        return as_table(self.file(name))
+
+    def file(self, name: str) -> Path:
+        """One of its files.
+
+        Raises:
+            InputError: there is none of this name.
+        """
+        if name not in self.files:
+            near = did_you_mean(name, list(self.files))
+            raise InputError(f"{self.key} stores no {name!r}{near}; the page of its files lists them")
+        return self.files[name]
 
     @cached_property
     def captions(self) -> dict[str, dict[str, str]]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from onedial.core import InputError
 
@@ -106,6 +107,8 @@ class _Handler(BaseHTTPRequestHandler):
             answer = self.server.viewer.answer(self.path)
         self.send_response(answer.status)
         told = {"Content-Type": answer.kind, "Content-Length": str(len(answer.body))}
+        if answer.name:
+            told["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(answer.name, safe='')}"
         for name, value in (told | _HEADERS | {"Content-Security-Policy": answer.policy}).items():
             self.send_header(name, value)
         self.end_headers()

@@ -92,11 +92,36 @@ def shown(table: pd.DataFrame, asked: Asked, key: str = "", whole: bool = False)
     n_pages = max(math.ceil(len(kept) / size), 1)
     page = min(asked.page, n_pages)
     part = kept.iloc[(page - 1) * size : page * size]
-    columns = [str(name) for name in table.columns]
-    cells = [[cell(value) for value in row] for row in part.itertuples(index=False, name=None)]
+    names = [str(name) for name in table.columns]
+    ends = _ends(names)
+    kept_apart = [place for place in range(len(names)) if not any(place in each for each in ends.values())]
+    cells = [
+        [cell(row[place]) + _between(row, ends.get(place)) for place in kept_apart]
+        for row in part.itertuples(index=False, name=None)
+    ]
     keys = [str(value) for value in part[key]] if key else [""] * len(part)
-    numeric = [bool(pd.api.types.is_numeric_dtype(kind)) for kind in table.dtypes]
+    columns = [names[place] for place in kept_apart]
+    numeric = [bool(pd.api.types.is_numeric_dtype(table.dtypes.iloc[place])) for place in kept_apart]
     return Shown(columns, list(zip(keys, cells, strict=True)), numeric, len(kept), len(table), page, n_pages, asked)
+
+
+def _ends(names: list[str]) -> dict[int, tuple[int, int]]:
+    """Place of a column -> those of the ends of its interval, which are shown in its cells: NAME_low and NAME_high, or
+    low and high right after it."""
+    at = {name: place for place, name in enumerate(names)}
+    ends = {
+        place: (at[f"{name}_low"], at[f"{name}_high"])
+        for name, place in at.items()
+        if f"{name}_low" in at and f"{name}_high" in at
+    }
+    low = at.get("low", 0)
+    return ends | ({low - 1: (low, low + 1)} if low and at.get("high") == low + 1 and low - 1 not in ends else {})
+
+
+def _between(row: tuple[Any, ...], ends: tuple[int, int] | None) -> str:
+    if ends is None or any(_is_missing(row[end]) for end in ends):
+        return ""
+    return f" [{cell(row[ends[0]])}, {cell(row[ends[1]])}]"
 
 
 def cell(value: Any) -> str:
