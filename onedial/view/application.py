@@ -39,7 +39,7 @@ from onedial.verdict import RULE, SweepRun, compare_runs
 from onedial.view.dial import Turned, curve
 from onedial.view.progress import LAST_LINES, log_lines, rates_so_far, rows_of_progress
 from onedial.view.runs import FINISHED, GOING_ON, STATES, RunFolder, Seen
-from onedial.view.stored import is_shown, listed
+from onedial.view.stored import is_shown, is_table, listed
 from onedial.view.tables import Asked, as_csv, shown
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -239,7 +239,7 @@ class Viewer:
         """First figure, sentences, notes and tables of a run that is no sweep."""
         assert seen.run is not None
         left = [page.lead_figure(seen.path / "figures", name, words) for name, words in [*seen.captions.items()][:1]]
-        tables = [name for name, path in seen.files.items() if path.is_dir() or path.suffix in (".csv", ".parquet")]
+        tables = [name for name, path in seen.files.items() if is_table(path)]
         links = [(name, self.link("run", seen.key, "table", name=name)) for name in tables]
         right = [*self._summary(seen), self._part("links", "Tables:", links)]
         if notes := seen.run.manifest.notes:

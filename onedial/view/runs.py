@@ -15,7 +15,7 @@ from onedial.core import InputError, Run, did_you_mean, refuse_links_outwards
 from onedial.show import captions_of, headline
 from onedial.verdict import SweepRun
 from onedial.view.progress import log_lines, present_stage
-from onedial.view.stored import as_table, stored_files
+from onedial.view.stored import as_table, is_table, stored_files
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
 STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
@@ -183,12 +183,18 @@ def _is_finished(run: Run, program: str) -> bool:
 
 
 def _sentence(run: Run, program: str) -> str:
-    for name, entry in (("verdict.json", "sentence"), ("summary.json", "sentence"), ("summary.json", "verdict")):
-        if run.has(name) and isinstance(said := run.read_json(name).get(entry), str):
-            return headline(said)
-    if run.has("summary.json") and isinstance(said := run.read_json("summary.json").get("sentences"), list) and said:
-        return str(said[0])
-    return f"{program}: {len(run.manifest.stages)} stages done"
+    """What the program recorded as its sentence, in the manifest or beside its numbers; else what it stores."""
+    if isinstance(said := run.manifest.facts.get("sentence"), str):
+        return headline(said)
+    for name in ("verdict.json", "summary.json", "comparison.json"):
+        stored = run.read_json(name) if run.has(name) else {}
+        for said in (stored.get("sentence"), stored.get("verdict"), stored.get("sentences")):
+            if isinstance(said, str):
+                return headline(said)
+            if isinstance(said, list) and said:
+                return str(said[0])
+    n = sum(is_table(path) for path in stored_files(run.path).values())
+    return f"{program}: {n} tables, {len(captions_of(run))} figures"
 
 
 def _has_run_below(folder: Path) -> bool:

@@ -42,6 +42,11 @@ def stored_files(folder: Path) -> dict[str, Path]:
     return dict(sorted(found.items(), key=lambda each: (each[0].count("/"), each[0])))
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file holds rows and columns by itself."""
+    return path.is_dir() or path.suffix in (".csv", ".parquet")
+
+
 def is_shown(path: Path) -> bool:
     """Whether a file can be read as a table; any other can be had as it lies there."""
     return path.is_dir() or path.suffix in _READERS
