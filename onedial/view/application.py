@@ -4,8 +4,8 @@
 /run/KEY/overview              the sentence, its figure, who is reproduced, what to doubt; or how far it has come
 /run/KEY/dial?magnitude=..&target=..&filter=..&sort=..&page=..    and dial.csv: the same rows, all of them
 /run/KEY/question?id=..
-/run/KEY/files                 whatever the run stores; /run/KEY/table?name=.. and table.csv show one of them as a table,
-                               /run/KEY/file/NAME hands it out as it lies there
+/run/KEY/files                 whatever the run stores; table?name=.. and table.csv show one of them as a table,
+                               file/NAME hands it out as it lies there
 /run/KEY/part?of=..            the report's sections, a group at a time (`PARTS`)
 /run/KEY/report.html           as it lies there, in a sandbox
 """

@@ -1,7 +1,7 @@
 """Whatever a run stores, each file as a table: so that one page shows it, filters it and hands it out as CSV.
 
-    .csv, .parquet, parts of a table    as they are          .json           name by name, a list of records as a table
-    .txt, .yaml, .jsonl, .md            line by line         .safetensors    what is said of the tensors, and their shapes
+.csv, .parquet, parts of a table    as they are          .json           name by name, a list of records as a table
+.txt, .yaml, .jsonl, .md            line by line         .safetensors    what is said of the tensors, and their shapes
 """
 
 import csv
@@ -61,7 +61,9 @@ def as_table(path: Path) -> pd.DataFrame:
     if path.is_dir():
         return pd.concat([read_table(part) for part in sorted(path.glob(PARTS))], ignore_index=True)
     if path.suffix not in _READERS:
-        raise InputError(f"{path.name} can be had as it lies there, and not be shown; take one of {', '.join(_READERS)}")
+        raise InputError(
+            f"{path.name} can be had as it lies there, and not be shown; take one of {', '.join(_READERS)}"
+        )
     try:
         return _READERS[path.suffix](path)
     except (ValueError, SafetensorError) as error:
@@ -71,7 +73,11 @@ def as_table(path: Path) -> pd.DataFrame:
 def listed(files: dict[str, Path]) -> pd.DataFrame:
     """A row for each file: columns file, holds, kB."""
     rows = [
-        (name, _holds(path), sum(each.stat().st_size for each in (path.glob(PARTS) if path.is_dir() else [path])) / 1024)
+        (
+            name,
+            _holds(path),
+            sum(each.stat().st_size for each in (path.glob(PARTS) if path.is_dir() else [path])) / 1024,
+        )
         for name, path in files.items()
     ]
     return pd.DataFrame(rows, columns=["file", "holds", "kB"])
