@@ -12,6 +12,7 @@
 
 import re
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,6 +37,7 @@ from onedial.report import (
 )
 from onedial.show import Section, flat_rows, headline, number, page, save_figure, stage_rows, surroundings
 from onedial.verdict import RULE, SweepRun, compare_runs
+from onedial.view.desk import Desk, Wanted
 from onedial.view.dial import Turned, curve
 from onedial.view.progress import LAST_LINES, log_lines, rates_so_far, rows_of_progress
 from onedial.view.runs import FINISHED, GOING_ON, STATES, RunFolder, Seen
@@ -73,17 +75,19 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back to a browser. `policy`: of the content. `name`: under which it is to be kept, and not shown."""
+    """What goes back to a browser. `policy`: of the content. `name`: under which it is to be kept, and not shown.
+    `to`: the address that a browser goes to instead."""
 
     body: bytes
     kind: str = "text/html; charset=utf-8"
     status: int = 200
     policy: str = POLICY
     name: str = ""
+    to: str = ""
 
 
 class Viewer:
-    """The pages of one folder of runs. Not for several threads at once.
+    """The pages of one folder of runs; with a `desk`, the model writes on demand. Not for several threads at once.
 
     >>> import tempfile
     >>> Viewer(RunFolder(Path(tempfile.mkdtemp()))).answer("/run/../etc/overview").status
@@ -93,8 +97,8 @@ class Viewer:
     is_live = True
     """Whether somebody is there to answer filters; a static copy has none (`onedial.view.export`)."""
 
-    def __init__(self, runs: RunFolder) -> None:
-        self._runs = runs
+    def __init__(self, runs: RunFolder, desk: Desk | None = None) -> None:
+        self._runs, self._desk = runs, desk
         self._opened: dict[Path, tuple[Any, Opened]] = {}
 
     def answer(self, address: str) -> Answer:
@@ -108,6 +112,24 @@ class Viewer:
         except Exception as error:  # a damaged run must not end the viewer for the others
             said = f"The run's files do not fit together ({type(error).__name__}: {error}); make its report again."
             return self._page("This cannot be shown", [self._part("wrong", said)], status=500)
+
+    def take(self, address: str, form: str) -> Answer:
+        """What a form asks for that was sent to an address: that the model write about a question."""
+        parts = [unquote(part) for part in urlsplit(address).path.split("/") if part]
+        if self._desk is None or len(parts) != 3 or parts[0] != "run" or parts[2] != "write":
+            return self._page("This cannot be taken", [self._part("wrong", "nothing is to be sent here")], status=404)
+        asked = dict(parse_qsl(form))
+        try:
+            opened = self._open(self._runs.one(parts[1]))
+            if opened.dial is None:
+                raise InputError(opened.why_not or "the run has no dial")
+            wanted = Wanted(opened.seen.path, opened.dial.known(asked.get("id", "")), bool(asked.get("alone")))
+            self._desk.begin(wanted, opened.dial.three(), asked.get("token", ""))
+        except Exception as error:  # as `answer`
+            said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            return self._page("This cannot be written", [self._part("wrong", said)], status=409)
+        query = {name: asked.get(name) for name in ("id", "magnitude", "alone")}
+        return Answer(b"", status=303, to=self.link("run", parts[1], "question", **query) + "#live")
 
     def link(self, *parts: str, **query: Any) -> str:
         """The address of a view; parameters that are empty are left out."""
@@ -351,9 +373,38 @@ class Viewer:
             [Markup("<h2>{}</h2>").format(label), self._part("rows", shown(table, Asked(), whole=True), label, None)]
             for label, table in (("At every setting", settings), ("What each target said", targets))
         ]
-        blocks = [self._part("links", "", [("back to all questions", back)]), drawn, self._part("screen", *tables)]
+        blocks = [
+            self._part("links", "", [("back to all questions", back)]),
+            drawn,
+            *self._written(opened, dial, query),
+        ]
+        blocks.append(self._part("screen", *tables))
         over = f"question {query.get('id')}"
         return self._page(text, blocks, opened, "dial", over=over, scripts=("explorer.js",))
+
+    def _written(self, opened: "Opened", dial: Turned, query: dict[str, str]) -> list[Markup]:
+        """What the model has written about the question on demand, and the form that asks for it."""
+        if self._desk is None:
+            return []
+        wanted = Wanted(opened.seen.path, query["id"], bool(query.get("alone")))
+        sheet, at_work = self._desk.sheet(wanted), self._desk.at_work()
+        blocks = []
+        if sheet is not None:
+            how = "the question alone, steered at every position" if wanted.alone else "the run's request, as swept"
+            table = pd.DataFrame(zip(sheet.magnitudes, sheet.texts, strict=False), columns=["magnitude", "writes"])
+            blocks.append(page.text(f"What the model writes after {how}:"))
+            blocks.append(self._part("rows", shown(table, Asked(), whole=True), "What the model writes", None))
+            if sheet.said:
+                so_far = "" if sheet.is_done else f", {time.monotonic() - sheet.since:.0f} s so far"
+                blocks.append(page.small(f"{sheet.said}{so_far}"))
+        elif at_work is not None:
+            blocks.append(page.small(f"The model is writing about question {at_work.question}; one at a time."))
+        if at_work is None:
+            settings = ", ".join(number(magnitude, signed=True) for magnitude in dial.three())
+            hidden = {"token": self._desk.token, "id": query["id"], "magnitude": query.get("magnitude", "")}
+            address = self.link("run", opened.seen.key, "write")
+            blocks.append(self._part("writing", address, settings, hidden, wanted.alone))
+        return [self._part("live", blocks, 1 if at_work is not None else 0)]
 
     # ---- parts of pages ----------------------------------------------------------------------------------------------
 
