@@ -45,7 +45,11 @@ from onedial.view.stored import is_shown, is_table, listed
 from onedial.view.tables import Asked, as_csv, shown
 
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPTS = {"view.js": TEMPLATES / "view.js", "explorer.js": page.TEMPLATES / "explorer.js"}
+SCRIPTS = {
+    "view.js": TEMPLATES / "view.js",
+    "still.js": TEMPLATES / "still.js",
+    "explorer.js": page.TEMPLATES / "explorer.js",
+}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -171,8 +175,8 @@ class Viewer:
         again = 2 * SECONDS_AGAIN if self.is_live and any(each.state == GOING_ON for each in seen) else 0
         counts = ", ".join(f"{n} {state}" for state in STATES if (n := sum(each.state == state for each in seen)))
         blocks = [self._part("live", [rows], again)]
+        blocks.insert(0, self._asking(query, 'state = "finished" and model ~ "qwen"'))
         if self.is_live:
-            blocks.insert(0, self._part("asking", query, 'state = "finished" and model ~ "qwen"'))
             sweeps = [each.key for each in seen if each.is_sweep and each.state == FINISHED]
             blocks += [self._part("chosen", sweeps, self.link("compare"))] if len(sweeps) > 1 else []
         title = f"{'Runs' if able else 'No runs'} in {self._runs.path.name}"
@@ -247,9 +251,10 @@ class Viewer:
     def _judged(self, opened: "Opened", contents: Contents) -> list[Markup]:
         """What the report begins with; each doubt leads to the view of its section."""
         view_of = {name: view for view, (names, _) in PARTS.items() for name in names}
+        views = [(words, view_of.get(about, THE_REST)) for words, about in doubts(contents)]
         links = [
-            (words, self.link("run", opened.seen.key, "part", of=view_of.get(about, THE_REST)))
-            for words, about in doubts(contents)
+            (words, self.link("run", opened.seen.key, "part", of=view if view in opened.parts else THE_REST))
+            for words, view in views
         ]
         right = [ranked(contents.verdict["prediction"]), self._part("doubts", "What to doubt", links)]
         if OVERVIEW not in contents.captions:
@@ -313,7 +318,7 @@ class Viewer:
             return self.link("run", key, "table", name=name) if is_shown(files[name]) else self._raw(opened, name)
 
         rows, status = self._rows(table, query, "Files", ("run", key, "files"), ("run", key, "files.csv"), "file", to)
-        blocks = [self._part("asking", query, 'holds ~ "auroc"'), rows] if self.is_live else [rows]
+        blocks = [self._asking(query, 'holds ~ "auroc"'), rows]
         return self._page("What the run stores", blocks, opened, "files", status=status)
 
     def _raw(self, opened: "Opened", name: str) -> str:
@@ -330,8 +335,7 @@ class Viewer:
         raw = [("as it lies there", address)] if (address := self._raw(opened, name)) else []
         rows, status = self._rows(table, query, name, ("run", key, "table"), ("run", key, "table.csv"))
         example = f"{_word(table.columns[-1])} is not missing" if len(table.columns) else ""
-        asking = [self._part("asking", query, example)] if self.is_live else []
-        blocks = [*asking, rows, self._part("links", "", raw)]
+        blocks = [self._asking(query, example), rows, self._part("links", "", raw)]
         return self._page(name, blocks, opened, "files", status=status)
 
     # ---- the dial ----------------------------------------------------------------------------------------------------
@@ -361,7 +365,7 @@ class Viewer:
             beside = self._part("beside", dial.targets, target, query)
         else:
             links = self._part("links", "At", [(label, address) for _, label, address in settings])
-            beside = Markup("<noscript>{}</noscript>").format(links)
+            beside = Markup("<noscript>{}</noscript>{}").format(links, self._asking(query, 'answer = yes and "river"'))
         live = self._part("live", [rows])
         blocks = [self._part("dial", settings, setting, said), beside, live, page.small(COLUMNS)]
         return self._page("Turn the dial", blocks, opened, "dial", status=status)
@@ -421,7 +425,7 @@ class Viewer:
         """A page of a table, and the status that goes with it: a filter that cannot be read is said above all rows."""
         asked, wrong = Asked.of(query), Markup("")
         try:
-            found = shown(table, asked, key, whole=not self.is_live)
+            found = shown(table, asked, key, whole=not self.is_live, exact=not self.is_live)
         except InputError as error:
             wrong, found = self._part("wrong", str(error)), shown(table, Asked(), key)
 
@@ -432,6 +436,10 @@ class Viewer:
         return wrong + self._part(
             "rows", found, label, to if self.is_live else None, row_to, address
         ), 400 if wrong else 200
+
+    def _asking(self, query: Mapping[str, str], example: str) -> Markup:
+        """The filter above a table: for the viewer, or for the page's own script (`still.js`)."""
+        return self._part("asking", query, example) if self.is_live else self._part("still", example)
 
     def _bar(self, opened: "Opened | None", here: str) -> list[tuple[str, str, bool]]:
         bar = [("All runs", self.link(), opened is None)]
@@ -465,7 +473,10 @@ class Viewer:
             over=over,
             headline=title,
             blocks=blocks,
-            scripts=[self.link(name) for name in dict.fromkeys(("view.js", *scripts))],
+            scripts=[
+                self.link(name)
+                for name in dict.fromkeys(("view.js", *([] if self.is_live else ["still.js"]), *scripts))
+            ],
         )
         return Answer(html.encode("utf-8", "replace"), status=status)
 

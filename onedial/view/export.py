@@ -1,6 +1,6 @@
 """The viewer's pages as files that need no server: every view of every run, the dial at each of its magnitudes.
 
-What asks (filters, sorting, comparisons) is left out; every table is whole and lies beside its page as CSV.
+Tables are whole, are filtered and sorted by a script of the page, and lie beside it as CSV; comparisons are left out.
 """
 
 import re
