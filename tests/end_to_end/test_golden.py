@@ -98,7 +98,7 @@ def test_the_model_gives_the_same_margins_along_its_vector(golden, model):
     ids = golden.questions()["id"].tolist()[::120]
     prompts = asked(golden, model, ids)
     intervention = Intervention.of(vector_of(golden), positions=golden.config["positions"])
-    now = sweep(model, prompts, [intervention], chosen).table
+    now = sweep(model, [intervention], prompts, chosen).table
     then = golden.sweep()
     joined = now.merge(then, on=["question_id", "intervention_id", "magnitude"], suffixes=("", "_then"))
     assert len(joined) == len(ids) * len(chosen)

@@ -211,7 +211,7 @@ def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, pos
     crossings_along(material.model, prompts, kept, controls, sink=parts.append, done={"q3"})
     asked = [question_id for part in parts for question_id in part["question_id"].unique()]
     assert sorted(asked) == sorted(set(prompts.question_ids) - {"q3"})
-    plain = sweep(material.model, prompts, controls[:1], [0.0]).table.set_index("question_id")
+    plain = sweep(material.model, controls[:1], prompts, [0.0]).table.set_index("question_id")
     for part in parts:  # each row knows its question's unsteered answer
         assert part["margin"].tolist() == pytest.approx(plain["margin"].loc[part["question_id"]].tolist(), abs=1e-4)
         assert part["mass"].tolist() == pytest.approx(plain["mass"].loc[part["question_id"]].tolist(), abs=1e-4)

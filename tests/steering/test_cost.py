@@ -37,7 +37,7 @@ def test_predicted_operations_are_those_that_pytorch_counts(architecture, positi
     assert model.fast_paths_for(max(lengths)).allowed == {"last", "all"}  # found out before anything is counted
     # The counter knows attention as matrix products, not as the CPU's fused kernel.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
-        sweep(model, prompts, [Intervention.of(vector, positions=positions)], grid)
+        sweep(model, [Intervention.of(vector, positions=positions)], prompts, grid)
     predicted = predict_cost(model.hf.config, len(prompts), lengths, [(1, len(grid))], positions, n_shared=shared)
     assert predicted.n_rows == len(prompts) * len(grid)
     assert predicted.total_flops == pytest.approx(counter.get_total_flops(), rel=0.15)
@@ -137,5 +137,5 @@ def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(sub
     predicted = predict_cost(subject.hf.config, len(prompts), lengths, [(20, n_magnitudes)], positions, n_shared=shared)
     grid = [0.1 * k for k in range(n_magnitudes)]
     intervention = Intervention.of(vector, positions=positions)
-    grown = grown_bytes(subject, lambda: sweep(subject, prompts, [intervention], grid))
+    grown = grown_bytes(subject, lambda: sweep(subject, [intervention], prompts, grid))
     assert 1 / 1.5 < predicted.peak_bytes / (predicted.weight_bytes + grown) < 1.5

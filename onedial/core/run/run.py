@@ -217,7 +217,7 @@ class Run:
             leftover.unlink()
         manifest = run.manifest
         now = {"at": provenance.utc_now(), **provenance.git_state()}
-        replace(manifest, resumed=[*manifest.resumed, now]).write(path)
+        replace(manifest, resumed=[*manifest.resumed, now], finished="").write(path)
         run.log("run resumed")
         run._list_files()
         return run
@@ -302,6 +302,8 @@ class Run:
             interrupt.add_note(f"what was finished is saved in {self.path}")
         watchers, self._watchers = self._watchers, []
         try:
+            if exception[0] is None and self._hashes is not None:
+                replace(self.manifest, finished=provenance.utc_now()).write(self.path)
             for watcher in watchers:
                 watcher.run_ended(failed=exception[0] is not None)
         finally:

@@ -22,7 +22,10 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: argparse
     tables = {"overview": battery_overview(tables)} | tables
     draw = {"pressure": battery_figures.pressure, "passages": battery_figures.passages}
     save_results(run, tables, {name: figure(tables[name]) for name, figure in draw.items() if name in tables})
-    print(f"{len(material.questions)} questions, and {len(material.items)} with options")
+    put = f"{len(material.questions)} questions, and {len(material.items)} with options"
+    n = len(list((run.path / "answers" / tests[0]).glob("*.parquet")))
+    run.record(sentence=f"{put}, put to {n} respondents in {len(tests)} tests")
+    print(put)
     for name, table in tables.items():
         print(f"\n{name}\n{table.astype(object).map(shown).to_string()}")
     answered = {test: said_in(run, test, material) for test in tests}

@@ -55,6 +55,8 @@ def save(
     write_csv(panel, run.file("panel.csv"))
     write_csv(respondents_table(collection, said), run.file("respondents.csv"))
     run.record(**where_it_comes_from(collection, rows, str(options.questions)))
+    n, n_unread = len(panel), int(panel["said_yes"].isna().sum())
+    run.record(sentence=f"{n} answers of {panel['respondent'].nunique()} respondents, {n_unread} of them unread")
     if len(panel):
         print(summarise_panel(panel, collection.questions).round(3).to_string())
     masses = panel.groupby("respondent", sort=False)["mass"]
