@@ -3,11 +3,12 @@ disk at any of these moments made again.
 
     python scripts/recorded_disk.py EVENTS FOLDER experiments/steer_sweep.py --out FOLDER/run    # runs it, and records
 
-Sure is what fsync had returned for: the bytes of a file, the names in a folder. Whatever came after may have reached the
-disk or not, each name and each file by itself and in any order, and of a file's new bytes a beginning, or all but a
-block (`Recording.after_power_loss`). That is less than a journaling file system keeps.
+Sure is what fsync had returned for: the bytes of a file, the names in a folder. Whatever came after may have reached
+the disk or not, each name and each file by itself and in any order, and of a file's new bytes a beginning, or all but
+a block (`Recording.after_power_loss`). That is less than a journaling file system keeps.
 """
 
+import argparse
 import os
 import pickle
 import random
@@ -192,10 +193,12 @@ class Recorder:
 
 
 def main() -> int:
+    from recorded_disk import Recorder  # by its name, under which what is stored is read
+
     parser = program_parser(__doc__)
     parser.add_argument("events", type=Path, help="where the recording goes (a pickle, for the batteries alone)")
     parser.add_argument("folder", type=Path, help="what is watched; its runs lie in it")
-    parser.add_argument("program", nargs="...", help="the program and its options")
+    parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its options")
     options = parser.parse_args()
     sys.argv = list(map(str, options.program))
     code: int | str | None = 0

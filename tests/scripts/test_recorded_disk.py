@@ -2,12 +2,9 @@
 
 import random
 
-import pandas as pd
-import pytest
 from recorded_disk import Recorder
 
 from onedial.core import Journal, Ledger, Run, read_ledger
-from onedial.core.run.records import read_records
 
 
 def losses(recording, tmp_path, n):
