@@ -136,7 +136,7 @@ def programs(subject: Subject, n_questions: int, place: Path) -> dict[str, Progr
             program(
                 "multiverse",
                 f"--layer {subject.layers} --resamples 1 --wordings neutral --replicates 19",
-                [*model, *(each for each in subject.asked if not each.startswith("--prompt")), *common],
+                of_subject,
                 parts="turns/wording-0",
                 vectors="vectors/wording-0",
             ),
