@@ -64,7 +64,10 @@ PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "targets": (("targets", "prediction", "models", "criteria", "missing"), ("matches.csv", "prediction.csv")),
     "rivals": (("rivals", "bias", "facts", "knowing"), ("rivals.csv", "knowing.csv")),
     "controls": (("controls", "side effects"), ("controls.csv", "side_effects.csv")),
-    "vector": (("vector", "path"), ("layer_scan.csv", "path.csv")),
+    "vector": (
+        ("vector", "interchange", "mediation", "path"),
+        ("layer_scan.csv", "interchange.csv", "mediation.csv", "path.csv"),
+    ),
     "scale": (("scale",), ()),
     "reasoned": (("reasoned",), ("reasoned_settings.csv",)),
     "figures": (("figures",), ()),

@@ -34,6 +34,8 @@ from steering.interventions import Intervention, chosen_positions
 LIMIT = 0.02
 REVERSED_SETTINGS = 9
 """Of a dial, evenly in yes rate, at which a question is asked in its reversed wording too."""
+N_PREFERENCES = 40
+"""Questions about likes that are asked at the same settings: all in the box."""
 PASSAGES_AT_ONCE = 8
 N_BOOTSTRAP = 999
 TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]
