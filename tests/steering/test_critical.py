@@ -11,7 +11,7 @@ from onedial.models import PromptSet
 from onedial.models.forward.runner import FastRunner
 from steering import Intervention, critical, critical_magnitudes, random_vector, sweep
 from steering.planning.margin_curves import CONVERGED_MOVE, MarginCurve
-from steering.planning.margin_search import MarginSearch, widened
+from steering.planning.margin_search import MarginSearch
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [
@@ -154,20 +154,6 @@ def test_a_model_in_16_bits_finds_the_float32_crossings_and_keeps_its_weights():
     ours, theirs = (t.table[t.table.question_id.isin(pick)].magnitude.to_numpy() for t in (found, reference))
     assert np.nanmax(np.abs(ours - theirs)) < 2e-4
     assert (rough.n_roots == reference.n_roots).mean() > 0.6
-
-
-def test_widening_is_undone_after_an_exception():
-    model = tiny_model("llama")
-    to_bfloat16(model)
-
-    def interrupted():
-        with widened(model):
-            assert model.dtype == torch.float32
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert {parameter.dtype for parameter in model.hf.parameters()} == {torch.bfloat16}
 
 
 @pytest.mark.parametrize("steepness", [1.0, 30.0, 1000.0])
