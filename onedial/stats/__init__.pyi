@@ -25,6 +25,7 @@ from .numbers import (
 )
 from .power import POWER, least_noncentrality, least_z
 from .ranking import auc, auc_resampled
+from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import roc_area, roc_area_interval
 from .shares import wilson_interval
@@ -55,6 +56,7 @@ __all__ = [
     "count",
     "count_permuted",
     "count_resampled",
+    "fits_remembered",
     "frame_of",
     "groups_among",
     "interval",
@@ -72,6 +74,7 @@ __all__ = [
     "p_text",
     "p_value",
     "permuted_rows",
+    "remembered",
     "resampled_weights",
     "ridge_scores",
     "roc_area",
