@@ -45,7 +45,6 @@ from onedial.core import (
     program_parser,
     run_command,
     say,
-    several,
 )
 from onedial.studies import Start, add_subject_options, prompt_of
 
