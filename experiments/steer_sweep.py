@@ -19,28 +19,24 @@ from onedial.core import (
     InputError,
     KeysOf,
     Notes,
+    Stage,
     add_run_options,
     at_work,
+    go_through,
     is_first_process,
+    listed,
     natural,
+    noted,
     parse_run_options,
     positive,
     program_parser,
     run_command,
     say,
-    several,
 )
 from onedial.studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
 
 PROGRAM = "steer_sweep"
 TESTS = ("interchange", "mediation")
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        steer_sweep(options, notes)
 
 
 def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
@@ -83,31 +79,20 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         sweep.mirror_to(study, WandbOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)
-        with run.stage("sweep"):
-            sweep.sweep_questions(study)
-        if study.plan.controls:
-            with run.stage("controls"):
-                sweep.cross_controls(study)
-            with run.stage("neutral text"):
-                sweep.measure_texts(study)
-        if options.instructed:
-            with run.stage("instructed thresholds"):
-                sweep.ask_instructed(study)
-        if options.facts:
-            with run.stage("facts"):
-                sweep.ask_facts(study)
-        if options.reversed:
-            with run.stage("reversed wording"):
-                sweep.ask_reversed(study)
-        if options.tests:
-            with run.stage("interchange and mediation"):
-                sweep.find_causes(study)
-        if options.side_effects:
-            with run.stage("side effects on neutral text"):
-                sweep.run_on_text(study)
-        if options.answer == "reasoned":
-            with run.stage("reasoned answers"):
-                sweep.write_reasons(study)
+        controlled = bool(study.plan.controls)
+        go_through(
+            run,
+            study,
+            Stage("sweep", sweep.sweep_questions),
+            Stage("controls", sweep.cross_controls, controlled),
+            Stage("neutral text", sweep.measure_texts, controlled),
+            Stage("instructed thresholds", sweep.ask_instructed, bool(options.instructed)),
+            Stage("facts", sweep.ask_facts, bool(options.facts)),
+            Stage("reversed wording", sweep.ask_reversed, options.reversed),
+            Stage("interchange and mediation", sweep.find_causes, bool(options.tests)),
+            Stage("side effects on neutral text", sweep.run_on_text, options.side_effects),
+            Stage("reasoned answers", sweep.write_reasons, options.answer == "reasoned"),
+        )
         if is_first_process():
             sweep.finish(study)
 
@@ -134,8 +119,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_steering_options(parser)
     add_side_effect_options(parser)
     add_reasoned_options(parser)
-    add_run_options(parser)
-    parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
+    add_run_options(parser, dry_run="predict operations, memory and time")
     options = parse_run_options(parser, arguments, lists=("--magnitudes",))
     if options.positions in ("generated", "uncertain"):
         raise InputError(
@@ -162,6 +146,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         raise InputError(
             f"--controls are made for one layer, and --layer {options.layer} names several; give --controls 0"
         )
+    options.tests = listed("--tests", options.tests, TESTS) if options.tests else []
     if options.tests and ("+" in str(options.layer) or (options.operator, options.positions) != ("add", "last")):
         raise InputError(
             f"--tests {','.join(options.tests)} follow a vector that is added at the answer position of one layer, and "
@@ -210,8 +195,8 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--tests",
-        type=several(TESTS),
-        default=[],
+        default="",
+        metavar="NAME[,NAME]",
         help="interchange: does the answer hang on what lies along the vector? mediation: does the push go through "
         "what a probe reads? both: interchange,mediation",
     )
@@ -254,6 +239,8 @@ def add_reasoned_options(parser: argparse.ArgumentParser) -> None:
         help="where the dial acts while it writes; same: as --positions, where all holds what is generated too",
     )
 
+
+main = noted(parse_options, steer_sweep)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -188,16 +188,19 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def several(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """For argparse: names among these, separated by commas."""
+def listed(option: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
+    """Names between commas, each of them known, each once, in the order given.
 
-    def read(text: str) -> list[str]:
-        names = [name.strip() for name in text.split(",")]
-        if unknown := [name for name in names if name not in list(known)]:
-            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(known)}")
-        return names
+    Raises:
+        InputError: one is not known; it names the option.
 
-    return read
+    >>> listed("--dials", "cut, lora,cut", ["cut", "lora", "text"])
+    ['cut', 'lora']
+    """
+    names, known = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given), list(known)
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"{option} {unknown[0]!r} is not known; choose among {', '.join(known)}")
+    return list(dict.fromkeys(names))
 
 
 def natural(text: str) -> int:

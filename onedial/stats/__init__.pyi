@@ -25,6 +25,7 @@ from .numbers import (
 )
 from .power import POWER, least_noncentrality, least_z
 from .ranking import auc, auc_resampled
+from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import roc_area, roc_area_interval
 from .shares import Share, share_of, wilson_interval
@@ -57,6 +58,7 @@ __all__ = [
     "count_permuted",
     "count_resampled",
     "counted_once",
+    "fits_remembered",
     "frame_of",
     "groups_among",
     "interval",
@@ -74,6 +76,7 @@ __all__ = [
     "p_text",
     "p_value",
     "permuted_rows",
+    "remembered",
     "resampled_weights",
     "ridge_scores",
     "roc_area",
