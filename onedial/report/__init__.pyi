@@ -7,14 +7,14 @@ from .profile_report import write_profile_report
 from .report import write_report
 from .run_comparison_report import comparison_figures, comparison_sections, comparison_sentence, write_comparison
 from .sections import OVERVIEW, SECTIONS
+from .sweep_watcher import SweepWatcher
 from .terminal import print_summary
-from .wandb_sweep import WandbMirror
 
 __all__ = [
     "Contents",
     "OVERVIEW",
     "SECTIONS",
-    "WandbMirror",
+    "SweepWatcher",
     "comparison_figures",
     "comparison_sections",
     "comparison_sentence",

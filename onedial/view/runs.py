@@ -26,7 +26,7 @@ SWEEPS = ("steer_sweep", "judge_run")
 _WITH_REPORT = frozenset(
     ["compare_runs", "dial_profile", "fit_factor", "multiverse", "score_confidence", "study_panel", "train_probes"]
 )
-_BESIDES = ("vectors", "figures", "wandb")
+_BESIDES = ("vectors", "figures", "wandb", "tensorboard")
 """Folders of a run in which no run is searched."""
 _TABLES = (".csv", ".parquet")
 
