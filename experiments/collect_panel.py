@@ -49,8 +49,8 @@ SAMPLE_JUDGED = 200
 def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.asking import stratified_sample
     from onedial.models import quiet_libraries
-    from onedial.panels import COLLECTED, ROW, Collection, load_questions, load_respondents
-    from onedial.studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, save, show_costs
+    from onedial.panels import COLLECTED, ROW, Collection, load_judge, load_questions, load_respondents
+    from onedial.studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, keep_judge, save, show_costs
 
     quiet_libraries()
     models = load_respondents(options.respondents)
@@ -60,19 +60,22 @@ def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
     if options.shard is not None:
         this, of = options.shard
         questions = questions[this - 1 :: of]
-    check_what_is_asked_elsewhere(models, options)
+    judge = load_judge(options.respondents)
+    check_what_is_asked_elsewhere(models, judge, options)
 
     def collection_in(parts: Parts) -> Collection:
-        return Collection(models, questions, parts, options.seed, options.closed_book)
+        return Collection(models, questions, parts, options.seed, options.closed_book, judge)
 
     if options.dry_run:
         folder = Path(options.out) if options.out and options.resume else Path("nowhere")
-        show_costs(collection_in(Parts(folder / "measurements", COLLECTED, ROW)))
+        collection = collection_in(Parts(folder / "measurements", COLLECTED, ROW))
+        show_costs(collection, options, SAMPLE_JUDGED)
         return
     start = Start(PROGRAM, options, f"panel-{Path(options.respondents).stem}", MAY_CHANGE)
     with start.begin(notes) as run:
         collection = collection_in(run.parts("measurements", COLLECTED, ROW))
         try:
+            keep_judge(collection, run, options)
             with run.stage("asking"):
                 exhausted = ask_everybody(collection, run, options, notes)
         except InputError:

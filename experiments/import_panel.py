@@ -39,6 +39,10 @@ def import_panel(options: argparse.Namespace, notes: Notes) -> None:
         notes.keep_in(run)
         with run.withdrawn_if_refused():
             write_imported(found, run.path)
+            n, n_questions = found.report["n_answers"], found.report["n_questions"]
+            run.record(
+                sentence=f"{n} answers of {len(found.report['respondents'])} respondents to {n_questions} questions"
+            )
     print_report(found)
     print(f"panel: {options.out / 'panel.csv'}")
 

@@ -24,6 +24,7 @@ from onedial.core import (
     at_work,
     go_through,
     is_first_process,
+    listed,
     natural,
     noted,
     parse_run_options,
@@ -35,6 +36,7 @@ from onedial.core import (
 from onedial.studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
 
 PROGRAM = "steer_sweep"
+TESTS = ("interchange", "mediation")
 
 
 def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
@@ -87,6 +89,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
             Stage("instructed thresholds", sweep.ask_instructed, bool(options.instructed)),
             Stage("facts", sweep.ask_facts, bool(options.facts)),
             Stage("reversed wording", sweep.ask_reversed, options.reversed),
+            Stage("interchange and mediation", sweep.find_causes, bool(options.tests)),
             Stage("side effects on neutral text", sweep.run_on_text, options.side_effects),
             Stage("reasoned answers", sweep.write_reasons, options.answer == "reasoned"),
         )
@@ -143,6 +146,12 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         raise InputError(
             f"--controls are made for one layer, and --layer {options.layer} names several; give --controls 0"
         )
+    options.tests = listed("--tests", options.tests, TESTS) if options.tests else []
+    if options.tests and ("+" in str(options.layer) or (options.operator, options.positions) != ("add", "last")):
+        raise InputError(
+            f"--tests {','.join(options.tests)} follow a vector that is added at the answer position of one layer, and "
+            f"this one is --layer {options.layer} --operator {options.operator} --positions {options.positions}"
+        )
     options.prompt = prompt_of(options)
     return options
 
@@ -183,6 +192,13 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
         type=natural,
         default=40,
         help="fitting questions asked reversed as well (a yes: not able), to tell a yes-bias; 0: none (%(default)s)",
+    )
+    group.add_argument(
+        "--tests",
+        default="",
+        metavar="NAME[,NAME]",
+        help="interchange: does the answer hang on what lies along the vector? mediation: does the push go through "
+        "what a probe reads? both: interchange,mediation",
     )
     group.add_argument(
         "--instructed",

@@ -113,6 +113,7 @@ def write_confidence_report(run: Run) -> Path:
         title="What confidence is worth",
         foot=run.path.resolve().name,
     )
+    run.record(sentence=sentence)
     run.write_text("report.html", html)
     return run.path / "report.html"
 

@@ -1,4 +1,4 @@
-from .columns import Column, count, digits, percent, yes_or_no
+from .columns import Column, columns_of, count, digits, percent, yes_or_no
 from .figure_marks import band, entry, legend_below, mark_rows, reach, rule
 from .figure_style import (
     COLOURS,
@@ -57,6 +57,7 @@ __all__ = [
     "artifact_name",
     "band",
     "captions_of",
+    "columns_of",
     "check_wandb",
     "count",
     "digits",

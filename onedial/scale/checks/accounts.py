@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import one_line
-from onedial.scale.checks.draws import one_factor_answers
+from onedial.scale.checks.draws import one_factor_counts
 from onedial.scale.checks.quadratic import bend_among, parabola_r2
-from onedial.scale.checks.quadratic_null import unrelated_answers
+from onedial.scale.checks.quadratic_null import unrelated_counts
 from onedial.scale.checks.replicates import correlate
 from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
@@ -150,8 +150,8 @@ def rival_accounts(
     for number, (name, (scale, asymptotes)) in enumerate({PLAIN: ("normal", "none"), **ACCOUNTS}.items()):
         fit = null_model(answers, scale, asymptotes=asymptotes)
         rng = np.random.default_rng([seed, number])
-        unrelated = correlate(unrelated_answers(answers, fit, n_replicates, rng), thresholds, zero_cells)
-        one = correlate(one_factor_answers(answers, fit, n_replicates, rng), thresholds, zero_cells)
+        unrelated = correlate(unrelated_counts(answers, fit, n_replicates, rng), thresholds, zero_cells)
+        one = correlate(one_factor_counts(answers, fit, n_replicates, rng), thresholds, zero_cells)
         null_r2, null_second = parabola_r2(unrelated.loadings(), unrelated.thresholds), one.eigenvalues()[:, 1]
         rows[name] = _row(fit) | _beside(r2, null_r2, second, null_second)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("account")

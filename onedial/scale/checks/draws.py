@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
-from onedial.scale.checks.replicates import Batch, batch_sizes
+from onedial.scale.checks.replicates import Batch, Counted, batch_sizes
+from onedial.scale.correlations.packed_answers import packed_draw, pairs_in_common
+from onedial.scale.correlations.pair_counts import tables_of
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.scale.irt.marginal_fit import MarginalFit
@@ -27,6 +29,8 @@ from onedial.stats import Answers, Floats, Integers
 Probabilities = NDArray[np.uint16]  # in units of 2^-16, the last but one standing for 1
 _MOST_PLACES, _LEAST_PLACES = 1024, 64  # drawn places are one of so many equally likely ones of the posterior
 _PLACES_IN_ALL = 40_000_000
+_MANY_QUESTIONS = 4096  # from which on drawing 64 answers at a time pays
+_COUNTED_AT_ONCE = 128  # replicates
 _ROUNDS = 4
 _NEWTON_STEPS = 12
 
@@ -63,6 +67,39 @@ def answers_from_tables(
         start += size
 
 
+def one_factor_counts(
+    answers: Answers, fit: MarginalFit, n_replicates: int, rng: np.random.Generator
+) -> Iterator[Batch | Counted]:
+    """What `correlate` needs of `one_factor_answers`."""
+    return counts_from_tables(answers, fit, [as_probabilities(np.exp(fit.log_p[1]).T)] * n_replicates, rng)
+
+
+def counts_from_tables(
+    answers: Answers, fit: MarginalFit, tables: Sequence[Probabilities], rng: np.random.Generator
+) -> Iterator[Batch | Counted]:
+    """What `correlate` needs of `answers_from_tables`: of many questions their counts, which are drawn much faster."""
+    if answers.n_questions < _MANY_QUESTIONS:
+        yield from answers_from_tables(answers, fit, tables, rng)
+        return
+    places = _equally_likely_places(fit.posterior)
+    questions = np.arange(len(places))
+    answered = None if answers.is_complete else np.ascontiguousarray(answers.answered.T)
+    seen = answers.answered.astype(np.float32)
+    both_answered, n_answered = seen.T @ seen, seen.sum(axis=0, dtype=float)
+    for start in range(0, len(tables), _COUNTED_AT_ONCE):
+        drawn = []
+        for replicate in range(start, min(start + _COUNTED_AT_ONCE, len(tables))):
+            nodes = places[questions, rng.integers(0, places.shape[1], len(places), dtype=np.uint16)]
+            yes, kept = packed_draw(nodes, tables[replicate], answered, rng)
+            both_yes = pairs_in_common(yes, yes)
+            n_yes = np.diagonal(both_yes)
+            with_second = n_yes[:, None] * np.ones_like(both_yes) if answered is None else pairs_in_common(yes, kept)
+            drawn.append((n_yes, both_yes, with_second))
+        n_yes, both_yes, with_second = (np.stack(parts) for parts in zip(*drawn, strict=True))
+        both = np.broadcast_to(both_answered, both_yes.shape)
+        yield Counted(n_yes, n_answered, tables_of(both_yes, with_second, both))
+
+
 def as_probabilities(values: Floats) -> Probabilities:
     """Probabilities rounded to 2^-16."""
     return np.minimum(np.rint(values * 2**16), 2**16 - 1).astype(np.uint16)
@@ -83,11 +120,13 @@ def several_factor_answers(
         trial = _drawn(mode, root, rng)
         cuts = _cuts_for_rates(trial @ slopes.T, answers, cuts)
     answered = answers.answered.astype(np.float32)
+    steep, cut = slopes.T.astype(np.float32), cuts.astype(np.float32)
     for batch in batch_sizes(n_replicates, answers):
         yes = np.empty((batch, *answered.shape), dtype=np.float32)
         for replicate in range(batch):
-            readiness = _drawn(mode, root, rng) @ slopes.T + cuts
-            yes[replicate] = (readiness > rng.standard_normal(readiness.shape, dtype=np.float32)) & answers.answered
+            readiness = _drawn(mode, root, rng).astype(np.float32) @ steep + cut
+            np.greater(readiness, rng.standard_normal(readiness.shape, dtype=np.float32), out=yes[replicate])
+        yes *= answered
         yield yes, answered
 
 
@@ -121,7 +160,7 @@ def factor_posterior(answers: Answers, slopes: Floats, cuts: Floats) -> tuple[Fl
 
 
 def _drawn(mode: Floats, root: Floats, rng: np.random.Generator) -> Floats:
-    return mode + (root @ rng.standard_normal((*mode.shape, 1)))[..., 0]
+    return mode + np.einsum("qkl,ql->qk", root, rng.standard_normal(mode.shape))
 
 
 def _cuts_for_rates(readiness: Floats, answers: Answers, cuts: Floats) -> Floats:

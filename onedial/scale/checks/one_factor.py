@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from onedial.core import InputError, one_line
-from onedial.scale.checks.draws import one_factor_answers, several_factor_answers
+from onedial.scale.checks.draws import one_factor_counts, several_factor_answers
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.permutation import shuffled
-from onedial.scale.checks.replicates import Batch, correlate
+from onedial.scale.checks.replicates import Batch, Counted, correlate
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.minres import minres
@@ -81,7 +81,7 @@ def one_factor_bootstrap(
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     fit = null_model(answers, scale, asymptotes=asymptotes)
-    draws = one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed))
+    draws = one_factor_counts(answers, fit, n_replicates, np.random.default_rng(seed))
     simulated = correlate(draws, thresholds, zero_cells).eigenvalues()
     observed = observed_eigenvalues(answers, thresholds, zero_cells)
     smallest = Simulated(float(observed[-1]), simulated[:, -1], p_value(observed[-1], simulated[:, -1], larger=False))
@@ -155,10 +155,10 @@ def _answers_of(
     n_replicates: int,
     scale: ScaleKind,
     rng: np.random.Generator,
-) -> Iterator[Batch]:
+) -> Iterator[Batch | Counted]:
     """Random answers of a model with `n_factors`."""
     if n_factors == 0:
         return shuffled(answers, n_replicates, rng)
     if n_factors == 1:
-        return one_factor_answers(answers, null_model(answers, scale), n_replicates, rng)
+        return one_factor_counts(answers, null_model(answers, scale), n_replicates, rng)
     return several_factor_answers(answers, np.nan_to_num(minres(correlation, n_factors)), n_replicates, rng)

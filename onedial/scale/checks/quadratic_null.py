@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, ndtr
 
-from onedial.scale.checks.draws import Probabilities, answers_from_tables, as_probabilities
+from onedial.scale.checks.draws import Probabilities, as_probabilities, counts_from_tables
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.checks.replicates import Batch, correlate
+from onedial.scale.checks.replicates import Batch, Counted, correlate
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.bivariate_normal import solve_increasing
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
@@ -66,7 +66,7 @@ def quadratic_fit_test(
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     fit = null_model(answers, scale, asymptotes=asymptotes)
-    draws = unrelated_answers(answers, fit, n_replicates, np.random.default_rng(seed))
+    draws = unrelated_counts(answers, fit, n_replicates, np.random.default_rng(seed))
     found = correlate(draws, thresholds, zero_cells)
     null = parabola_r2(found.loadings(), found.thresholds)
     observed_loadings = np.nan_to_num(minres_one_factor(observed_correlation(answers, thresholds, zero_cells)))
@@ -74,10 +74,10 @@ def quadratic_fit_test(
     return Simulated(observed, null, p_value(observed, null))
 
 
-def unrelated_answers(
+def unrelated_counts(
     answers: Answers, fit: MarginalFit, n_replicates: int, rng: np.random.Generator
-) -> Iterator[Batch]:
-    """Batches of random answers in which loadings have nothing to do with yes rates (see `quadratic_fit_test`)."""
+) -> Iterator[Batch | Counted]:
+    """What `correlate` needs of random answers in which loadings have nothing to do with yes rates (see `quadratic_fit_test`)."""
     slopes = slope_of(shrunken_loadings(fit))
     m = len(slopes)
     weight = node_weights(answers, fit)
@@ -86,7 +86,7 @@ def unrelated_answers(
     # the cut that keeps the yes rate of respondent i when it gets the slope of respondent j, for every i and j
     tables = np.stack([as_probabilities(_with_rates(slope, wanted, weight, fit, no, yes)) for slope in slopes])
     dealt = rng.permuted(np.tile(np.arange(m), (n_replicates, 1)), axis=1)
-    return answers_from_tables(answers, fit, _DealtTables(tables, dealt), rng)
+    return counts_from_tables(answers, fit, _DealtTables(tables, dealt), rng)
 
 
 class _DealtTables(Sequence[Probabilities]):

@@ -12,12 +12,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, correlations
-from onedial.scale.correlations.pair_counts import count_pairs_of_replicates
+from onedial.scale.correlations.pair_counts import PairTables, count_pairs_of_replicates
 from onedial.scale.correlations.thresholds import normal_quantile
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.stats import Answers, Floats
 
 Batch = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A batch of which only the counts are known.
+
+    Attributes:
+        n_yes: (replicate, respondent). n_answered: (respondent,). tables: of the pairs, of every replicate.
+    """
+
+    n_yes: Floats
+    n_answered: Floats
+    tables: PairTables
+
+    @classmethod
+    def of(cls, batch: Batch) -> "Counted":
+        yes, answered = batch
+        n_yes, n = yes.sum(axis=-2, dtype=float), answered.sum(axis=-2, dtype=float)
+        return cls(n_yes, n, count_pairs_of_replicates(yes, answered))
+
+
 _CELLS_AT_ONCE = 20_000_000
 
 
@@ -47,25 +68,24 @@ class Replicates:
         return eigenvalues(fill_gaps(self.correlation))
 
 
-def correlate(batches: Iterable[Batch], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Replicates:
+def correlate(batches: Iterable[Batch | Counted], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Replicates:
     """Correlation matrices of all batches of (yes, answered): (replicate, question, respondent) 0/1 each, where
-    `answered` may lack the first axis."""
+    `answered` may lack the first axis; or of their counts."""
     return correlate_under(batches, [(thresholds, zero_cells)])[0]
 
 
 def correlate_under(
-    batches: Iterable[Batch], settings: Sequence[tuple[ThresholdMode, ZeroCellRule]]
+    batches: Iterable[Batch | Counted], settings: Sequence[tuple[ThresholdMode, ZeroCellRule]]
 ) -> list[Replicates]:
     """The same replicates under several (threshold mode, empty-cell rule): one `Replicates` for each setting."""
     found: list[list[Floats]] = [[] for _ in settings]
     limits = []
-    for yes, answered in batches:
-        n_yes, n = yes.sum(axis=-2, dtype=float), answered.sum(axis=-2, dtype=float)
-        overall = normal_quantile(n_yes, n - n_yes)
-        tables = count_pairs_of_replicates(yes, answered)
+    for batch in batches:
+        counted = batch if isinstance(batch, Counted) else Counted.of(batch)
+        overall = normal_quantile(counted.n_yes, counted.n_answered - counted.n_yes)
         limits.append(overall)
         for matrices, (thresholds, zero_cells) in zip(found, settings, strict=True):
-            matrices.append(correlations(tables, overall, thresholds, zero_cells, repeats=True))
+            matrices.append(correlations(counted.tables, overall, thresholds, zero_cells, repeats=True))
     return [Replicates(np.concatenate(matrices), np.concatenate(limits)) for matrices in found]
 
 

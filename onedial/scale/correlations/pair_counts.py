@@ -6,6 +6,7 @@ that one said yes to and the other answered, A'A those that both answered; the r
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def count_pairs(answers: Answers) -> PairTables:
         else:
             yes_answered += yes.T @ answered
             both_answered += answered.T @ answered
-    return PairTables(_tables(both_yes, yes_answered, both_answered), m)
+    return tables_of(both_yes, yes_answered, both_answered)
 
 
 def count_pairs_of_replicates(yes: Floats, answered: Floats) -> PairTables:
@@ -64,7 +65,7 @@ def count_pairs_of_replicates(yes: Floats, answered: Floats) -> PairTables:
     both_yes = transposed @ yes
     yes_answered = transposed @ answered
     both_answered = np.broadcast_to(np.swapaxes(answered, -1, -2) @ answered, both_yes.shape)
-    return PairTables(_tables(both_yes, yes_answered, both_answered), yes.shape[-1])
+    return tables_of(both_yes, yes_answered, both_answered)
 
 
 def count_pairs_of_resamples(answers: Answers, weights: Floats) -> PairTables:
@@ -96,10 +97,13 @@ def count_pairs_of_resamples(answers: Answers, weights: Floats) -> PairTables:
     return PairTables(np.rint(np.stack(tables, axis=-2)).astype(np.int64), m)
 
 
-def _tables(both_yes: NDArray, yes_answered: NDArray, both_answered: NDArray) -> Integers:
+def tables_of(both_yes: NDArray[Any], yes_answered: NDArray[Any], both_answered: NDArray[Any]) -> PairTables:
+    """Tables from (..., respondent, respondent) counts: both yes, the first yes where the second answered, both
+    answered."""
     first, second = np.triu_indices(both_yes.shape[-1], 1)
     yes_yes = both_yes[..., first, second]
     yes_no = yes_answered[..., first, second] - yes_yes
     no_yes = yes_answered[..., second, first] - yes_yes
     no_no = both_answered[..., first, second] - yes_yes - yes_no - no_yes
-    return np.rint(np.stack([yes_yes, yes_no, no_yes, no_no], axis=-2)).astype(np.int64)
+    tables = np.rint(np.stack([yes_yes, yes_no, no_yes, no_no], axis=-2)).astype(np.int64)
+    return PairTables(tables, both_yes.shape[-1])

@@ -12,7 +12,7 @@ from onedial.scale.irt.em import EmFit, Group, fit_by_em
 from onedial.scale.irt.expectation import MISSING, Codes, mean_and_spread, posterior_of
 from onedial.scale.irt.nodes import nodes_for, quadrature
 from onedial.scale.irt.scales import HISTOGRAM_NODES, ScaleKind, family_of, standard_moments
-from onedial.stats import Booleans, Floats
+from onedial.stats import Booleans, Floats, remembered
 
 _COARSE_NODES = 61
 # The likelihood of a histogram creeps up for ever; what is left at .01 a cycle moves no loading's second digit.
@@ -67,6 +67,7 @@ class MarginalFit:
         return reached @ np.exp(self.log_weight)
 
 
+@remembered
 def fit_marginal(
     codes: Codes,
     kind: ScaleKind = "normal",
@@ -110,6 +111,7 @@ def fit_marginal(
     return replace(_standardised(codes, found, log_weight, nodes, kind), asymptotes=estimated)
 
 
+@remembered
 def _coarse(codes: Codes, curves: Curves, equal_slopes: bool, asymptotes: Asymptotes | None = None) -> Curves:
     """Curves near those of a normal scale, to begin with."""
     nodes, _ = quadrature(_COARSE_NODES)

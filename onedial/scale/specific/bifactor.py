@@ -7,7 +7,6 @@ Squared, these loadings are shares of the variance of what stands behind an answ
 chance included. With b = 0 it is the model of `two_parameter_irt` and `graded_response_model`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -27,7 +26,7 @@ from onedial.scale.irt.nodes import quadrature
 from onedial.scale.irt.scales import HISTOGRAM_NODES, ScaleKind
 from onedial.scale.specific.two_tier import (
     Evidence,
-    Patterns,
+    Grouped,
     Rules,
     Specific,
     TwoTier,
@@ -207,7 +206,7 @@ def _tail(ratio: float, n_groups: int) -> float:
 
 @dataclass(frozen=True)
 class _Fitted:
-    groups: Sequence[Patterns]
+    groups: Grouped
     state: TwoTier
     evidence: Evidence
     converged: bool

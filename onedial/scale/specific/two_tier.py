@@ -12,8 +12,8 @@ A group of few respondents answers in few different patterns, and the inner sums
 respondent that is alone in its group has no specific factor.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ _WIDEST, _NODES = 4.2, 21  # of a specific factor
 _LARGEST_STEP, _LONGEST_JUMP = 1.0, 64.0
 _DAMPING = 1e-3
 _ROOT_CELLS = 8_000_000
+_FEWER = 0.25  # patterns of a bundle, as a share of the questions
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,56 @@ class Patterns:
         log_weight = -(nodes**2) / 2
         return cls(members, rows, of.ravel(), nodes, log_weight - np.log(np.exp(log_weight).sum()))
 
-    @property
+
+@dataclass(frozen=True)
+class Bundle:
+    """Groups that together answer in few patterns, so that questions are looked up in them once, not once a group.
+
+    Attributes:
+        groups: positions of the groups. each: for each group (pattern of all,) its own pattern. of: (question,) pattern
+            of all.
+    """
+
+    groups: list[int]
+    each: list[Integers]
+    of: Integers
+
+    @cached_property
     def questions(self) -> csr_matrix:
-        """(pattern, question) 1 where the question has that pattern."""
-        n = len(self.of)
-        return csr_matrix((np.ones(n), (self.of, np.arange(n))), shape=(len(self.codes), n))
+        """(pattern of all, question) 1 where the question has that pattern."""
+        return _members(self.of, len(self.each[0]))
+
+    @cached_property
+    def patterns(self) -> list[csr_matrix]:
+        """For each group (its pattern, pattern of all) the same."""
+        return [_members(own, int(own.max()) + 1) for own in self.each]
+
+    def with_other(self, other: "Bundle") -> "Bundle":
+        """Both in one."""
+        pairs, of = np.unique(np.column_stack([self.of, other.of]), axis=0, return_inverse=True)
+        each = [*(own[pairs[:, 0]] for own in self.each), *(own[pairs[:, 1]] for own in other.each)]
+        return Bundle(self.groups + other.groups, each, of.ravel())
+
+
+def _members(of: Integers, n_patterns: int) -> csr_matrix:
+    n = len(of)
+    return csr_matrix((np.ones(n), (of, np.arange(n))), shape=(n_patterns, n))
+
+
+class Grouped(tuple[Patterns, ...]):
+    """The patterns of all groups of a panel."""
+
+    @cached_property
+    def bundles(self) -> list[Bundle]:
+        """The groups, the smallest together as long as that saves work."""
+        found = [Bundle([number], [np.arange(len(group.codes))], group.of) for number, group in enumerate(self)]
+        while len(found) > 1:
+            found.sort(key=lambda bundle: len(bundle.each[0]))
+            both = found[0].with_other(found[1])
+            if len(both.each[0]) > _FEWER * len(both.of):
+                break
+            found = [both, *found[2:]]
+        return found
 
 
 @dataclass(frozen=True)
@@ -88,7 +134,7 @@ class Evidence:
 
     Attributes:
         log_likelihood: (question,). posterior: (question, node) of the scale.
-        within: for each group (pattern, node, specific node), where s probably lies given the pattern and z.
+        within: for each group (pattern, specific node, node), where s probably lies given the pattern and z.
         told: for each group what `log_answers` says.
     """
 
@@ -98,31 +144,35 @@ class Evidence:
     told: list[tuple[Floats, Floats, Floats, Floats]]
 
 
-def evidence_of(groups: Sequence[Patterns], state: TwoTier, nodes: Floats) -> Evidence:
+def evidence_of(groups: Grouped, state: TwoTier, nodes: Floats) -> Evidence:
     """The E step."""
     joint = np.tile(state.log_weight, (len(groups[0].of), 1))
-    within, told = [], [log_answers(group, state, nodes) for group in groups]
+    within, each, told = [], [], [log_answers(group, state, nodes) for group in groups]
     for group, (log_p, *_) in zip(groups, told, strict=True):
-        shape = (len(group.codes), len(nodes), len(group.nodes))
+        shape = (len(group.codes), len(group.nodes), len(nodes))
         log_pattern = np.zeros((shape[0], shape[1] * shape[2]))
         for category, one in enumerate(log_p):
             log_pattern += (group.codes == category).astype(float) @ one
-        inner = log_pattern.reshape(shape) + group.log_weight
-        top = inner.max(axis=2, keepdims=True)
+        inner = log_pattern.reshape(shape)
+        inner += group.log_weight[:, None]
+        top = inner.max(axis=1, keepdims=True)
         np.exp(np.subtract(inner, top, out=inner), out=inner)
-        total = inner.sum(axis=2, keepdims=True)
-        joint += (np.log(total) + top)[:, :, 0][group.of]
-        within.append(inner / total)
+        total = inner.sum(axis=1, keepdims=True)
+        each.append((np.log(total) + top)[:, 0])
+        within.append(np.divide(inner, total, out=inner))
+    for bundle in groups.bundles:
+        parts = [each[number][own] for number, own in zip(bundle.groups, bundle.each, strict=True)]
+        joint += np.sum(parts, axis=0)[bundle.of]
     top = joint.max(axis=1, keepdims=True)
     np.exp(np.subtract(joint, top, out=joint), out=joint)
-    total = joint.sum(axis=1, keepdims=True)
-    return Evidence((np.log(total) + top)[:, 0], joint / total, within, told)
+    total = (joint @ np.ones(len(nodes)))[:, None]
+    return Evidence((np.log(total) + top)[:, 0], np.divide(joint, total, out=joint), within, told)
 
 
 def log_answers(group: Patterns, state: TwoTier, nodes: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """log P_k (category, member, node x specific node), the same of answers that follow the curves, the logs of the
-    densities at the cuts, and (2, node x specific node) where the nodes are."""
-    places = np.stack([np.repeat(nodes, len(group.nodes)), np.tile(group.nodes, len(nodes))])
+    """log P_k (category, member, specific node x node), the same of answers that follow the curves, the logs of the
+    densities at the cuts, and (2, specific node x node) where the nodes are."""
+    places = np.stack([np.tile(nodes, len(group.nodes)), np.repeat(group.nodes, len(nodes))])
     i = group.members
     lines = np.outer(state.general[i], places[0]) + np.outer(state.specific[i], places[1])
     log_curve, log_density = ogive(lines + state.cuts[:, i, None])
@@ -149,7 +199,7 @@ class Rules:
 
 
 def climbed(
-    groups: Sequence[Patterns], state: TwoTier, nodes: Floats, rules: Rules, tolerance: float, max_cycles: int = 150
+    groups: Grouped, state: TwoTier, nodes: Floats, rules: Rules, tolerance: float, max_cycles: int = 150
 ) -> tuple[TwoTier, Evidence, bool]:
     """The EM algorithm to the greatest likelihood, accelerated as in `onedial.scale.irt.em`; whether it was reached."""
 
@@ -174,13 +224,14 @@ def climbed(
     return state, found, False
 
 
-def _maximised(groups: Sequence[Patterns], state: TwoTier, found: Evidence, rules: Rules) -> TwoTier:
+def _maximised(groups: Grouped, state: TwoTier, found: Evidence, rules: Rules) -> TwoTier:
     general, specific, cuts = state.general.copy(), state.specific.copy(), state.cuts.copy()
     floors = None if state.floors is None else state.floors.copy()
     random, n_answers = np.zeros((len(cuts) + 1, len(general))), np.zeros(len(general))
-    for group, within, told in zip(groups, found.within, found.told, strict=True):
-        mass = group.questions @ found.posterior  # (pattern, node)
-        expected = (mass[:, :, None] * within).reshape(len(group.codes), -1)
+    masses = _masses(groups, found.posterior)
+    for number, (group, within, told) in enumerate(zip(groups, found.within, found.told, strict=True)):
+        mass = masses[number]
+        expected = (mass[:, None] * within).reshape(len(group.codes), -1)
         counts = np.stack([(group.codes == k).T.astype(float) @ expected for k in range(len(cuts) + 1)])
         log_p, log_curve, log_density, places = told
         i = group.members
@@ -201,6 +252,15 @@ def _maximised(groups: Sequence[Patterns], state: TwoTier, found: Evidence, rule
         mass = found.posterior.sum(axis=0)
         log_weight = np.maximum(np.log(np.maximum(mass / mass.sum(), 1e-300)), -60.0)
     return TwoTier(general, specific, cuts, floors, log_weight)
+
+
+def _masses(groups: Grouped, posterior: Floats) -> dict[int, Floats]:
+    """For each group (pattern, node), how many questions of that pattern are expected there."""
+    found: dict[int, Floats] = {}
+    for bundle in groups.bundles:
+        of_all = bundle.questions @ posterior
+        found |= {number: own @ of_all for number, own in zip(bundle.groups, bundle.patterns, strict=True)}
+    return found
 
 
 def _step(
@@ -273,17 +333,17 @@ def _extrapolated(zero: TwoTier, one: TwoTier, two: TwoTier, rules: Rules) -> Tw
     return TwoTier(general, specific, cuts, floors, two.log_weight)
 
 
-def scores_of(groups: Sequence[Patterns], state: TwoTier, found: Evidence, nodes: Floats) -> Floats:
+def scores_of(groups: Grouped, state: TwoTier, found: Evidence, nodes: Floats) -> Floats:
     """(question, general slopes, specific slopes, then each cut) derivatives of each question's log likelihood."""
     n_cuts, m = state.cuts.shape
     scores = np.zeros((len(found.posterior), 2 + n_cuts, m))
     for group, within in zip(groups, found.within, strict=True):
         log_p, _, log_density, places = log_answers(group, state, nodes)
-        shape = (len(group.members), len(nodes), len(group.nodes))
+        shape = (len(group.members), len(group.nodes), len(nodes))
         attentive = 1.0 if state.floors is None else 1 - state.floors[:, group.members].sum(axis=0)[:, None]
         used = (state.cuts[:, group.members] != UNUSED)[..., None]
         density = np.exp(log_density) * used * attentive
-        told = np.zeros((len(group.codes), 2 + n_cuts, *shape[:2]))  # (pattern, parameter, member, node)
+        told = np.zeros((len(group.codes), 2 + n_cuts, shape[0], shape[2]))  # (pattern, parameter, member, node)
         for category, one in enumerate(log_p):
             shown = (group.codes == category)[:, :, None]
             for cut, sign in ((category - 1, 1.0), (category, -1.0)):
@@ -295,7 +355,7 @@ def scores_of(groups: Sequence[Patterns], state: TwoTier, found: Evidence, nodes
                     parts.append((1, slope * places[1]))
                 for parameter, values in parts:
                     told[:, parameter] += shown * np.einsum(
-                        "pzs,izs->piz", within, values.reshape(shape), optimize=True
+                        "psz,isz->piz", within, values.reshape(shape), optimize=True
                     )
         size = max(1, _ROOT_CELLS // told[0].size)
         for start in range(0, len(scores), size):
@@ -315,9 +375,9 @@ def standardised(state: TwoTier, nodes: Floats) -> tuple[TwoTier, Floats]:
     return replace(state, general=curves.slope, cuts=curves.cuts), (nodes - mean) / spread
 
 
-def grouped_codes(codes: Codes, labels: Integers, specific: Booleans) -> list[Patterns]:
+def grouped_codes(codes: Codes, labels: Integers, specific: Booleans) -> Grouped:
     """Patterns of every group; `specific` (group,) says which have a factor of their own."""
-    return [
+    return Grouped(
         Patterns.found(codes, np.flatnonzero(labels == number), bool(specific[number]))
         for number in range(len(specific))
-    ]
+    )

@@ -45,7 +45,7 @@ from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.study.power import second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
-from onedial.stats import Answers, as_answers
+from onedial.stats import Answers, as_answers, fits_remembered
 
 _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
@@ -156,7 +156,7 @@ def analyse_panel(
     answers = as_answers(matrix)
     require_one_part(answers)
     rules: dict[str, Any] = {"thresholds": thresholds, "zero_cells": zero_cells}
-    with each_notice_once():
+    with each_notice_once(), fits_remembered():
         model = fit_factor_model(answers, n_factors, extraction, **rules)
         drawn = _drawn(answers, n_replicates, rules, seed) if n_replicates else {}
         parallel = drawn.get("parallel")

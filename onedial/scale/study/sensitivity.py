@@ -10,10 +10,10 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from onedial.scale.checks.draws import one_factor_answers
+from onedial.scale.checks.draws import one_factor_counts
 from onedial.scale.checks.permutation import shuffled
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.checks.quadratic_null import unrelated_answers
+from onedial.scale.checks.quadratic_null import unrelated_counts
 from onedial.scale.checks.replicates import Replicates, correlate_under, eigenvalues, fill_gaps
 from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, has_empty_cell
@@ -128,8 +128,8 @@ def _simulate_nulls(
 ) -> list[_Nulls]:
     """The same random answers under every setting; leaving a respondent out is leaving out its row and column."""
     draws = (
-        one_factor_answers(answers, fit, n_replicates, np.random.default_rng([seed, 1])),
-        unrelated_answers(answers, fit, n_replicates, np.random.default_rng([seed, 2])),
+        one_factor_counts(answers, fit, n_replicates, np.random.default_rng([seed, 1])),
+        unrelated_counts(answers, fit, n_replicates, np.random.default_rng([seed, 2])),
     )
     found = [correlate_under(draw, settings) for draw in draws]
     return [_Nulls(*parts) for parts in zip(shuffles, *found, strict=True)]
