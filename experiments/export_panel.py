@@ -6,6 +6,11 @@
 
 The last gives somebody's Inspect log our values, seen in its viewer:
 inspect score LOG --scorer inspect_ai/precomputed_scores -S scores=scores.jsonl
+A finished sweep becomes a log of its own, a sample per question and a score per magnitude:
+
+    python experiments/export_panel.py runs/my-sweep --to inspect-log --out logs/sweep.eval
+    inspect view --log-dir logs
+
 What is not known is left out and counted, never written as 0.
 """
 
@@ -16,11 +21,29 @@ from pathlib import Path
 from onedial.core import InputError, noticed, program_parser, run_command
 from onedial.studies import add_panel_options
 
+INSPECT_LOG = "inspect-log"
+
 
 def main() -> None:
     options = parse_options()
     with noticed(print):
-        export_panel(options)
+        if options.to == INSPECT_LOG:
+            export_sweep(options)
+        else:
+            export_panel(options)
+
+
+def export_sweep(options: argparse.Namespace) -> None:
+    from onedial.verdict import SweepRun
+
+    if options.out.exists():
+        raise InputError(f"{options.out} is taken; choose another name with --out")
+    run = SweepRun.open(options.panel)
+    from onedial.report import write_inspect_log
+
+    n_unread = write_inspect_log(run, options.out)
+    print(f"{len(run.questions())} questions written to {options.out}; {n_unread} answers could not be read")
+    print(f"to look at it: inspect view --log-dir {options.out.parent}")
 
 
 def export_panel(options: argparse.Namespace) -> None:
@@ -28,7 +51,7 @@ def export_panel(options: argparse.Namespace) -> None:
     from onedial.panels import EXPORT_VALUES, EXPORTERS, load_panel, load_questions
 
     if options.to not in EXPORTERS:
-        raise unknown_name("is no format called", options.to, EXPORTERS, "one of these")
+        raise unknown_name("is no format called", options.to, [*EXPORTERS, INSPECT_LOG], "one of these")
     if options.value not in EXPORT_VALUES:
         raise unknown_name("is no value called", options.value, EXPORT_VALUES, "one of these")
     panel = load_panel(options.panel, options.respondents)
@@ -48,8 +71,10 @@ def export_panel(options: argparse.Namespace) -> None:
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
     add_panel_options(parser)
-    parser.add_argument("--to", required=True, metavar="FORMAT", help="every-eval-ever, py-irt, inspect-scores")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new JSONL file")
+    parser.add_argument(
+        "--to", required=True, metavar="FORMAT", help="every-eval-ever, py-irt, inspect-scores; inspect-log of a sweep"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new file: JSONL, or .eval")
     parser.add_argument(
         "--value", default="said_yes", help="said_yes (default), answered_correctly, or came_true (the yes or no did)"
     )

@@ -46,7 +46,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
     with at_work("importing PyTorch and transformers"):
         from onedial.models import PromptSet, own_device, quiet_libraries, start_processes
-        from onedial.show import WandbOptions
+        from onedial.show import LogOptions
         from onedial.studies import sweep
         from steering import check_readability
 
@@ -58,7 +58,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         return say(sweep.predict(options, inputs, template, asked_for)) if is_first_process() else None
 
     # ---- the subject, and its run ----
-    start = Start(PROGRAM, options, label=options.model, tells_wandb=True)
+    start = Start(PROGRAM, options, label=options.model, tells_writers=True)
     if is_first_process() and asked_for.layer != "auto":
         layers_by_config(options)
     start_processes(options.device_map)
@@ -76,7 +76,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     # ---- stages ----
     study = sweep.SweepStudy(asked_for, swept, model, inputs, template, prompts, notes)
     with swept.run as run:
-        sweep.mirror_to(study, WandbOptions.of(options))
+        sweep.watch_sweep(study, LogOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)
         controlled = bool(study.plan.controls)

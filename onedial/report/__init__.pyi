@@ -1,20 +1,21 @@
 from .contents import Contents
 from .figures.comparison_figures import draw_dials, draw_direction_cosines
 from .figures.multiverse_figure import multiverse_figure
+from .inspect_log import write_inspect_log
 from .multiverse_report import write_multiverse_report
 from .overview import doubts, ranked
 from .profile_report import write_profile_report
 from .report import write_report
 from .run_comparison_report import comparison_figures, comparison_sections, comparison_sentence, write_comparison
 from .sections import OVERVIEW, SECTIONS
+from .sweep_watcher import SweepWatcher
 from .terminal import print_summary
-from .wandb_sweep import WandbMirror
 
 __all__ = [
     "Contents",
     "OVERVIEW",
     "SECTIONS",
-    "WandbMirror",
+    "SweepWatcher",
     "comparison_figures",
     "comparison_sections",
     "comparison_sentence",
@@ -25,6 +26,7 @@ __all__ = [
     "print_summary",
     "ranked",
     "write_comparison",
+    "write_inspect_log",
     "write_multiverse_report",
     "write_profile_report",
     "write_report",

@@ -24,9 +24,11 @@ from .point_names import name_points
 from .progress import progress_bar
 from .results import CAPTIONS, captions_of, save_results
 from .run_tables import Rows, flat_rows, stage_rows, surroundings
-from .wandb_login import WandbOptions, check_wandb, wandb_is_installed, wandb_knows_key
-from .wandb_run import FILES
-from .wandb_watcher import WandbWatcher
+from .writers.tensorboard import TensorBoardRun
+from .writers.wandb_login import WandbOptions, check_wandb, wandb_is_installed, wandb_knows_key
+from .writers.wandb_run import FILES, WandbRun, artifact_name
+from .writers.watcher import RunWatcher, watch
+from .writers.writer import LogOptions, Writer
 
 __all__ = [
     "CAPTIONS",
@@ -43,11 +45,16 @@ __all__ = [
     "Column",
     "Drawing",
     "Explorer",
+    "LogOptions",
     "Rank",
     "Rows",
     "Section",
+    "RunWatcher",
+    "TensorBoardRun",
     "WandbOptions",
-    "WandbWatcher",
+    "WandbRun",
+    "Writer",
+    "artifact_name",
     "band",
     "captions_of",
     "columns_of",
@@ -83,5 +90,6 @@ __all__ = [
     "target_labels",
     "wandb_is_installed",
     "wandb_knows_key",
+    "watch",
     "yes_or_no",
 ]

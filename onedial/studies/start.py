@@ -9,7 +9,7 @@ from onedial.core import InputError, Mirror, Notes, Run, at_work, configuration_
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
-    from onedial.show import WandbOptions
+    from onedial.show import LogOptions
 
 
 class Start:
@@ -17,7 +17,7 @@ class Start:
 
     Args:
         label, may_change: see `Run.begin`.
-        tells_wandb: whether the program itself says how it goes to the W&B run that its options ask for.
+        tells_writers: whether the program itself says how it goes to W&B and TensorBoard, where its options ask for it.
 
     Attributes:
         threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
@@ -33,7 +33,7 @@ class Start:
         options: argparse.Namespace,
         label: str | None = None,
         may_change: Collection[str] = (),
-        tells_wandb: bool = False,
+        tells_writers: bool = False,
     ) -> None:
         self._program, self._label, self._may_change = program, label, may_change
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
@@ -42,8 +42,8 @@ class Start:
         if is_first_process():
             self._mirror = _mirror_of(options)
             self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
-        self._wandb = _wandb_of(options)
-        self._tells_wandb = tells_wandb
+        log = _log_of(options)
+        self._log = None if tells_writers else log
         self.threads: int | None = None
 
     def set_threads(self) -> None:
@@ -96,25 +96,24 @@ class Start:
             if self.threads is not None:
                 run.record(threads=self.threads)
             notes.keep_in(run)
-            if self._wandb is not None and not self._tells_wandb:
-                from onedial.show import WandbWatcher
+            if self._log is not None:
+                from onedial.show import watch
 
-                watcher = WandbWatcher(run, self._wandb)
-                run.watched_by(watcher)
-                say(watcher.where())
+                watch(run, self._log)
         if self._mirror is not None:
             run.copied_by(self._mirror)
         return run
 
 
-def _wandb_of(options: argparse.Namespace) -> "WandbOptions | None":
-    """Where the run is mirrored to, if anywhere."""
-    if options.wandb == "off":
+def _log_of(options: argparse.Namespace) -> "LogOptions | None":
+    """Where the run is logged besides its folder, if anywhere."""
+    if options.wandb == "off" and not options.tensorboard:
         return None
-    from onedial.show import WandbOptions, check_wandb
+    from onedial.show import LogOptions
 
-    check_wandb(options.wandb)
-    return WandbOptions.of(options)
+    found = LogOptions.of(options)
+    found.check()
+    return found
 
 
 def _mirror_of(options: argparse.Namespace) -> Mirror | None:

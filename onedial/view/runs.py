@@ -24,7 +24,7 @@ STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
 DEEPEST = 5
 """Folders within each other that are searched."""
 SWEEPS = ("steer_sweep", "judge_run")
-_BESIDES = ("vectors", "figures", "wandb")
+_BESIDES = ("vectors", "figures", "wandb", "tensorboard")
 """Folders of a run in which no run is searched."""
 
 

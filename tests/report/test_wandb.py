@@ -9,9 +9,9 @@ from wandb_files import artifacts_of, complete_records, items_of, start_of
 
 from onedial.asking import is_read
 from onedial.core import InputError, Notice, Run, configuration_hash, sha256_of_file
-from onedial.report import WandbMirror, write_report
-from onedial.show import WandbOptions, WandbWatcher, captions_of, check_wandb
-from onedial.show.wandb_lineage import recorded_id, runs_read_by
+from onedial.report import SweepWatcher, write_report
+from onedial.show import RunWatcher, WandbOptions, WandbRun, captions_of, check_wandb
+from onedial.show.writers.wandb_lineage import recorded_id, runs_read_by
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,7 +29,7 @@ def logged(folder):
     run = make_run(folder / "run", n_targets=6)
     run.run.file(run.vector_file("mean_difference")).write_bytes(b"a vector")
     write_report(run)
-    mirror = WandbMirror(run, WandbOptions("offline", "trial"))
+    mirror = SweepWatcher(run, WandbRun(run.run, WandbOptions("offline", "trial"), "sweep"))
     mirror.log_plan()
     mirror.run_ended(failed=False)
     (file,) = (run.path / "wandb").glob("offline-run-*/*.wandb")
@@ -113,10 +113,10 @@ def test_a_run_keeps_its_identifier_where_its_options_change_and_an_agents_comes
         run.config["stages"] = stages
         if agent:
             monkeypatch.setenv("WANDB_RUN_ID", agent)
-        watchers.append(WandbWatcher(run, WandbOptions("offline")))
+        watchers.append(RunWatcher(run, WandbRun(run, WandbOptions("offline"), "program")))
         watchers[-1].run_ended(failed=True)
-        assert watchers[-1].where().endswith(f"-{recorded_id(run)}")
-    assert watchers[0].where().split()[-1] == watchers[1].where().split()[-1]
+        assert watchers[-1].writer.where().endswith(f"-{recorded_id(run)}")
+    assert watchers[0].writer.where().split()[-1] == watchers[1].writer.where().split()[-1]
     assert recorded_id(run) == "agent-7"
 
 
@@ -125,7 +125,7 @@ def test_a_service_that_was_killed_is_noticed_once_and_the_run_goes_on(tmp_path,
         raise ConnectionResetError("lost")
 
     run = Run.create(tmp_path / "run", "program", {})
-    run.watched_by(WandbWatcher(run, WandbOptions("offline")))
+    run.watched_by(RunWatcher(run, WandbRun(run, WandbOptions("offline"), "program")))
     monkeypatch.setattr("wandb.Run.log", killed)
     with warnings.catch_warnings(record=True) as noticed, run:
         warnings.simplefilter("always")
@@ -140,7 +140,7 @@ def test_a_service_that_was_killed_is_noticed_once_and_the_run_goes_on(tmp_path,
 
 def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
     with pytest.raises(InputError), Run.create(tmp_path / "run", "program", {}) as run:  # noqa: PT012
-        run.watched_by(WandbWatcher(run, WandbOptions("offline")))
+        run.watched_by(RunWatcher(run, WandbRun(run, WandbOptions("offline"), "program")))
         assert (run.path / "wandb").exists()
         with run.withdrawn_if_refused():
             raise InputError("no such thing")
@@ -150,8 +150,8 @@ def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
 def test_along_a_control_there_is_no_yes_rate_to_tell(logged, monkeypatch):
     """There each question is asked where its answer turns, not at every setting."""
     run, _ = logged
-    mirror, told = WandbMirror(run, WandbOptions("offline")), []
-    monkeypatch.setattr(mirror, "log", told.append)
+    mirror, told = SweepWatcher(run, WandbRun(run.run, WandbOptions("offline"), "sweep")), []
+    monkeypatch.setattr(mirror.writer, "log", told.append)
     part = run.sweep().query("magnitude == 0")
     mirror.stream("sweep", 0, len(part))(part)
     mirror.stream("controls", 3, len(part) + 3)(part)

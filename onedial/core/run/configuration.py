@@ -14,6 +14,7 @@ WITHOUT_EFFECT = frozenset(
         "resume",
         "mirror",
         "config",
+        "tensorboard",
         "wandb",
         "wandb_project",
         "wandb_entity",

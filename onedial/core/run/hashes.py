@@ -112,7 +112,7 @@ def read_hashes(folder: Path) -> dict[str, str] | None:
 def listed_files(folder: Path, links: bool = False) -> list[str]:
     """Names of the files that a list is of, sorted."""
     names = (file.relative_to(folder).as_posix() for file in finished_files(folder, links))
-    return sorted(name for name in names if name != FILE and not name.startswith("wandb/"))
+    return sorted(name for name in names if name != FILE and not name.startswith(("wandb/", "tensorboard/")))
 
 
 def _line(name: str, found: str) -> bytes:

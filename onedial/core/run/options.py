@@ -19,7 +19,7 @@ NOT_FROM_FILE = ("out", "resume")
 
 
 def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every draw", dry_run: str = "") -> None:
-    """Add `--seed --out --resume --mirror --config`, and `--wandb` and its names.
+    """Add `--seed --out --resume --mirror --config`, `--tensorboard`, and `--wandb` and its names.
 
     Args:
         seed: what the seed is of, for the help. dry_run: what `--dry-run` prints, for the help; "" = no such option.
@@ -34,7 +34,8 @@ def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every dr
     group.add_argument("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
     if dry_run:
         group.add_argument("--dry-run", action="store_true", help=f"{dry_run}, and stop")
-    group = parser.add_argument_group("Weights & Biases")
+    group = parser.add_argument_group("watching elsewhere")
+    group.add_argument("--tensorboard", action="store_true", help="write events that TensorBoard reads, below the run")
     group.add_argument(
         "--wandb", choices=("off", "offline", "online"), default="off", help="mirror the run to Weights & Biases"
     )

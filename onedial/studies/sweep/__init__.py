@@ -15,7 +15,7 @@ from onedial.studies.sweep.ending import finish
 from onedial.studies.sweep.planning import settle_plan
 from onedial.studies.sweep.rivals import ask_instructed, write_reasons
 from onedial.studies.sweep.side_effects import ask_facts, ask_reversed, run_on_text
-from onedial.studies.sweep.study import SweepOptions, SweepStudy, begin_sweep, mirror_to
+from onedial.studies.sweep.study import SweepOptions, SweepStudy, begin_sweep, watch_sweep
 from onedial.studies.sweep.turning import cross_controls, measure_texts, sweep_questions
 
 __all__ = [
@@ -29,11 +29,11 @@ __all__ = [
     "finish",
     "first_prompt",
     "measure_texts",
-    "mirror_to",
     "predict",
     "run_on_text",
     "settle_plan",
     "sweep_questions",
     "find_causes",
+    "watch_sweep",
     "write_reasons",
 ]

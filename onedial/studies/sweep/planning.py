@@ -30,8 +30,8 @@ def settle_plan(study: SweepStudy) -> None:
             save(study.plan, study.run)
         for note in [*study.plan.notes, in_a_sentence(study.plan)]:
             study.notes.tell(note)
-    if study.mirror is not None and is_first_process():
-        study.mirror.log_plan()
+    for watcher in study.watchers if is_first_process() else ():
+        watcher.log_plan()
 
 
 def missing_vectors(run: SweepRun) -> list[str]:

@@ -10,8 +10,8 @@ from onedial.asking import PromptTemplate, how_asked
 from onedial.core import Notes, Parts, Run, configuration_hash, say
 from onedial.models import OpenModel, PromptSet, gather, process_count, process_index, wait_for_all
 from onedial.panels import ExperimentInputs, panel_long
-from onedial.report import WandbMirror
-from onedial.show import WandbOptions
+from onedial.report import SweepWatcher
+from onedial.show import LogOptions
 from onedial.studies import Start
 from onedial.verdict import RULE, SweepRun
 from steering import SweepPlan, check_making, read_magnitudes
@@ -81,19 +81,19 @@ class SweepStudy:
     prompts: PromptSet
     notes: Notes
     plan: SweepPlan = field(init=False)
-    mirror: WandbMirror | None = None
+    watchers: list[SweepWatcher] = field(default_factory=list)
 
     def keep(self, parts: Parts, stage: str, n_done: int, n: int) -> Callable[[pd.DataFrame], None]:
-        """What appends each batch of a stage to its table, and tells the mirror how far it is.
+        """What appends each batch of a stage to its table, and tells whoever watches how far it is.
 
         Args:
-            n_done, n: questions, see `WandbMirror.stream`.
+            n_done, n: questions, see `SweepWatcher.stream`.
         """
-        tell = self.mirror and self.mirror.stream(stage, n_done, n)
+        streams = [watcher.stream(stage, n_done, n) for watcher in self.watchers]
 
         def take(part: pd.DataFrame) -> None:
             parts.append(part, process=process_index())
-            if tell:
+            for tell in streams:
                 tell(part)
 
         return take
@@ -125,11 +125,11 @@ def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, mode
     return SweepRun(run)
 
 
-def mirror_to(study: SweepStudy, wandb: WandbOptions) -> None:
-    """From now on the study has its W&B run, if one is wanted; it ends with the run."""
-    if wandb.mode == "off":
-        return
+def watch_sweep(study: SweepStudy, options: LogOptions) -> None:
+    """From now on the study is written elsewhere too, where that is wanted; it ends with the run."""
     with study.run.run.withdrawn_if_refused():
-        study.mirror = WandbMirror(study.run, wandb, process_index(), process_count())
-    study.run.run.watched_by(study.mirror)
-    say(study.mirror.where())
+        writers = options.writers(study.run.run, "sweep", process_index(), process_count())
+    for writer in writers:
+        study.watchers.append(SweepWatcher(study.run, writer, leads=process_index() == 0))
+        study.run.run.watched_by(study.watchers[-1])
+        say(writer.where())

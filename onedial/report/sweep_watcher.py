@@ -1,13 +1,13 @@
-"""Mirror a sweep to W&B: what any run says of itself (`onedial.show.wandb_watcher`), and what the dial does.
+"""A sweep written elsewhere: what any run says of itself (`onedial.show.RunWatcher`), and what the dial does.
 
 What is logged      when
 sweep/*, facts/*    each batch of these stages: questions done, rows per second, three yes rates
 controls/*          each batch: questions done, rows per second
 plan                once it stands, into the configuration: layer, magnitudes, norm
 extraction/*, ...   at the end, magnitude by magnitude
-artifacts           the vectors once they are made; what was asked, and the report, at the end, naming the vectors
+artifacts           the vectors once they are made; what was asked, and the report, at the end, naming the vectors (W&B)
 
-Of several processes each has a W&B run of its own, all in one group.
+Of several processes each writes for itself: a W&B run of its own, all in one group, or a folder of events.
 """
 
 import math
@@ -19,7 +19,7 @@ import pandas as pd
 
 from onedial.asking import is_read
 from onedial.core import plain, sha256_of_file
-from onedial.show import FILES, WandbOptions, WandbWatcher
+from onedial.show import FILES, RunWatcher, Writer, artifact_name
 from onedial.verdict import SweepRun
 
 CURVES = ("yes_rate", "mean_mass", "n_unread")
@@ -32,29 +32,24 @@ ASKED = ("*/part-*.parquet", "*.parquet", "prompt.txt")
 """Questions, panel, and every row that was asked: with vectors and report, all that a run is judged by."""
 
 
-class WandbMirror(WandbWatcher):
-    """One process's W&B run beside a sweep.
+class SweepWatcher(RunWatcher):
+    """Tells a writer how a sweep goes.
 
     Args:
-        run: just begun, or finished.
-        options: mode offline or online.
-        process, n_processes: which of how many.
-
-    Raises:
-        InputError: as `check_wandb`, or the server cannot be reached at the start.
+        run: just begun, or finished. writer: of this process. leads: whether this process is the first.
     """
 
-    def __init__(self, run: SweepRun, options: WandbOptions, process: int = 0, n_processes: int = 1) -> None:
-        super().__init__(run.run, options, "sweep", process, n_processes)
+    def __init__(self, run: SweepRun, writer: Writer, leads: bool = True) -> None:
+        super().__init__(run.run, writer, leads)
         self._sweep, self._streams = run, False
         for stage in STAGES:
-            self.measure_along(f"{stage}/*", f"{stage}/questions")
+            writer.measure_along(f"{stage}/*", f"{stage}/questions")
 
     def log_plan(self) -> None:
         """What will be swept, and the vectors as an artifact, with the numbers by which they are known."""
         entries, own = self._sweep.interventions(), self._sweep.under_test()
-        self.configure({"plan": plain(entries[entries["intervention_id"] == own].to_dict("records")[0])})
-        self.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
+        self.writer.configure({"plan": plain(entries[entries["intervention_id"] == own].to_dict("records")[0])})
+        self.writer.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
 
     def stream(self, stage: str, n_done: int, n_questions: int) -> "_Stream":
         """What takes each batch of a stage as it comes, until the stage has ended.
@@ -73,10 +68,10 @@ class WandbMirror(WandbWatcher):
     def log_end(self) -> None:
         """What the finished folder says, and magnitude by magnitude what the dial did."""
         self._log_dose_response()
-        self.log_folder()
-        rests_on = {"vectors": self._vectors(), "artifact": f"{self.name()}-vector"}
-        self.log_artifact("sweep", ASKED, rests_on)
-        self.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict()["sentence"]})
+        self.writer.log_folder()
+        rests_on = {"vectors": self._vectors(), "artifact": f"{artifact_name(self.run)}-vector"}
+        self.writer.log_artifact("sweep", ASKED, rests_on)
+        self.writer.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict()["sentence"]})
 
     def _advanced(self, stage: str, done: int, of: int | None) -> None:
         if not self._streams:  # a stream says more than the bar beside it
@@ -86,7 +81,7 @@ class WandbMirror(WandbWatcher):
         """One step per magnitude, ascending, with the curves of each split."""
         dose = self._sweep.dose_response()
         for split in dose["split"].unique():
-            self.measure_along(f"{split}/*", "magnitude")
+            self.writer.measure_along(f"{split}/*", "magnitude")
         for magnitude, rows in dose.sort_values("magnitude").groupby("magnitude"):
             step = {
                 f"{row['split']}/{curve}": float(row[curve])
@@ -94,11 +89,11 @@ class WandbMirror(WandbWatcher):
                 for curve in CURVES
                 if not math.isnan(row[curve])
             }
-            self.log({"magnitude": magnitude, **step})
+            self.writer.log({"magnitude": magnitude, **step})
 
     def _vectors(self) -> dict[str, Any]:
         """File -> SHA-256 of every vector."""
-        return {file.name: sha256_of_file(file) for file in sorted(self._run.path.glob("vectors/*.safetensors"))}
+        return {file.name: sha256_of_file(file) for file in sorted(self.run.path.glob("vectors/*.safetensors"))}
 
 
 class _Stream:
@@ -107,8 +102,8 @@ class _Stream:
     Yes rates are those of the answers that this start has read; unread ones count in neither part.
     """
 
-    def __init__(self, mirror: WandbMirror, stage: str, n_done: int, n_questions: int) -> None:
-        self._mirror, self._stage, self._done, self._all = mirror, stage, n_done, n_questions
+    def __init__(self, watcher: SweepWatcher, stage: str, n_done: int, n_questions: int) -> None:
+        self._watcher, self._stage, self._done, self._all = watcher, stage, n_done, n_questions
         self._began, self._rows = time.perf_counter(), 0
         self._said: dict[float, np.ndarray] = {}
 
@@ -120,7 +115,7 @@ class _Stream:
         values = {"questions": self._done, "of": self._all, "rows_per_second": self._rows / seconds}
         if self._stage in AT_EVERY_MAGNITUDE:
             values |= self._rates(part)
-        self._mirror.log({f"{self._stage}/{name}": value for name, value in values.items()})
+        self._watcher.writer.log({f"{self._stage}/{name}": value for name, value in values.items()})
 
     def _rates(self, part: pd.DataFrame) -> dict[str, float]:
         read = part[is_read(part["mass"])]

@@ -8,6 +8,7 @@ second since the run was begun, so that they go on where the run does.
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 
 from onedial.core import InputError, Run, flat, notice
 from onedial.show.results import captions_of
-from onedial.show.wandb_lineage import FACT, recorded_id, runs_read_by, wandb_id
-from onedial.show.wandb_login import WandbOptions, check_wandb, import_wandb
+from onedial.show.writers.wandb_lineage import FACT, recorded_id, runs_read_by, wandb_id
+from onedial.show.writers.wandb_login import WandbOptions, check_wandb, import_wandb
 
 PROJECT = "onedial"
 MOST_ROWS = 10_000
@@ -104,6 +105,17 @@ class WandbRun:
         self._tell(lambda logged: logged.finish(exit_code=int(failed)))
         self._logged = None
 
+    def withdraw(self) -> None:
+        """The run is refused after all: nothing of this start stays in its folder."""
+        self.close(failed=True)
+        self._wandb.teardown()  # its service writes on for a moment
+        shutil.rmtree(self._folder, ignore_errors=True)
+        links = [entry for entry in self._folder.parent.iterdir() if entry.is_symlink() and not entry.exists()]
+        for link in links:
+            link.unlink()
+        if not any(self._folder.parent.iterdir()):
+            self._folder.parent.rmdir()
+
     # ---- what a folder says --------------------------------------------------------------------------------------
 
     def log_folder(self) -> None:
@@ -131,14 +143,12 @@ class WandbRun:
         files = sorted(str(file.relative_to(path)) for pattern in patterns for file in path.glob(pattern))
         if not files:
             return
-        artifact = self._wandb.Artifact(f"{self.name()}-{kind}", type=kind, metadata={"reads": self._reads, **metadata})
+        artifact = self._wandb.Artifact(
+            f"{artifact_name(self._run)}-{kind}", type=kind, metadata={"reads": self._reads, **metadata}
+        )
         for file in files:
             artifact.add_file(str(path / file), name=file)
         self._tell(lambda logged: logged.log_artifact(artifact))
-
-    def name(self) -> str:
-        """The folder's, in the letters that an artifact's name may have."""
-        return re.sub(r"[^\w.-]+", "-", self._run.path.resolve().name)[:LONGEST_NAME]
 
     # ---- a mirror that is lost -----------------------------------------------------------------------------------
 
@@ -155,6 +165,11 @@ class WandbRun:
     def _refused(self, error: Exception) -> str:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         return f"W&B did not take the run ({reason}); {self._run.path} is complete without it, so log it offline"
+
+
+def artifact_name(run: Run) -> str:
+    """The folder's name, in the letters that an artifact's name may have."""
+    return re.sub(r"[^\w.-]+", "-", run.path.resolve().name)[:LONGEST_NAME]
 
 
 def _is_plain(value: Any) -> bool:
