@@ -1,13 +1,20 @@
 """Texts in a CSV file: a spreadsheet that opens it must not take what somebody wrote for a formula."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+import lazy_loader
 
 from onedial.core.files import atomic_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = lazy_loader.load("pandas")  # for which no --help waits
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 

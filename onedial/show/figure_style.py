@@ -23,6 +23,8 @@ from matplotlib.ticker import FuncFormatter, LogFormatter
 from onedial.core import atomic_path
 
 WIDTH = 4.8
+SMALLEST = 8.7
+"""Size of letters that is 10 pixels where a figure is as wide as a phone's 400."""
 DPI = 200
 INK, FAINT, GRID, PAPER = "#1d2329", "#6b7480", "#dde1e6", "#ffffff"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#5f6b73")
@@ -33,9 +35,9 @@ STYLE: dict[Any, Any] = {
     "axes.titlesize": 9,
     "axes.titlelocation": "left",
     "axes.labelsize": 9,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8,
+    "xtick.labelsize": SMALLEST,
+    "ytick.labelsize": SMALLEST,
+    "legend.fontsize": SMALLEST,
     "legend.frameon": False,
     "legend.handletextpad": 0.4,
     "legend.columnspacing": 1.2,
@@ -112,7 +114,7 @@ def set_title(axes: Axes, title: str, remark: str = "") -> None:
     axes.set_title(title, fontweight="bold", pad=18 if remark else 8)
     if remark:
         axes.annotate(
-            remark, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=8, color=FAINT
+            remark, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", fontsize=SMALLEST, color=FAINT
         )
 
 

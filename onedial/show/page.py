@@ -305,18 +305,20 @@ def explorer(found: Explorer) -> Markup:
 
 
 def inline_svg(svg: str, name: str) -> Markup:
-    """The SVG as an element of a page: scales with the column, follows light and dark, its ids are its own."""
+    """The SVG as an element of a page: scales with the column, follows light and dark, its ids are its own. `--tall` is
+    its height over its width."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
     opening, rest = svg.split(">", 1)
-    box = re.search(r'viewBox="[^"]+"', opening)
+    box = re.search(r'viewBox="\S+ \S+ (\S+) ([^"]+)"', opening)
     if box is None:
         raise ValueError(f"figure {name} has no viewBox")
+    tall = float(box[2]) / float(box[1])
     for colour, variable in PAGE_COLOURS.items():
         rest = rest.replace(colour, variable)
-    return Markup(f'<svg {box.group()} role="img" aria-labelledby="{name}-title">{rest}')
+    return Markup(f'<svg {box.group()} style="--tall: {tall:.4g}" role="img" aria-labelledby="{name}-title">{rest}')
 
 
 def _block(name: str, *contents: Any, template: str = "blocks.html.j2") -> Markup:

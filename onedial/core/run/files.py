@@ -1,17 +1,24 @@
 """Reading a run's files back: a file that is missing or broken gives one sentence."""
 
+from __future__ import annotations
+
 import fnmatch
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+import lazy_loader
 
 from onedial.core.csv_cells import from_csv_cell, with_cells, write_csv
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
 from onedial.core.run.lock import LOCKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = lazy_loader.load("pandas")  # for which no --help waits
 
 TEMPORARY = ".*.part*"  # as onedial.core.atomic_path names them
 

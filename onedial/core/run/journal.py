@@ -4,16 +4,23 @@ One record per row, beside the parts; from time to time they become a part. Writ
 same with a file per row.
 """
 
+from __future__ import annotations
+
 import json
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+import lazy_loader
 
 from onedial.core.plain_values import whole_characters
 from onedial.core.run.parts import Parts
 from onedial.core.run.records import Records, read_records
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = lazy_loader.load("pandas")  # for which no --help waits
 
 ROWS_OF_A_PART = 500
 

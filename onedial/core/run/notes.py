@@ -3,10 +3,13 @@
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from onedial.core.notices import noticed
 from onedial.core.pulse import say
-from onedial.core.run.run import Run
+
+if TYPE_CHECKING:
+    from onedial.core.run.run import Run  # with pandas, for which no --help waits
 
 
 class Notes:
@@ -32,7 +35,7 @@ class Notes:
         if self._run is not None:
             self._run.note(text)
 
-    def keep_in(self, run: Run) -> None:
+    def keep_in(self, run: "Run") -> None:
         """Write all notes so far into the run's manifest, and the later ones as they come."""
         self._run = run
         run.note(*self._texts)

@@ -3,14 +3,22 @@
 A row is known by its key. What stands in a part is done: an interrupted run asks for the rest alone.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
+import lazy_loader
 
 from onedial.core.errors import InputError
 from onedial.core.run.files import read_table, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = lazy_loader.load("pandas")  # for which no --help waits
 
 PART = "part-*.parquet"
 

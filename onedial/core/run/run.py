@@ -9,6 +9,8 @@ most temporary files, which are ignored by all readers and removed on resume. On
 (`onedial.core.run.lock`). What the tables mean is not known here.
 """
 
+from __future__ import annotations
+
 import contextlib
 import re
 import time
@@ -17,9 +19,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import pandas as pd
 import yaml
 
 from onedial.core.errors import InputError
@@ -38,6 +39,9 @@ from onedial.core.run.manifest import FILE as MANIFEST
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.mirror import Mirror
 from onedial.core.run.parts import PART, Parts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RUNS = Path("runs")
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # s3:/bucket/run, as a Path writes it; a drive has one letter
@@ -95,7 +99,7 @@ class Run:
         resume: bool = False,
         label: str | None = None,
         may_change: Collection[str] = (),
-    ) -> "Run":
+    ) -> Run:
         """The folder for a program with the options `--out` and `--resume`.
 
         Without `out`, a new run gets `default_path`, and `resume` takes the newest run under `runs/` with the
@@ -141,7 +145,7 @@ class Run:
         return {}
 
     @classmethod
-    def create(cls, path: Path | str, program: str, configuration: Mapping[str, Any]) -> "Run":
+    def create(cls, path: Path | str, program: str, configuration: Mapping[str, Any]) -> Run:
         """Make a new run in a new or empty folder.
 
         Raises:
@@ -166,7 +170,7 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, path: Path | str, *, write: bool = False) -> "Run":
+    def open(cls, path: Path | str, *, write: bool = False) -> Run:
         """An existing run, whatever its configuration: to read it, or with `write` to change it as its one writer.
 
         Raises:
@@ -182,7 +186,7 @@ class Run:
         return run
 
     @classmethod
-    def join(cls, path: Path | str, process: int) -> "Run":
+    def join(cls, path: Path | str, process: int) -> Run:
         """The run that process 0 has begun, for another process of the same work.
 
         Raises:
@@ -195,7 +199,7 @@ class Run:
     @classmethod
     def resume(
         cls, path: Path | str, program: str, configuration: Mapping[str, Any], may_change: Collection[str] = ()
-    ) -> "Run":
+    ) -> Run:
         """Continue an interrupted run; a missing or empty folder (killed at once) begins a new run.
 
         Raises:
@@ -294,7 +298,7 @@ class Run:
             self.withdraw()
             raise
 
-    def __enter__(self) -> "Run":
+    def __enter__(self) -> Run:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from onedial.asking import VECTOR
-from onedial.show import COLOURS, FAINT, INK, Drawing, new_figure, set_title, styled
+from onedial.show import COLOURS, FAINT, INK, SMALLEST, Drawing, new_figure, set_title, styled
 from onedial.verdict import PROFILE_VERDICTS
 
-_ROW = 0.15
+_ROW = 0.16
 _HEADING = 1.7
 """Rows that an instrument's name and verdict take above its settings."""
 _LINEAR_UP_TO = 1.0
@@ -33,16 +33,16 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
     figure = new_figure(height)
     axes = figure.add_subplot()
     y, ticks, labels = 0.0, [], []
-    reach = 1.0
+    reached = [-1.0, 1.0]
     farthest = reports["together"].abs().sort_values(ascending=False, kind="stable", na_position="last").index
     for report, summary in reports.loc[farthest].iterrows():
         moved = summary["verdict"] in _MOVED
         heading = axes.get_yaxis_transform()
-        axes.text(0.01, y, str(report), transform=heading, fontsize=8, color=INK, va="center", weight="bold")
+        axes.text(0.01, y, str(report), transform=heading, fontsize=SMALLEST, color=INK, va="center", weight="bold")
         verdict = str(summary["verdict"]) if np.isfinite(summary["together"]) else ""
         weight, colour = ("bold", INK) if moved else ("normal", FAINT)
         axes.text(
-            0.99, y, verdict, transform=heading, fontsize=7.5, color=colour, va="center", ha="right", weight=weight
+            0.99, y, verdict, transform=heading, fontsize=SMALLEST, color=colour, va="center", ha="right", weight=weight
         )
         y -= (1 + _HEADING) / 2
         for magnitude in settings[::-1]:
@@ -53,21 +53,22 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
             if np.isfinite(row["shift"]):
                 axes.plot([row["low"], row["high"]], [y, y], color=colour, linewidth=1.1, zorder=3)
                 axes.plot([row["shift"]], [y], "o" if magnitude > 0 else "s", color=colour, markersize=3.5, zorder=4)
-                reach = max([reach, abs(row["low"]), abs(row["high"]), *beside.abs()])
+                reached += [row["low"], row["high"], *beside]
             else:
-                axes.text(0, y, str(row["status"]), fontsize=6.5, color=FAINT, ha="center", va="center")
+                axes.text(0.51, y, str(row["status"]), transform=heading, fontsize=SMALLEST, color=FAINT, va="center")
             ticks.append(y)
             labels.append(names[magnitude])
             y -= 1.0
         y -= (_HEADING - 1) / 2
         axes.axhline(y + _HEADING / 2, color=FAINT, linewidth=0.4)
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.set_yticks(ticks, labels, fontsize=6.5)
+    axes.set_yticks(ticks, labels)
     axes.set_ylim(y + _HEADING / 2, _HEADING / 2)
     axes.set_xscale("symlog", linthresh=_LINEAR_UP_TO, linscale=1.2)
-    axes.set_xlim(-1.15 * reach, 1.15 * reach)
-    marks = [mark for mark in (1, 3, 10, 30, 100) if mark <= 1.15 * reach]
-    axes.set_xticks([-mark for mark in marks[::-1]] + [0, *marks])
+    low, high = 1.15 * min(reached), 1.15 * max(reached)
+    axes.set_xlim(low, high)
+    marks = [0.0, *(sign * mark for mark in (1, 3, 10, 30, 100) for sign in (-1, 1))]
+    axes.set_xticks([mark for mark in marks if low <= mark <= high])
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.minorticks_off()
     axes.set_xlabel("shift, in standard deviations of the unsteered answers")

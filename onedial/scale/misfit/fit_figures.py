@@ -24,6 +24,7 @@ from onedial.show import (
 
 _REACH = 3.6  # spreads of the scale that are drawn
 _MOST_NAMES = 40
+_ROW = 0.16  # inches of a respondent
 _PANELS = 6
 
 
@@ -37,8 +38,8 @@ def wright_map(fit: AnswerFit, families: "pd.Series | None" = None) -> Drawing:
     placed = fit.respondents["place"].dropna().sort_values()
     named = len(placed) <= _MOST_NAMES
     rows = max(4, min(len(placed), _MOST_NAMES))
-    figure = new_figure(2.9 + 0.15 * rows)
-    above, middle, below = figure.subplots(3, 1, sharex=True, height_ratios=[1.3, 0.8, 0.15 * rows])
+    figure = new_figure(2.9 + _ROW * rows)
+    above, middle, below = figure.subplots(3, 1, sharex=True, height_ratios=[1.3, 0.8, _ROW * rows])
     difficulty = fit.questions["difficulty"].dropna().clip(-_REACH, _REACH)
     above.hist(difficulty, np.linspace(-_REACH, _REACH, 37).tolist(), color=COLOURS[5], edgecolor=PAPER, linewidth=0.4)
     above.set_ylabel("questions")
@@ -59,15 +60,16 @@ def wright_map(fit: AnswerFit, families: "pd.Series | None" = None) -> Drawing:
             below.plot([edge], [height], "<" if edge < 0 else ">", color=colour, markersize=6, clip_on=False)
     if named:
         labels = shortened_apart([str(name).rpartition("/")[2] for name in placed.index], 24)
-        below.set_yticks(heights, labels, fontsize=6.5)
+        below.set_yticks(heights, labels)
     else:
         below.set_ylabel("respondents")
     below.set_ylim(-1, len(placed))
-    below.set_xlim(-_REACH - 0.1, _REACH + 0.1)
+    ends = np.concatenate([difficulty, inside])
+    below.set_xlim(ends.min() - 0.2, ends.max() + 0.2)
     below.set_xlabel("difficulty (higher = fewer say yes)")
     if len(set(groups)) > 1:
         figure.legend(loc="outside lower center", ncols=4)
-    set_title(above, "Wright map", "a respondent says yes to most questions left of its point")
+    set_title(above, "Wright map", "yes to most questions left of one's point")
     missing = fit.respondents.index[fit.respondents["place"].isna()]
     caption = (
         "Questions and respondents on one axis. Above: how many questions lie where. Middle: how well the answers of "
