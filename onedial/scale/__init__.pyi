@@ -35,9 +35,13 @@ from .irt.readiness import factor_readiness
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary
+from .place.linking import Link, ScaleBank, link_panels
 from .place.placement import Placement
+from .place.plausible_values import plausible_values
 from .place.question_bank import QuestionBank, kin_of
 from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
+from .specific.generalizability import Generalizability, generalizability, measurements_of
+from .specific.kin_account import kin_account
 from .specific.kin_pairs import KinPairs, kin_pairs
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
@@ -56,10 +60,12 @@ __all__ = [
     "EigenvalueNull",
     "FactorFit",
     "FactorModel",
+    "Generalizability",
     "GradedModel",
     "Hierarchy",
     "IrtModel",
     "KinPairs",
+    "Link",
     "OneFactorBootstrap",
     "PanelAnalysis",
     "PlacedRespondents",
@@ -77,6 +83,7 @@ __all__ = [
     "RespondentInvariance",
     "RivalAccounts",
     "RotatedLoadings",
+    "ScaleBank",
     "ScaleDistribution",
     "Simulated",
     "SmoothedCorrelation",
@@ -99,10 +106,14 @@ __all__ = [
     "factor_readiness",
     "factor_scores",
     "fit_factor_model",
+    "generalizability",
     "graded_response_model",
+    "kin_account",
     "kin_of",
     "kin_pairs",
     "kinship_of",
+    "link_panels",
+    "measurements_of",
     "minres_one_factor",
     "missingness_test",
     "name_factors",
@@ -110,6 +121,7 @@ __all__ = [
     "one_page",
     "permutation_null",
     "placing_summary",
+    "plausible_values",
     "polychoric",
     "polyserial",
     "quadratic_fit",
