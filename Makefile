@@ -1,11 +1,12 @@
 # `make study`, `make sweep` and `make test`. Each makes the virtual environment if need be.
-# `make test` runs everything on all cores; `make check` what answers for the files that were changed, within a minute.
+# `make test` runs the tests on all cores, and `make launched` the
+# three that launchers and servers take half a minute for; `make check` what answers for the files that were changed, within a minute.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test check mutants lint notebooks docs sbom clean
+.PHONY: study sweep test launched check mutants lint notebooks docs sbom clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -16,11 +17,14 @@ sweep: $(VENV)/installed
 # One thread per worker: two workers with two threads each would wait for each other. Compiled tests are kept, whatever
 # the shell says: without them every worker spends ten seconds on compiling. A worker that has nothing to do takes tests
 # of one that has.
-test check: export OMP_NUM_THREADS ?= 1
-test check: export PYTHONDONTWRITEBYTECODE =
+test launched check: export OMP_NUM_THREADS ?= 1
+test launched check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not launched" $(ARGS)
+
+launched: $(VENV)/installed-dev
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m launched $(ARGS)
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -21,6 +21,8 @@ from onedial.core import (
     InputError,
     Notes,
     add_run_options,
+    listed,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -30,13 +32,6 @@ from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_o
 
 PROGRAM = "ask_battery"
 MODEL = "smollm2-135m-instruct"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        ask_battery(options, notes)
 
 
 def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
@@ -83,12 +78,7 @@ def chosen_tests(names: str) -> list[str]:
     """The tests of these names, or all of them, in the order of asking."""
     from onedial.selfreport import BATTERY
 
-    wanted = list(BATTERY) if names == "all" else [name.strip() for name in names.split(",")]
-    for name in wanted:
-        if name not in BATTERY:
-            raise InputError(
-                f"--instruments names {name!r}, which is none of {', '.join(BATTERY)}; check it, or give all"
-            )
+    wanted = list(BATTERY) if names == "all" else listed("--instruments", names, BATTERY)
     return [name for name in BATTERY if name in wanted]
 
 
@@ -125,6 +115,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, seed="of questions, options, pairs, samples and resamples")
     return parse_run_options(parser, arguments, lists=("--magnitudes",))
 
+
+main = noted(parse_options, ask_battery)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

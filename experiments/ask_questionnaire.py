@@ -7,8 +7,8 @@
 Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social reasoning,
 summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting and an encouraging
 sentence; then the tasks themselves, graded. Writes ratings/ and tasks/ (every answer), scores.csv, coherence.csv (alpha
-over three models or more), revisions.csv, conditions.csv (mixed model), accuracy.csv. A scale of your own is a CSV file
-with the columns text (shown as it stands) and keyed (1, -1).
+over three models or more), revisions.csv, conditions.csv (mixed model), accuracy.csv, and report.html with
+answers to look through. A scale of your own is a CSV file with the columns text (shown as it stands) and keyed (1, -1).
 An interrupted run continues with --resume and the same options.
 """
 
@@ -22,11 +22,11 @@ from onedial.core import (
     Notes,
     Run,
     add_run_options,
+    noted,
     parse_run_options,
     positive,
     program_parser,
     run_command,
-    say,
 )
 from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
 
@@ -40,13 +40,6 @@ PROGRAM = "ask_questionnaire"
 MODEL = "smollm2-135m-instruct"
 FEWEST_MODELS = 3
 KEY = ["model", "condition", "administration", "presentation", "follow_up", "item"]
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        ask_questionnaire(options, notes)
 
 
 def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
@@ -124,7 +117,7 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     """Scores, stability, revision, conditions, and accuracy beside them."""
     import pandas as pd
 
-    from onedial.selfreport import NO_TASK, RATING_COLUMNS, rating_model, revisions
+    from onedial.selfreport import NO_TASK, RATING_COLUMNS, AnswerLog, rating_model, revisions, write_self_report_page
     from onedial.show import save_results
 
     ratings = run.parts("ratings", ["model", *RATING_COLUMNS], KEY).read()
@@ -134,7 +127,7 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     scores = scores_of(ratings)
     first = ratings[(ratings["follow_up"] == "") & (ratings["presentation"] == "one by one")]
     coherence = coherence_of(ratings)
-    tables: dict[str, object] = {
+    tables: dict[str, pd.DataFrame] = {
         "scores": scores.set_index(["model", "condition", "presentation"]),
         "coherence": coherence.set_index(["condition", "presentation"]),
         "conditions": rating_model(first, NO_TASK),
@@ -151,24 +144,44 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     )
     tables["accuracy"] = both
     save_results(run, tables, {})
-    print(scores.round(3).to_string(index=False))
-    print(f"\nalpha over models\n{coherence.round(3).to_string(index=False)}")
-    if "revisions" in tables:
-        print(f"\nfollow-ups\n{tables['revisions'].round(3).to_string()}")  # type: ignore[attr-defined]
-    print(f"\nmixed model, against {NO_TASK}\n{tables['conditions'].round(3).to_string()}")  # type: ignore[attr-defined]
-    print(f"\nthe tasks themselves\n{both.round(3).to_string()}")
-    known = both.dropna()
-    if len(known) > 3 and known["score"].nunique() > 1 and known["right"].nunique() > 1:
-        from scipy.stats import spearmanr
+    sentences = [*level_sentences(scores), ability_sentence(both)]
+    for name, table in tables.items():
+        print(f"\n{name}\n{table.round(3).to_string()}")
+    print("\n" + "\n".join(sentences))
+    answers = {
+        "ratings": AnswerLog(ratings.drop(columns="reversed"), "ratings/"),
+        "tasks": AnswerLog(tasks, "tasks/"),
+    }
+    report = write_self_report_page(run, "How sure is it of itself, and does that stay?", sentences, tables, answers)
+    print(f"\nreport: {report}")
 
-        found = spearmanr(known["score"], known["right"])
-        say(
-            f"rank correlation of score and share right over {len(known)} pairs of model and condition: "
-            f"{found.statistic:.2f} (p = {found.pvalue:.2g}); conditions of one model are not independent"
-        )
-    else:
-        say("no rank correlation of score and accuracy: too few pairs of model and condition that differ in both")
-    print(f"\nwritten to {run.path}")
+
+def level_sentences(scores: "pd.DataFrame") -> list[str]:
+    """Of each model, its level without a task, and how stable that is."""
+    from onedial.selfreport import NO_TASK
+    from onedial.show import number
+
+    plain = scores[(scores["condition"] == NO_TASK) & (scores["presentation"] == "one by one")]
+    return [
+        f"{row['model']} rates itself {number(row['mean'], 2)} of 4 (2.5 = no leaning), ICC {number(row['icc_a1'], 2)} "
+        f"({number(row['icc_low'], 2)} to {number(row['icc_high'], 2)}) over administrations; {row['n_unread']} of "
+        f"{row['n']} ratings unread"
+        for row in plain.to_dict("records")
+    ]
+
+
+def ability_sentence(both: "pd.DataFrame") -> str:
+    """Whether the score goes with the share of tasks right."""
+    known = both.dropna()
+    if len(known) <= FEWEST_MODELS or known["score"].nunique() == 1 or known["right"].nunique() == 1:
+        return "no rank correlation of score and accuracy: too few pairs of model and condition that differ in both"
+    from scipy.stats import spearmanr
+
+    found = spearmanr(known["score"], known["right"])
+    return (
+        f"rank correlation of score and share right over {len(known)} pairs of model and condition: "
+        f"{found.statistic:.2f} (p = {found.pvalue:.2g}); conditions of one model are not independent"
+    )
 
 
 def scores_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
@@ -233,6 +246,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, seed="of the orders and resamples")
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, ask_questionnaire)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -2,22 +2,40 @@
 
     python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
     python experiments/ask_self_prediction.py --model MODEL,MODEL,MODEL --n-questions 120 --out asked
-    python experiments/score_self_prediction.py asked                    # published metrics, who predicts whom
+    python experiments/ask_self_prediction.py --model MODEL,SIBLING,OTHER,ITS-SIBLING --families families.csv
 
-Writes association.csv, restriction.csv and difficulty.csv, as score_self_prediction.py reads them, and every answer
-into parts/. Words are our own list of 120 with four options each; requests are those of `--panel frontier`;
-questions the embedded ones. An interrupted run continues with --resume and the same options.
+Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into parts/, and what they say:
+scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom), means.csv, a figure
+and report.html with answers to look through. score_self_prediction.py scores such a folder again. Words are our own
+list of 120 with four options each; requests are those of `--panel frontier`; questions the embedded ones. An
+interrupted run continues with --resume and the same options.
 """
 
 import argparse
 import sys
 from functools import partial
 from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from onedial.core import LEDGER, Notes, add_run_options, parse_run_options, positive, program_parser, run_command
+from onedial.core import (
+    LEDGER,
+    InputError,
+    Notes,
+    add_run_options,
+    noted,
+    parse_run_options,
+    positive,
+    program_parser,
+    run_command,
+)
 from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 PROGRAM = "ask_self_prediction"
+REPLICATES = 1999
 MODEL = "smollm2-135m-instruct"
 COLUMNS = {
     "association": ["model", "word", "option", "predicted", "listed", "text"],
@@ -31,21 +49,19 @@ KEYS = {
 }
 
 
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        ask_self_prediction(options, notes)
-
-
 def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     models = model_names(options.model)
     start = Start(PROGRAM, options, "self-prediction", BUDGET_MAY_CHANGE)
     from onedial.asking import sample_questions
     from onedial.panels import load_questions
     from onedial.selfreport import ask_association, ask_difficulty, ask_restriction, association_words
-    from onedial.show import progress_bar
-    from onedial.studies.battery import models_elsewhere, respondents_of
+    from onedial.show import progress_bar, save_results
+    from onedial.studies.battery import (
+        models_elsewhere,
+        respondents_of,
+        score_self_prediction,
+        write_self_prediction_page,
+    )
 
     bill = bill_of(options, models, models_elsewhere(models))
     n, seed = options.n_questions, options.seed
@@ -57,6 +73,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         "difficulty": (partial(ask_difficulty, seed=seed), sample_questions(questions, min(n, len(questions)), seed)),
     }
     start.set_threads()
+    kin = families_of(options.families)
     subjects = respondents_of(models, bill)
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
@@ -70,28 +87,52 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
                             rows = ask(make(0), items)  # type: ignore[operator]
                         parts.append(rows.assign(model=name))
                     advance(1)
-        for test in asked:
-            table = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read()
+        answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in asked}
+        for test, table in answers.items():
             run.write_table(f"{test}.csv", table.drop(columns="text"))
-            unread = (
-                table.drop(columns=["text", "tokens", "margin"], errors="ignore")
-                .replace("other", None)
-                .isna()
-                .any(axis=1)
-            )
-            print(f"{test}: {len(table)} rows, {int(unread.sum())} of which something could not be read")
+            print(f"{test}: {len(table)} rows, {n_unread(table)} of which something could not be read")
+        if kin is not None:
+            run.write_table("families.csv", kin)
+        scored = score_self_prediction(answers if kin is None else answers | {"families": kin}, REPLICATES, seed)
+        tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
+        save_results(run, tables, scored.figures)
+        report = write_self_prediction_page(run, scored, tables, answers)
         tell_costs(bill.costs(), run)
-    print(f"\nwritten to {run.path}; now: python experiments/score_self_prediction.py {run.path}")
+    print("\n" + "\n".join(scored.sentences) + f"\nreport: {report}")
+
+
+def n_unread(table: "pd.DataFrame") -> int:
+    """Rows of which something could not be read."""
+    read = table.drop(columns=["text", "tokens", "margin"], errors="ignore").replace("other", None)
+    return int(read.isna().any(axis=1).sum())
+
+
+def families_of(file: Path | None) -> "pd.DataFrame | None":
+    """The table of families, checked before anything is asked."""
+    import pandas as pd
+
+    if file is None:
+        return None
+    try:
+        table = pd.read_csv(file, dtype=str)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--families {file} cannot be read ({error}); give a CSV with model and family") from error
+    if missing := {"model", "family"} - set(table):
+        raise InputError(f"--families {file} has no column {', '.join(sorted(missing))}; give model and family")
+    return table
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("--model", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
     parser.add_argument("--n-questions", type=positive, default=40, help="words, requests, questions (%(default)s)")
+    parser.add_argument("--families", type=Path, metavar="FILE", help="CSV of model and family: siblings as controls")
     add_budget_options(parser)
     add_run_options(parser, seed="of the draw of requests and questions")
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, ask_self_prediction)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

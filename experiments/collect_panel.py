@@ -26,6 +26,7 @@ from onedial.core import (
     Parts,
     Run,
     add_run_options,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -45,18 +46,11 @@ MAY_CHANGE = (
 SAMPLE_JUDGED = 200
 
 
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        collect_panel(options, notes)
-
-
 def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.asking import stratified_sample
     from onedial.models import quiet_libraries
-    from onedial.panels import COLLECTED, ROW, Collection, load_questions, load_respondents
-    from onedial.studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, save, show_costs
+    from onedial.panels import COLLECTED, ROW, Collection, load_judge, load_questions, load_respondents
+    from onedial.studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, keep_judge, save, show_costs
 
     quiet_libraries()
     models = load_respondents(options.respondents)
@@ -66,19 +60,22 @@ def collect_panel(options: argparse.Namespace, notes: Notes) -> None:
     if options.shard is not None:
         this, of = options.shard
         questions = questions[this - 1 :: of]
-    check_what_is_asked_elsewhere(models, options)
+    judge = load_judge(options.respondents)
+    check_what_is_asked_elsewhere(models, judge, options)
 
     def collection_in(parts: Parts) -> Collection:
-        return Collection(models, questions, parts, options.seed, options.closed_book)
+        return Collection(models, questions, parts, options.seed, options.closed_book, judge)
 
     if options.dry_run:
         folder = Path(options.out) if options.out and options.resume else Path("nowhere")
-        show_costs(collection_in(Parts(folder / "measurements", COLLECTED, ROW)))
+        collection = collection_in(Parts(folder / "measurements", COLLECTED, ROW))
+        show_costs(collection, options, SAMPLE_JUDGED)
         return
     start = Start(PROGRAM, options, f"panel-{Path(options.respondents).stem}", MAY_CHANGE)
     with start.begin(notes) as run:
         collection = collection_in(run.parts("measurements", COLLECTED, ROW))
         try:
+            keep_judge(collection, run, options)
             with run.stage("asking"):
                 exhausted = ask_everybody(collection, run, options, notes)
         except InputError:
@@ -132,7 +129,6 @@ def parse_options() -> argparse.Namespace:
     )
     parser.add_argument("--device", help="cpu, cuda, cuda:N (default: CUDA where there is one)")
     parser.add_argument("--device-map", help="auto: spread each model over several GPUs")
-    parser.add_argument("--dry-run", action="store_true", help="print calls, tokens and money, and ask nobody")
     parser.add_argument("--budget", type=money, metavar="MONEY", help="ask nothing that could pass it; needs prices")
     parser.add_argument(
         "--inspect-logs",
@@ -149,9 +145,11 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--merge", type=Path, action="append", metavar="DIR", help="first take over the answers of another collection"
     )
-    add_run_options(parser, seed="of the draw")
+    add_run_options(parser, seed="of the draw", dry_run="print calls, tokens and money")
     return parse_run_options(parser)
 
+
+main = noted(parse_options, collect_panel)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

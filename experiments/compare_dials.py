@@ -18,13 +18,14 @@ and the same options.
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from onedial.core import (
     InputError,
     Notes,
     add_run_options,
+    listed,
     natural,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -38,13 +39,6 @@ KINDS = ("interventions", "cut", "threshold", "personas", "temperature")
 MORE_KINDS = ("lora",)
 """Compared where they are named: an adapter has to be trained, and needs peft."""
 QUESTIONS_OF_EMBEDDED = 200
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        compare(options, notes)
 
 
 def compare(options: argparse.Namespace, notes: Notes) -> None:
@@ -114,8 +108,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     compared.add_argument(
         "--lora-rate", type=float, default=0.9, help="yes rate that --dials lora is trained to (%(default)s)"
     )
-    add_run_options(parser)
-    parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
+    add_run_options(parser, dry_run="predict operations, memory and time")
     options = parse_run_options(parser, arguments)
     options.prompt = prompt_of(options)
     if options.panel == "embedded" and not options.questions:
@@ -142,13 +135,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return options
 
 
-def listed(option: str, given: str | list[str], known: Any) -> list[str]:
-    """Names between commas, each of them known, each once."""
-    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
-    if unknown := [name for name in names if name not in known]:
-        raise InputError(f"{option} {unknown[0]!r} is not known; choose among {', '.join(known)}")
-    return list(dict.fromkeys(names))
-
+main = noted(parse_options, compare)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -14,20 +14,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, add_run_options, parse_run_options, program_parser, run_command, say
+from onedial.core import InputError, Notes, add_run_options, noted, parse_run_options, program_parser, run_command, say
 from onedial.studies import Start
 
 if TYPE_CHECKING:
     from onedial.verdict import SweepRun
 
 PROGRAM = "compare_runs"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        compare(options, notes)
 
 
 def compare(options: argparse.Namespace, notes: Notes) -> None:
@@ -71,6 +64,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
         raise InputError(f"a comparison takes two runs or more, and {len(options.runs)} came; name their folders")
     return options
 
+
+main = noted(parse_options, compare)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

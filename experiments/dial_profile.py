@@ -20,7 +20,9 @@ from onedial.core import (
     InputError,
     Notes,
     add_run_options,
+    listed,
     natural,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -31,13 +33,6 @@ from onedial.studies import Start
 
 PROGRAM = "dial_profile"
 YES_RATES = ".1,.3,.7,.9"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        dial_profile(options, notes)
 
 
 def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
@@ -71,13 +66,7 @@ def chosen_instruments(names: str | None) -> list[str]:
     from onedial.verdict import WRITING
 
     known = [*SELF_REPORTS, WRITING]
-    if not names:
-        return known
-    wanted = [name.strip() for name in names.split(",")]
-    for name in wanted:
-        if name not in known:
-            raise InputError(f"--instruments names {name!r}, which is none of {', '.join(known)}; check it")
-    return list(dict.fromkeys(wanted))
+    return listed("--instruments", names, known) if names else known
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -115,6 +104,8 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, seed="of questions, directions and resamples")
     return parse_run_options(parser, arguments, lists=("--magnitudes",))
 
+
+main = noted(parse_options, dial_profile)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from onedial.core import InputError, noticed, program_parser, run_command
+from onedial.studies import add_panel_options
 
 
 def main() -> None:
@@ -46,14 +47,13 @@ def export_panel(options: argparse.Namespace) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), or a file")
+    add_panel_options(parser)
     parser.add_argument("--to", required=True, metavar="FORMAT", help="every-eval-ever, py-irt, inspect-scores")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new JSONL file")
     parser.add_argument(
         "--value", default="said_yes", help="said_yes (default), answered_correctly, or came_true (the yes or no did)"
     )
     parser.add_argument("--questions", help="give accepted answers: a name or a file (default: the panel's name)")
-    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
     parser.add_argument("--respondent", action="append", metavar="NAME", help="only this one; may be repeated")
     return parser.parse_args(arguments)
 

@@ -28,12 +28,13 @@ from onedial.core import (
     Notes,
     Run,
     add_run_options,
+    noted,
     parse_run_options,
     positive,
     program_parser,
     run_command,
 )
-from onedial.studies import Start
+from onedial.studies import Start, add_panel_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,13 +45,6 @@ if TYPE_CHECKING:
 
 
 PROGRAM = "fit_factor"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        fit_factor(options, notes)
 
 
 def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
@@ -69,12 +63,7 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument(
-        "panel",
-        metavar="PANEL",
-        help="CSV, JSONL or Parquet; or embedded, frontier, frontier-confidence (:90, :median: other cuts)",
-    )
-    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
+    add_panel_options(parser)
     parser.add_argument(
         "--questions", help="file with id and topic, level of the questions (default: none; 'embedded')"
     )
@@ -180,6 +169,8 @@ def factor_figures(analysis: "PanelAnalysis", families: "pd.Series | None" = Non
         figures["clusters"] = draw.within_and_between(analysis.clusters)
     return figures
 
+
+main = noted(parse_options, fit_factor)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

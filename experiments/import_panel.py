@@ -17,20 +17,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, Run, configuration_of, program_parser, run_command
+from onedial.core import InputError, Notes, Run, configuration_of, noted, program_parser, run_command
 
 if TYPE_CHECKING:
     from onedial.panels import ImportedPanel
 
 
 PROGRAM = "import_panel"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        import_panel(options, notes)
 
 
 def import_panel(options: argparse.Namespace, notes: Notes) -> None:
@@ -46,6 +39,10 @@ def import_panel(options: argparse.Namespace, notes: Notes) -> None:
         notes.keep_in(run)
         with run.withdrawn_if_refused():
             write_imported(found, run.path)
+            n, n_questions = found.report["n_answers"], found.report["n_questions"]
+            run.record(
+                sentence=f"{n} answers of {len(found.report['respondents'])} respondents to {n_questions} questions"
+            )
     print_report(found)
     print(f"panel: {options.out / 'panel.csv'}")
 
@@ -123,6 +120,8 @@ def columns(text: str) -> dict[str, str]:
         raise argparse.ArgumentTypeError(f"{text!r}; write OURS=THEIRS, such as said_yes=verdict,respondent=llm")
     return {name.strip(): other.strip() for name, _, other in pairs}
 
+
+main = noted(parse_options, import_panel)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -14,20 +14,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, Run, natural, notice, program_parser, run_command
+from onedial.core import InputError, Notes, Run, natural, noted, notice, program_parser, run_command
 
 if TYPE_CHECKING:
     from onedial.panels import ResponseMatrix
     from onedial.verdict import SweepRun
 
 PROGRAM = "judge_run"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        judge_run(options, notes)
 
 
 def judge_run(options: argparse.Namespace, notes: Notes) -> None:
@@ -125,6 +118,8 @@ def parse_options() -> argparse.Namespace:
         parser.error("--out, --questions and --respondents belong to another panel; give it with --panel")
     return options
 
+
+main = noted(parse_options, judge_run)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -23,7 +23,9 @@ from onedial.core import (
     Notes,
     add_run_options,
     configuration_hash,
+    listed,
     natural,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -37,13 +39,6 @@ if TYPE_CHECKING:
 
 PROGRAM = "multiverse"
 PARAPHRASES = "paraphrases"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        multiverse(options, notes)
 
 
 def multiverse(options: argparse.Namespace, notes: Notes) -> None:
@@ -132,8 +127,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         help="how a direction is made (%(default)s)",
     )
     parser.add_argument("--replicates", type=positive, default=1999, help="permutations and resamples (%(default)s)")
-    add_run_options(parser, seed="of questions, splits and draws")
-    parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
+    add_run_options(parser, seed="of questions, splits and draws", dry_run="predict operations, memory and time")
     options = parse_run_options(parser, arguments)
     options.prompt = prompt_of(options)
     check_options(options)
@@ -144,15 +138,14 @@ def check_options(options: argparse.Namespace) -> None:
     """Raise InputError for what no universe can be made of; split the contrasts."""
     from steering import CONTRASTS
 
-    options.contrast = list(dict.fromkeys(str(options.contrast).replace(" ", "").split(",")))
-    for name in options.contrast:
-        if name not in CONTRASTS:
-            raise InputError(f"--contrast {name!r} is not known; choose among {', '.join(CONTRASTS)}")
+    options.contrast = listed("--contrast", str(options.contrast), CONTRASTS)
     if "+" in str(options.layer):
         raise InputError(f"--layer {options.layer} names layers at once; separate the candidates by commas")
     if options.replicates < 19:
         raise InputError(f"--replicates {options.replicates}: a 5% level needs 19 permutations or more; 1999 are usual")
 
+
+main = noted(parse_options, multiverse)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -22,6 +22,7 @@ from onedial.core import (
     Notes,
     Run,
     add_run_options,
+    noted,
     notice,
     parse_run_options,
     positive,
@@ -29,7 +30,7 @@ from onedial.core import (
     run_command,
     say,
 )
-from onedial.studies import Start, prompt_of
+from onedial.studies import Start, add_panel_options, prompt_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,13 +47,6 @@ FEWEST_TO_JUDGE = 20
 """Answers from which on something is said of whether a respondent follows the scale."""
 
 Results = tuple[dict[str, Any], "dict[str, Drawing]"]
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        place(options, notes)
 
 
 def place(options: argparse.Namespace, notes: Notes) -> None:
@@ -210,9 +204,7 @@ def say_where(run: Run, tables: dict[str, Any]) -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument(
-        "panel", metavar="PANEL", help="CSV, JSONL or Parquet; or embedded, frontier, frontier-confidence (:90, ...)"
-    )
+    add_panel_options(parser)
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--answers", type=Path, metavar="FILE", help="table of question_id and answer, as given so far")
     way.add_argument("--model", help="ask this model here: built-in name, hub id, local folder or GGUF file")
@@ -224,7 +216,6 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="N",
         help="questions to ask next, or to ask --model (%(default)s)",
     )
-    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
     parser.add_argument("--draws", type=positive, default=10, help="of --evaluate, for each respondent (%(default)s)")
     subject = parser.add_argument_group("with --model")
     subject.add_argument("--questions", help="the questions' texts, where the panel has none (embedded)")
@@ -235,6 +226,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser)
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, place)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

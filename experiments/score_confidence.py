@@ -8,10 +8,11 @@
 Prints and writes, into DIR: respondents.csv (yes rate, accuracy, what came true, each with its interval and counts of
 what is missing), and where the panel says what was answered correctly (a long panel's answered_correctly) f_beta.csv
 and attitudes.csv (the best respondent for each attitude to error), confidence_accuracy.csv (the line between base
-models), calibration.csv and metacognition.csv (where there is numeric confidence: stated, or by margins),
-shared_or_own.csv (is what confidence knows everybody's, a family's, or one's own?), predictors.csv (what tells a
-model's right from its wrong answers: its own confidence or others'?), summary.json, figures/ and report.html. Framings
-of one base model are no further models: where models are compared, they are averaged first. Needs no model and no GPU.
+models), screening.csv (whose confidence says anything of its own answers), calibration.csv and metacognition.csv (where
+there is numeric confidence: stated, or by margins), shared_or_own.csv (is what confidence knows everybody's, a
+family's, or one's own?), predictors.csv (what tells a model's right from its wrong answers: its own confidence or
+others'?), summary.json, figures/ and report.html. Framings of one base model are no further models: where models are
+compared, they are averaged first. Needs no model and no GPU.
 """
 
 import argparse
@@ -19,8 +20,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, add_run_options, natural, parse_run_options, program_parser, run_command
-from onedial.studies import Start
+from onedial.core import Notes, add_run_options, natural, noted, parse_run_options, program_parser, run_command
+from onedial.studies import Start, add_panel_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
     from onedial.show import Drawing
 
 PROGRAM = "score_confidence"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        score_confidence(options, notes)
 
 
 def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
@@ -64,7 +58,13 @@ def worth_tables(
     panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace, rates: "pd.DataFrame"
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """F-beta, the line between base models, calibration, and whose knowledge it is."""
-    from onedial.studies.panel import attitude_tables, calibration_tables, knowledge_tables, line_between_models
+    from onedial.studies.panel import (
+        attitude_tables,
+        calibration_tables,
+        knowledge_tables,
+        line_between_models,
+        screening_tables,
+    )
 
     tables: dict[str, Any] = {}
     figures: dict[str, Drawing] = {}
@@ -72,6 +72,7 @@ def worth_tables(
     for more_tables, more_figures, facts in (
         attitude_tables(panel, correctness),
         line_between_models(panel, correctness, rates),
+        screening_tables(panel, correctness),
         calibration_tables(panel, correctness, options),
         knowledge_tables(panel, correctness, options),
     ):
@@ -83,16 +84,15 @@ def worth_tables(
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument(
-        "panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), frontier-confidence, or a file"
-    )
-    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
+    add_panel_options(parser)
     parser.add_argument(
         "--replicates", type=natural, default=999, help="of intervals and tests; 0 = none (%(default)s)"
     )
     add_run_options(parser)
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, score_confidence)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

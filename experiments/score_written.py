@@ -20,7 +20,9 @@ from onedial.core import (
     Notes,
     Run,
     add_run_options,
+    listed,
     natural,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -45,13 +47,6 @@ TOKENS = (
 ASKED = (["model", "report", "question_id", "score"], ["model", "report", "question_id"])
 REPORTS = "can you answer,confidence in numbers,P(IK),P(True)"
 PROMPTS = ("question", "without", "shown")
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        score_written(options, notes)
 
 
 def score_written(options: argparse.Namespace, notes: Notes) -> None:
@@ -79,14 +74,8 @@ def chosen_reports(names: str) -> list[str]:
     """Names of the self-reports to ask; their items are questions, or answers to them."""
     from onedial.selfreport import SELF_REPORTS
 
-    wanted = [] if names == "none" else [name.strip() for name in names.split(",")]
     known = [name for name, report in SELF_REPORTS.items() if report.about in ("questions", "answers")]
-    for name in wanted:
-        if name not in known:
-            raise InputError(
-                f"--instruments names {name!r}, which is none of {', '.join(known)}; check it, or give none"
-            )
-    return wanted
+    return [] if names == "none" else listed("--instruments", names, known)
 
 
 # ---- asking and reading ----------------------------------------------------------------------------------------------
@@ -360,6 +349,8 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     add_run_options(parser, seed="of questions, samples and resamples")
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, score_written)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -19,10 +19,14 @@ from onedial.core import (
     InputError,
     KeysOf,
     Notes,
+    Stage,
     add_run_options,
     at_work,
+    go_through,
     is_first_process,
+    listed,
     natural,
+    noted,
     parse_run_options,
     positive,
     program_parser,
@@ -32,13 +36,7 @@ from onedial.core import (
 from onedial.studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
 
 PROGRAM = "steer_sweep"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        steer_sweep(options, notes)
+TESTS = ("interchange", "mediation")
 
 
 def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
@@ -81,28 +79,20 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         sweep.mirror_to(study, WandbOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)
-        with run.stage("sweep"):
-            sweep.sweep_questions(study)
-        if study.plan.controls:
-            with run.stage("controls"):
-                sweep.cross_controls(study)
-            with run.stage("neutral text"):
-                sweep.measure_texts(study)
-        if options.instructed:
-            with run.stage("instructed thresholds"):
-                sweep.ask_instructed(study)
-        if options.facts:
-            with run.stage("facts"):
-                sweep.ask_facts(study)
-        if options.reversed:
-            with run.stage("reversed wording"):
-                sweep.ask_reversed(study)
-        if options.side_effects:
-            with run.stage("side effects on neutral text"):
-                sweep.run_on_text(study)
-        if options.answer == "reasoned":
-            with run.stage("reasoned answers"):
-                sweep.write_reasons(study)
+        controlled = bool(study.plan.controls)
+        go_through(
+            run,
+            study,
+            Stage("sweep", sweep.sweep_questions),
+            Stage("controls", sweep.cross_controls, controlled),
+            Stage("neutral text", sweep.measure_texts, controlled),
+            Stage("instructed thresholds", sweep.ask_instructed, bool(options.instructed)),
+            Stage("facts", sweep.ask_facts, bool(options.facts)),
+            Stage("reversed wording", sweep.ask_reversed, options.reversed),
+            Stage("interchange and mediation", sweep.find_causes, bool(options.tests)),
+            Stage("side effects on neutral text", sweep.run_on_text, options.side_effects),
+            Stage("reasoned answers", sweep.write_reasons, options.answer == "reasoned"),
+        )
         if is_first_process():
             sweep.finish(study)
 
@@ -129,8 +119,7 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add_steering_options(parser)
     add_side_effect_options(parser)
     add_reasoned_options(parser)
-    add_run_options(parser)
-    parser.add_argument("--dry-run", action="store_true", help="predict operations, memory and time, and stop")
+    add_run_options(parser, dry_run="predict operations, memory and time")
     options = parse_run_options(parser, arguments, lists=("--magnitudes",))
     if options.positions in ("generated", "uncertain"):
         raise InputError(
@@ -156,6 +145,12 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     if options.controls and "+" in str(options.layer):
         raise InputError(
             f"--controls are made for one layer, and --layer {options.layer} names several; give --controls 0"
+        )
+    options.tests = listed("--tests", options.tests, TESTS) if options.tests else []
+    if options.tests and ("+" in str(options.layer) or (options.operator, options.positions) != ("add", "last")):
+        raise InputError(
+            f"--tests {','.join(options.tests)} follow a vector that is added at the answer position of one layer, and "
+            f"this one is --layer {options.layer} --operator {options.operator} --positions {options.positions}"
         )
     options.prompt = prompt_of(options)
     return options
@@ -199,6 +194,13 @@ def add_steering_options(parser: argparse.ArgumentParser) -> None:
         help="fitting questions asked reversed as well (a yes: not able), to tell a yes-bias; 0: none (%(default)s)",
     )
     group.add_argument(
+        "--tests",
+        default="",
+        metavar="NAME[,NAME]",
+        help="interchange: does the answer hang on what lies along the vector? mediation: does the push go through "
+        "what a probe reads? both: interchange,mediation",
+    )
+    group.add_argument(
         "--instructed",
         action="store_true",
         help="a rival without steering: ask again with 'only if you are at least t%% sure', for eight t",
@@ -237,6 +239,8 @@ def add_reasoned_options(parser: argparse.ArgumentParser) -> None:
         help="where the dial acts while it writes; same: as --positions, where all holds what is generated too",
     )
 
+
+main = noted(parse_options, steer_sweep)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -6,9 +6,10 @@
 
 Writes report.html, its sentence (summary.json), figures/ and as tables readings (the factor of each way to cut numbers
 into yes and no), respondents, questions, and where the panel says what was answered correctly base_models,
-confidence_accuracy, f_beta, attitudes, predictors (what tells right answers from wrong ones), shared_or_own (is what a
-model knows everybody's, its family's, its own?) and topics. Needs no model and no GPU. Doubts go further:
-experiments/fit_factor.py asks everything of the scale, experiments/score_confidence.py of confidence.
+confidence_accuracy, f_beta, attitudes, screening (whose confidence says anything of its own answers), predictors (what
+tells right answers from wrong ones), shared_or_own (is what a model knows everybody's, its family's, its own?) and
+topics. Needs no model and no GPU. Doubts go further: experiments/fit_factor.py asks everything of the scale,
+experiments/score_confidence.py of confidence.
 """
 
 import argparse
@@ -16,8 +17,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, add_run_options, natural, parse_run_options, program_parser, run_command
-from onedial.studies import Start
+from onedial.core import Notes, add_run_options, natural, noted, parse_run_options, program_parser, run_command
+from onedial.studies import Start, add_panel_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +29,6 @@ if TYPE_CHECKING:
     from onedial.show import Drawing
 
 PROGRAM = "study_panel"
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        study_panel(options, notes)
 
 
 def study_panel(options: argparse.Namespace, notes: Notes) -> None:
@@ -95,15 +89,22 @@ def graded_results(
 ) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
     """What confidence is worth where the panel says what was answered correctly."""
     from onedial.panels import rates_of_respondents
-    from onedial.studies.panel import attitude_tables, knowledge_tables, line_between_models, topic_table
+    from onedial.studies.panel import (
+        attitude_tables,
+        knowledge_tables,
+        line_between_models,
+        screening_tables,
+        topic_table,
+    )
 
     with run.stage("worth"):
         rates = rates_of_respondents(panel, correctness)
         line_tables, line_figures, line = line_between_models(panel, correctness, rates)
         attitudes, f_beta, _ = attitude_tables(panel, correctness)
+        screened, _, screening = screening_tables(panel, correctness)
     with run.stage("knowledge"):
         own_tables, own_figures, own = knowledge_tables(panel, correctness, options)
-    tables = line_tables | attitudes | own_tables
+    tables = line_tables | attitudes | screened | own_tables
     topics = topic_table(panel, correctness)
     if topics is not None:
         tables["topics"] = topics
@@ -113,17 +114,21 @@ def graded_results(
         "line_numbers": numbers,
         "attitudes": attitudes["attitudes"],
         "own": own["shared_or_own"],
-        **predictors_of(own_tables),
+        **screening,
+        **predictors_of(own_tables, screened["screening"]["tells"].groupby(panel.respondents["model"]).any()),
     }
     return tables, line_figures | f_beta | own_figures, facts
 
 
-def predictors_of(tables: dict[str, Any]) -> dict[str, Any]:
-    """What the page says of them, where they could be compared."""
+def predictors_of(tables: dict[str, Any], tells: "pd.Series[bool]") -> dict[str, Any]:
+    """What the page says of them, where they could be compared; and their means over the models whose confidence tells
+    right from wrong answers at all.
+    """
     if "predictors" not in tables:
         return {}
-    one = tables["predictors_by_model"]["one model of another family"].mean()
-    return {"predictors": tables["predictors"], "one_other": one}
+    by_model = tables["predictors_by_model"]
+    one, telling = by_model["one model of another family"].mean(), by_model[tells[by_model.index]].mean()
+    return {"predictors": tables["predictors"], "one_other": one, "of_those_that_tell": telling}
 
 
 def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str:
@@ -138,20 +143,15 @@ def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument(
-        "panel",
-        nargs="?",
-        default="frontier-confidence",
-        metavar="PANEL",
-        help="frontier-confidence (default; :90, :median cut elsewhere), embedded, frontier, or a file",
-    )
-    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
+    add_panel_options(parser, "frontier-confidence")
     parser.add_argument(
         "--replicates", type=natural, default=199, help="random draws of each null and interval; 0 = none"
     )
     add_run_options(parser)
     return parse_run_options(parser, arguments)
 
+
+main = noted(parse_options, study_panel)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -27,23 +27,26 @@ interrupted run continues with --resume.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from onedial.core import (
     InputError,
-    KeysOf,
     Notes,
     Run,
+    Stage,
     add_run_options,
+    go_through,
+    listed,
     natural,
+    noted,
     parse_run_options,
     positive,
     program_parser,
     run_command,
     say,
 )
-from onedial.studies import Start, prompt_of
+from onedial.studies import Start, add_subject_options, prompt_of
 
 if TYPE_CHECKING:
     from onedial.asking import PromptTemplate
@@ -53,15 +56,7 @@ if TYPE_CHECKING:
     from probes import Probe
 
 PROGRAM = "train_probes"
-MODEL = "smollm2-135m-instruct"
 MAY_CHANGE = ("stages", "store", "dial", "other_model", "embedding")
-
-
-def main() -> None:
-    options = parse_options()
-    notes = Notes()
-    with notes.collected():
-        train_probes(options, notes)
 
 
 def train_probes(options: argparse.Namespace, notes: Notes) -> None:
@@ -96,10 +91,7 @@ def train_probes(options: argparse.Namespace, notes: Notes) -> None:
                 progress_bar,
             )
             study.keep_inputs()
-        for name, stage in stages_of(options).items():
-            if name in options.stages and not is_done(run, name):
-                with run.stage(name):
-                    stage(study)
+        go_through(run, study, *stages_of(options))
         with run.stage("report"):
             write_probe_figures(run)
             report = write_probe_report(run)
@@ -107,23 +99,19 @@ def train_probes(options: argparse.Namespace, notes: Notes) -> None:
     say(f"report: {report}")
 
 
-def is_done(run: Run, stage: str) -> bool:
-    """Whether a stage was completed when the run was last at work."""
-    return any(entry["stage"] == stage and entry["completed"] for entry in run.manifest.stages)
-
-
 # ---- stages --------------------------------------------------------------------------------------------------------
 
 
-def stages_of(options: argparse.Namespace) -> "dict[str, Callable[[Study], None]]":
-    """Name to what is done, in order; a stage that is done is not done again."""
+def stages_of(options: argparse.Namespace) -> "list[Stage[Study]]":
+    """What is done, in order."""
     from onedial.studies.probes import STUDY_STAGES
 
     here: dict[str, Callable[[Study], None]] = {
         "use": lambda study: use_stage(study, options),
         "replacement": lambda study: replacement_stage(study, options),
     }
-    return {name: here.get(name) or STUDY_STAGES[name] for name in STAGES}
+    works = STUDY_STAGES | here
+    return [Stage(name, works[name], wanted=name in options.stages, once=True) for name in STAGES]
 
 
 STAGES = (
@@ -258,18 +246,6 @@ def check_comparison(options: argparse.Namespace, layers: Sequence[int]) -> None
             raise InputError(f"--facts {options.facts} are too few; give {2 * LEAST_OF_A_KIND} or more, or 0 for none")
 
 
-def several(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """For argparse: names among these, separated by commas."""
-
-    def read(text: str) -> list[str]:
-        names = [name.strip() for name in text.split(",")]
-        if unknown := [name for name in names if name not in list(known)]:
-            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(known)}")
-        return names
-
-    return read
-
-
 def print_summary(run: Run) -> None:
     """The main labels at their chosen layers, on the terminal."""
     if not run.has("chosen.csv"):
@@ -286,21 +262,11 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         InputError: the config file cannot be used.
     """
     parser = program_parser(__doc__)
-    subject = parser.add_argument_group("subject")
-    subject.add_argument("--model", default=MODEL, help="built-in name, hub id, folder or GGUF file (%(default)s)")
-    subject.add_argument("--revision", help="branch, tag or commit of a hub id")
-    subject.add_argument("--dtype", choices=("auto", "float32", "bfloat16", "float16"), default="auto")
-    subject.add_argument("--device-map", help="auto spreads a large model over several GPUs")
-    asked = parser.add_argument_group("questions, panel, prompt")
-    asked.add_argument("--questions", help="by default the panel's own texts, or the embedded ones")
-    asked.add_argument("--n-questions", type=positive, help="draw this many of the questions that the panel answers")
-    asked.add_argument("--panel", default="embedded", help="yes/no of the targets (%(default)s)")
-    asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
-    asked.add_argument("--prompt", help="a file, or a framing (what the panel was asked, or what suits the model)")
+    add_subject_options(parser, choose_targets=False)
     group = parser.add_argument_group("probes")
     group.add_argument("--layer", default="all", help="all, or a list such as 4,8,12-20 (%(default)s)")
     group.add_argument("--position", choices=("last", "question"), default="last", help="end of prompt or question")
-    group.add_argument("--method", type=several(KeysOf("probes", "METHODS")), help="the first one is reported (all)")
+    group.add_argument("--method", help="separated by commas, the first one is reported (all)")
     group.add_argument("--folds", type=positive, default=5, help="topics are held out in so many parts (%(default)s)")
     group.add_argument("--shuffles", type=natural, default=5, help="meaningless labels of each kind (%(default)s)")
     group.add_argument("--replicates", type=positive, default=999, help="draws of the topics (%(default)s)")
@@ -316,17 +282,19 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     group.add_argument("--other-model", help="a checkpoint of the same width on which the probes are read")
     group.add_argument("--dial", help="folder of a finished steer_sweep run, which the words are to replace")
     group.add_argument("--embedding", help="a sentence-transformers model, for words that see sentences too")
-    group.add_argument("--stages", type=several(STAGES), default=list(STAGES), help=f"all of {', '.join(STAGES)}")
+    group.add_argument("--stages", default=",".join(STAGES), help=f"all of {', '.join(STAGES)}")
     group.add_argument("--store", help="folder of the activations (in the user's cache)")
     add_run_options(parser)
     options = parse_run_options(parser, arguments)
     options.prompt = prompt_of(options)
-    if options.method is None:
-        from probes import METHODS
+    from probes import METHODS
 
-        options.method = list(METHODS)
+    options.stages = listed("--stages", options.stages, STAGES)
+    options.method = listed("--method", options.method or METHODS, METHODS)
     return options
 
+
+main = noted(parse_options, train_probes)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -4,14 +4,19 @@
     python experiments/view.py runs/mine --port 8000
     python experiments/view.py runs --export site   # the same pages as files, to publish
 
-Reads and shows, and changes nothing; it needs no model. Only this machine can see it, unless --host says otherwise.
+Reads and shows, and changes nothing; a model is loaded only where somebody lets it write about a question. Only this
+machine can see it, unless --host says otherwise.
 """
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from onedial.core import InputError, program_parser, run_command, say
+
+if TYPE_CHECKING:
+    from onedial.view import Write
 
 
 def main() -> None:
@@ -24,7 +29,14 @@ def main() -> None:
         return
     from onedial.view import serve
 
-    serve(options.folder, options.host, options.port, say)
+    serve(options.folder, options.host, options.port, say, writer)
+
+
+def writer() -> "Write":
+    """What has a run's subject write; it loads no model before it is asked to."""
+    from onedial.studies import WriteOnDemand
+
+    return WriteOnDemand()
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -2,17 +2,20 @@
 
     python scripts/fault_battery.py                                          # everything: about half an hour on a CPU
     python scripts/fault_battery.py --programs steer_sweep --faults kill two_writers --kills 3
+    python scripts/fault_battery.py --tiny --n 40 --kills 1       # forty of all, drawn, with a model of random weights
     python scripts/fault_battery.py --list
 
 One row for each program and fault: whether the run was there to go on with, whether every table ended equal to the
-unbroken run's, and what the user was told. Faults are drawn from --seed; tables are compared as the values that they
+unbroken run's, and what the user was told. Moments are drawn from --seed; tables are compared as the values that they
 hold, so that a table in parts is one table however often it was broken off. Exit code 1 if a row fails. What servers do
-to a collection is in server_battery.py.
+to a collection is in server_battery.py, what may be left of a folder when the power goes in recorded_disk.py.
 """
 
 import contextlib
 import json
 import os
+import pickle
+import random
 import resource
 import shutil
 import signal
@@ -21,19 +24,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from fault_programs import NEED_A_SWEEP, PATIENCE_SECONDS, ROOT, Going, Program, embedded, programs, tiny
 
 from onedial.core import InputError, natural, positive, program_parser, run_command
 
-ROOT = Path(__file__).resolve().parent.parent
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "sha256.txt", "report.html", "figures", ".lock*")
 """Where and when a run was made, and what is drawn from the tables."""
-PATIENCE_SECONDS = 1800
-NEED_A_SWEEP = {"judge_run", "dial_profile"}
 MESSAGES = {
     "kill": "",
     "terminate": "terminated; what was finished is saved in",
@@ -44,57 +45,16 @@ MESSAGES = {
     "truncated_vector": "delete it and pass --resume",
     "other_version": "is written in format",
     "clock_back": "",
+    "clock_jumps": "",
+    "power_loss": "",
+    "copied": "",
+    "moved": "",
 }
 """What a user must be told of a fault; nothing where the program cannot tell, or need not."""
 
 
 class Absent(Exception):
     """This fault cannot happen to this program, or not on this machine."""
-
-
-@dataclass
-class Program:
-    """A program as the battery calls it.
-
-    Attributes:
-        command: everything but `--out` and `--resume`; `{run}` stands for the run's folder where it is no option.
-        seconds: that the unbroken run took.
-    """
-
-    name: str
-    command: list[str]
-    resumes: bool = True
-    parts: str | None = None
-    vectors: str | None = None
-    seconds: float = 0.0
-    prepare: Callable[[Path], None] = field(default=lambda folder: None)
-
-    def arguments(self, folder: Path, resume: bool) -> list[str]:
-        """The command line for this folder."""
-        filled = [part.replace("{run}", str(folder)) for part in self.command]
-        if not self.resumes:
-            return filled
-        return [*filled, "--out", str(folder), *(["--resume"] if resume else [])]
-
-    def start(self, folder: Path, resume: bool = True, **more: object) -> subprocess.Popen:
-        """The program as a process; what it says on both channels can be read."""
-        if not folder.exists():
-            self.prepare(folder)
-        return subprocess.Popen(
-            [sys.executable, *self.arguments(folder, resume)],
-            cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},  # the last bits depend on it, and it would be measured each time
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            **more,
-        )
-
-    def finish(self, folder: Path, resume: bool = True) -> tuple[int, str]:
-        """Run to the end; exit code and everything that was said."""
-        process = self.start(folder, resume)
-        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-        return process.returncode, said
 
 
 @dataclass
@@ -172,10 +132,10 @@ class Battery:
         """The path of a run that is not there yet."""
         return Path(tempfile.mkdtemp(dir=self.place)) / "run"
 
-    def wait(self, holds: Callable[[], bool], process: subprocess.Popen) -> None:
+    def wait(self, holds: Callable[[], bool], going: Going) -> None:
         """Until it holds, or the process has ended."""
         end = time.monotonic() + PATIENCE_SECONDS
-        while not holds() and process.poll() is None and time.monotonic() < end:
+        while not holds() and going.process.poll() is None and time.monotonic() < end:
             time.sleep(0.005)
 
     def goes_on(self, folder: Path, told: str) -> Row:
@@ -190,17 +150,19 @@ class Battery:
 
     def broken_off(self, folder: Path, number: int, after: float | None = None) -> tuple[int, str]:
         """Start or go on, and send a signal: after seconds, or once the first part is there or the work has begun."""
-        process = self.program.start(folder)
+        going = self.program.start(folder)
         if after is None:
-            signs = [".lock*", "config.yaml", *([f"{self.program.parts}/part-*"] if self.program.parts else [])]
-            self.wait(lambda: all(any(folder.glob(sign)) for sign in signs), process)
+            self.wait(lambda: self.has_begun(folder), going)
         else:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(after)
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(number)
-        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
-        return process.returncode, said
+                going.process.wait(after)
+        going.process.send_signal(number)
+        return going.end()
+
+    def has_begun(self, folder: Path) -> bool:
+        """Whether the first part is there, or the run is where there are no parts."""
+        signs = [".lock*", "config.yaml", *([f"{self.program.parts}/part-*"] if self.program.parts else [])]
+        return all(any(folder.glob(sign)) for sign in signs)
 
     # Each fault returns its row; the name of the method is the fault's name.
 
@@ -247,10 +209,11 @@ class Battery:
         largest = max(file.stat().st_size for file in self.unbroken_folder.rglob("*") if file.is_file())
         limit = (largest // 2, resource.RLIM_INFINITY)
         folder = self.fresh()
-        process = self.program.start(folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
-        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        going = self.program.start(folder)
+        resource.prlimit(going.process.pid, resource.RLIMIT_FSIZE, limit)
+        code, said = going.end()
         row = self.goes_on(folder, last_line(said))
-        row.survived = bool(row.survived) and process.returncode == 2
+        row.survived = bool(row.survived) and code == 2
         return row
 
     def read_only(self) -> Row:
@@ -271,12 +234,12 @@ class Battery:
         folder = self.fresh()
         first = self.program.start(folder)
         self.wait(lambda: any(folder.glob(".lock*")), first)
-        os.kill(first.pid, signal.SIGSTOP)  # the second must not come too late
+        first.process.send_signal(signal.SIGSTOP)  # the second must not come too late
         code, said = self.program.finish(folder)
-        os.kill(first.pid, signal.SIGCONT)
-        first.communicate(timeout=PATIENCE_SECONDS)
+        first.process.send_signal(signal.SIGCONT)
+        code_of_first, _ = first.end()
         different = differences(folder, self.unbroken)
-        return Row(self.program.name, "", code == 2 and first.returncode == 0, not different, last_line(said))
+        return Row(self.program.name, "", code == 2 and code_of_first == 0, not different, last_line(said))
 
     def truncated_part(self) -> Row:
         """The last part is cut in half, as a disk may do that loses its power."""
@@ -325,8 +288,67 @@ class Battery:
         manifest.write_text(json.dumps(content), encoding="utf-8")
         return self.goes_on(folder, "")
 
+    def clock_jumps(self) -> Row:
+        """The clock jumps by up to years, back and forth, before a kill and after it."""
+        folder = self.fresh()
+        through = ("scripts/jumping_clock.py", int(self.rng.integers(2**31)))
+        going = self.program.start(folder, through=through)
+        self.wait(lambda: self.has_begun(folder), going)
+        going.process.kill()
+        going.end()
+        code, said = self.program.finish(folder, through=through)
+        different = differences(folder, self.unbroken)
+        told = f"different: {', '.join(different)}" if different else "" if code == 0 else last_line(said)
+        return Row(self.program.name, "", code == 0, not different, told)
+
+    def power_loss(self) -> Row:
+        """The power goes: of what was not synced, some is lost, torn or there, in any order."""
+        assert self.program.recording is not None
+        rng, kinds = random.Random(int(self.rng.integers(2**31))), []
+        for _ in range(self.kills):
+            place = self.fresh().parent / "disk"
+            moment = rng.choice(self.program.recording.moments)
+            kinds.append(self.program.recording.after_power_loss(moment, rng, place))
+            row = self.goes_on(place / "run", ", ".join(kinds))
+            if not row.fine:
+                return row
+        return row
+
+    def copied(self) -> Row:
+        """A copy is taken while the program writes, and goes on elsewhere when that one is gone."""
+        folder = self.fresh()
+        going = self.program.start(folder)
+        self.wait(lambda: self.has_begun(folder), going)
+        copy = self.fresh()
+        copy_as_it_goes(folder, copy)
+        going.process.kill()
+        going.end()
+        shutil.rmtree(folder)
+        return self.goes_on(copy, "")
+
+    def moved(self) -> Row:
+        """The folder is moved while the program writes, which is killed then; it goes on at the new place."""
+        folder, elsewhere = self.fresh(), self.fresh()
+        going = self.program.start(folder)
+        self.wait(lambda: self.has_begun(folder), going)
+        folder.rename(elsewhere)
+        time.sleep(0.05)
+        going.process.kill()
+        going.end()
+        shutil.rmtree(folder, ignore_errors=True)  # what was written by the old name after the move
+        return self.goes_on(elsewhere, "")
+
 
 FAULTS = list(MESSAGES)
+
+
+def copy_as_it_goes(folder: Path, into: Path) -> None:
+    """Copy file by file what is there at that moment, as rsync or a file browser does."""
+    for file in sorted(folder.rglob("*")):
+        with contextlib.suppress(FileNotFoundError):  # renamed or removed meanwhile
+            if file.is_file():
+                (into / file.relative_to(folder)).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, into / file.relative_to(folder))
 
 
 @contextlib.contextmanager
@@ -355,145 +377,83 @@ def last_line(said: str) -> str:
     return lines[-1].strip() if lines else ""
 
 
-# ---- programs --------------------------------------------------------------------------------------------------------
-
-
-def programs(model: str, n_questions: int, place: Path) -> dict[str, Program]:
-    """Every program that writes a run, small enough to be broken off many times."""
-    respondents = place / "respondents.yaml"
-    respondents.write_text(
-        f"models: [{{model: {model}, family: battery}}]\nframings: [neutral, cautious]\n",
-        encoding="utf-8",
-    )
-    swept = place / "swept"
-
-    def judged_run(folder: Path) -> None:
-        shutil.copytree(swept, folder)
-
-    common = ["--n-questions", str(n_questions)]
-    return {
-        each.name: each
-        for each in (
-            Program(
-                "steer_sweep",
-                ["experiments/steer_sweep.py", "--model", model, *common, "--controls", "1"],
-                parts="sweep",
-                vectors="vectors",
-            ),
-            Program(
-                "multiverse",
-                (
-                    f"experiments/multiverse.py --model {model} --n-questions {n_questions} --layer 20,22 "
-                    "--resamples 1 --wordings neutral --replicates 19"
-                ).split(),
-                parts="turns/wording-0",
-                vectors="vectors/wording-0",
-            ),
-            Program(
-                "collect_panel",
-                ["experiments/collect_panel.py", "--respondents", str(respondents), *common],
-                parts="measurements",
-            ),
-            Program(
-                "fit_factor",
-                ["experiments/fit_factor.py", "embedded", "--replicates", "20", "--sensitivity-replicates", "0"],
-            ),
-            Program("judge_run", ["experiments/judge_run.py", "{run}"], resumes=False, prepare=judged_run),
-            Program(
-                "compare_dials",
-                (
-                    f"experiments/compare_dials.py --model {model} --n-questions {n_questions} --layer 20 "
-                    "--dials interventions,cut --method mean_difference --operator add --together 0 "
-                    "--facts 8 --passages 2"
-                ).split(),
-            ),
-            Program(
-                "dial_profile",
-                (
-                    f"experiments/dial_profile.py {swept} --n-questions 8 --controls 2 --replicates 99 "
-                    "--yes-rates .2,.8"
-                ).split(),
-                parts="answers",
-            ),
-            Program(
-                "ask_battery",
-                (
-                    f"experiments/ask_battery.py --model {model} --instruments pairs,pressure,correction,beliefs "
-                    "--n-questions 8 --n-each 4 --samples 1 --replicates 99"
-                ).split(),
-            ),
-            Program(
-                "score_written",
-                (
-                    f"experiments/score_written.py --model {model} --n-questions 8 --samples 2 --instruments P(True) "
-                    "--replicates 99"
-                ).split(),
-                parts="written",
-            ),
-            Program(
-                "train_probes",
-                (
-                    f"experiments/train_probes.py --model {model} --n-questions 160 --layer 10,20 --method ridge "
-                    f"--shuffles 1 --replicates 49 --facts 120 --nulls 9 --n-pushed 10 --controls 2 "
-                    f"--store {place / 'store'}"
-                ).split(),
-            ),
-        )
-    }
-
-
 def unbroken_run(program: Program, place: Path) -> Path:
-    """The run that nothing happens to; made twice, for the program must repeat itself before anything can be said."""
-    folders = [place / f"{program.name}-{which}" for which in ("once", "again")]
-    for folder in folders:
-        began = time.perf_counter()
-        undisturbed(program, folder)
-        program.seconds = time.perf_counter() - began
-    if different := differences(folders[1], tables_of(folders[0])):
+    """The run that nothing happens to; made twice, for the program must repeat itself before anything can be said.
+
+    The second time, what it does to the disk is recorded.
+    """
+    folder, recorded, events = place / f"{program.name}-once", place / f"{program.name}-again", place / "events"
+    began = time.perf_counter()
+    undisturbed(program, folder)
+    program.seconds = time.perf_counter() - began
+    recorded.mkdir()
+    program.prepare(recorded / "run")
+    undisturbed(program, recorded / "run", through=("scripts/recorded_disk.py", events, recorded))
+    program.recording = pickle.loads(events.read_bytes())
+    if different := differences(recorded / "run", tables_of(folder)):
         raise InputError(f"{program.name} does not repeat itself: {', '.join(different)} differ between two runs")
-    return folders[0]
+    return folder
 
 
-def undisturbed(program: Program, folder: Path) -> None:
+def undisturbed(program: Program, folder: Path, through: tuple[object, ...] = ()) -> None:
     """Make a run that nothing is done to."""
-    code, said = program.finish(folder, resume=False)
+    code, said = program.finish(folder, resume=False, through=through)
     if code:
         raise InputError(f"{program.name} does not run even undisturbed: {last_line(said)}")
+
+
+def drawn(programs: list[str], faults: list[str], n: int | None, seed: int) -> dict[str, list[str]]:
+    """Which faults are done to which program: all, or n of them, as many of each program as of any other, but one."""
+    if n is None:
+        return {name: faults for name in programs}
+    rng = random.Random(seed)
+    turns = [
+        [(name, fault) for fault in rng.sample(faults, len(faults))] for name in rng.sample(programs, len(programs))
+    ]
+    pairs = [pair for turn in zip(*turns, strict=True) for pair in turn][:n]
+    return {name: own for name in programs if (own := [fault for each, fault in pairs if each == name])}
 
 
 def main() -> int:
     parser = program_parser(__doc__)
     parser.add_argument("--programs", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=FAULTS, metavar="NAME", help="only these")
-    parser.add_argument("--kills", type=positive, default=20, help="how often a program is killed (%(default)s)")
+    parser.add_argument("--n", type=positive, help="draw so many of all that could be done (default: do all)")
+    parser.add_argument(
+        "--kills", type=positive, default=20, help="how often a program is killed, or loses its power (%(default)s)"
+    )
     parser.add_argument("--model", default="smollm2-135m-instruct", help="subject and respondent (%(default)s)")
+    parser.add_argument("--tiny", action="store_true", help="a model of random weights in its place, and few questions")
     parser.add_argument("--n-questions", type=positive, default=80, help="that are asked (%(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the moments (%(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="of the draw and the moments (%(default)s)")
     parser.add_argument("--list", action="store_true", help="show the faults and stop")
     options = parser.parse_args()
     if options.list:
         print("\n".join(f"{name:18}{getattr(Battery, name).__doc__.splitlines()[0]}" for name in FAULTS))
         return 0
+    os.chdir(ROOT)
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
-        known = programs(options.model, options.n_questions, place)
+        known = programs(tiny(place) if options.tiny else embedded(options.model), options.n_questions, place)
         wanted = options.programs or list(known)
         if unknown := [name for name in wanted if name not in known]:
             raise InputError(f"{unknown[0]} is no program that writes a run; there are {', '.join(known)}")
-        if NEED_A_SWEEP & set(wanted):
+        chosen = drawn(wanted, options.faults, options.n, options.seed)
+        if NEED_A_SWEEP & chosen.keys():
             undisturbed(known["steer_sweep"], place / "swept")
-        for name in wanted:
+        for name, faults in chosen.items():
             program = known[name]
             folder = unbroken_run(program, place)
-            print(f"{name}: {program.seconds:.0f} s undisturbed", flush=True)
-            for number, fault in enumerate(options.faults):
-                rng = np.random.default_rng([options.seed, number])
+            print(f"{name}: {program.seconds:.1f} s undisturbed", flush=True)
+            for fault in faults:
+                rng = np.random.default_rng([options.seed, FAULTS.index(fault)])
                 battery = Battery(program, tables_of(folder), folder, place, rng, options.kills)
                 rows.append(row_of(battery, fault))
                 print(line_of(rows[-1]), flush=True)
     failed = [row for row in rows if not row.fine]
-    print(f"{len(rows) - len(failed)} of {len(rows)} held")
+    could = [row for row in rows if row.survived is not None]
+    print(f"{len(could) - len(failed)} of {len(could)} faults held; {len(rows) - len(could)} cannot happen there")
     return 1 if failed else 0
 
 

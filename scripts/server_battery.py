@@ -1,14 +1,14 @@
 """Have `collect_panel.py` ask a server that misbehaves, kill it, go on, and count what was lost or paid twice.
 
     python scripts/server_battery.py --n 20               # trials; a minute or more each
-    python scripts/server_battery.py --n 1 --seed 7       # one of them again: --seed is the first trial's
+    python scripts/server_battery.py --n 40               # twenty more: what stands in --table is not done again
 
 In each trial a seeded server on loopback answers {share} of the requests as it should. To each of the rest happens one
 of nine: 429, 500, 503, a lost connection, a gateway's page with status 200, half a JSON text, an answer that comes too
 late, a count of tokens that cannot be, reasoning fields. It bills whatever it worked on. The program is killed (-9) at
 random moments under a budget that may be too small, goes on with that budget to its end, and then with a larger one
-until nothing is missing. Rates have 95% Wilson intervals; exit code 1 if anything was lost, asked twice, unaccounted
-for, or the budget was passed.
+until nothing is missing. One row of --table for each trial. Rates have 95% Wilson intervals; exit code 1 if anything
+was lost, asked twice, unaccounted for, or the budget was passed.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import runpy
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 
+from growing_table import GrowingTable  # noqa: E402
 from misbehaving_server import MisbehavingServer  # noqa: E402
 
 from onedial.core import natural, positive, program_parser, read_ledger, run_command  # noqa: E402
@@ -52,7 +53,7 @@ class Trial:
         asked_twice: sent once more after their answer stood in the run.
         sent_twice: whole answers that the server sent once more: the first was in flight at a kill.
         requests: that reached the server, and unaccounted: of these, in no ledger.
-        billed, counted: money, by the server and by costs.csv; missing: billed and not counted.
+        billed, counted: money, by the server and by costs.csv.
         passed: 1 where more was billed than the budget allowed.
         kills: that struck while the program ran.
     """
@@ -67,10 +68,6 @@ class Trial:
     counted: float
     passed: int
     kills: int
-
-    @property
-    def missing(self) -> float:
-        return max(0.0, self.billed - self.counted)
 
 
 def trial(seed: int, place: Path, n_questions: int, n_kills: int) -> Trial:
@@ -141,9 +138,33 @@ def answers(panel: Path) -> pd.Series:
     return pd.read_csv(panel).set_index("question_id")["said_yes"] if panel.exists() else pd.Series(dtype=float)
 
 
-def told(what: str, n: int, of: int) -> str:
-    low, high = (float(end.iloc[0]) for end in wilson_interval(pd.Series([n]), pd.Series([of])))
-    return f"{what:58}{n:6} of {of:6}   {n / of:.4f} [{low:.4f}, {high:.4f}]"
+def rates_of(trials: pd.DataFrame) -> pd.DataFrame:
+    """What the trials say together.
+
+    Args:
+        trials: one row each (`Trial`).
+
+    Returns:
+        what, n, of, and its share with a 95% Wilson interval (nan for money, which is in units of the server).
+    """
+    total = trials.sum()
+    counts = [
+        ("answers lost", "lost", total["questions"]),
+        ("asked again though the answer stood in the run", "asked_twice", total["questions"]),
+        ("answers sent twice, the first in flight at a kill or too late", "sent_twice", total["questions"]),
+        ("requests in no account", "unaccounted", total["requests"]),
+        ("trials in which the budget was passed", "passed", len(trials)),
+    ]
+    table = pd.DataFrame([{"what": what, "n": total[name], "of": of} for what, name, of in counts])
+    table["share"] = table["n"] / table["of"]
+    table["low"], table["high"] = wilson_interval(table["n"], table["of"])
+    missing = (trials["billed"] - trials["counted"]).clip(lower=0).sum()
+    more = [
+        {"what": "trials, and kills in them", "n": len(trials), "of": total["kills"]},
+        {"what": "money billed, and counted", "n": total["billed"], "of": total["counted"]},
+        {"what": "money billed and not counted", "n": missing, "of": total["billed"]},
+    ]
+    return pd.concat([table, pd.DataFrame(more)], ignore_index=True).round(5)
 
 
 def main() -> int:
@@ -152,24 +173,20 @@ def main() -> int:
     parser.add_argument("--n-questions", type=positive, default=40, help="asked in each (%(default)s)")
     parser.add_argument("--kills", type=natural, default=2, help="in each (%(default)s)")
     parser.add_argument("--seed", type=natural, default=0, help="of the first trial (%(default)s)")
+    parser.add_argument("--table", type=Path, metavar="CSV", help="keep the trials here, and go on with those in it")
     options = parser.parse_args()
-    trials = []
+    settings = {"n_questions": options.n_questions, "n_kills": options.kills}
+    table = GrowingTable(options.table, ("seed",), settings)
     for seed in range(options.seed, options.seed + options.n):
-        with tempfile.TemporaryDirectory() as place:
-            trials.append(trial(seed, Path(place), options.n_questions, options.kills))
-        print(f"{seed}: " + ", ".join(f"{f.name} {getattr(trials[-1], f.name):g}" for f in fields(Trial)), flush=True)
-    table = pd.DataFrame([vars(each) for each in trials])
-    total = table.sum()
-    n, requests = int(total["questions"]), int(total["requests"])
-    print(f"{len(trials)} trials, {int(total['kills'])} kills")
-    print(told("answers lost", int(total["lost"]), n))
-    print(told("asked again though the answer stood in the run", int(total["asked_twice"]), n))
-    print(told("answers sent twice, the first in flight at a kill", int(total["sent_twice"]), n))
-    print(told("requests in no account", int(total["unaccounted"]), requests))
-    print(told("trials in which the budget was passed", int(total["passed"]), len(trials)))
-    missing = sum(each.missing for each in trials)
-    print(f"money billed {total['billed']:g}, counted {total['counted']:g}, billed and not counted {missing:g}")
-    return int(bool(total[["lost", "asked_twice", "unaccounted", "passed"]].any() or missing))
+        if (seed,) not in table:
+            with tempfile.TemporaryDirectory() as place:
+                one = asdict(trial(seed, Path(place), options.n_questions, options.kills))
+            table.add([{"seed": seed, **one}])
+            print(f"{seed}: " + ", ".join(f"{name} {value:g}" for name, value in one.items()), flush=True)
+    rates = rates_of(table.frame)
+    print(rates.to_string(index=False))
+    must_be_none = rates["what"].str.contains("lost|asked again|no account|passed|not counted")
+    return int(bool(rates.loc[must_be_none, "n"].any()))
 
 
 if __name__ == "__main__":

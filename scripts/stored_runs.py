@@ -313,6 +313,7 @@ RUNS: dict[str, Stored] = {
             "shared_or_own_mean.json",
             "confidence_accuracy.csv",
             "attitudes.csv",
+            "screening.csv",
             "topics.csv",
             "summary.json",
         )

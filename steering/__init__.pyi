@@ -22,6 +22,14 @@ from .dials.dials import (
 from .dials.gate import Expected, Gate, choose_gate, expected_share
 from .directions import DIRECTIONS, Directions, unit_and_length
 from .effects.effects import EFFECT_COLUMNS, effects_of
+from .effects.interchange import INTERCHANGE_COLUMNS, INTERCHANGE_PAIRS, interchange
+from .effects.mediation import (
+    MEDIATION_COLUMNS,
+    MEDIATION_DRAWN,
+    MEDIATION_LAYERS,
+    MEDIATION_QUESTIONS,
+    mediation,
+)
 from .effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
 from .effects.side_effects import (
     FACT_EFFECT_COLUMNS,
@@ -80,11 +88,17 @@ __all__ = [
     "Expected",
     "FACT_EFFECT_COLUMNS",
     "Gate",
+    "INTERCHANGE_COLUMNS",
+    "INTERCHANGE_PAIRS",
     "Intervention",
     "InterventionDial",
     "LIMIT",
     "LayerScan",
     "LoraDial",
+    "MEDIATION_COLUMNS",
+    "MEDIATION_DRAWN",
+    "MEDIATION_LAYERS",
+    "MEDIATION_QUESTIONS",
     "MOST_READINGS",
     "ModelSize",
     "MovedCut",
@@ -132,9 +146,11 @@ __all__ = [
     "generate_steered",
     "import_vectors",
     "instructed_threshold",
+    "interchange",
     "kl_on_text",
     "make_plan",
     "measure_and_forecast",
+    "mediation",
     "measure_speed",
     "personas",
     "place_settings",

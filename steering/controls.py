@@ -32,7 +32,7 @@ from onedial.asking import DRAWN_ROLES, METACOGNITIVE, PromptTemplate, Question
 from onedial.core import InputError
 from onedial.models import AnswerTokens, OpenModel, PromptSet, read_activations
 from steering.contrasts import Contrast
-from steering.directions import DIRECTIONS, generator_of, random_unit
+from steering.directions import DIRECTIONS, drawn_like, random_unit
 from steering.interventions import Intervention
 from steering.vectors import SteeringVector
 
@@ -98,10 +98,8 @@ def random(material: Material, seed: int) -> Float[Tensor, " d_model"]:
 
 
 def covariance(material: Material, seed: int) -> Float[Tensor, " d_model"]:
-    """See the module's text: a normal mixture of the centred streams has their covariance."""
-    centred = material.streams - material.streams.mean(dim=0)
-    generator = generator_of(seed)
-    return torch.randn(len(centred), generator=generator) @ centred
+    """See the module's text."""
+    return drawn_like(material.streams, seed)
 
 
 def shuffled(material: Material, seed: int) -> Float[Tensor, " d_model"]:

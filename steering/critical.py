@@ -12,8 +12,9 @@ so the curve is laid through Chebyshev nodes first; then each crossing is checke
 magnitude by a plain forward.
 
 A model in bfloat16 or float16 evaluates its own, slightly rough curve: additions below about 1/256 of the residual
-stream are rounded away, so a tolerance finer than that means little there. With `recheck` the weights are widened to
-float32 afterwards, and every crossing, and every point at which the answer was within the error, is found again.
+stream are rounded away, so a tolerance finer than that means little there. With `recheck` the model then computes in
+float32, one layer's weights widened at a time, and every crossing, and every point at which the answer was within the
+error, is found again.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,11 +26,11 @@ import torch
 
 from onedial.asking import CROSSING_COLUMNS, PromptTemplate
 from onedial.core import InputError, one_line
-from onedial.models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share
+from onedial.models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share, widened
 from steering.at_hand import AtHand, prompts_at_hand
 from steering.interventions import Intervention, as_intervention
 from steering.planning.margin_curves import MarginCurve
-from steering.planning.margin_search import MarginSearch, widened
+from steering.planning.margin_search import MarginSearch
 from steering.vectors import SteeringVector
 
 CRITICAL_COLUMNS = ["question_id", "n_roots", "magnitude", "status", "yes_at_low", "evaluations"]
@@ -117,7 +118,7 @@ def critical_magnitudes(
         tolerance: of the magnitudes.
         scan: first points; for positions `last` those on each side of 0 (2 by default), else the number of Chebyshev
             nodes (11 by default).
-        recheck: for a model in 16 bits, find the crossings again in float32 (needs memory for the widened weights).
+        recheck: for a model in 16 bits, find the crossings again in float32, one layer's weights widened at a time.
         progress: is told how many questions were finished.
 
     Returns:
@@ -152,7 +153,7 @@ def critical_magnitudes(
     rough = recheck and model.dtype != torch.float32
     run(dict.fromkeys(range(len(prompts)), first), None if rough else progress)
     if rough:
-        with widened(model):
+        with widened(model.stack):
             run({index: _again(curve) for index, curve in found.items()}, progress)
     share = [(index, curve.roots, curve.says_yes_at_low, rows[index]) for index, curve in found.items()]
     return CriticalMagnitudes(_table(prompts, gather(share)), low, high, tolerance)

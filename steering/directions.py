@@ -153,6 +153,12 @@ def random_unit(d_model: int, seed: int) -> Float[Tensor, " d_model"]:
     return drawn / drawn.norm()
 
 
+def drawn_like(streams: Float[Tensor, "question d_model"], seed: int) -> Float[Tensor, " d_model"]:
+    """A direction drawn from the normal distribution with the streams' covariance: a mixture of the centred streams."""
+    centred = streams - streams.mean(dim=0)
+    return torch.randn(len(centred), generator=generator_of(seed)).to(centred) @ centred
+
+
 def unit_and_length(raw: Float[Tensor, "layer d_model"]) -> Directions:
     """Vectors as directions and lengths; a vector of length 0 stays one, which no `SteeringVector` accepts."""
     lengths = raw.norm(dim=-1)

@@ -23,28 +23,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Operator = Callable[
-    [Float[Tensor, "*lead d_model"], Float[Tensor, " d_model"], Float[Tensor, "*settings"], float],
-    Float[Tensor, "*rows d_model"],
-]
+Stream = Float[Tensor, "*lead d_model"]
+Direction = Float[Tensor, " d_model"]
+Magnitude = Float[Tensor, "*settings"]
+Steered = Float[Tensor, "*rows d_model"]
+Operator = Callable[[Stream, Direction, Magnitude, float], Steered]
 
 
-def add(
-    stream: Float[Tensor, "*lead d_model"],
-    direction: Float[Tensor, " d_model"],
-    magnitude: Float[Tensor, "*settings"],
-    length: float,
-) -> Float[Tensor, "*rows d_model"]:
+def add(stream: Stream, direction: Direction, magnitude: Magnitude, length: float) -> Steered:
     """stream + magnitude * length * direction: the push that most of the field means by steering."""
     return stream + ((magnitude.float() * length)[..., None] * direction).to(stream.dtype)
 
 
-def ablate(
-    stream: Float[Tensor, "*lead d_model"],
-    direction: Float[Tensor, " d_model"],
-    magnitude: Float[Tensor, "*settings"],
-    length: float,
-) -> Float[Tensor, "*rows d_model"]:
+def ablate(stream: Stream, direction: Direction, magnitude: Magnitude, length: float) -> Steered:
     """Take the share `magnitude` of what lies along the direction out of the stream; 1 projects it out.
 
     Neither sign is towards yes: what is taken out pulls to yes in one question and to no in another.
@@ -53,12 +44,7 @@ def ablate(
     return stream + (taken[..., None] * direction).to(stream.dtype)
 
 
-def clamp(
-    stream: Float[Tensor, "*lead d_model"],
-    direction: Float[Tensor, " d_model"],
-    magnitude: Float[Tensor, "*settings"],
-    length: float,
-) -> Float[Tensor, "*rows d_model"]:
+def clamp(stream: Stream, direction: Direction, magnitude: Magnitude, length: float) -> Steered:
     """Set the projection on the direction to magnitude * length, whatever it was; at magnitude 0 leave it.
 
     So 0 is no point of this dial's line but its switch: a projection of 0 is what magnitudes just beside it give.
@@ -68,12 +54,7 @@ def clamp(
     return stream + (torch.where(m == 0, 0.0, missing)[..., None] * direction).to(stream.dtype)
 
 
-def rotate(
-    stream: Float[Tensor, "*lead d_model"],
-    direction: Float[Tensor, " d_model"],
-    magnitude: Float[Tensor, "*settings"],
-    length: float,
-) -> Float[Tensor, "*rows d_model"]:
+def rotate(stream: Stream, direction: Direction, magnitude: Magnitude, length: float) -> Steered:
     """Turn the stream towards the direction, in the plane of both, by an arc as long as `add` would push.
 
     The angle is magnitude * length / norm of the stream, and ends where the stream points along the direction, or

@@ -7,7 +7,6 @@ questions nor with that of magnitudes, and each finished batch is handed on at o
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -82,8 +81,7 @@ def sweep(
         sweep(model, [vector, random_vector(vector, 1)], "my_questions.csv", [-0.2, 0, 0.2], prompt="neutral")
 
     Args:
-        interventions: one or several; a vector by itself is added at the answer position, in residual norms. They may
-            also stand behind the questions.
+        interventions: one or several; a vector by itself is added at the answer position, in residual norms.
         questions: a `PromptSet`; or texts, rows, a data frame, the name of a set or file (`onedial.load_questions`),
             or `Question`s.
         magnitudes: one list for all, or a list per `intervention_id`; in its unit, positive towards yes. By default 25
@@ -99,10 +97,13 @@ def sweep(
         The table of this call's questions; with several processes, of all of them, in each process. Empty with a sink.
 
     Raises:
-        InputError: an intervention of another model, a push, which has a magnitude already, none at all; an endless
-            magnitude or an empty list; questions without a prompt, where the vectors remember none.
+        InputError: an intervention of another model, a push, which has a magnitude already, none at all, or one in the
+            questions' place; an endless magnitude or an empty list; questions without a prompt, where the vectors
+            remember none.
     """
-    asked, questions = _in_order(interventions, questions)
+    if _are_pushed(questions):
+        raise InputError("the vectors stand where the questions belong; write sweep(model, vectors, questions)")
+    asked = as_interventions(interventions)
     prompts = prompts_at_hand(model, asked, questions, prompt)
     if magnitudes is None:
         from steering.planning.magnitudes import even_grid
@@ -148,15 +149,9 @@ def sweep(
     return SweepResult(table.drop(columns="_order").reset_index(drop=True))
 
 
-def _in_order(one: Any, other: Any) -> tuple[list[Intervention], Any]:
-    """The interventions and the questions, whichever of them came first."""
-
-    def are_pushed(given: Any) -> bool:
-        first = given[0] if isinstance(given, Sequence) and not isinstance(given, str) and given else given
-        return isinstance(first, SteeringVector | Intervention | Push)
-
-    pushed, questions = (other, one) if are_pushed(other) and not are_pushed(one) else (one, other)
-    return as_interventions(pushed), questions
+def _are_pushed(given: object) -> bool:
+    first = given[0] if isinstance(given, Sequence) and not isinstance(given, str) and given else given
+    return isinstance(first, SteeringVector | Intervention | Push)
 
 
 def _runners(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> list[tuple[str, Runner]]:

@@ -154,7 +154,10 @@ class SteeringVector(Scalable):
             template = _template_from(facts.pop("template", None))
             return cls(direction=direction, model=ModelIdentity(**facts.pop("model")), template=template, **facts)
         except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
-            raise InputError(f"{path} is no steering vector of this project ({error}); save one with a run") from error
+            raise InputError(
+                f"{path} is no steering vector of this project ({error}); restore it from a copy, "
+                "or, where a run holds it, delete it and pass --resume"
+            ) from error
 
     def of_no_answers(self, direction: Tensor, method: str, seed: int | None = None) -> "SteeringVector":
         """Another direction (of length 1) of the same norms, layer, model and prompt, that was made of no answers."""

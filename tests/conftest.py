@@ -63,6 +63,14 @@ def undrawn(monkeypatch):
     draw_nothing(monkeypatch.setattr)
 
 
+@pytest.fixture
+def unreported(monkeypatch):
+    """Pages of sweeps are empty, for a test that reads the tables alone."""
+    from blank import report_nothing
+
+    report_nothing(monkeypatch.setattr)
+
+
 def pytest_collection_modifyitems(items):
     """The longest test begins first, then files that hold slow ones, so that no core waits for another at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}

@@ -88,6 +88,7 @@ from .sweep_tables import (
     FACTS_COLUMNS,
     INSTRUCTED_COLUMNS,
     INSTRUCTED_KEY,
+    PREFERENCE,
     REASONED_COLUMNS,
     REVERSED_WORDING,
     SWEEP_COLUMNS,
@@ -106,6 +107,7 @@ from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct
 __all__ = [
     "Account",
     "AS_ASKED",
+    "PREFERENCE",
     "REVERSED_WORDING",
     "WORDING_COLUMNS",
     "WORDING_KEY",

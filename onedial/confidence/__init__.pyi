@@ -8,7 +8,7 @@ from .abstention import (
 )
 from .calibration import Estimate, auroc, brier_score, brier_skill, calibration_table, expected_calibration_error
 from .confidence_accuracy import ConfidenceAccuracy, Line, confidence_accuracy_regression
-from .confidence_report import write_confidence_report
+from .confidence_report import screening_section, write_confidence_report
 from .conformal import FEWEST, AnsweringThreshold, OptionSets, answering_threshold, option_sets
 from .f_beta import FBetaCurve, f_beta_curve
 from .metacognition import MetaD, meta_d_prime, metacognition_sentences, metacognition_table
@@ -17,6 +17,7 @@ from .samples import ZONES, Agreement, certainty_zones, habits, sample_agreement
 from .shared_or_own import SharedOrOwn, shared_or_own
 from .signals import signal_table
 from .tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
+from .validity import screen_confidence, screening_sentence
 
 __all__ = [
     "Agreement",
@@ -56,6 +57,9 @@ __all__ = [
     "question_lift",
     "sample_agreement",
     "samples_until_sure",
+    "screen_confidence",
+    "screening_section",
+    "screening_sentence",
     "selective_auc",
     "shared_or_own",
     "shown_lift",

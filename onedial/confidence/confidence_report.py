@@ -46,7 +46,21 @@ _PREDICTORS = (
     _estimate("bits_more", "bits beside the others", 3),
     Column("n_models", "models", count),
 )
+_SCREENING = (
+    Column("tells", form=lambda tells: "yes" if tells else "not shown"),
+    _estimate("auroc", "AUROC"),
+    Column("tier", "by the indices"),
+    _estimate("l", "L: yes where wrong"),
+    _estimate("fp", "Fp: no where right"),
+    _estimate("rbs", "RBS"),
+    Column("trin", "TRIN", digits(2)),
+    Column("n_wrong", "wrong answers", count),
+)
 _WORDS = {
+    "screening": (
+        "Tells: the AUROC of confidence for being right has its interval above .5; this needs no cut. The indices of "
+        "validity (arXiv 2604.17707) judge the yes and no at this cut; a coin breaks none of them half of the time."
+    ),
     "predictors": (
         "Bits: what knowing it saves of the log loss of whether the model is right, per question: alone, beside the "
         "share right; and where all the other predictors are known. Each question is predicted by fits that did not "
@@ -99,8 +113,17 @@ def write_confidence_report(run: Run) -> Path:
         title="What confidence is worth",
         foot=run.path.resolve().name,
     )
+    run.record(sentence=sentence)
     run.write_text("report.html", html)
     return run.path / "report.html"
+
+
+def screening_section(run: Run, sentence: str) -> Section:
+    """Whose confidence may be read at all."""
+    table = run.read_table("screening.csv").set_index("respondent").sort_values("auroc")
+    parts = [page.text(sentence), page.text(_WORDS["screening"])]
+    parts.append(page.table("Screening", "respondent", _SCREENING, table))
+    return Section("Whose confidence says anything?", parts)
 
 
 def confidence_in_one_sentence(run: Run) -> str:
@@ -138,6 +161,7 @@ def _worth(run: Run, summary: dict[str, Any], drawn: Any) -> list[Section]:
         ),
         Section("Between models", [page.text(headline(summary["line_between_models"])), *drawn("base_models")]),
     ]
+    sections.append(screening_section(run, summary["screening"]))
     calibration = [page.text(headline(summary["calibration"])), *drawn("reliability")]
     if run.path.joinpath("calibration.csv").exists():
         table = run.read_table("calibration.csv").set_index("respondent")

@@ -1,5 +1,5 @@
 from .cards import html_card, one_line
-from .command_line import KeysOf, natural, positive, program_parser, run_command
+from .command_line import KeysOf, listed, natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError
 from .files import (
@@ -24,11 +24,12 @@ from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
 from .run.mirror import Mirror
-from .run.notes import Notes
+from .run.notes import Notes, noted
 from .run.options import add_run_options, configuration_of, parse_run_options
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
+from .run.stages import Stage, go_through
 from .suggestions import Named, did_you_mean, nearest
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Notice",
     "Parts",
     "Run",
+    "Stage",
     "add_run_options",
     "at_work",
     "atomic_path",
@@ -57,14 +59,17 @@ __all__ = [
     "first_difference",
     "flat",
     "from_csv_cell",
+    "go_through",
     "heard",
     "html_card",
     "is_first_process",
     "library_versions",
     "machine",
+    "listed",
     "natural",
     "nearest",
     "notice",
+    "noted",
     "noticed",
     "one_line",
     "parse_run_options",

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -186,6 +186,21 @@ def positive(text: str) -> int:
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
     return int(text)
+
+
+def listed(option: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
+    """Names between commas, each of them known, each once, in the order given.
+
+    Raises:
+        InputError: one is not known; it names the option.
+
+    >>> listed("--dials", "cut, lora,cut", ["cut", "lora", "text"])
+    ['cut', 'lora']
+    """
+    names, known = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given), list(known)
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"{option} {unknown[0]!r} is not known; choose among {', '.join(known)}")
+    return list(dict.fromkeys(names))
 
 
 def natural(text: str) -> int:

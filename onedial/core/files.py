@@ -34,7 +34,7 @@ def atomic_path(final: Path | str) -> Iterator[Path]:
         OSError: the folder cannot be written, or the disk is full.
     """
     final = Path(final)
-    final.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(final.parent)
     handle, name = tempfile.mkstemp(prefix=f".{final.stem}-", suffix=f".part{final.suffix}", dir=final.parent)
     os.close(handle)
     temporary = Path(name)
@@ -46,6 +46,14 @@ def atomic_path(final: Path | str) -> Iterator[Path]:
         sync_folder(final.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with those above it, where they are not there; their names are on the disk before this returns."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in reversed(missing):
+        sync_folder(each.parent)
 
 
 def write_text(path: Path | str, text: str) -> None:

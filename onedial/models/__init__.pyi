@@ -11,6 +11,7 @@ from .forward.readout import VOCABULARY_CHUNK, AnswerTokens
 from .forward.residual import Edits, StreamEdit
 from .forward.runner import Runner, Started, plainly_edited
 from .forward.sites import POSITIONS, Site
+from .forward.widening import widened
 from .identity import ModelIdentity
 from .inside.activation_store import ActivationStore, StoreKey
 from .inside.gradients import margin_gradients
@@ -90,5 +91,6 @@ __all__ = [
     "tokens_along",
     "wait_for_all",
     "weights_are_here",
+    "widened",
     "write_after",
 ]

@@ -37,7 +37,7 @@ class Decoder:
         self.hf = hf
         self.module = decoder_of(hf)
         self.config = hf.config.get_text_config()
-        self.pad_id = pad_id
+        self.pad_id, self.name = pad_id, name
         forms = [family] if family else forms_for(self.config.model_type)
         fitting = [form for form in forms if form.fits(self.module)]
         if not fitting:
@@ -46,6 +46,7 @@ class Decoder:
                 "name that onedial knows; declare its form in a plugin (onedial.models.FAMILIES)"
             )
         self.family = fitting[0]
+        self.computes_in: torch.dtype | None = None
         if len(self.layers) != self.config.num_hidden_layers:
             raise InputError(
                 f"{name} names {self.config.num_hidden_layers} layers in its config but holds "
@@ -110,8 +111,8 @@ class Decoder:
 
     @property
     def dtype(self) -> torch.dtype:
-        """The dtype of the weights and of the residual stream."""
-        return self.hf.get_input_embeddings().weight.dtype
+        """The dtype of the residual stream: that of the weights, unless they are widened as they run."""
+        return self.computes_in or self.hf.get_input_embeddings().weight.dtype
 
     def check_layers(self, layers: Sequence[int]) -> None:
         """Raise InputError for a layer outside 0..n_layers-1."""
@@ -217,6 +218,11 @@ class Decoder:
         finally:
             for handle in handles:
                 handle.remove()
+        if any(stream.numel() != ids.numel() * self.d_model for stream in after.values()):
+            raise InputError(
+                f"{self.name} hands on several streams from block to block ({tuple(after[0].shape)} for four tokens), "
+                "and onedial reads and steers one; use another model"
+            )
         batch = TokenBatch(ids, torch.ones_like(ids, dtype=torch.bool), torch.arange(4, device=self.device)[None])
         times = self.family.times(self.config)
         steps = tuple(

@@ -20,11 +20,6 @@ from onedial.models.forward.batches import batches_by_length, halving_on_out_of_
 from onedial.models.model import OpenModel
 from onedial.models.tokens import TokenBatch, pad_batch
 
-LOGITS_AT_ONCE = 16_000_000
-"""So many float32 numbers of a distribution over the vocabulary at a time: 64 MB, and as much again for its
-logarithm."""
-
-
 FinalStreams = Callable[[TokenBatch, Int[Tensor, " row"]], Iterable[Float[Tensor, "row pos d_model"]]]
 """From a batch of prompts with their texts, and where in each row (padding not counted) its text begins, to the
 residual stream after the last layer: one for each way in which the batch is to be read."""
@@ -161,18 +156,15 @@ def _tokenised(model: OpenModel, prompt: str, text: str) -> tuple[list[int], lis
 
 
 def _statistics(model: OpenModel, final: Tensor, written: Sequence[int]) -> TokenStatistics:
-    vocabulary = model.hf.get_output_embeddings().weight.shape[0]
-    rows = max(1, LOGITS_AT_ONCE // vocabulary)
     parts: list[list[Tensor]] = []
-    for start in range(0, len(written), rows):
-        log_p = model.readout.logits(final[start : start + rows], slice(None)).log_softmax(dim=-1)
-        own = torch.tensor(list(written[start : start + rows]), device=log_p.device)
+    for rows, log_p in model.readout.log_probs(final):
+        own = torch.tensor(list(written[rows]), device=log_p.device)
         top = log_p.topk(2, dim=-1).values
         parts.append(
             [
                 log_p.gather(1, own[:, None])[:, 0],
                 -(log_p.exp() * log_p.clamp(min=torch.finfo(log_p.dtype).min)).sum(dim=-1),
-                -np.log(vocabulary) - log_p.mean(dim=-1),
+                -np.log(model.readout.vocabulary) - log_p.mean(dim=-1),
                 top[:, 0] - top[:, 1],
             ]
         )

@@ -3,7 +3,7 @@ from .collecting.collected_panel import failures, often_unread, panel_table, res
 from .collecting.collecting import COLLECTED, COLLECTED_NUMBERS, ROW, Pending, ask_providers, key_of, probes_for
 from .collecting.collection import Collection
 from .collecting.costs import WRITTEN, Budget, Price, expected_costs
-from .collecting.judging import JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers
+from .collecting.judging import JUDGE, JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers
 from .collecting.respondent_files import RespondentModel, load_judge, load_respondents
 from .formats.exporting import EXPORT_VALUES, EXPORTERS
 from .formats.formats import IMPORTERS, read_logs
@@ -42,6 +42,7 @@ __all__ = [
     "FITTING",
     "IMPORTERS",
     "ImportedPanel",
+    "JUDGE",
     "JUDGED",
     "JUDGED_KEY",
     "LAYOUTS",

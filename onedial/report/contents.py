@@ -57,6 +57,16 @@ class Contents:
         return self.run.controls()
 
     @cached_property
+    def interchange(self) -> pd.DataFrame | None:
+        """interchange.csv; None where it was not tested."""
+        return self.run.interchange()
+
+    @cached_property
+    def mediation(self) -> pd.DataFrame | None:
+        """mediation.csv; None where it was not tested."""
+        return self.run.mediation()
+
+    @cached_property
     def path(self) -> DialPath | None:
         """The dial's path through the factor; None where the panel has none."""
         return self.run.dial_path()

@@ -22,6 +22,8 @@ DENOMINATORS = {
     "squared_loadings_of_common_variance": "squared loadings, of the common variance",
 }
 SIDES = ("low", "high")
+DRAWN_KINDS = ("random", "covariance", "shuffled")
+"""Of the directions of an interchange or a mediation: what the others are ranked among."""
 TARGETS = (
     Column("status", tip="whether it is judged, and why not"),
     Column("yes_rate", "yes rate", digits(2), short="yes", tip="how often the target says yes"),
@@ -92,6 +94,23 @@ MODELS = (
 BIAS = (
     Column("own", "the dial", digits(2), ends=("own_low", "own_high")),
     Column("yardstick", "Yes minus No", digits(2), ends=("yardstick_low", "yardstick_high")),
+)
+INTERCHANGE = (
+    Column("pairs", "far apart by"),
+    Column("share", form=digits(2), ends=SIDES),
+    Column("p", "p, random", digits(3)),
+    Column("p_covariance", "p, where streams differ", digits(3)),
+    Column("gap", "logits between them", digits(2), ends=("gap_low", "gap_high")),
+    Column("n", "pairs", count),
+)
+MEDIATION = (
+    Column("layer", form=count),
+    Column("auroc", "AUROC", digits(2)),
+    Column("carried", form=digits(2), ends=("carried_low", "carried_high")),
+    Column("removed", form=digits(2), ends=("removed_low", "removed_high")),
+    Column("p", "p, random", digits(3)),
+    Column("p_shuffled", "p, shuffled labels", digits(3)),
+    Column("n", "questions", count),
 )
 KNOWING = (
     Column("n_graded", "graded", count),
@@ -199,10 +218,15 @@ _BIAS = {
     "as_asked": "margin as asked",
     "reversed": "margin of the reversed wording",
     "facts": "margin of unrelated facts",
+    "preferences": "margin of preferences, half of them turned round",
     "bias": "yes-bias: half their sum",
     "confidence": "confidence: half their difference",
     "share": "yes-bias, as a share of the shift as asked",
     "facts_share": "facts, as a share of the shift as asked",
+    "preferences_share": "preferences, as a share of the shift as asked",
+    "answer_bias": "of the shifts of single questions: answer bias (every yes alike)",
+    "threshold": 'threshold (every "able" alike)',
+    "order": "order (questions against each other)",
     "alike": "correlation of the unsteered margins of both wordings",
 }
 
@@ -230,6 +254,20 @@ def bias_words(found: Mapping[str, Any]) -> str:
     )
     said = "" if share is None else f"Of the shift of the question as asked {share:.0%} is a bias towards yes."
     return f"{said} {read}".strip()
+
+
+def cause_lines(table: pd.DataFrame, by: str, shares: Sequence[str]) -> pd.DataFrame:
+    """interchange.csv or mediation.csv: each direction that is meant, then those that chance has drawn in one line.
+
+    Args:
+        by: the column that tells several tests apart. shares: of the drawn ones the median absolute value is given.
+    """
+    meant = table[~table["kind"].isin(DRAWN_KINDS)]
+    drawn = table[table["kind"].isin(DRAWN_KINDS)].groupby([by, "kind"], sort=False)[list(shares)]
+    lines = drawn.agg(lambda values: values.abs().median()).reset_index()
+    lines["direction"] = [f"{kind}, median size" for kind in lines["kind"]]
+    both = pd.concat([meant, lines]).sort_values(by, kind="stable")
+    return both.set_index("direction")
 
 
 def _guessed(found: Mapping[str, Any]) -> bool:

@@ -236,6 +236,36 @@ def bias(contents: Contents) -> Section | None:
     return Section("Yes-bias or confidence?", [said, shown], folded=True)
 
 
+def interchange(contents: Contents) -> Section | None:
+    """Whether answers hang on what lies along the vector."""
+    if contents.interchange is None:
+        return None
+    words = (
+        "Pairs of test questions that are far apart by the subject's own margin, or by what the panel's respondents "
+        "say: each is answered again with what the other holds along a direction, at the vector's layer and the last "
+        "token. Share: how much of what lies between their margins moves with it; a dash where they do not differ. "
+        "Random directions are moved along as far as the vector is."
+    )
+    lines = report_tables.cause_lines(contents.interchange, "pairs", ["share"])
+    shown = page.table("Interchange", "what is swapped", report_tables.INTERCHANGE, lines)
+    return Section("Does the answer hang on what lies along the vector?", [page.text(words), shown], folded=True)
+
+
+def mediation(contents: Contents) -> Section | None:
+    """Through what the push goes."""
+    if contents.mediation is None:
+        return None
+    words = (
+        "The push from a yes rate of .1 to one of .9, with what a later layer holds along a direction kept as it is "
+        "unsteered (removed: the share of the effect that is gone), and the unsteered subject with that alone as the "
+        "push makes it (carried: the share of the effect that comes). Probes are fitted to questions outside the test "
+        "split; AUROC: how well they read the label of test questions."
+    )
+    lines = report_tables.cause_lines(contents.mediation, "layer", ["carried", "removed"])
+    shown = page.table("Mediation", "what is held", report_tables.MEDIATION, lines)
+    return Section("Through what does the push go?", [page.text(words), shown], folded=True)
+
+
 def side_effects(contents: Contents) -> Section | None:
     """What the dial does to facts and texts that have nothing to do with it."""
     if (found := contents.run.side_effects()) is None:
@@ -435,6 +465,8 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "path": path,
     "bias": bias,
     "facts": facts,
+    "interchange": interchange,
+    "mediation": mediation,
     "side effects": side_effects,
     "reasoned": reasoned,
     "knowing": knowing,

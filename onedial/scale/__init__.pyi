@@ -31,7 +31,6 @@ from .irt.graded_answers import cut_confidence
 from .irt.graded_response import GradedModel, graded_response_model
 from .irt.irt import IrtModel, two_parameter_irt
 from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
-from .irt.readiness import factor_readiness
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary
@@ -103,7 +102,6 @@ __all__ = [
     "evaluate_placing",
     "factor_fit",
     "factor_places",
-    "factor_readiness",
     "factor_scores",
     "fit_factor_model",
     "generalizability",

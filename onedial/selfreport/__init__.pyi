@@ -39,7 +39,7 @@ from .ask.requests import Request, refuses
 from .ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
 from .score.battery import BATTERY, battery_scores
-from .score.battery_overview import battery_overview
+from .score.battery_overview import battery_overview, overview_sentences
 from .score.pressure import pressure_scores, standardised_shifts
 from .score.questionnaires import (
     IntraclassCorrelation,
@@ -80,8 +80,10 @@ from .score.self_prediction import (
     prediction_matrix,
     restriction_scores,
 )
+from .show.self_report_page import AnswerLog, write_self_report_page
 
 __all__ = [
+    "AnswerLog",
     "BATTERY",
     "CONFIDENCE_WAYS",
     "CONTROLS",
@@ -152,6 +154,7 @@ __all__ = [
     "measured_ranks",
     "answer_changes",
     "pair_scores",
+    "overview_sentences",
     "paired_design",
     "paired_scores",
     "parrot_states",
@@ -166,4 +169,5 @@ __all__ = [
     "standardised_shifts",
     "state_counts",
     "unknowable_twins",
+    "write_self_report_page",
 ]

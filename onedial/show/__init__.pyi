@@ -1,4 +1,5 @@
-from .columns import Column, count, digits, percent, yes_or_no
+from .columns import Column, columns_of, count, digits, percent, yes_or_no
+from .figure_marks import band, entry, legend_below, mark_rows, reach, rule
 from .figure_style import (
     COLOURS,
     FAINT,
@@ -18,7 +19,7 @@ from .figure_style import (
 )
 from .formatters import NOTHING, headline, interval, number, p_value
 from .labels import one_line_labels, shortened_apart, target_labels
-from .page import Card, Explorer, Rank, Section, TableRow, rows
+from .page import Card, Explorer, Rank, Section, rows
 from .point_names import name_points
 from .progress import progress_bar
 from .results import CAPTIONS, captions_of, save_results
@@ -45,17 +46,21 @@ __all__ = [
     "Rank",
     "Rows",
     "Section",
-    "TableRow",
     "WandbOptions",
     "WandbWatcher",
+    "band",
     "captions_of",
+    "columns_of",
     "check_wandb",
     "count",
     "digits",
+    "entry",
     "family_styles",
     "flat_rows",
     "headline",
     "interval",
+    "legend_below",
+    "mark_rows",
     "name_points",
     "named",
     "new_figure",
@@ -65,7 +70,9 @@ __all__ = [
     "percent",
     "plain_log_labels",
     "progress_bar",
+    "reach",
     "rows",
+    "rule",
     "save_figure",
     "save_results",
     "set_title",

@@ -110,6 +110,34 @@ class Column:
         return ["" if value is None or math.isnan(value) else f"{value:.8g}" for value in found]
 
 
+def columns_of(table: pd.DataFrame, ends: Mapping[str, tuple[str, str]] | None = None) -> list[Column]:
+    """Columns of a table for which none are declared: numbers to three digits, the ends of an interval in brackets.
+
+    Args:
+        ends: column -> those of its interval, where they are not called NAME_low and NAME_high.
+
+    >>> table = pd.DataFrame({"n": [3], "icc": [0.5], "icc_low": [0.25], "icc_high": [0.75], "status": [""]})
+    >>> [(column.name, column.ends) for column in columns_of(table)]
+    [('n', None), ('icc', ('icc_low', 'icc_high')), ('status', None)]
+    """
+    names = [str(name) for name in table.columns]
+    known = {name: (f"{name}_low", f"{name}_high") for name in names} | dict(ends or {})
+    found = {name: both for name, both in known.items() if {name, *both} <= set(names)}
+    taken = {end for both in found.values() for end in both}
+    return [Column(name, form=_form_of(table[name]), ends=found.get(name)) for name in names if name not in taken]
+
+
+def _is_number(values: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+
+
+def _form_of(values: pd.Series) -> Form:
+    """Of whole numbers none, of others three digits."""
+    if not _is_number(values):
+        return text
+    return count if (values.dropna() % 1 == 0).all() else digits(3)
+
+
 def each_line(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Name and content of every row."""
     if not isinstance(lines, pd.DataFrame):

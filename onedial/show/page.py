@@ -70,15 +70,6 @@ class Rank:
 
 
 @dataclass(frozen=True)
-class TableRow:
-    """A row of a table whose cells are written already: its name, the cells, and whether it is written faintly."""
-
-    name: str
-    cells: Sequence[str]
-    faint: bool = False
-
-
-@dataclass(frozen=True)
 class Section:
     """A part of a page.
 
@@ -217,12 +208,6 @@ def _cell(column: Column, row: Mapping[str, Any]) -> tuple[str, str]:
     """A cell, and the values behind it where they say more."""
     shown, values = column.shown(row), column.values(row)
     return shown, "" if values is None or values == [shown] else "|".join(values)
-
-
-def written_table(label: str, first: str, headings: Sequence[str], lines: Sequence[TableRow]) -> Markup:
-    """As `table`, where a cell joins what no column holds by itself; its download holds the cells as they stand."""
-    rows = [{"name": row.name, "faint": row.faint, "cells": [(cell, "") for cell in row.cells]} for row in lines]
-    return _block("table", label, first, [(heading, "", "") for heading in headings], rows)
 
 
 def findings(label: str, found: Sequence[Card]) -> Markup:

@@ -26,9 +26,9 @@ from .numbers import (
 from .power import POWER, least_noncentrality, least_z
 from .ranking import auc, auc_resampled
 from .remembered import fits_remembered, remembered
-from .resampling import N_RESAMPLES, chunks, groups_among, permuted_rows, resampled_weights, strata_of
+from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import roc_area, roc_area_interval
-from .shares import wilson_interval
+from .shares import Share, share_of, wilson_interval
 from .texts import ALPHAS, ridge_scores, surface_features, text_features
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Number",
     "POWER",
     "PsychometricsWarning",
+    "Share",
     "QUANTILES_95",
     "Z_95",
     "adjusted",
@@ -56,6 +57,7 @@ __all__ = [
     "count",
     "count_permuted",
     "count_resampled",
+    "counted_once",
     "fits_remembered",
     "frame_of",
     "groups_among",
@@ -79,6 +81,7 @@ __all__ = [
     "ridge_scores",
     "roc_area",
     "roc_area_interval",
+    "share_of",
     "strata_of",
     "surface_features",
     "text_features",

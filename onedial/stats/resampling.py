@@ -70,6 +70,23 @@ def groups_among(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | No
     return None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
 
 
+def counted_once(found: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """How many groups hold a True, for each column: wordings of one question count as one.
+
+    Args:
+        found: question x column, True or False. groups: question -> group; None where each is its own.
+
+    >>> counted_once(np.array([[True, True], [True, False], [False, True]]), np.array([0, 0, 1])).tolist()
+    [1, 2]
+    """
+    if groups is None or not len(groups):
+        return np.asarray(found.sum(axis=0))
+    codes = np.unique(groups, return_inverse=True)[1]
+    held = np.zeros((int(codes.max()) + 1, *found.shape[1:]), bool)
+    np.logical_or.at(held, codes, found)
+    return np.asarray(held.sum(axis=0))
+
+
 def _interchangeable(groups: np.ndarray, strata: np.ndarray) -> Iterator[np.ndarray]:
     """The questions of groups that may take each other's place."""
     first = np.unique(groups, return_index=True)[1]

@@ -1,9 +1,59 @@
-"""How well a share is known from a count."""
+"""How well a share is known: one from a count, and one of two means."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from onedial.stats.level import Z_95
+from onedial.stats.arrays import Floats
+from onedial.stats.level import Z_95, interval_95
+
+
+@dataclass(frozen=True)
+class Share:
+    """One mean as a share of another, with 95% intervals.
+
+    Attributes:
+        value, low, high: nan where the interval of the whole holds 0: there is nothing to have a share of.
+        whole, whole_low, whole_high: the mean below the line. n: units that had both.
+    """
+
+    value: float
+    low: float
+    high: float
+    whole: float
+    whole_low: float
+    whole_high: float
+    n: int
+
+
+def share_of(part: Floats, whole: Floats, weights: Floats) -> Share:
+    """Mean of `part` over mean of `whole`, by the units that have both.
+
+    A ratio of means and not a mean of ratios: that of one unit, whose whole hardly differs from 0, may be anything.
+
+    Args:
+        part, whole: (unit,), nan where not known. weights: (resample, unit), how often each resample draws each unit.
+
+    >>> drawn = np.random.default_rng(0).multinomial(4, [0.25] * 4, 99).astype(float)
+    >>> share_of(np.array([1.0, 2, 3, np.nan]), np.array([2.0, 4, 6, 9]), drawn).value
+    0.5
+    >>> share_of(np.ones(4), np.array([5.0, -5, 4, -4]), drawn).value
+    nan
+    """
+    known = np.isfinite(part) & np.isfinite(whole)
+    if not known.any():
+        return Share(*[float("nan")] * 6, n=0)
+    drawn = weights[:, known]
+    size = np.where(drawn.sum(axis=1) > 0, drawn.sum(axis=1), np.nan)
+    parts, wholes = (drawn @ each[known] / size for each in (part, whole))
+    mean = float(whole[known].mean())
+    low, high = interval_95(wholes)
+    told = [float("nan")] * 3
+    if low > 0 or high < 0:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            told = [float(part[known].mean()) / mean, *interval_95(parts / wholes)]
+    return Share(*told, mean, low, high, int(known.sum()))
 
 
 def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:

@@ -1,5 +1,6 @@
 from .bill import BUDGET_MAY_CHANGE, add_budget_options, bill_of, money, tell_costs
 from .inputs import (
+    add_panel_options,
     add_subject_options,
     layers_by_config,
     model_names,
@@ -9,13 +10,17 @@ from .inputs import (
     read_inputs,
 )
 from .start import Start
+from .writing import WriteOnDemand, intervention_of
 
 __all__ = [
     "BUDGET_MAY_CHANGE",
     "Start",
+    "WriteOnDemand",
     "add_budget_options",
+    "add_panel_options",
     "add_subject_options",
     "bill_of",
+    "intervention_of",
     "layers_by_config",
     "model_names",
     "money",

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onedial.core import InputError, at_work, positive
@@ -16,11 +17,14 @@ PROMPT_OF_EMBEDDED = "examples YN"
 """The embedded model knows little of itself when asked without examples (docs/experiment_log.md)."""
 
 
-def add_subject_options(parser: argparse.ArgumentParser, *, drawn: str = "all") -> argparse._ArgumentGroup:
+def add_subject_options(
+    parser: argparse.ArgumentParser, *, drawn: str = "all", choose_targets: bool = True
+) -> argparse._ArgumentGroup:
     """Add the options of the subject, and those of questions, panel and prompt.
 
     Args:
         drawn: how many questions are asked where --n-questions does not say, for the help.
+        choose_targets: whether the program can leave targets out.
 
     Returns:
         The group of questions, panel and prompt, for what a program has besides.
@@ -52,14 +56,32 @@ def add_subject_options(parser: argparse.ArgumentParser, *, drawn: str = "all") 
         help="yes/no of the targets: CSV, JSONL or Parquet, or embedded, frontier, frontier-confidence (%(default)s)",
     )
     asked.add_argument("--respondents", help="what is known of the targets (default: respondents.csv beside the panel)")
-    asked.add_argument("--target", help="only these respondents, separated by commas")
-    asked.add_argument("--keep-own", action="store_true", help="keep targets that are the subject's own model")
+    if choose_targets:
+        asked.add_argument("--target", help="only these respondents, separated by commas")
+        asked.add_argument("--keep-own", action="store_true", help="keep targets that are the subject's own model")
     asked.add_argument(
         "--prompt",
         help="a .txt or .yaml file with one {question}, or a framing's name "
         f"(what the panel was asked; else {PROMPT}, for the embedded model {PROMPT_OF_EMBEDDED})",
     )
     return asked
+
+
+def add_panel_options(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add the panel that a program reads, which asks no model, and what is known of its respondents.
+
+    Args:
+        default: the panel where none is named; None where one must be.
+    """
+    parser.add_argument(
+        "panel",
+        nargs="?" if default else None,
+        default=default,
+        metavar="PANEL",
+        help="CSV, JSONL or Parquet; or embedded, frontier (refusal, not ability), frontier-confidence (cut at 70; "
+        ":90, :median elsewhere)",
+    )
+    parser.add_argument("--respondents", type=Path, help="table with respondent, model, framing, family")
 
 
 def model_names(given: str) -> list[str]:

@@ -48,8 +48,8 @@ class SweepTables:
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
-        wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed; None where they were
-            not asked so.
+        reversed_wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
+            preferences; None where they were not asked so.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
     """
@@ -63,7 +63,7 @@ class SweepTables:
     texts: pd.DataFrame | None = None
     instructed: pd.DataFrame | None = None
     asked_otherwise: bool = False
-    wordings: pd.DataFrame | None = None
+    reversed_wordings: pd.DataFrame | None = None
 
     __repr__ = one_line
 
@@ -225,10 +225,10 @@ def _facts(tables: SweepTables, grid: SweepGrid, own: str, seed: int) -> FactsRe
 
 
 def _bias(tables: SweepTables, own: str, norms_per_unit: float, seed: int) -> YesBias | None:
-    if tables.wordings is None or tables.wordings.empty:
+    if tables.reversed_wordings is None or tables.reversed_wordings.empty:
         return None
     facts = None if tables.facts is None else tables.facts[tables.facts["intervention_id"] == own]
-    return yes_bias(tables.wordings, own, norms_per_unit, facts, seed=seed)
+    return yes_bias(tables.reversed_wordings, own, norms_per_unit, facts, seed=seed)
 
 
 def _fit_factor(panel: ResponseMatrix, seed: int) -> FactorModel | None:

@@ -21,12 +21,22 @@ from scipy import stats
 
 from onedial.core import InputError, one_line
 from onedial.panels import EXTRACTION, FITTING, TEST
-from onedial.stats import N_RESAMPLES, auc, auc_resampled, count, count_resampled, groups_among, interval, strata_of
+from onedial.stats import (
+    N_RESAMPLES,
+    auc,
+    auc_resampled,
+    count,
+    count_resampled,
+    counted_once,
+    groups_among,
+    interval,
+    strata_of,
+)
 from onedial.verdict.criteria import choice, status
 from onedial.verdict.criteria.criteria import AGREEMENT, CRITERIA, RATE, scored
 from onedial.verdict.dial import Dial, dial_of_grid
 from onedial.verdict.placement import matched_magnitudes
-from onedial.verdict.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid
+from onedial.verdict.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid, wording_groups
 
 
 @dataclass(frozen=True)
@@ -162,10 +172,10 @@ def match_grid(
     chosen = _choose(grid, frame.to_numpy())
     compared = _compared(grid, frame.to_numpy(), chosen)
     evidence = _evidence(grid, frame.to_numpy(), chosen, compared, topics, dial or dial_of_grid(grid))
-    evidence = replace(evidence, wordings=_groups_of(wordings, grid.questions))
+    evidence = replace(evidence, wordings=wording_groups(wordings, grid.questions))
     every = all_answers(panel).to_numpy()
     table = describe_targets(panel, frame.columns, respondents).assign(
-        status=_statuses(evidence, every, chosen, compared[grid.rows(FITTING)].sum(axis=0)),
+        status=_statuses(evidence, every, chosen, compared[grid.rows(FITTING)]),
         **_answer_counts(grid, frame.to_numpy(), compared),
         **_thresholds(every, frame.columns, thresholds),
         magnitude=_at(grid.magnitudes, chosen.best),
@@ -287,12 +297,6 @@ def ordering_questions(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
     return test if _held_out(_topics_of(grid, topics), fitting, test) else ~grid.rows(EXTRACTION)
 
 
-def _groups_of(wordings: Sequence[Sequence[str]], questions: pd.Index) -> np.ndarray | None:
-    first = {name: group[0] for group in wordings for name in group}
-    groups = np.unique([first.get(name, name) for name in questions.astype(str)], return_inverse=True)[1]
-    return groups if len(np.unique(groups)) < len(groups) else None
-
-
 def _topics_of(grid: SweepGrid, topics: pd.Series | None) -> np.ndarray:
     if topics is None:
         return np.full(len(grid.questions), "", dtype=object)
@@ -304,15 +308,19 @@ def _held_out(topics: np.ndarray, fitting: np.ndarray, test: np.ndarray) -> bool
     return not {str(topic) for topic in topics[fitting]} & {str(topic) for topic in topics[test]}
 
 
-def _statuses(evidence: Evidence, every: np.ndarray, chosen: _Choices, n_fitting: np.ndarray) -> list[str]:
+def _statuses(evidence: Evidence, every: np.ndarray, chosen: _Choices, fitted: np.ndarray) -> list[str]:
+    groups = groups_among(evidence.wordings, evidence.test_rows)
+    n_fitting = counted_once(fitted, groups_among(evidence.wordings, evidence.fitting_rows))
+    read = ~np.isnan(evidence.steered)
     return [
         status.target_status(
             answers=evidence.fitting_subject,
             given=evidence.fitting_targets[:, t],
-            test=evidence.test_targets[~np.isnan(evidence.steered[:, t]), t],
+            test=evidence.test_targets[read[:, t], t],
             n_fitting=int(n_fitting[t]),
             at_edge=bool(chosen.at_edge[t]),
             always_same=np.unique(every[~np.isnan(every[:, t]), t]).size == 1,
+            groups=None if groups is None else groups[read[:, t]],
         )
         for t in range(every.shape[1])
     ]

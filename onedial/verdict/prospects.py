@@ -1,7 +1,8 @@
 """What can be said of a panel before any model is asked: which targets could be judged at all, and on how many
 questions enough of them could.
 
-A target needs answers of both kinds, enough of them on the test split, and enough on the fitting split; whether the
+A target needs answers of both kinds, enough of them on the test split, and enough on the fitting split, where wordings
+of one question count once; whether the
 subject reaches it is another matter. So these numbers are upper bounds.
 """
 
@@ -12,8 +13,10 @@ import pandas as pd
 
 from onedial.asking import questions_frame, stratified_sample
 from onedial.core import InputError, one_line
-from onedial.panels import FITTING, TEST, ExperimentInputs, assign_splits
+from onedial.panels import FITTING, TEST, ExperimentInputs, assign_splits, wordings_of
+from onedial.stats import counted_once, groups_among
 from onedial.verdict.criteria.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
+from onedial.verdict.tables import wording_groups
 from onedial.verdict.verdict import MIN_TARGETS
 
 POSSIBLE = "possible"
@@ -90,7 +93,7 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
     """
     targets = list(inputs.panel.answers.columns)
     every = inputs.everything or inputs
-    status = _status(inputs.panel.answers, pd.Series(inputs.splits))
+    status = _status(questions_frame(inputs.questions), inputs.panel.answers, pd.Series(inputs.splits))
     if (status == CONSTANT).all():
         raise InputError(
             f"none of the {len(targets)} targets says both yes and no to the {len(inputs.questions)} questions asked, "
@@ -103,8 +106,9 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
         """Targets that could be judged on n questions, drawn as these were."""
         drawn = stratified_sample(every.questions, n, seed) if n < len(every.questions) else every.questions
         answers = every.panel.answers.loc[[question.id for question in drawn], targets]
-        splits = assign_splits(questions_frame(drawn), seed, inputs.hold_out_topics)
-        return int((_status(answers, splits) == POSSIBLE).sum())
+        frame = questions_frame(drawn)
+        splits = assign_splits(frame, seed, inputs.hold_out_topics)
+        return int((_status(frame, answers, splits) == POSSIBLE).sum())
 
     if found.suffices and (status == FEW).any() and len(inputs.questions) < len(every.questions):
         most = possible(len(every.questions))
@@ -120,12 +124,15 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
     return found
 
 
-def _status(answers: pd.DataFrame, splits: pd.Series) -> pd.Series:
+def _status(questions: pd.DataFrame, answers: pd.DataFrame, splits: pd.Series) -> pd.Series:
     values, split = answers.to_numpy(dtype=float), splits.reindex(answers.index).to_numpy()
+    groups = wording_groups(wordings_of(questions), answers.index)
     yes, no = values == 1, values == 0
-    test, fitting = split == TEST, split == FITTING
-    kinds = [yes[test].sum(axis=0), no[test].sum(axis=0)]
-    few = (np.sum(kinds, axis=0) < MIN_TEST) | (np.min(kinds, axis=0) < MIN_OF_A_KIND)
-    few |= (yes | no)[fitting].sum(axis=0) < MIN_FITTING
+
+    def counted(found: np.ndarray, name: str) -> np.ndarray:
+        return counted_once(found[split == name], groups_among(groups, split == name))
+
+    few = (counted(yes | no, TEST) < MIN_TEST) | (np.minimum(counted(yes, TEST), counted(no, TEST)) < MIN_OF_A_KIND)
+    few |= counted(yes | no, FITTING) < MIN_FITTING
     constant = ~(yes.any(axis=0) & no.any(axis=0))
     return pd.Series(np.select([constant, few], [CONSTANT, FEW], POSSIBLE), index=answers.columns, name="status")

@@ -10,6 +10,8 @@ factor.json
 parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
 path.csv  path_targets.csv  path.json   the dial's way through the factor, see onedial.verdict.path
 side_effects.csv  side_effects.json   what each magnitude does besides, and the usable range; where it was asked for
+interchange.csv  mediation.csv   does the answer hang on what lies along the vector, and through what does its push go?
+                     (steering.interchange, steering.mediation); where --tests asked for them
 reasoned/part-*.parquet  reasoned_settings.csv  reasoned_ease.csv  reasoned_matches.csv  reasoned.json
                      answers that were written after a reasoning, see onedial.verdict.comparing.reasoned; where they
                      were asked for
@@ -64,6 +66,7 @@ PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
 EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
 REASONED, REASONED_SETTINGS = "reasoned.json", "reasoned_settings.csv"
 REASONED_EASE, REASONED_MATCHES = "reasoned_ease.csv", "reasoned_matches.csv"
+INTERCHANGE, MEDIATION = "interchange.csv", "mediation.csv"
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
@@ -224,7 +227,7 @@ class SweepRun:
 
     @property
     def wording_parts(self) -> Parts:
-        """The answers to questions as they are and reversed, as they grow."""
+        """The answers to questions as they are and reversed, and to preferences, as they grow."""
         return self.run.parts("wordings", WORDING_COLUMNS, WORDING_KEY)
 
     def write_texts(self, texts: pd.DataFrame) -> None:
@@ -255,7 +258,7 @@ class SweepRun:
             texts=self.texts(),
             instructed=self.instructed_parts.read(),
             asked_otherwise=bool(self.asked().get("otherwise")),
-            wordings=self.wording_parts.read(),
+            reversed_wordings=self.wording_parts.read(),
         )
 
     # ---- what comes out ---------------------------------------------------------------------------------------------
@@ -310,6 +313,16 @@ class SweepRun:
     def side_effects(self) -> tuple[pd.DataFrame, dict[str, Any]] | None:
         """side_effects.csv and side_effects.json (low, high, limit, outside, sentence); None where not asked for."""
         return (self.run.read_table(EFFECTS), self.run.read_json(USABLE)) if self.run.has(USABLE) else None
+
+    def interchange(self) -> pd.DataFrame | None:
+        """What a swap of components moves, `steering.INTERCHANGE_COLUMNS` and pairs (by what they are far apart); None
+        where that was not tested."""
+        return self.run.read_table(INTERCHANGE) if self.run.has(INTERCHANGE) else None
+
+    def mediation(self) -> pd.DataFrame | None:
+        """What goes through a direction further up, `steering.MEDIATION_COLUMNS` and auroc (of a probe, on test
+        questions); None where that was not tested."""
+        return self.run.read_table(MEDIATION) if self.run.has(MEDIATION) else None
 
     def write_reasoned(self, found: ReasonedComparison, judgement: Judgement | None) -> None:
         """Write what the written answers say."""

@@ -4,6 +4,7 @@ An answer is 1.0 (yes), 0.0 (no) or nan. The subject says yes where its margin i
 and no tokens is too small (`onedial.asking.is_read`) its answer was not read and is nan, at every magnitude alike.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,3 +186,17 @@ def _splits_of(sweep: pd.DataFrame, splits: pd.Series | None) -> pd.Series:
     if unknown:
         raise InputError(f"unknown split {sorted(map(str, unknown))[0]!r}; a split is one of {', '.join(SPLITS)}")
     return splits
+
+
+def wording_groups(wordings: Sequence[Sequence[str]], questions: pd.Index) -> np.ndarray | None:
+    """Of each question, the number of what it is a wording of; None where each is its own.
+
+    Args:
+        wordings: the ids of questions that stand there in several wordings (`onedial.panels.wordings_of`).
+
+    >>> wording_groups([["a", "c"]], pd.Index(["a", "b", "c"])).tolist()
+    [0, 1, 0]
+    """
+    first = {name: group[0] for group in wordings for name in group}
+    groups = np.unique([first.get(name, name) for name in questions.astype(str)], return_inverse=True)[1]
+    return groups if len(np.unique(groups)) < len(groups) else None

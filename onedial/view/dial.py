@@ -60,6 +60,13 @@ class Turned:
         answers = pd.DataFrame(self.grid.answers[self.grid.rows(TEST)])
         return list(zip(self.grid.magnitudes.tolist(), answers.mean().tolist(), strict=True))
 
+    def three(self) -> list[float]:
+        """No steering, between the magnitudes towards no and towards yes whose yes rate is nearest to .1 and to .9."""
+        known = [(magnitude, rate) for magnitude, rate in self.rates if not math.isnan(rate)]
+        sides = [(0.1, [each for each in known if each[0] < 0]), (0.9, [each for each in known if each[0] > 0])]
+        low_and_high = [min(side, key=lambda each: abs(each[1] - rate))[0] for rate, side in sides if side]
+        return sorted([0.0, *low_and_high])
+
     def setting_of(self, wanted: str) -> int:
         """Place of the swept magnitude that is nearest to one in an address; the unsteered one where there is none.
 
@@ -130,16 +137,23 @@ class Turned:
         columns |= {name: self._about[name].to_numpy() for name in known}
         return pd.DataFrame(columns | {"split": grid.splits, "id": self._ids.to_numpy(object)})
 
+    def known(self, question: str) -> str:
+        """The id of a question, which is one of the run's.
+
+        Raises:
+            InputError: no such question.
+        """
+        if question not in self._ids:
+            raise InputError(f"the run asks no question {question!r}; the dial's page lists them")
+        return question
+
     def one_question(self, question: str) -> tuple[str, pd.DataFrame, pd.DataFrame, Markup]:
         """A question's text, a row for each setting, a row for each target, and its margin as a drawing.
 
         Raises:
             InputError: no such question.
         """
-        grid = self.grid
-        if question not in self._ids:
-            raise InputError(f"the run asks no question {question!r}; the dial's page lists them")
-        row = list(self._ids).index(question)
+        grid, row = self.grid, list(self._ids).index(self.known(question))
         columns = {"magnitude": grid.magnitudes, "answer": _spoken(grid.answers[row])}
         settings = pd.DataFrame(columns | {"margin": grid.margins[row], "mass": grid.masses[row]})
         if self._texts is not None:

@@ -1,6 +1,6 @@
 """The viewer's pages as files that need no server: every view of every run, the dial at each of its magnitudes.
 
-What asks (filters, sorting, comparisons) is left out; every table is whole and lies beside its page as CSV.
+Tables are whole, are filtered and sorted by a script of the page, and lie beside it as CSV; comparisons are left out.
 """
 
 import re
@@ -55,7 +55,8 @@ class _Still(Viewer):
         if address == "/":
             return "index.html"
         path = urlsplit(address).path
-        ending = Path(path).suffix if path.endswith((".csv", ".js", ".html")) else ".html"
+        is_file = path.endswith((".csv", ".js", ".html")) or "/file/" in path
+        ending = Path(path).suffix if is_file else ".html"
         words = (
             re.sub(r"[^A-Za-z0-9.+-]+", "-", address.removeprefix("/run/").removesuffix(ending))
             .strip("-.")[:80]

@@ -11,24 +11,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from onedial.core import InputError, Run, read_table, refuse_links_outwards
+from onedial.core import InputError, Run, did_you_mean, refuse_links_outwards
 from onedial.show import captions_of, headline
 from onedial.verdict import SweepRun
-from onedial.view.progress import log_lines
+from onedial.view.progress import log_lines, present_stage
+from onedial.view.stored import as_table, is_table, stored_files
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
 STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
-"""Of a folder: what it found is there; a process is writing it; it was interrupted and continues with --resume; it is
-damaged, of another version, or holds a link that leads out; it is something else."""
+"""Of a folder: its program has done all of its work; a process is writing it; it was interrupted and continues with
+--resume; it is damaged, of another version, or holds a link that leads out; it is something else."""
 DEEPEST = 5
 """Folders within each other that are searched."""
 SWEEPS = ("steer_sweep", "judge_run")
-_WITH_REPORT = frozenset(
-    ["compare_runs", "dial_profile", "fit_factor", "multiverse", "score_confidence", "study_panel", "train_probes"]
-)
 _BESIDES = ("vectors", "figures", "wandb")
 """Folders of a run in which no run is searched."""
-_TABLES = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -64,27 +61,28 @@ class Seen:
         return self.run is not None and self.facts["program"] in SWEEPS
 
     @cached_property
-    def tables(self) -> dict[str, Path]:
-        """Name -> file of every table, and folder of every table that grows in parts."""
-        files = [file for file in sorted(self.path.glob("*")) if not file.name.startswith(".")]
-        return {
-            file.name: file
-            for file in files
-            if (file.is_file() and file.suffix in _TABLES) or (file.is_dir() and any(file.glob("part-*.parquet")))
-        }
+    def files(self) -> dict[str, Path]:
+        """Name -> whatever it stores; see `onedial.view.stored`."""
+        return stored_files(self.path)
 
     def table(self, name: str) -> pd.DataFrame:
-        """One of its tables.
+        """One of its files as a table.
 
         Raises:
-            InputError: there is none of this name, or it cannot be read.
+            InputError: there is none of this name, or it cannot be read as one.
         """
-        if name not in self.tables:
-            raise InputError(f"{self.key} has no table {name!r}; it has {', '.join(self.tables) or 'none'}")
-        path = self.tables[name]
-        if path.is_dir():
-            return pd.concat([read_table(part) for part in sorted(path.glob("part-*.parquet"))], ignore_index=True)
-        return read_table(path)
+        return as_table(self.file(name))
+
+    def file(self, name: str) -> Path:
+        """One of its files.
+
+        Raises:
+            InputError: there is none of this name.
+        """
+        if name not in self.files:
+            near = did_you_mean(name, list(self.files))
+            raise InputError(f"{self.key} stores no {name!r}{near}; the page of its files lists them")
+        return self.files[name]
 
     @cached_property
     def captions(self) -> dict[str, dict[str, str]]:
@@ -176,21 +174,27 @@ def look_at(path: Path, key: str) -> Seen:
 
 
 def _is_finished(run: Run, program: str) -> bool:
-    if program in SWEEPS:
+    if (mark := run.manifest.finished) is not None:
+        return bool(mark)
+    if program in SWEEPS:  # from here on runs of older versions, which kept no mark
         return SweepRun(run).is_finished
-    if program in _WITH_REPORT:
-        return run.has("report.html")
     stages = run.manifest.stages
-    return bool(stages) and bool(stages[-1]["completed"])
+    return run.has("report.html") or (bool(stages) and bool(stages[-1]["completed"]) and present_stage(run) is None)
 
 
 def _sentence(run: Run, program: str) -> str:
-    for name, entry in (("verdict.json", "sentence"), ("summary.json", "sentence"), ("summary.json", "verdict")):
-        if run.has(name) and isinstance(said := run.read_json(name).get(entry), str):
-            return headline(said)
-    if run.has("summary.json") and isinstance(said := run.read_json("summary.json").get("sentences"), list) and said:
-        return str(said[0])
-    return f"{program}: {len(run.manifest.stages)} stages done"
+    """What the program recorded as its sentence, in the manifest or beside its numbers; else what it stores."""
+    if isinstance(said := run.manifest.facts.get("sentence"), str):
+        return headline(said)
+    for name in ("verdict.json", "summary.json", "comparison.json"):
+        stored = run.read_json(name) if run.has(name) else {}
+        for said in (stored.get("sentence"), stored.get("verdict"), stored.get("sentences")):
+            if isinstance(said, str):
+                return headline(said)
+            if isinstance(said, list) and said:
+                return str(said[0])
+    n = sum(is_table(path) for path in stored_files(run.path).values())
+    return f"{program}: {n} tables, {len(captions_of(run))} figures"
 
 
 def _has_run_below(folder: Path) -> bool:

@@ -1,5 +1,6 @@
-"""The viewer as a server of the standard library: it has one reader, on this machine, and answers GET alone, for which
-`http.server` with a thread per request is enough. A framework would bring three packages for the forty lines below.
+"""The viewer as a server of the standard library: it has one reader, on this machine, and answers GET, and POST where a
+model may write (`onedial.view.desk`), for which `http.server` with a thread per request is enough. A framework would
+bring three packages for the sixty lines below.
 
 A page elsewhere may send a browser here under a name of its own (DNS rebinding); only requests that name this machine
 by a number, as localhost, or as it was told to be called are answered.
@@ -13,13 +14,16 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from onedial.core import InputError
 
 if TYPE_CHECKING:
-    from onedial.view.application import Viewer
+    from onedial.view.application import Answer, Viewer
+    from onedial.view.desk import Write
 
 PORT, TRIED = 7575, 20
+LONGEST_FORM = 10_000
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -28,10 +32,13 @@ _HEADERS = {
 }
 
 
-def serve(folder: Path, host: str, port: int | None, tell: Callable[[str], None]) -> None:
+def serve(
+    folder: Path, host: str, port: int | None, tell: Callable[[str], None], writer: "Callable[[], Write] | None" = None
+) -> None:
     """Answer until interrupted.
 
     Args:
+        writer: makes what has a model write on demand, for readers on this machine only.
         port: None for the first free one from `PORT` on. tell: is told the address, before anything is read.
 
     Raises:
@@ -41,10 +48,16 @@ def serve(folder: Path, host: str, port: int | None, tell: Callable[[str], None]
         shown = f"[{host}]" if ":" in host else host
         tell(f"{folder} at http://{shown}:{server.server_port}/ (Ctrl-C ends)")
         from onedial.view.application import Viewer
+        from onedial.view.desk import Desk
         from onedial.view.runs import RunFolder
 
-        server.viewer = Viewer(RunFolder(folder))
-        server.serve_forever()
+        desk = Desk(writer()) if writer is not None and is_loopback(host) else None
+        server.viewer = Viewer(RunFolder(folder), desk)
+        try:
+            server.serve_forever()
+        finally:
+            if desk is not None:
+                desk.close()
 
 
 def bound(host: str, port: int | None) -> "_Server":
@@ -76,6 +89,18 @@ def is_ours(host_header: str, host: str) -> bool:
     return True
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.0.7")]
+    [True, True, True, False, False]
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     viewer: "Viewer"
@@ -99,13 +124,40 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer with a page."""
-        if not is_ours(self.headers.get("Host", ""), self.server.host):
-            self.send_error(403, "this viewer answers to the address that it told, and to no other name")
+        if self._is_for_us():
+            with self.server.one_at_a_time:
+                answer = self.server.viewer.answer(self.path)
+            self._send(answer)
+
+    def do_POST(self) -> None:
+        """Take the one form that there is."""
+        length = self.headers.get("Content-Length", "")
+        if not self._is_for_us():
             return
+        if self.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+            self.send_error(403, "a form is taken from this viewer's own pages alone")
+            return
+        if not length.isascii() or not length.isdigit() or int(length[:9]) > LONGEST_FORM:
+            self.send_error(413, f"a form of at most {LONGEST_FORM} bytes is taken")
+            return
+        form = self.rfile.read(int(length)).decode(errors="replace")
         with self.server.one_at_a_time:
-            answer = self.server.viewer.answer(self.path)
+            answer = self.server.viewer.take(self.path, form)
+        self._send(answer)
+
+    def _is_for_us(self) -> bool:
+        if is_ours(self.headers.get("Host", ""), self.server.host):
+            return True
+        self.send_error(403, "this viewer answers to the address that it told, and to no other name")
+        return False
+
+    def _send(self, answer: "Answer") -> None:
         self.send_response(answer.status)
         told = {"Content-Type": answer.kind, "Content-Length": str(len(answer.body))}
+        if answer.name:
+            told["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(answer.name, safe='')}"
+        if answer.to:
+            told["Location"] = answer.to
         for name, value in (told | _HEADERS | {"Content-Security-Policy": answer.policy}).items():
             self.send_header(name, value)
         self.end_headers()

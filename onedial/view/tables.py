@@ -68,7 +68,9 @@ class Shown:
 
     Attributes:
         columns: headings. rows: what names each row in an address ("" for nothing), and its cells as text.
-        numeric: whether a column holds numbers. n: rows that were kept, of n_all. page, n_pages: of them.
+        numeric: whether a column holds numbers.
+        exact: what each cell holds to its last digit, "" where it is missing and None where its text says all; None
+            where nobody asked for it. n: rows that were kept, of n_all. page, n_pages: of them.
     """
 
     columns: list[str]
@@ -79,24 +81,53 @@ class Shown:
     page: int
     n_pages: int
     asked: Asked
+    exact: list[list[str | None]] | None = None
 
 
-def shown(table: pd.DataFrame, asked: Asked, key: str = "", whole: bool = False) -> Shown:
+def shown(table: pd.DataFrame, asked: Asked, key: str = "", whole: bool = False, exact: bool = False) -> Shown:
     """The page of the table that is asked for; the last one where there are fewer.
 
     Args:
-        key: column that names a row in an address. whole: all rows on one page.
+        key: column that names a row in an address. whole: all rows on one page. exact: for a page that filters by
+            itself: with what each cell holds, and every column apart.
     """
     kept = asked.rows_of(table)
     size = max(len(kept), 1) if whole else PAGE
     n_pages = max(math.ceil(len(kept) / size), 1)
     page = min(asked.page, n_pages)
     part = kept.iloc[(page - 1) * size : page * size]
-    columns = [str(name) for name in table.columns]
-    cells = [[cell(value) for value in row] for row in part.itertuples(index=False, name=None)]
+    names = [str(name) for name in table.columns]
+    ends = {} if exact else _ends(names)
+    kept_apart = [place for place in range(len(names)) if not any(place in each for each in ends.values())]
+    cells = [
+        [cell(row[place]) + _between(row, ends.get(place)) for place in kept_apart]
+        for row in part.itertuples(index=False, name=None)
+    ]
     keys = [str(value) for value in part[key]] if key else [""] * len(part)
-    numeric = [bool(pd.api.types.is_numeric_dtype(kind)) for kind in table.dtypes]
-    return Shown(columns, list(zip(keys, cells, strict=True)), numeric, len(kept), len(table), page, n_pages, asked)
+    columns = [names[place] for place in kept_apart]
+    numeric = [bool(pd.api.types.is_numeric_dtype(table.dtypes.iloc[place])) for place in kept_apart]
+    rows = list(zip(keys, cells, strict=True))
+    held = [[_held(value) for value in row] for row in part.itertuples(index=False, name=None)] if exact else None
+    return Shown(columns, rows, numeric, len(kept), len(table), page, n_pages, asked, held)
+
+
+def _ends(names: list[str]) -> dict[int, tuple[int, int]]:
+    """Place of a column -> those of the ends of its interval, which are shown in its cells: NAME_low and NAME_high, or
+    low and high right after it."""
+    at = {name: place for place, name in enumerate(names)}
+    ends = {
+        place: (at[f"{name}_low"], at[f"{name}_high"])
+        for name, place in at.items()
+        if f"{name}_low" in at and f"{name}_high" in at
+    }
+    low = at.get("low", 0)
+    return ends | ({low - 1: (low, low + 1)} if low and at.get("high") == low + 1 and low - 1 not in ends else {})
+
+
+def _between(row: tuple[Any, ...], ends: tuple[int, int] | None) -> str:
+    if ends is None or any(_is_missing(row[end]) for end in ends):
+        return ""
+    return f" [{cell(row[ends[0]])}, {cell(row[ends[1]])}]"
 
 
 def cell(value: Any) -> str:
@@ -116,6 +147,16 @@ def as_csv(table: pd.DataFrame) -> bytes:
         file = Path(folder) / "table.csv"
         write_csv(file, table)
         return file.read_bytes()
+
+
+def _held(value: Any) -> str | None:
+    if _is_missing(value):
+        return ""
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        return repr(float(value)).replace("inf", "Infinity")
+    return None
 
 
 def _is_missing(value: Any) -> bool:

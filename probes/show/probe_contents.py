@@ -1,13 +1,13 @@
 """The tables of a probing run, each read once, for the sections of its report."""
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
 from typing import Any
 
 import pandas as pd
 
 from onedial.core import Manifest, Run
-from onedial.show import page
+from onedial.show import Section, page
 
 
 class ProbeContents:
@@ -38,3 +38,25 @@ class ProbeContents:
         """A block with those of these figures that were drawn; no block where none was."""
         chosen = {name: self.captions[name] for name in names if name in self.captions}
         return [page.figures(self.run.path / "figures", chosen)] if chosen else []
+
+
+Make = Callable[[ProbeContents], Section | None]
+
+
+def of_table(name: str) -> Callable[[Callable[[ProbeContents, pd.DataFrame], Section | None]], Make]:
+    """Decorator: a section that NAME.csv makes, and that is left out where the run holds no such table."""
+
+    def given(section: Callable[[ProbeContents, pd.DataFrame], Section | None]) -> Make:
+        @wraps(section)
+        def made(contents: ProbeContents) -> Section | None:
+            table = contents.table(name)
+            return None if table is None else section(contents, table)
+
+        return made
+
+    return given
+
+
+def balance(table: pd.DataFrame) -> pd.Series:
+    """How many questions carry a label of 1, and how many of 0."""
+    return table["n_positive"].map("{:.0f}".format) + " : " + (table["n"] - table["n_positive"]).map("{:.0f}".format)

@@ -5,47 +5,122 @@ Same signature as in `probes.show.probe_sections`, which lists them.
 
 import pandas as pd
 
-from onedial.show import NOTHING, Section, TableRow, interval, number, p_value, page
-from probes.show.probe_contents import ProbeContents
+from onedial.show import Column, Section, count, digits, p_value, page
+from probes.show.probe_contents import ProbeContents, balance, of_table
+
+_SIGNED = digits(2, signed=True)
+_ENDS = ("low", "high")
+_AUROC = Column("auroc", "AUROC", digits(2), _ENDS)
+FACTS = (
+    Column("layer", form=count),
+    _AUROC,
+    Column("text", "words", digits(2)),
+    Column("shuffled", form=digits(2)),
+    Column("balance", "1 : 0"),
+    Column("n_unknown", "unknown", count),
+)
+STATEMENTS = (
+    _AUROC,
+    Column("p_reads", "p, reads", p_value),
+    Column("as_it_stands", form=digits(2)),
+    Column("negated", form=digits(2)),
+    Column("nonsense", "with nonsense", digits(2)),
+    Column("hurt", form=_SIGNED, ends=("hurt_low", "hurt_high")),
+    Column("polar_gap", form=digits(2)),
+    Column("contradiction", form=digits(2)),
+    Column("opposite", form=digits(2)),
+)
+DIRECTIONS = (
+    Column("cosine", form=_SIGNED, ends=_ENDS),
+    Column("", "null", _SIGNED, ("null_low", "null_high")),
+    Column("p", form=p_value),
+    Column("reliability", "halves, first", digits(2)),
+    Column("other_reliability", "halves, second", digits(2)),
+    Column("cosine_corrected", "corrected", _SIGNED),
+    Column("correlation", form=_SIGNED),
+    Column("", "null", _SIGNED, ("correlation_null_low", "correlation_null_high")),
+)
+TRANSFER = (
+    _AUROC,
+    Column("", "null", digits(2), ("null_low", "null_high")),
+    Column("p", form=p_value),
+    Column("n", form=count),
+)
+ERASURE = (
+    Column("before", form=digits(2)),
+    Column("after", form=digits(2), ends=("after_low", "after_high")),
+    Column("lost", form=_SIGNED, ends=("lost_low", "lost_high")),
+    Column("lost_by_shuffled", "lost to a shuffled copy", _SIGNED),
+)
+ANGLES = (
+    Column("n_labels", "targets", count),
+    Column("angle", form=count),
+    Column("degrees", form=count),
+    Column("null_low", "null, 5%", count),
+    Column("p", form=p_value),
+)
+EFFECTS = (
+    Column("auroc", "AUROC", digits(2)),
+    Column("effect", form=_SIGNED, ends=_ENDS),
+    Column("p", form=p_value),
+    Column("p_covariance", "p, covariance", p_value),
+    Column("cosine_with_own", "cosine", _SIGNED),
+    Column("n", form=count),
+    Column("n_unread", "unread", count),
+)
+PATCHES = (
+    Column("margin", "margin of the receivers", _SIGNED),
+    Column("donor_margin", "of the donors", _SIGNED),
+    Column("half", "half recovered from layer", count),
+    Column("n", "pairs", count),
+)
+REPLACEMENT = (
+    Column("kappa", form=digits(2), ends=_ENDS),
+    Column("agreement", form=digits(2), ends=("agreement_low", "agreement_high")),
+    Column("over_text", "kappa over text", _SIGNED, ("over_text_low", "over_text_high")),
+    Column("n_targets", "targets", count),
+    Column("n_missing", "missing answers", count),
+)
+WRITING = (
+    Column("auroc", "AUROC of the verdict, first tenth", digits(2), ("auroc_low", "auroc_high")),
+    Column("last", "last tenth", digits(2), ("last_low", "last_high")),
+    Column("far", form=digits(2)),
+)
+DISTANCE = (
+    Column("auroc", "all", digits(2)),
+    Column("near", "nearer half", digits(2), ("near_low", "near_high")),
+    Column("far", "farther half", digits(2), ("far_low", "far_high")),
+    Column("gap", "nearer minus farther", _SIGNED, ("gap_low", "gap_high")),
+)
+ELSEWHERE = (
+    Column("at_home", form=digits(2)),
+    Column("elsewhere", form=digits(2), ends=("elsewhere_low", "elsewhere_high")),
+    Column("recentred", form=digits(2)),
+    Column("far", form=digits(2)),
+    Column("n", form=count),
+)
+TOKENS = (Column("raised"), Column("lowered"))
+DIRECT = (Column("direct", form=_SIGNED), Column("whole", form=_SIGNED))
 
 
-def facts(contents: ProbeContents) -> Section | None:
+@of_table("chosen_facts")
+def facts(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """The truth of unrelated facts, at its best layer."""
-    table = contents.table("chosen_facts")
-    if table is None:
-        return None
     words = (
         "Facts that have nothing to do with ability, half of them true, put to the subject as plain yes/no questions. "
         "They tell reading of ability apart from reading of truth, and from a lean towards yes. Facts come in pairs of "
         "nearly the same words of which one is true, both in one topic, so that words alone lie below .5 where they "
         "learn a pair's words."
     )
-    columns = ("layer", "AUROC", "words", "shuffled", "1 : 0", "unknown")
-    lines = [
-        TableRow(
-            str(row["label"]),
-            [
-                f"{row['layer']:.0f}",
-                f"{number(row['auroc'], 2)} {interval(row['low'], row['high'], 2)}",
-                number(row["text"], 2),
-                number(row["shuffled"], 2),
-                f"{row['n_positive']:.0f} : {row['n'] - row['n_positive']:.0f}",
-                f"{row['n_unknown']:.0f}",
-            ],
-        )
-        for _, row in table.iterrows()
-    ]
+    rows = table.assign(balance=balance(table)).set_index("label")
     return Section(
-        "Facts that have nothing to do with ability",
-        [page.text(words), page.written_table("Facts", "label", columns, lines)],
+        "Facts that have nothing to do with ability", [page.text(words), page.table("Facts", "label", FACTS, rows)]
     )
 
 
-def without_labels(contents: ProbeContents) -> Section | None:
+@of_table("statements")
+def without_labels(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Truth of statements and their negations, found without labels."""
-    table = contents.table("statements")
-    if table is None:
-        return None
     words = (
         f"The same facts as {table['n'].max():.0f} statements, as they stand and negated, each answered by yes and by "
         "no. CCS and CRC look for a direction along which the two answers contradict each other, without labels; the "
@@ -57,74 +132,33 @@ def without_labels(contents: ProbeContents) -> Section | None:
         "where yes to a statement is read as no to its negation; contradiction: 0 where never both are affirmed, .5 "
         "where every probability is .5; opposite: share of pairs that lean to opposite sides."
     )
-    columns = (
-        "AUROC",
-        "p, reads",
-        "as it stands",
-        "negated",
-        "with nonsense",
-        "hurt",
-        "polar gap",
-        "contradiction",
-        "opposite",
-    )
-    lines = []
+    rows = []
     for (layer, method), pair in table.groupby(["layer", "method"], sort=False):
         own, control = (pair[pair["marker"] == marker].iloc[0] for marker in ("negation", "nonsense"))
-        lines.append(
-            TableRow(
-                f"L{layer}, {method}",
-                [
-                    f"{number(own['auroc'], 2)} {interval(own['low'], own['high'], 2)}",
-                    p_value(own["p_reads"]) if "p_reads" in own else NOTHING,
-                    number(own["as_it_stands"], 2),
-                    number(own["negated"], 2),
-                    number(control["auroc"], 2),
-                    f"{number(own['hurt'], 2, signed=True)} "
-                    f"{interval(own['hurt_low'], own['hurt_high'], 2, signed=True)}",
-                    number(own["polar_gap"], 2),
-                    number(own["contradiction"], 2),
-                    number(own["opposite"], 2),
-                ],
-                faint=method == "random",
-            )
-        )
-    blocks = [page.text(words), page.written_table("Statements", "layer, method", columns, lines)]
-    return Section("Truth without labels", blocks + contents.figures("without_labels", "distraction"))
+        rows.append((f"L{layer}, {method}", {**own, "nonsense": control["auroc"]}))
+    shown = page.table(
+        "Statements", "layer, method", STATEMENTS, rows, faint=lambda row: bool(row["method"] == "random")
+    )
+    return Section(
+        "Truth without labels", [page.text(words), shown, *contents.figures("without_labels", "distraction")]
+    )
 
 
-def same_direction(contents: ProbeContents) -> Section | None:
+@of_table("directions")
+def same_direction(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Cosines, cross-evaluation, transfer to the facts."""
-    table = contents.table("directions")
-    if table is None:
-        return None
     words = (
         f"All at layer {_layer(table)}. Cosines of probes lie off 0 by themselves where they are fitted to the same "
         "questions: the null is the cosine with directions of labels shuffled within topics; the interval beside the "
         "cosine leaves out topics one at a time. halves: cosine of a "
-        "label's own directions from two halves of the topics, the first label's and the second's; where these are "
+        "label's own directions from two halves of the topics, of the first label and of the second; where these are "
         "small, a small cosine means noise and not another direction, and the corrected cosine (cosine over the root "
         "of their product) is rough. correlation: of the two readings over questions."
     )
-    columns = ("cosine", "null", "p", "halves", "corrected", "correlation", "null")
-    lines = [
-        TableRow(
-            f"{row['label']} – {row['other']}, {str(row['method']).replace('_', ' ')}",
-            [
-                f"{number(row['cosine'], 2, signed=True)} {interval(row['low'], row['high'], 2, signed=True)}",
-                interval(row["null_low"], row["null_high"], 2, signed=True),
-                p_value(row["p"]),
-                f"{number(row['reliability'], 2)}, {number(row['other_reliability'], 2)}",
-                number(row["cosine_corrected"], 2, signed=True),
-                number(row["correlation"], 2, signed=True),
-                interval(row["correlation_null_low"], row["correlation_null_high"], 2, signed=True),
-            ],
-        )
-        for _, row in table.iterrows()
-    ]
+    pairs = table["label"] + " – " + table["other"] + ", " + table["method"].str.replace("_", " ")
     blocks = [
         page.text(words),
-        page.written_table("Directions", "labels", columns, lines),
+        page.table("Directions", "labels", DIRECTIONS, table.set_index(pairs)),
         *contents.figures("cross_map"),
     ]
     transfer = contents.table("transfer")
@@ -135,86 +169,45 @@ def same_direction(contents: ProbeContents) -> Section | None:
                 "probes of the same questions fitted to shuffled labels; the interval is over the topics of the set "
                 "that is read."
             ),
-            page.written_table(
+            page.table(
                 "Transfer",
                 "probe, read on",
-                ("AUROC", "null", "p", "n"),
-                [
-                    TableRow(
-                        f"{row['probe']}, {row['label']}",
-                        [
-                            f"{number(row['auroc'], 2)} {interval(row['low'], row['high'], 2)}",
-                            interval(row["null_low"], row["null_high"], 2),
-                            p_value(row["p"]),
-                            f"{row['n']:.0f}",
-                        ],
-                    )
-                    for _, row in transfer.iterrows()
-                ],
+                TRANSFER,
+                transfer.set_index(transfer["probe"] + ", " + transfer["label"]),
             ),
         ]
     return Section("Is it the same direction?", blocks)
 
 
-def erasure(contents: ProbeContents) -> Section | None:
+@of_table("erasure")
+def erasure(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """What goes when one label is taken out."""
-    table = contents.table("erasure")
-    if table is None:
-        return None
     words = (
         f"At layer {_layer(table)} one label is taken out of the activations (LEACE: the smallest change after which "
         "no linear probe of the training questions reads it), and the others are read again. The label itself then "
         "reads at .5 by construction. What else is lost shared its direction, or goes with it over questions; the last "
         "column is what is lost when a shuffled copy of the label is erased."
     )
-    columns = ("before", "after", "lost", "lost to a shuffled copy")
-    lines = [
-        TableRow(
-            f"without {row['erased']}: {row['label']}",
-            [
-                number(row["before"], 2),
-                f"{number(row['after'], 2)} {interval(row['after_low'], row['after_high'], 2)}",
-                f"{number(row['lost'], 2, signed=True)} {interval(row['lost_low'], row['lost_high'], 2, signed=True)}",
-                number(row["lost_by_shuffled"], 2, signed=True),
-            ],
-            faint=row["erased"] == row["label"],
-        )
-        for _, row in table.iterrows()
-    ]
-    return Section(
-        "What goes when one is erased", [page.text(words), page.written_table("Erasure", "label", columns, lines)]
-    )
+    rows = table.set_index("without " + table["erased"] + ": " + table["label"])
+    shown = page.table("Erasure", "label", ERASURE, rows, faint=lambda row: bool(row["erased"] == row["label"]))
+    return Section("What goes when one is erased", [page.text(words), shown])
 
 
-def angles(contents: ProbeContents) -> Section | None:
+@of_table("angles")
+def angles(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Principal angles between the targets' directions and the main ones."""
-    table = contents.table("angles")
-    if table is None:
-        return None
     words = (
         "Principal angles between the span of the main labels' directions and the span of each base model's targets', "
         "smallest first. The null is the 5% point of the angle with the targets' labels shuffled within topics: a "
         "smaller angle shares more than chance at this covariance gives."
     )
-    columns = ("targets", "angle", "degrees", "null, 5%", "p")
-    lines = [
-        TableRow(
-            str(row["group"]),
-            [f"{row['n_labels']:.0f}", f"{row['angle']:.0f}", number(row["degrees"], 0), number(row["null_low"], 0),
-             p_value(row["p"])],
-        )
-        for _, row in table.iterrows()
-    ]  # fmt: skip
-    return Section(
-        "Subspaces", [page.text(words), page.written_table("Angles", "base model", columns, lines)], folded=True
-    )
+    shown = page.table("Angles", "base model", ANGLES, table.set_index("group"))
+    return Section("Subspaces", [page.text(words), shown], folded=True)
 
 
-def used(contents: ProbeContents) -> Section | None:
+@of_table("effects")
+def used(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Effect of each direction against its reading."""
-    table = contents.table("effects")
-    if table is None:
-        return None
     own = table[table["kind"] == "probe"]
     words = (
         f"Each direction of layer {_layer(table)} is added to the stream at the answer position, "
@@ -223,28 +216,9 @@ def used(contents: ProbeContents) -> Section | None:
         "directions with at least such an effect, drawn evenly, and with the covariance of the streams. cosine: with "
         "the difference of means of the first label, the direction that steering would add."
     )
-    columns = ("AUROC", "effect", "p", "p, covariance", "cosine", "n", "unread")
-    lines = [
-        TableRow(
-            f"{row['label']}, {str(row['method']).replace('_', ' ')}",
-            [
-                number(row["auroc"], 2),
-                f"{number(row['effect'], 2, signed=True)} {interval(row['low'], row['high'], 2, signed=True)}",
-                p_value(row["p"]),
-                p_value(row["p_covariance"]),
-                number(row["cosine_with_own"], 2, signed=True),
-                f"{row['n']:.0f}",
-                f"{row['n_unread']:.0f}",
-            ],
-        )
-        for _, row in own.iterrows()
-    ]
-    blocks = [
-        page.text(words),
-        page.written_table("Effects", "direction", columns, lines),
-        *contents.figures("reading_and_use"),
-    ]
-    return Section("Is what reads also used?", blocks)
+    rows = own.set_index(own["label"] + ", " + own["method"].str.replace("_", " "))
+    shown = page.table("Effects", "direction", EFFECTS, rows)
+    return Section("Is what reads also used?", [page.text(words), shown, *contents.figures("reading_and_use")])
 
 
 def where(contents: ProbeContents) -> Section | None:
@@ -258,31 +232,14 @@ def where(contents: ProbeContents) -> Section | None:
         "hardest, and the other way round. recovered: the share of the way from the receiver's margin to the donor's; "
         "where most of it is reached, what decides between the two has come to the last token."
     )
-    lines = []
-    for kind, own in table.groupby("kind", sort=False):
-        half = own[own["recovered"] >= 0.5]
-        lines.append(
-            TableRow(
-                str(kind),
-                [
-                    number(own["margin"].iloc[0], 2, signed=True),
-                    number(own["donor_margin"].iloc[0], 2, signed=True),
-                    f"{half['layer'].iloc[0]:.0f}" if len(half) else NOTHING,
-                    f"{own['n'].iloc[0]:.0f}",
-                ],
-            )
-        )
-    columns = ("margin of the receivers", "of the donors", "half recovered from layer", "pairs")
-    return Section(
-        "Where in the prompt?", [*blocks, page.text(words), page.written_table("Patches", "kind", columns, lines)]
-    )
+    rows = table.groupby("kind", sort=False)[["margin", "donor_margin", "n"]].first()
+    rows["half"] = table[table["recovered"] >= 0.5].groupby("kind", sort=False)["layer"].first()
+    return Section("Where in the prompt?", [*blocks, page.text(words), page.table("Patches", "kind", PATCHES, rows)])
 
 
-def replacement(contents: ProbeContents) -> Section | None:
+@of_table("replacement")
+def replacement(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """The words alone in the place of a dial."""
-    table = contents.table("replacement")
-    if table is None:
-        return None
     words = (
         "If targets share one difficulty and only draw the line elsewhere, then words that tell difficulty and one "
         "threshold per target do what a dial does. The text is trained on the difficulty that the other base models "
@@ -292,31 +249,19 @@ def replacement(contents: ProbeContents) -> Section | None:
         "difficulty needs other models' answers to the very question and replaces nothing: a perfect reader of "
         "difficulty would do as well."
     )
-    columns = ("kappa", "agreement", "kappa over text", "targets", "missing answers")
-    lines = [
-        TableRow(
-            str(row["order"]),
-            [
-                f"{number(row['kappa'], 2)} {interval(row['low'], row['high'], 2)}",
-                f"{number(row['agreement'], 2)} {interval(row['agreement_low'], row['agreement_high'], 2)}",
-                f"{number(row['over_text'], 2, signed=True)} "
-                f"{interval(row['over_text_low'], row['over_text_high'], 2, signed=True)}",
-                f"{row['n_targets']:.0f}",
-                f"{row['n_missing']:.0f}",
-            ],
-            faint=row["order"] in ("majority", "shared difficulty"),
-        )
-        for _, row in table.iterrows()
-    ]
-    blocks = [page.text(words), page.written_table("Replacement", "order of the questions", columns, lines)]
-    return Section("Would the words do?", blocks + contents.figures("replacement"))
+    shown = page.table(
+        "Replacement",
+        "order of the questions",
+        REPLACEMENT,
+        table.set_index("order", drop=False),
+        faint=lambda row: row["order"] in ("majority", "shared difficulty"),
+    )
+    return Section("Would the words do?", [page.text(words), shown, *contents.figures("replacement")])
 
 
-def writing(contents: ProbeContents) -> Section | None:
+@of_table("writing")
+def writing(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Readings while the model reasons."""
-    table = contents.table("writing")
-    if table is None:
-        return None
     counts = table.groupby("verdict")["n"].max()
     said = ", ".join(f"{name} {n:.0f}" for name, n in counts.items()) or "none"
     words = (
@@ -328,50 +273,23 @@ def writing(contents: ProbeContents) -> Section | None:
         if len(table)
         else "The model wrote nothing that could be read."
     )
-    lines = []
-    for label, own in table.groupby("label", sort=False):
-        ends = own.sort_values("progress")
-        first, last = (ends[ends["progress"] == at].iloc[0] for at in (ends["progress"].min(), ends["progress"].max()))
-        lines.append(
-            TableRow(
-                str(label),
-                [
-                    *(
-                        f"{number(each['auroc'], 2)} {interval(each['auroc_low'], each['auroc_high'], 2)}"
-                        for each in (first, last)
-                    ),
-                    number(own["far"].mean(), 2),
-                ],
-            )
-        )
-    columns = ("AUROC of the verdict, first tenth", "last tenth", "far")
-    shown = page.written_table("Writing", "label", columns, lines)
+    ends = table.sort_values("progress").groupby("label", sort=False)
+    last = ends[["auroc", "auroc_low", "auroc_high"]].last()
+    rows = ends[["auroc", "auroc_low", "auroc_high"]].first().assign(far=ends["far"].mean())
+    rows[["last", "last_low", "last_high"]] = last
+    shown = page.table("Writing", "label", WRITING, rows)
     return Section("While it writes", [page.text(words), shown, *contents.figures("writing", "writing_one")])
 
 
-def elsewhere(contents: ProbeContents) -> Section | None:
+@of_table("distance")
+def elsewhere(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Far from the training questions: distance, other questions, another checkpoint."""
-    table = contents.table("distance")
-    if table is None:
-        return None
-    columns = ("all", "nearer half", "farther half", "nearer minus farther")
-    lines = [
-        TableRow(
-            str(row["label"]),
-            [
-                number(row["auroc"], 2),
-                *(f"{number(row[n], 2)} {interval(row[f'{n}_low'], row[f'{n}_high'], 2)}" for n in ("near", "far")),
-                f"{number(row['gap'], 2, signed=True)} {interval(row['gap_low'], row['gap_high'], 2, signed=True)}",
-            ],
-        )
-        for _, row in table.iterrows()
-    ]
     blocks = [
         page.text(
             f"Layer {_layer(table)}. Each question's distance from the training questions of the other topics: are "
             "probes worth less on the farther half?"
         ),
-        page.written_table("Distance", "label", columns, lines),
+        page.table("Distance", "label", DISTANCE, table.set_index("label")),
     ]
     readings = contents.table("readings")
     if readings is not None:
@@ -384,26 +302,13 @@ def elsewhere(contents: ProbeContents) -> Section | None:
         )
     other = contents.table("elsewhere")
     if other is not None:
-        lines = [
-            TableRow(
-                str(row["label"]),
-                [
-                    number(row["at_home"], 2),
-                    f"{number(row['elsewhere'], 2)} {interval(row['elsewhere_low'], row['elsewhere_high'], 2)}",
-                    number(row["recentred"], 2),
-                    number(row["far"], 2),
-                    f"{row['n']:.0f}",
-                ],
-            )
-            for _, row in other.iterrows()
-        ]
         blocks += [
             page.text(
                 f"The probes on the same layer of {other['model'].iloc[0]}, topics held out on both sides; its own "
                 "answers are its own labels there. recentred: each checkpoint's mean is taken off first. far: share "
                 "of its questions on which the reader would abstain."
             ),
-            page.written_table("Elsewhere", "label", ("at home", "elsewhere", "recentred", "far", "n"), lines),
+            page.table("Elsewhere", "label", ELSEWHERE, other.set_index("label")),
         ]
     return Section("Far from home", blocks)
 
@@ -413,47 +318,34 @@ def lens(contents: ProbeContents) -> Section | None:
     blocks = contents.figures("lens_curves")
     tokens = contents.table("tokens")
     if tokens is not None:
-        lines = [TableRow(str(row["label"]), [str(row["raised"]), str(row["lowered"])]) for _, row in tokens.iterrows()]
         blocks += [
             page.text(
                 f"Tokens whose logits the directions of layer {_layer(tokens)} raise and lower most, if they went "
                 "straight to the unembedding."
             ),
-            page.written_table("Tokens", "direction", ("raised", "lowered"), lines),
+            page.table("Tokens", "direction", TOKENS, tokens.set_index("label")),
         ]
     direct = contents.table("direct")
     if direct is not None:
         effects = contents.table("effects")
-        whole: dict[str, float] = {}
+        rows = direct.set_index("label")
         if effects is not None:
             own = effects[effects["method"] == effects["method"].iloc[0]].drop_duplicates("label")
-            whole = dict(zip(own["label"], own["effect"], strict=True))
-        lines = [
-            TableRow(
-                str(row["label"]),
-                [
-                    number(row["direct"], 2, signed=True),
-                    number(whole.get(str(row["label"]), float("nan")), 2, signed=True),
-                ],
-            )
-            for _, row in direct.iterrows()
-        ]
+            rows["whole"] = own.set_index("label")["effect"]
         blocks += [
             page.text(
                 "Direct: what a push along the direction does to the margin by the unembedding alone, per residual "
                 "norm. Beside it the whole effect of a push; what lies between is made by the layers above."
             ),
-            page.written_table("Direct effects", "direction", ("direct", "whole"), lines),
+            page.table("Direct effects", "direction", DIRECT, rows),
         ]
     each = contents.table("tokens_by_layer")
     if each is not None:
-        lines = [
-            TableRow(f"{row['label']}, L{row['layer']:.0f}", [str(row["raised"]), str(row["lowered"])])
-            for _, row in each.sort_values(["label", "layer"], kind="stable").iterrows()
-        ]
+        each = each.sort_values(["label", "layer"], kind="stable")
+        rows = each.set_index(each["label"] + each["layer"].map(", L{:.0f}".format))
         blocks += [
             page.text("The same for the probes of other layers, each through the unembedding."),
-            page.written_table("Tokens by layer", "direction", ("raised", "lowered"), lines),
+            page.table("Tokens by layer", "direction", TOKENS, rows),
         ]
     return Section("What each layer would answer", blocks) if blocks else None
 

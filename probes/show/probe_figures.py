@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from onedial.show import (
     COLOURS,
@@ -20,8 +19,13 @@ from onedial.show import (
     INK,
     PAPER,
     Drawing,
+    band,
+    entry,
     family_styles,
+    legend_below,
     new_figure,
+    reach,
+    rule,
     set_title,
     shortened_apart,
     styled,
@@ -85,28 +89,24 @@ def layer_curves(table: pd.DataFrame, main: Sequence[str], method: str = "logist
     for axes, label in zip(panels, labels, strict=False):
         curve = own[own["label"] == label].sort_values("layer")
         x = curve["layer"].to_numpy(dtype=float)
-        axes.fill_between(
-            x, curve["low"].to_numpy(float), curve["high"].to_numpy(float), color=COLOURS[0], alpha=0.18, linewidth=0
-        )
+        band(axes, x, (curve["low"], curve["high"]), COLOURS[0], 0.18)
         axes.plot(x, curve["auroc"], color=COLOURS[0])
         axes.plot(x, curve["text"], color=COLOURS[1], linestyle="--")
         axes.plot(x, curve["shuffled"], color=FAINT, linewidth=1.0)
         axes.plot(x, curve["control"], color=COLOURS[2], linestyle=":", linewidth=1.2)
-        axes.axhline(0.5, color=INK, linewidth=0.7)
-        last = curve.iloc[0]
-        set_title(
-            axes, label, f"{last['n_positive']:.0f} of {last['n']:.0f} questions; {last['n_unknown']:.0f} unknown"
-        )
+        rule(axes, 0.5)
+        n = curve.iloc[0]
+        set_title(axes, label, f"{n['n_positive']:.0f} of {n['n']:.0f} questions; {n['n_unknown']:.0f} unknown")
         axes.set_ylabel("AUROC")
     panels[-1].set_xlabel("layer")
     panels[-1].set_ylim(max(0.0, min(0.4, float(lowest))), 1.01)
     handles = [
-        Line2D([], [], color=COLOURS[0], label="probe, 95% over topics"),
-        Line2D([], [], color=COLOURS[1], linestyle="--", label="words alone"),
-        Line2D([], [], color=FAINT, linewidth=1.0, label="shuffled within topics"),
-        Line2D([], [], color=COLOURS[2], linestyle=":", label="control: opening word"),
+        entry("probe, 95% over topics", COLOURS[0]),
+        entry("words alone", COLOURS[1], linestyle="--"),
+        entry("shuffled within topics", FAINT, linewidth=1.0),
+        entry("control: opening word", COLOURS[2], linestyle=":"),
     ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=2)
+    legend_below(figure, handles)
     caption = (
         "How well a linear probe reads each label on topics that it has not seen. Held against it: the words alone; "
         "the label shuffled within topics, which leaves what a topic's average says; and a coin for each opening word, "
@@ -174,40 +174,31 @@ def reading_and_use(table: pd.DataFrame) -> Drawing:
     if "covariance" in furthest:
         for side in (-1, 1):
             axes.axhline(side * furthest["covariance"], color=FAINT, linewidth=1.0, linestyle=":")
-    axes.axhline(0, color=INK, linewidth=0.7)
+    rule(axes, 0)
     axes.axvline(0.5, color=INK, linewidth=0.7)
     labels = list(dict.fromkeys(own["label"]))
     styles = family_styles(labels)
     methods = list(dict.fromkeys(own["method"]))
     for _, row in own.iterrows():
         colour, marker = styles[str(row["label"])]
-        effect, low, high = (float(row[name]) for name in ("effect", "low", "high"))
+        face = colour if row["method"] == methods[0] else PAPER
+        effect, ends = reach(row, "effect", "low", "high")
         axes.errorbar(
-            float(row["auroc"]),
-            effect,
-            [[effect - low], [high - effect]],
-            fmt=marker,
-            color=colour,
-            markersize=6,
-            elinewidth=1,
-            markerfacecolor=colour if row["method"] == methods[0] else PAPER,
+            row["auroc"], effect, ends, fmt=marker, color=colour, markersize=6, elinewidth=1, markerfacecolor=face
         )
     axes.set_xlabel("AUROC of the reading on held-out topics")
     axes.set_ylabel("effect on the margin, per residual norm")
     handles = [
-        Line2D([], [], color=styles[label][0], marker=styles[label][1], linestyle="", label=name)
+        entry(name, styles[label][0], marker=styles[label][1], linestyle="")
         for label, name in zip(labels, shortened_apart(labels, 26), strict=True)
     ]
     handles += [
-        Line2D(
-            [], [], color=INK, marker="o", linestyle="", markerfacecolor=INK if at == 0 else PAPER,
-            label=method.replace("_", " "),
-        )
+        entry(method.replace("_", " "), INK, marker="o", linestyle="", markerfacecolor=PAPER if at else INK)
         for at, method in enumerate(methods)
-    ]  # fmt: skip
-    handles.append(Line2D([], [], color=FAINT, linewidth=6, alpha=0.3, label="random directions"))
-    handles.append(Line2D([], [], color=FAINT, linewidth=1.0, linestyle=":", label="random, streams' covariance"))
-    figure.legend(handles=handles, loc="outside lower left", ncols=2)
+    ]
+    handles.append(entry("random directions", FAINT, linewidth=6, alpha=0.3))
+    handles.append(entry("random, streams' covariance", FAINT, linewidth=1.0, linestyle=":"))
+    legend_below(figure, handles)
     title = "Is what reads also used?"
     set_title(axes, title, "95% over topics; band and dots: the furthest random pushes")
     caption = (
@@ -224,14 +215,12 @@ def lens_curves(table: pd.DataFrame, main: Sequence[str]) -> Drawing:
     figure = new_figure(4.6)
     above, below = figure.subplots(2, 1, sharex=True)
     x = table["layer"].to_numpy(dtype=float)
-    for place, (column, name) in enumerate(
-        (
-            ("agrees", "same answer as the last"),
-            ("settled", "settled"),
-            ("rank_correlation", "rank correlation with it"),
-        )
+    for column, name, colour, dashes in (
+        ("agrees", "same answer as the last", COLOURS[0], "-"),
+        ("settled", "settled", COLOURS[1], "--"),
+        ("rank_correlation", "rank correlation with it", COLOURS[2], ":"),
     ):
-        above.plot(x, table[column], color=COLOURS[place], linestyle=("-", "--", ":")[place], label=name)
+        above.plot(x, table[column], color=colour, linestyle=dashes, label=name)
     above.plot(x, table["says_yes"], color=FAINT, linewidth=1.0, label="says yes")
     above.set_ylim(min(-0.05, float(table["rank_correlation"].min()) - 0.05), 1.05)
     above.set_ylabel("share, or correlation")
@@ -239,10 +228,9 @@ def lens_curves(table: pd.DataFrame, main: Sequence[str]) -> Drawing:
     title = "What each layer would answer"
     set_title(above, title, "final norm and unembedding after each layer (logit lens)")
     for place, label in enumerate(label for label in main if label in table.columns):
-        low, high = (table[f"{label} {end}"].to_numpy(float) for end in ("low", "high"))
-        below.fill_between(x, low, high, color=COLOURS[place], alpha=0.12, linewidth=0)
+        band(below, x, (table[f"{label} low"], table[f"{label} high"]), COLOURS[place], 0.12)
         below.plot(x, table[label], color=COLOURS[place], label=label)
-    below.axhline(0.5, color=INK, linewidth=0.7)
+    rule(below, 0.5)
     below.set_ylabel("AUROC of its margin")
     below.set_xlabel("layer")
     below.legend(ncols=2, fontsize=7)
@@ -264,9 +252,9 @@ def own_and_shared(table: pd.DataFrame) -> Drawing:
     axes = figure.subplots()
     y = np.arange(len(table))[::-1]
     for at, (_, row) in zip(y, table.iterrows(), strict=True):
-        added, low, high = (float(row[name]) for name in ("added", "low", "high"))
+        added, ends = reach(row, "added", "low", "high")
         marker, colour = ("o", COLOURS[0]) if row["own"] else ("s", COLOURS[1])
-        axes.errorbar(added, float(at), xerr=[[added - low], [high - added]], elinewidth=1, fmt=marker, color=colour)
+        axes.errorbar(added, float(at), xerr=ends, elinewidth=1, fmt=marker, color=colour)
     models = [
         "the subject" if row["own"] else str(row["label"]).removeprefix("correct: ") for _, row in table.iterrows()
     ]

@@ -8,13 +8,26 @@ replacement      how well words alone, a dial and others agree with each target
 distraction      what the same methods read once a feature is planted that has nothing to do with truth
 """
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from onedial.show import COLOURS, INK, MARKERS, Drawing, new_figure, set_title, styled
+from onedial.show import (
+    COLOURS,
+    MARKERS,
+    Drawing,
+    band,
+    entry,
+    legend_below,
+    new_figure,
+    reach,
+    rule,
+    set_title,
+    styled,
+)
 
 
 @styled
@@ -24,23 +37,14 @@ def without_labels(table: pd.DataFrame) -> Drawing:
     Args:
         table: columns layer, method, marker, auroc, low, high.
     """
-    methods = sorted(set(table["method"]))
     figure = new_figure(4.4)
     sides = figure.subplots(1, 2, sharey=True)
     for axes, (marker, name) in zip(sides, (("negation", "not"), ("nonsense", "nonsense")), strict=True):
-        for place, method in enumerate(methods):
-            own = table[(table["method"] == method) & (table["marker"] == marker)].sort_values("layer")
-            x = own["layer"].to_numpy(float) + 0.25 * (place - len(methods) / 2)
-            middle, low, high = (own[column].to_numpy(float) for column in ("auroc", "low", "high"))
-            axes.errorbar(
-                x, middle, [middle - low, high - middle], color=COLOURS[place], marker=MARKERS[place], markersize=4,
-                elinewidth=0.8, linewidth=1.2, linestyle="--" if method == "supervised" else "-",
-            )  # fmt: skip
-        axes.axhline(0.5, color=INK, linewidth=0.7)
+        _by_method(axes, table[table["marker"] == marker], "layer", 0.25)
         set_title(axes, f"negated by {name}")
         axes.set_xlabel("layer")
     sides[0].set_ylabel("AUROC of truth, topics not seen")
-    figure.legend(handles=_methods(methods), loc="outside lower left", ncols=3)
+    _legend_of_methods(figure, table)
     caption = (
         "How well each method tells true statements from false ones, statements as they stand and negated ones "
         "together, with 95% over topics. At the right the negation is a word without meaning and still counts as one: "
@@ -49,13 +53,24 @@ def without_labels(table: pd.DataFrame) -> Drawing:
     return Drawing(figure, "Truth without labels", caption)
 
 
-def _methods(methods: Sequence[str]) -> list[Line2D]:
-    """Entries of the legend; the dashed line had the labels."""
-    return [
-        Line2D([], [], color=COLOURS[place], marker=MARKERS[place], label=method, markersize=4,
-               linestyle="--" if method == "supervised" else "-")
-        for place, method in enumerate(methods)
-    ]  # fmt: skip
+def _by_method(axes: Axes, table: pd.DataFrame, along: str, apart: float, end: str = "") -> None:
+    """A line of AUROC with whiskers for each method, a little apart; the dashed one had the labels."""
+    methods = sorted(set(table["method"]))
+    for place, method in enumerate(methods):
+        own = table[table["method"] == method].sort_values(along)
+        middle, ends = reach(own, f"auroc{end}", f"low{end}", f"high{end}")
+        x = own[along].to_numpy(float) + apart * (place - (len(methods) - 1) / 2)
+        axes.errorbar(x, middle, ends, elinewidth=0.8, linewidth=1.2, color=COLOURS[place], **_look(place, method))
+    rule(axes, 0.5)
+
+
+def _look(place: int, method: str) -> dict[str, Any]:
+    return {"marker": MARKERS[place], "markersize": 4, "linestyle": "--" if method == "supervised" else "-"}
+
+
+def _legend_of_methods(figure: Figure, table: pd.DataFrame) -> None:
+    methods = sorted(set(table["method"]))
+    legend_below(figure, [entry(name, COLOURS[i], **_look(i, name)) for i, name in enumerate(methods)], 3)
 
 
 @styled
@@ -67,21 +82,12 @@ def distraction(table: pd.DataFrame) -> Drawing:
     """
     figure = new_figure(4.2)
     sides = figure.subplots(1, 2, sharey=True)
-    methods = sorted(set(table["method"]))
     for axes, (end, name) in zip(sides, (("", "truth"), ("_distraction", "the planted feature")), strict=True):
-        for place, method in enumerate(methods):
-            own = table[table["method"] == method].sort_values("distraction")
-            x = own["distraction"].to_numpy(float) + 0.03 * (place - (len(methods) - 1) / 2)
-            middle, low, high = (own[f"{name}{end}"].to_numpy(float) for name in ("auroc", "low", "high"))
-            axes.errorbar(
-                x, middle, [middle - low, high - middle], color=COLOURS[place], marker=MARKERS[place], markersize=4,
-                elinewidth=0.8, linewidth=1.2, linestyle="--" if method == "supervised" else "-",
-            )  # fmt: skip
-        axes.axhline(0.5, color=INK, linewidth=0.7)
+        _by_method(axes, table, "distraction", 0.03, end)
         set_title(axes, f"reads {name}")
         axes.set_xlabel("strength of the feature")
     sides[0].set_ylabel("AUROC, topics not seen")
-    figure.legend(handles=_methods(methods), loc="outside lower left", ncols=3)
+    _legend_of_methods(figure, table)
     title = "A prominent feature wins"
     caption = (
         f"A coin is planted in the streams of layer {table['layer'].iloc[0]:.0f}, which yes and no carry with opposite "
@@ -108,10 +114,10 @@ def replacement(table: pd.DataFrame) -> Drawing:
             own["yes_rate"], own["kappa"], linestyle="", color=COLOURS[place], marker=MARKERS[place], markersize=5,
             alpha=0.8, markerfacecolor="none" if name == "shared difficulty" else COLOURS[place], label=name,
         )  # fmt: skip
-    axes.axhline(0, color=INK, linewidth=0.7)
+    rule(axes, 0)
     axes.set_xlabel("yes rate of the target")
     axes.set_ylabel("kappa, topics not seen")
-    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower left", ncols=2)
+    legend_below(figure)
     title = "Would the words do?"
     set_title(axes, title, "each mark a target; 0 is the majority answer")
     caption = (
@@ -172,11 +178,12 @@ def patching(table: pd.DataFrame) -> Drawing:
     figure = new_figure(3.6)
     axes = figure.subplots()
     for place, (kind, own) in enumerate(table.groupby("kind", sort=False)):
-        x, middle, low, high = (own[name].to_numpy(float) for name in ("layer", "recovered", "low", "high"))
-        axes.fill_between(x, low, high, color=COLOURS[place], alpha=0.15, linewidth=0)
-        axes.plot(x, middle, color=COLOURS[place], marker=MARKERS[place], markersize=3, label=str(kind))
+        band(axes, own["layer"], (own["low"], own["high"]), COLOURS[place])
+        axes.plot(
+            own["layer"], own["recovered"], color=COLOURS[place], marker=MARKERS[place], markersize=3, label=str(kind)
+        )
     for level in (0, 1):
-        axes.axhline(level, color=INK, linewidth=0.7)
+        rule(axes, level)
     axes.set_ylim(-0.3, 1.4)
     axes.set_xlabel("layer of the patch")
     axes.set_ylabel("share of the way to the donor")
@@ -201,18 +208,15 @@ def writing(table: pd.DataFrame) -> Drawing:
     colours = {"yes": COLOURS[0], "no": COLOURS[1], "unread": COLOURS[7]}
     for axes, label in zip(panels, labels, strict=True):
         for verdict, own in table[table["label"] == label].groupby("verdict", sort=False):
-            x, mean, low, high = (own[name].to_numpy(float) for name in ("progress", "mean", "low", "high"))
-            axes.fill_between(x, low, high, color=colours[str(verdict)], alpha=0.15, linewidth=0)
-            axes.plot(x, mean, color=colours[str(verdict)])
+            band(axes, own["progress"], (own["low"], own["high"]), colours[str(verdict)])
+            axes.plot(own["progress"], own["mean"], color=colours[str(verdict)])
         set_title(axes, label)
         axes.set_ylabel("reading, SD")
-        axes.axhline(0, color=INK, linewidth=0.7)
+        rule(axes, 0)
     panels[-1].set_xlabel("share of the text that is written")
     counts = table.groupby("verdict")["n"].max()
-    handles = [
-        Line2D([], [], color=colours[name], label=f"{name} ({counts[name]:.0f})") for name in colours if name in counts
-    ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    shown = [entry(f"{name} ({counts[name]:.0f})", colours[name]) for name in colours if name in counts]
+    legend_below(figure, shown, 3)
     caption = (
         "Mean reading of each probe along the reasoned answer, by the verdict that stands at its end, with 95% over "
         "questions. Lines that part before the end tell the verdict before it is written. 0 is what the probe reads of "
@@ -238,9 +242,9 @@ def writing_one(tokens: pd.DataFrame) -> Drawing:
     axes.set_xticks(
         shown["place"], [repr(token)[1:-1].replace("$", "") for token in shown["token"]], rotation=90, fontsize=5
     )
-    axes.axhline(0, color=INK, linewidth=0.7)
+    rule(axes, 0)
     axes.set_ylabel("reading, SD")
-    figure.legend(handles=axes.get_legend_handles_labels()[0], loc="outside lower left", ncols=2)
+    legend_below(figure)
     verdict = {1.0: "yes", 0.0: "no"}.get(float(words["said_yes"].iloc[0]), "unread")
     title = "One reasoned answer"
     set_title(axes, title, f"question {chosen}; verdict: {verdict}")

@@ -2,15 +2,26 @@
 
 import pandas as pd
 
-from onedial.show import NOTHING, Section, TableRow, interval, number, p_value, page
-from probes.show.probe_contents import ProbeContents
+from onedial.show import Column, Section, count, digits, number, p_value, page
+from probes.show.probe_contents import ProbeContents, of_table
+
+OWN = (
+    Column("layer", form=count),
+    Column("of", "n"),
+    Column("reading", form=digits(2)),
+    Column("base", form=digits(2)),
+    Column("both", "with reading", digits(2)),
+    Column("added", "gain", digits(3, signed=True), ("low", "high")),
+    Column("p", "p, nested", p_value),
+    Column("beyond", form=digits(2, signed=True)),
+    Column("p_beyond", "p", p_value),
+    Column("by_own_probe", "own probe", digits(2)),
+)
 
 
-def own_or_shared(contents: ProbeContents) -> Section | None:
+@of_table("own")
+def own_or_shared(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Own correctness beyond what is shared: the test that decides, and the nested models beside it."""
-    table = contents.table("own")
-    if table is None:
-        return None
     words = (
         "Does the stream predict the subject's own correctness beyond the question's words, the panel's difficulty and "
         "the share of other models that were right? And does it predict another model's correctness as well? Held "
@@ -21,30 +32,15 @@ def own_or_shared(contents: ProbeContents) -> Section | None:
         "from shuffling what is left and fitting everything again, and it alone decides. A kind of question at which "
         "the subject is good would be enough for it."
     )
-    columns = ("layer", "n", "reading", "base", "with reading", "gain", "p, nested", "beyond", "p", "own probe")
-    lines = [
-        TableRow(
-            str(row["label"]),
-            [
-                f"{row['layer']:.0f}",
-                f"{row['n_positive']:.0f} of {row['n']:.0f}",
-                number(row["reading"], 2),
-                number(row["base"], 2),
-                number(row["both"], 2),
-                f"{number(row['added'], 3, signed=True)} {interval(row['low'], row['high'], 3, signed=True)}",
-                p_value(row["p"]),
-                number(row["beyond"], 2, signed=True) if "beyond" in row else NOTHING,
-                p_value(row["p_beyond"]) if "beyond" in row else NOTHING,
-                number(row["by_own_probe"], 2) if not row["own"] else NOTHING,
-            ],
-        )
-        for _, row in table.iterrows()
-    ]
+    rows = table.set_index("label").assign(
+        of=[f"{row['n_positive']:.0f} of {row['n']:.0f}" for _, row in table.iterrows()],
+        by_own_probe=table["by_own_probe"].mask(table["own"]).to_numpy(),
+    )
     said = [page.text(_of_its_own(row)) for _, row in table[table["own"]].iterrows() if "verdict" in row]
     blocks = [
         page.text(words),
         *said,
-        page.written_table("Own or shared", "label", columns, lines),
+        page.table("Own or shared", "label", OWN, rows),
         *contents.figures("own_and_shared"),
     ]
     return Section("Its own ability, or what is hard for all?", blocks)

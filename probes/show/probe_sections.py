@@ -7,14 +7,15 @@ Every section has one signature:
 It reads the run's tables (`ProbeContents`) and says what they hold, in the blocks of `onedial.show.page`.
 """
 
-from collections.abc import Callable
+import pandas as pd
 
 from onedial.show import (
     NOTHING,
+    Column,
     Section,
-    TableRow,
+    count,
+    digits,
     flat_rows,
-    interval,
     number,
     p_value,
     page,
@@ -23,10 +24,22 @@ from onedial.show import (
 )
 from onedial.stats import LEVEL
 from probes.show import probe_direction_sections as more
-from probes.show.probe_contents import ProbeContents
+from probes.show.probe_contents import Make, ProbeContents, balance, of_table
 from probes.show.probe_own_section import own_or_shared
 
 _SHOWN_TARGETS = 40
+CHOSEN = (
+    Column("layer", form=count),
+    Column("auroc", "AUROC", digits(2), ("low", "high")),
+    Column("p_reads", "p, reads", p_value),
+    Column("text", "words", digits(2)),
+    Column("over_text", "over words", digits(2, signed=True), ("over_text_low", "over_text_high")),
+    Column("shuffled", form=digits(2)),
+    Column("control", form=digits(2)),
+    Column("p_adds", "p, adds", p_value),
+    Column("balance", "1 : 0"),
+    Column("n_unknown", "unknown", count),
+)
 NAMES = {
     "own yes": "its own yes",
     "own margin high": "its own margin",
@@ -35,11 +48,9 @@ NAMES = {
 }
 
 
-def chosen_layers(contents: ProbeContents) -> Section | None:
+@of_table("chosen")
+def chosen_layers(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Each label at its best layer, chosen without the questions that judge it."""
-    table = contents.table("chosen")
-    if table is None:
-        return None
     words = (
         "Each label at the layer that reads it best, the layer chosen without the topics that judge it: the highest "
         "number of many layers would flatter. Intervals are over topics, the probes as they are; of a label that does "
@@ -50,31 +61,8 @@ def chosen_layers(contents: ProbeContents) -> Section | None:
         "the stream of the layer named predicts as well as the label's own. Neither p is corrected for the number of "
         "labels, nor the second for the choice of the layer."
     )
-    columns = (
-        "layer", "AUROC", "p, reads", "words", "over words", "shuffled", "control", "p, adds", "1 : 0", "unknown",
-    )  # fmt: skip
-    lines = [
-        TableRow(
-            str(row["label"]),
-            [
-                f"{row['layer']:.0f}",
-                f"{number(row['auroc'], 2)} {interval(row['low'], row['high'], 2)}",
-                p_value(row["p_reads"]) if "p_reads" in row else NOTHING,
-                number(row["text"], 2),
-                f"{number(row['over_text'], 2, signed=True)} "
-                f"{interval(row['over_text_low'], row['over_text_high'], 2, signed=True)}",
-                number(row["shuffled"], 2),
-                number(row["control"], 2),
-                p_value(row["p_adds"]) if "p_adds" in row else NOTHING,
-                f"{row['n_positive']:.0f} : {row['n'] - row['n_positive']:.0f}",
-                f"{row['n_unknown']:.0f}",
-            ],
-        )
-        for _, row in table.head(_SHOWN_TARGETS).iterrows()
-    ]
-    return Section(
-        "What reads, at its best layer", [page.text(words), page.written_table("Labels", "label", columns, lines)]
-    )
+    rows = table.assign(balance=balance(table)).set_index("label").head(_SHOWN_TARGETS)
+    return Section("What reads, at its best layer", [page.text(words), page.table("Labels", "label", CHOSEN, rows)])
 
 
 def layers(contents: ProbeContents) -> Section | None:
@@ -83,18 +71,16 @@ def layers(contents: ProbeContents) -> Section | None:
     return Section("Where it reads", blocks) if blocks else None
 
 
-def methods(contents: ProbeContents) -> Section | None:
+@of_table("methods")
+def methods(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Do the methods agree?"""
-    table = contents.table("methods")
-    if table is None:
-        return None
-    names = [column for column in table.columns if column != "label"]
-    lines = [TableRow(str(row["label"]), [number(row[name], 2) for name in names]) for _, row in table.iterrows()]
+    rows = table.set_index("label")
+    columns = [Column(name, name, digits(2)) for name in rows.columns]
     words = (
         "AUROC of each method at the label's chosen layer. Logistic and ridge choose their penalty inside the folds; "
         "LDA shrinks by a formula; the mean difference is the direction that steering adds."
     )
-    return Section("Methods", [page.text(words), page.written_table("Methods", "label", names, lines)], folded=True)
+    return Section("Methods", [page.text(words), page.table("Methods", "label", columns, rows)], folded=True)
 
 
 def notes(contents: ProbeContents) -> Section | None:
@@ -146,7 +132,7 @@ def stages(contents: ProbeContents) -> Section:
     return Section("Time per stage", [page.rows(stage_rows(contents.manifest.stages))], folded=True, unfolded=True)
 
 
-PROBE_SECTIONS: dict[str, Callable[[ProbeContents], Section | None]] = {
+PROBE_SECTIONS: dict[str, Make] = {
     "chosen layers": chosen_layers,
     "layers": layers,
     "facts": more.facts,

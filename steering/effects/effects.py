@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -24,7 +23,7 @@ from onedial.core import InputError
 from onedial.models import OpenModel, PromptSet
 from onedial.stats import interval_95
 from probes import topic_draws
-from steering.directions import random_unit
+from steering.directions import drawn_like, random_unit
 from steering.sweeping import sweep
 from steering.vectors import SteeringVector
 
@@ -81,7 +80,9 @@ def effects_of(
             )
     pushed = {("probe", name): direction for name, direction in directions.items()}
     pushed |= {("random", f"random {draw}"): random_unit(width, seed * 1000 + draw) for draw in range(n_random)}
-    pushed |= {("covariance", f"covariance {draw}"): _drawn(streams, seed * 1000 + draw) for draw in range(n_random)}
+    pushed |= {
+        ("covariance", f"covariance {draw}"): drawn_like(streams, seed * 1000 + draw) for draw in range(n_random)
+    }
     norm = float(streams.norm(dim=-1).median())
     vectors = [
         SteeringVector(
@@ -120,12 +121,6 @@ def effects_of(
         found[column] = [(1 + (chance >= abs(effect)).sum()) / (1 + len(chance)) for effect in found["effect"]]
         found.loc[found["kind"] != "probe", column] = np.nan
     return found[list(EFFECT_COLUMNS)]
-
-
-def _drawn(streams: Tensor, seed: int) -> Tensor:
-    """A direction drawn from the normal distribution with the streams' covariance."""
-    centred = streams - streams.mean(dim=0)
-    return torch.randn(len(centred), generator=torch.Generator().manual_seed(seed)).to(centred) @ centred
 
 
 def _interval(slope: np.ndarray, topic: np.ndarray, draws: np.ndarray) -> tuple[float, float]:

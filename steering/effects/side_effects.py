@@ -16,7 +16,7 @@ A setting is usable where the accuracy falls by at most 2 points (`LIMIT`), an u
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,8 @@ from steering.interventions import Intervention, chosen_positions
 LIMIT = 0.02
 REVERSED_SETTINGS = 9
 """Of a dial, evenly in yes rate, at which a question is asked in its reversed wording too."""
+N_PREFERENCES = 40
+"""Questions about likes that are asked at the same settings: all in the box."""
 PASSAGES_AT_ONCE = 8
 N_BOOTSTRAP = 999
 TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]
@@ -74,8 +76,9 @@ def effects_on_text(
         intervention.check_model(model)
     texts = load_passages() if passages is None else passages
     sequences = _sequences(model, texts)
+    numbers = [float(setting) for setting in settings]
     parts = [
-        _measure(model, sequences[first : first + PASSAGES_AT_ONCE], settings, intervention, change, around)
+        _measure(model, sequences[first : first + PASSAGES_AT_ONCE], numbers, intervention, change, around)
         for first in range(0, len(sequences), PASSAGES_AT_ONCE)
     ]
     kl, surprise, tokens = zip(*parts, strict=True)
@@ -86,7 +89,7 @@ def effects_on_text(
     perplexity = np.exp(nll.sum(axis=1) / n.sum())
     return pd.DataFrame(
         {
-            "setting": list(map(float, settings)),
+            "setting": numbers,
             "kl": by_passage.mean(axis=1),
             "kl_low": low,
             "kl_high": high,
@@ -135,8 +138,12 @@ def kl_on_text(
         for each in wanted:
             own = torch.tensor(settings[each.intervention_id], dtype=torch.float32, device=model.device)
             final = runners[each.at].steer(started[each.at], each.edits(), own[None])
-            steered = model.readout.logits(final, slice(None)).log_softmax(dim=-1)
-            found[each.intervention_id].append(_kl(plain[each.at][:, None], steered).double().cpu().numpy())
+            passage = torch.arange(len(batch), device=final.device).repeat_interleave(len(own))
+            kl = [
+                _kl(plain[each.at][passage[rows]], steered)
+                for rows, steered in model.readout.log_probs(final.flatten(0, 1))
+            ]
+            found[each.intervention_id].append(torch.cat(kl).view(len(batch), -1).double().cpu().numpy())
         if progress:
             progress(len(batch))
     drawn = _draws(len(halves), seed)
@@ -245,35 +252,49 @@ def _measure(
     first = place[predicting] == halves[row] - 1
     following = batch.input_ids.roll(-1, dims=1)[predicting]
 
-    def log_probs() -> Float[Tensor, "token vocabulary"]:
+    beginnings = first.nonzero()[:, 0]
+
+    def streams() -> Float[Tensor, "token d_model"]:
         final = model.final_residuals(batch)
-        return model.readout.logits(final[predicting.to(final.device)], slice(None)).log_softmax(dim=-1)
+        return final[predicting.to(final.device)]
 
-    def surprise(log_p: Tensor) -> np.ndarray:
-        own = -log_p.gather(1, following.to(log_p.device)[:, None])[:, 0].double().cpu()
-        return torch.zeros(len(sequences), dtype=torch.double).index_add(0, row.cpu(), own).numpy()
+    def changed(log_p: Tensor, by: float | None) -> Tensor:
+        return log_p if by is None or change is None else change(log_p, by).log_softmax(dim=-1)
 
-    plain = log_probs()
-    surprises, kls = [surprise(plain)], []
-    if intervention is not None:
-        lowest, chosen = min(intervention.layers), chosen_positions(intervention.positions, place, halves)
-        stream = model.read_residual(batch, [lowest], "all")[:, 0]
-    for setting in settings:
-        if around is not None:
-            with around(float(setting)):
-                steered = log_probs()
-        elif intervention is None:
-            steered = plain
-        else:
-            values = torch.full((len(sequences),), float(setting), device=model.device)
-            with (
-                model.resumed_after(lowest, stream),
-                plainly_edited(model.stack, intervention.edits(), values, chosen),
-            ):
-                steered = log_probs()
-        if change is not None:
-            steered = change(steered, float(setting)).log_softmax(dim=-1)
-        own = first.to(plain.device)
-        kls.append(_kl(plain[own], steered[own]).double().cpu().numpy())
-        surprises.append(surprise(steered))
-    return np.array(kls).reshape(len(settings), -1), np.array(surprises), (lengths - halves).cpu().numpy()
+    def next_token(final: Tensor, by: float | None) -> Float[Tensor, "passage vocabulary"]:
+        own = final[beginnings.to(final.device)]
+        return torch.cat([changed(log_p, by) for _, log_p in model.readout.log_probs(own)])
+
+    def surprises(final: Tensor, changes: Sequence[float | None]) -> list[np.ndarray]:
+        parts = [
+            [-changed(log_p, by).gather(1, following[rows].to(log_p.device)[:, None])[:, 0] for by in changes]
+            for rows, log_p in model.readout.log_probs(final)
+        ]
+        sums = torch.zeros(len(sequences), dtype=torch.double)
+        return [sums.index_add(0, row.cpu(), torch.cat(own).double().cpu()).numpy() for own in zip(*parts, strict=True)]
+
+    def kl(final: Tensor, by: float) -> np.ndarray:
+        return _kl(unsteered, next_token(final, by)).double().cpu().numpy()
+
+    plain = streams()
+    unsteered = next_token(plain, None)
+    if intervention is None and around is None:  # the logits alone are changed, so that they are read once
+        surprise = surprises(plain, [None, *settings])
+        kls = [kl(plain, setting) for setting in settings]
+    else:
+        surprise, kls = surprises(plain, [None]), []
+        if intervention is not None:
+            lowest, chosen = min(intervention.layers), chosen_positions(intervention.positions, place, halves)
+            stream = model.read_residual(batch, [lowest], "all")[:, 0]
+        for setting in settings:
+            with ExitStack() as contexts:
+                if around is not None:
+                    contexts.enter_context(around(setting))
+                elif intervention is not None:
+                    values = torch.full((len(sequences),), setting, device=model.device)
+                    contexts.enter_context(model.resumed_after(lowest, stream))
+                    contexts.enter_context(plainly_edited(model.stack, intervention.edits(), values, chosen))
+                steered = streams()
+                surprise += surprises(steered, [setting])
+                kls.append(kl(steered, setting))
+    return np.array(kls).reshape(len(settings), -1), np.array(surprise), (lengths - halves).cpu().numpy()

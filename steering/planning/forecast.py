@@ -18,7 +18,7 @@ The layer is not known before the scan; the middle one of the candidates stands 
 and the report are left out.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,9 @@ from onedial.models import (
 from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import RATES
-from steering.effects.side_effects import REVERSED_SETTINGS
+from steering.effects.interchange import INTERCHANGE_DRAWN, INTERCHANGE_PAIRS
+from steering.effects.mediation import MEDIATION_DRAWN, MEDIATION_LAYERS, MEDIATION_QUESTIONS
+from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
 from steering.planning.cost import STAGES, CostPrediction, predict_cost, predict_writing, with_more_readout
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
@@ -152,6 +154,7 @@ def forecast_run(
     n_reasoned: int = 0,
     reasoned_tokens: int = 160,
     n_reversed: int = 0,
+    tests: Collection[str] = (),
 ) -> RunForecast:
     """Predict the stages of `experiments/steer_sweep.py`.
 
@@ -163,6 +166,7 @@ def forecast_run(
         n_controls: drawn ones. n_facts: unrelated facts. n_instructed: levels of the instructed threshold.
         n_passages: of neutral text. n_reversed: fitting questions that are asked in both wordings.
         n_reasoned: settings at which the subject writes, reasoned_tokens at most each time.
+        tests: "interchange", "mediation" or both; from above, of as many questions as they ask at most.
         rates: of `measure_speed`; without them no time is predicted.
         n_shared: tokens with which all prompts begin.
 
@@ -195,8 +199,15 @@ def forecast_run(
     if n_facts:
         stages["facts"] = cost((list(everything) * n_facts)[:n_facts], [(middle, grid)])
     if n_reversed:
-        both = [*lengths["fitting"][:n_reversed]] * 2
+        both = [*lengths["fitting"][:n_reversed]] * 2 + (everything * N_PREFERENCES)[:N_PREFERENCES]
         stages["reversed"] = cost(both, [(middle, REVERSED_SETTINGS), (middle, beyond)])
+    if "interchange" in tests:
+        swapped = (lengths["test"] * 4)[: 4 * INTERCHANGE_PAIRS]
+        stages["interchange"] = cost(swapped, [(middle, 2 + 2 * INTERCHANGE_DRAWN)], len(swapped))
+    if "mediation" in tests:
+        held = (lengths["test"] * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
+        rows = 3 + 4 * (5 + 2 * MEDIATION_DRAWN)
+        stages["mediation"] = cost(everything, []) + cost(held, [(middle, rows)])
     if n_passages:
         text = predict_cost(config, n_passages, [PASSAGE_TOKENS], [(middle, grid)], "all", dtype, rates, device=device)
         stages["text"] = with_more_readout(text, PASSAGE_TOKENS // 2, rates)

@@ -1,12 +1,10 @@
 """Follow the margins of a batch of questions until their crossings stand, each row at its own magnitude."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 
-from onedial.core import InputError
 from onedial.models import OpenModel, PromptSet, Runner, Started, pad_batch, plainly_edited
 from steering.interventions import Intervention
 from steering.planning.margin_curves import MarginCurve
@@ -106,29 +104,6 @@ class MarginSearch:
             return self.model.readout.margin(final, self.prompts.tokens).tolist()
 
         return evaluate
-
-
-@contextlib.contextmanager
-def widened(model: OpenModel) -> Iterator[None]:
-    """While the context lasts, the weights are float32; afterwards they are bit for bit what they were.
-
-    Raises:
-        InputError: the weights do not fit into memory in float32, or were offloaded.
-    """
-    narrow: dict[torch.nn.Parameter, torch.dtype] = {
-        parameter: parameter.dtype for parameter in model.hf.parameters() if parameter.dtype != torch.float32
-    }
-    try:
-        for parameter in narrow:
-            if parameter.device.type == "meta":
-                raise InputError("weights that were offloaded can't be widened to float32; pass recheck=False")
-            parameter.data = parameter.data.float()
-        yield
-    except torch.OutOfMemoryError as error:
-        raise InputError("the weights in float32 do not fit into memory; pass recheck=False") from error
-    finally:
-        for parameter, dtype in narrow.items():
-            parameter.data = parameter.data.to(dtype)
 
 
 def _evaluate_all(curves: list[MarginCurve], wanted: Sequence[Sequence[float]], evaluate: Evaluate) -> list[int]:

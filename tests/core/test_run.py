@@ -420,3 +420,23 @@ def test_an_interrupted_run_says_where_its_finished_work_lies(tmp_path):
     with pytest.raises(KeyboardInterrupt) as caught, Run.create(tmp_path / "run", "program", {}):
         raise KeyboardInterrupt
     assert caught.value.__notes__ == [f"what was finished is saved in {tmp_path / 'run'}"]
+
+
+def test_a_run_is_marked_as_finished_by_an_end_without_an_exception_and_not_while_it_goes_on(tmp_path):
+    with pytest.raises(RuntimeError), create(tmp_path / "run") as run:
+        raise RuntimeError("out of memory")
+    assert run.manifest.finished == ""
+    with resume(run.path) as run:
+        assert run.manifest.finished == ""
+    assert run.manifest.finished >= run.manifest.started
+    with resume(run.path) as again:
+        assert again.manifest.finished == ""
+
+
+def test_a_manifest_of_before_there_was_a_mark_of_the_end_is_read_as_one_without(tmp_path):
+    with create(tmp_path / "run") as run:
+        pass
+    stored = json.loads((run.path / "manifest.json").read_text())
+    del stored["finished"]
+    (run.path / "manifest.json").write_text(json.dumps(stored))
+    assert Run.open(run.path).manifest.finished is None

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 import yaml
+from blank import report_nothing
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, as_arguments, run_here, write_experiment
 
 from onedial.asking import questions_frame
@@ -45,7 +46,9 @@ def numbers(model, tmp_path_factory):
     short[["id", "question", "topic"]].to_csv(folder / "short.csv", index=False)
     few = ",".join(load_panel("frontier-confidence:90").answers.columns[::5])
     more = {"questions": folder / "short.csv", "target": few}
-    return swept(folder / "run", model=model, panel="frontier-confidence:90", **more)
+    with pytest.MonkeyPatch.context() as patched:
+        report_nothing(patched.setattr)
+        return swept(folder / "run", model=model, panel="frontier-confidence:90", **more)
 
 
 def report_of(run):
@@ -89,14 +92,14 @@ def test_numbers_after_an_answer_are_another_matter_than_yes_or_no_before_it(num
     assert (yes.fillna(-1) == held.loc[yes.index, yes.columns].fillna(-1)).all(axis=None)
 
 
-def test_judging_again_keeps_how_it_was_asked(frontier, neutral, tmp_path):
+def test_judging_again_keeps_how_it_was_asked(unreported, frontier, neutral, tmp_path):
     for run, flagged in ((frontier, False), (neutral, True)):
         shutil.copytree(run.path, tmp_path / str(flagged))
         assert run_here(JUDGE_RUN, tmp_path / str(flagged)) == 0
         assert (ASKED_OTHERWISE in SweepRun.open(tmp_path / str(flagged)).verdict()["flags"]) == flagged
 
 
-def test_another_panel_is_held_against_what_the_subject_read(frontier, tmp_path):
+def test_another_panel_is_held_against_what_the_subject_read(unreported, frontier, tmp_path):
     panel = frontier.panel().pivot(index="question_id", columns="respondent", values="said_yes")
     for name, question in (("same", "WOULD you answer this request"), ("other", "Can you answer this?")):
         (tmp_path / name).mkdir()

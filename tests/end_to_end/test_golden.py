@@ -91,14 +91,14 @@ def test_the_model_gives_the_same_margins_along_its_vector(golden, model):
     table = golden.interventions().set_index("intervention_id")
     grid = table.loc[golden.under_test(), "magnitudes"]
     chosen = (
-        sorted({grid[0], 0.0, *grid[::6]})
+        sorted({grid[0], 0.0, *grid[::12]})
         if golden.config["positions"] == "last"
         else [grid[0], 0.0, grid[len(grid) // 2]]
     )
-    ids = golden.questions()["id"].tolist()[::80]
+    ids = golden.questions()["id"].tolist()[::120]
     prompts = asked(golden, model, ids)
     intervention = Intervention.of(vector_of(golden), positions=golden.config["positions"])
-    now = sweep(model, prompts, [intervention], chosen).table
+    now = sweep(model, [intervention], prompts, chosen).table
     then = golden.sweep()
     joined = now.merge(then, on=["question_id", "intervention_id", "magnitude"], suffixes=("", "_then"))
     assert len(joined) == len(ids) * len(chosen)

@@ -37,7 +37,7 @@ def together(options, log):
     return codes, log.read_text()
 
 
-def test_two_processes_give_the_result_of_one(options, alone_run, tmp_path):
+def test_two_processes_give_the_result_of_one(unreported, options, alone_run, tmp_path):
     codes, said = together(options | {"out": tmp_path / "run"}, tmp_path / "log.txt")
     assert codes == [0, 0], said
     run = SweepRun.open(tmp_path / "run")
@@ -65,6 +65,8 @@ def test_two_processes_give_the_result_of_one(options, alone_run, tmp_path):
     np.testing.assert_allclose(run.sweep()["margin"], alone_run.sweep()["margin"], rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
+@pytest.mark.launched
 def test_accelerate_starts_processes_that_share_a_run(options, tmp_path):
     """Without a GPU `--multi_gpu` starts both processes all the same, and they talk over gloo; `--cpu` starts one."""
     launch = ["accelerate", "launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]

@@ -25,7 +25,7 @@ from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 
-KILLS = int(os.environ.get("ONEDIAL_KILLS", "3"))
+KILLS = int(os.environ.get("ONEDIAL_KILLS", "2"))
 """How often the run is killed; set the variable to try more."""
 PATIENCE = 300
 N = 112
@@ -94,7 +94,7 @@ def test_a_run_killed_again_and_again_ends_with_the_same_tables(options, unbroke
     assert not list(folder.rglob(".*.part*"))
 
 
-def test_a_run_that_lost_its_last_parts_asks_only_those_questions_again(options, unbroken, tmp_path, call):
+def test_a_run_that_lost_its_last_parts_asks_only_those_questions_again(unreported, options, unbroken, tmp_path, call):
     folder = shutil.copytree(unbroken.path, tmp_path / "run")
     lost = sorted((folder / "sweep").glob("part-*.parquet"))[3:]
     for late in (*lost, folder / "verdict.json", folder / "matches.csv", folder / "report.html"):
@@ -107,7 +107,23 @@ def test_a_run_that_lost_its_last_parts_asks_only_those_questions_again(options,
     assert_same_tables(SweepRun.open(folder), unbroken)
 
 
-def test_the_last_batch_alone_gives_the_same_bits_as_among_others(options, tmp_path, call):
+def test_a_vector_that_was_cut_is_named_and_once_deleted_is_made_again(options, unbroken, tmp_path, call):
+    folder = shutil.copytree(unbroken.path, tmp_path / "run")
+    vector = sorted((folder / "vectors").iterdir())[-1]
+    vector.write_bytes(vector.read_bytes()[:100])
+    for late in (sorted((folder / "sweep").glob("part-*.parquet"))[-1], folder / "verdict.json"):
+        late.unlink()
+    ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
+    assert ended.code == 2
+    assert f"{vector} is no steering vector" in ended.err
+    assert "delete it and pass --resume" in ended.err
+    vector.unlink()
+    ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
+    assert ended.code == 0, ended.err
+    assert_same_tables(SweepRun.open(folder), unbroken)
+
+
+def test_the_last_batch_alone_gives_the_same_bits_as_among_others(unreported, options, tmp_path, call):
     """Its questions begin alike: a prefix of their own would be longer than that of all, and round otherwise."""
     questions = pd.read_csv(options["questions"])
     short = questions.index % (N // 16) == 0

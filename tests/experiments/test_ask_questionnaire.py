@@ -29,6 +29,7 @@ def test_every_condition_presentation_and_administration_is_there(asked):
     assert (scores["n"] == 4).all()
     accuracy = pd.read_csv(folder / "run" / "accuracy.csv")
     assert (accuracy["asked"] == 5).all()
+    assert len(pd.read_html(folder / "run" / "report.html")) > 4
 
 
 def test_what_is_missing_is_asked_again_and_ends_alike(asked, call):

@@ -25,13 +25,25 @@ def asked(tmp_path_factory):
     return folder, options
 
 
-def test_the_three_tables_can_be_scored(asked, call, tmp_path):
+def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
     folder, _ = asked
+    ended = call(SCORE, folder / "run", "--replicates", "1999", "--out", tmp_path / "scores")
+    assert ended.code == 0, ended.err
     for test, n in (("association", 32), ("restriction", 8), ("difficulty", 8)):
         assert len(pd.read_csv(folder / "run" / f"{test}.csv")) == n
-    ended = call(SCORE, folder / "run", "--replicates", "19", "--out", tmp_path / "scores")
-    assert ended.code == 0, ended.err
-    assert (tmp_path / "scores" / "difficulty.csv").exists()
+        own, again = (
+            pd.read_csv(path) for path in (folder / "run" / f"scores_{test}.csv", tmp_path / f"scores/{test}.csv")
+        )
+        pd.testing.assert_frame_equal(own, again)
+    for run in (folder / "run", tmp_path / "scores"):
+        assert len(pd.read_html(run / "report.html")) > 3
+
+
+def test_families_without_their_columns_are_refused_before_anything_is_asked(call, tmp_path):
+    (tmp_path / "families.csv").write_text("model,kin\n")
+    ended = call(PROGRAM, "--families", tmp_path / "families.csv", "--out", tmp_path / "run")
+    assert (ended.code, "no column family" in ended.err) == (2, True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_missing_part_is_asked_again_alone(asked, call):

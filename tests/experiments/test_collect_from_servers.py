@@ -483,6 +483,69 @@ def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_
     assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 3
 
 
+def judged_by(judge, server, tmp_path, **more):
+    price = {"input": 0.0, "output": 1_000_000.0}
+    asked = [entry(server, name, closed_book=True, price=price, max_tokens=3) for name in ("one", "two")]
+    judge = entry(judge, "judge-model", price=price, max_tokens=3, **more)
+    return write_models(tmp_path / "who.yaml", *asked, judge=judge)
+
+
+@needs_inspect
+def test_a_judge_counts_in_the_ledger_and_within_the_budget_and_judges_the_same_answer_once(tmp_path, capsys):
+    questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"
+    judging = Biller(lambda body, n: "Yes")
+    with FakeServer(even) as server, FakeServer(judging) as judge:
+        who = judged_by(judge, server, tmp_path, connections=1)
+        n_before = 2 * (2 * 6 + 3)  # two models, asked both ways, and their probes
+        assert collect(out, who, questions, "--budget", str(n_before + 5), "--judge", "all") == 0
+        assert judging.n_billed == 3  # five are left, and one request may cost three of them
+        assert "6 of 12 answers have no verdict" in capsys.readouterr().out
+        assert money_of(out)["money"] == n_before + 3
+        assert collect(out, who, questions, "--resume", "--budget", str(n_before + 5), "--judge", "all") == 0
+        assert judging.n_billed == 3
+        assert collect(out, who, questions, "--resume", "--budget", "1e6", "--judge", "all") == 0
+    costs = pd.read_csv(out / "costs.csv").set_index("respondent")
+    assert costs.loc["judge-model: judge", "calls"] == judging.n_billed == 6  # of twelve answers
+    assert costs["money"].iloc[-1] == n_before + 6
+    assert pd.read_csv(out / "panel.csv")["answered_correctly"].tolist() == [1.0] * 12
+
+
+@needs_inspect
+def test_what_a_judge_costs_that_does_not_answer_counts_and_a_price_is_asked_for_before_anything_is(tmp_path, capsys):
+    questions, out = write_questions(tmp_path / "q.jsonl", 4), tmp_path / "out"
+    judging = Biller(lambda body, n: Fault(500, headers={"Retry-After": "0"}))
+    with FakeServer(even) as server, FakeServer(judging) as judge:
+        who = judged_by(judge, server, tmp_path, retries=1)
+        assert collect(out, who, questions, "--judge", "sample") == 0
+        n_before, n_judging = server.n_asked, judging.n_billed
+        costs = pd.read_csv(out / "costs.csv").set_index("respondent").loc["judge-model: judge"]
+        assert (costs["calls"], costs["unknown"], costs["money"]) == (n_judging, n_judging, 3 * n_judging)
+        write_models(
+            who, entry(server, "one", price={"input": 0, "output": 1}), judge=entry(judge, "judge-model", max_tokens=3)
+        )
+        assert collect(out, who, questions, "--judge", "all", "--resume", "--budget", "9") == 2
+        assert "needs the price of the judge judge-model" in capsys.readouterr().err
+        write_models(who, entry(server, "one"), judge=entry(judge, "other-model"))
+        assert collect(out, who, questions, "--judge", "all", "--resume") == 2
+        assert f"choose another --out with --merge {out}" in capsys.readouterr().err
+        assert (server.n_asked, judging.n_billed) == (n_before, n_judging)
+
+
+@needs_inspect
+def test_money_of_a_model_that_is_asked_no_more_still_counts(tmp_path):
+    questions, out = write_questions(tmp_path / "q.jsonl", 4), tmp_path / "out"
+    price = {"input": 0.0, "output": 1_000_000.0}
+    with FakeServer(even) as server:
+        both = [entry(server, name, price=price, max_tokens=3) for name in ("one", "two")]
+        assert collect(out, write_models(tmp_path / "who.yaml", *both), questions) == 0
+        n_before = server.n_asked
+        who = write_models(tmp_path / "who.yaml", both[0])
+        questions = write_questions(tmp_path / "q.jsonl", 40)
+        assert collect(out, who, questions, "--resume", "--budget", str(n_before + 6)) == 0
+        assert n_before < server.n_asked <= n_before + 6
+    assert money_of(out)["money"] == server.n_asked
+
+
 @needs_inspect
 @pytest.mark.parametrize(
     "usage",

@@ -1,13 +1,9 @@
 """Dials compared from the command line, broken off and gone on with."""
 
 import json
-import signal
-import time
 
-import numpy as np
 import pandas as pd
 import pytest
-from forks import start_program
 from tiny_experiment import ROOT, alone, as_arguments, call, run_here, write_experiment  # noqa: F401
 
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
@@ -94,26 +90,6 @@ def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_pa
     assert run_here(PROGRAM, *as_arguments(options | {"out": broken, "resume": True})) == 0
     one, other = (pd.read_csv(folder / "dials.csv").drop(columns="seconds_per_answer") for folder in (run, broken))
     pd.testing.assert_frame_equal(one, other)
-
-
-def test_a_run_that_is_killed_at_a_drawn_moment_ends_with_the_same_tables(run, options, tmp_path):
-    """kill -9 once so many files are there, in a stage that the seed of the day chooses."""
-    folder = tmp_path / "killed"
-    last = sum(file.is_file() for file in run.rglob("*"))
-    wanted = int(last * np.random.default_rng().uniform(0.2, 0.9))
-    process = start_program(PROGRAM, *as_arguments(options | {"out": folder, "resume": True}), env=alone())
-    end = time.monotonic() + 300
-    while process.poll() is None and time.monotonic() < end:
-        if sum(file.is_file() for file in folder.rglob("*")) >= wanted:
-            break
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    print(f"killed at (files, exit code): {wanted, process.wait()}")
-    assert run_here(PROGRAM, *as_arguments(options | {"out": folder, "resume": True})) == 0
-    for name in ("directions.csv", "placed.csv", "targets.csv", "dials.csv", "rates.csv"):
-        one, other = (pd.read_csv(each / name) for each in (run, folder))
-        timed = [column for column in one if column == "seconds_per_answer"]
-        pd.testing.assert_frame_equal(one.drop(columns=timed), other.drop(columns=timed))
 
 
 @pytest.mark.parametrize(

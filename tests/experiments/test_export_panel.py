@@ -3,20 +3,18 @@
 from pathlib import Path
 
 import pytest
-from forks import run_program
+from tiny_experiment import call
+
+__all__ = ["call"]
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "export_panel.py"
 
 
-def run(*arguments):
-    return run_program(PROGRAM, *arguments)
-
-
-def test_a_panel_is_written_and_what_is_left_out_is_said(tmp_path):
-    done = run("embedded", "--to", "py-irt", "--out", tmp_path / "out.jsonl")
-    assert done.returncode == 0, done.stderr
-    assert "12514 answers of 25 respondents" in done.stdout
-    assert "left out: 811 answers whose said_yes is not known" in done.stdout
+def test_a_panel_is_written_and_what_is_left_out_is_said(tmp_path, call):
+    done = call(PROGRAM, "embedded", "--to", "py-irt", "--out", tmp_path / "out.jsonl")
+    assert done.code == 0, done.err
+    assert "12514 answers of 25 respondents" in done.out
+    assert "left out: 811 answers whose said_yes is not known" in done.out
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 25
 
 
@@ -31,11 +29,11 @@ def test_a_panel_is_written_and_what_is_left_out_is_said(tmp_path):
         (["embedded", "--to", "py-irt", "--out", "taken"], "taken is taken; choose another name"),
     ],
 )
-def test_what_cannot_be_written_ends_in_one_sentence(tmp_path, monkeypatch, arguments, complaint):
+def test_what_cannot_be_written_ends_in_one_sentence(tmp_path, monkeypatch, arguments, complaint, call):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken").write_text("years")
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
+    done = call(PROGRAM, *arguments)
+    assert done.code == 2
+    assert complaint in done.err
+    assert "Traceback" not in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]

@@ -95,7 +95,7 @@ def test_principal_components_are_called_so_and_more_than_two_factors_are_counte
     scales = 0.5 * rng.standard_normal((500, 1)) + np.sqrt(0.75) * rng.standard_normal((500, 3))
     latent = 0.9 * scales[:, np.arange(12) % 3] + np.sqrt(0.19) * rng.standard_normal((500, 12))
     panel = pd.DataFrame((latent > rng.uniform(-0.5, 0.5, 12)).astype(int), columns=[f"m{i}" for i in range(12)])
-    options = ["--replicates", "39", "--sensitivity-replicates", "0", "--extraction", "principal"]
+    options = ["--replicates", "19", "--sensitivity-replicates", "0", "--extraction", "principal"]
     done = run(wide_file(tmp_path, panel), "--out", str(tmp_path / "out"), *options)
     assert done.returncode == 0, done.stderr
     assert "by principal components" in done.stdout
@@ -140,7 +140,7 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     questions = pd.DataFrame({"id": [f"q{i}" for i in range(360)], "question": [f"What is {i}?" for i in range(360)],
                               "topic": np.where(topic == 1, "birds", "trees"), "level": 1})  # fmt: skip
     questions.to_csv(tmp_path / "questions.csv", index=False)
-    options = ["--questions", str(tmp_path / "questions.csv"), "--replicates", "39", "--sensitivity-replicates", "0"]
+    options = ["--questions", str(tmp_path / "questions.csv"), "--replicates", "19", "--sensitivity-replicates", "0"]
     done = run(file, "--out", str(tmp_path / "out"), *options)
     assert done.returncode == 0, done.stderr
     assert "16 respondents are 4 models" in done.stdout

@@ -54,7 +54,7 @@ def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp
     assert files_of(run.path) == before
 
 
-def test_some_questions_alone_are_judged_in_their_own_splits(run, tmp_path, judge_run):
+def test_some_questions_alone_are_judged_in_their_own_splits(unreported, run, tmp_path, judge_run):
     questions = run.questions()
     coins = {f"coin {number}": np.random.default_rng(number).integers(0, 2, len(questions)) for number in range(6)}
     pd.DataFrame({"question_id": questions["id"], **coins}).to_csv(tmp_path / "coins.csv", index=False)
@@ -69,7 +69,7 @@ def test_some_questions_alone_are_judged_in_their_own_splits(run, tmp_path, judg
 
 
 @pytest.mark.slow
-def test_judging_with_the_own_panel_gives_the_same_files_again_without_any_model_library(run, judge_run):
+def test_judging_with_the_own_panel_gives_the_same_files_again_without_any_model_library(unreported, run, judge_run):
     assert judge_run(run.path)[0] == 0
     results = [(run.path / name).read_bytes() for name in ("matches.csv", "verdict.json", "factor.json")]
     assert "targets judged" in run_without(MODEL_LIBRARIES, PROGRAM, run.path)
@@ -77,7 +77,7 @@ def test_judging_with_the_own_panel_gives_the_same_files_again_without_any_model
     assert json.loads(results[1])["n_targets"] == 8
 
 
-def test_control_directions_of_the_run_are_ranked(tmp_path, judge_run):
+def test_control_directions_of_the_run_are_ranked(unreported, tmp_path, judge_run):
     run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
     sweep, rng = run.sweep(), np.random.default_rng(1)
     ids = sweep["question_id"].unique()
@@ -94,7 +94,7 @@ def test_control_directions_of_the_run_are_ranked(tmp_path, judge_run):
     assert list(run.controls().index) == names
 
 
-def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(tmp_path, judge_run):
+def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(unreported, tmp_path, judge_run):
     run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
     sweep = run.sweep()
     run.write_interventions([intervention(VECTOR_ID, sweep), intervention("its twin", sweep, "random")])

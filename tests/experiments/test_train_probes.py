@@ -215,8 +215,8 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
     [
         ({"layer": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
         ({"layer": "last"}, "--layer 'last' is no list of layers"),
-        ({"method": "svm"}, "'svm' is none of logistic"),
-        ({"stages": "nothing"}, "'nothing' is none of probes"),
+        ({"method": "svm"}, "--method 'svm' is not known; choose among logistic"),
+        ({"stages": "nothing"}, "--stages 'nothing' is not known; choose among probes"),
         ({"facts": 20}, "--facts 20 are too few; give 40 or more"),
         ({"facts": 101}, "101 facts requested; give an even number"),
         ({"compare_at": 9}, "--compare-at 9 is none of the layers"),

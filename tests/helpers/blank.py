@@ -1,5 +1,6 @@
-"""Figures are laid out and drawn only where a test looks at them: that takes longer than the rest of a small run."""
+"""Figures are laid out and drawn, and pages written, only where a test looks at them: they take as long as the rest."""
 
+import importlib
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -12,6 +13,18 @@ def draw_nothing(patch=setattr):
     patch(ConstrainedLayoutEngine, "execute", lambda engine, figure: None)
     patch(Figure, "draw_without_rendering", lambda figure: None)
     patch(Figure, "savefig", save_blank)
+
+
+def report_nothing(patch=setattr):
+    """A sweep is judged as ever, and its page is an empty file; for tests that read its tables."""
+    for module in ("onedial.report", "onedial.studies.sweep.ending"):
+        patch(importlib.import_module(module), "write_report", empty_page)
+
+
+def empty_page(run):
+    """As `write_report`: the path of a page, without anything on it."""
+    run.run.write_text("report.html", "")
+    return run.path / "report.html"
 
 
 def save_blank(figure, file, *, format, **options):

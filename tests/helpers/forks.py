@@ -11,10 +11,12 @@ started for the first program, by whichever process of the tests comes first, an
 """
 
 import array
+import atexit
 import functools
 import gc
 import hashlib
 import importlib
+import importlib.util
 import json
 import os
 import runpy
@@ -24,10 +26,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
 LENGTH = 8
@@ -35,6 +38,9 @@ LENGTH = 8
 NOT_IMPORTED = {"WORLD_SIZE", "RANK", "LOCAL_RANK"}
 IMPORTED_LATE = (
     "accelerate",
+    "inspect_ai.model",
+    "inspect_ai.solver",
+    "openai",
     "sklearn.feature_extraction.text",
     "sklearn.linear_model",
     "transformers.models.llama.modeling_llama",
@@ -230,7 +236,8 @@ def _import_packages() -> None:
                 if file.stem != "__main__":
                     importlib.import_module(package if file.stem == "__init__" else f"{package}.{file.stem}")
     for name in IMPORTED_LATE:
-        importlib.import_module(name)
+        if importlib.util.find_spec(name.partition(".")[0]):
+            importlib.import_module(name)
     importlib.import_module("blank")
     gc.collect()
     gc.freeze()
@@ -299,8 +306,28 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     return request["command"]
 
 
-def _run(command: list[str]) -> None:
-    """As the interpreter does it: the program's folder stands first in the path."""
+def _run(command: list[str]) -> object:
+    """As the interpreter does it: the program's folder stands first in the path. What the program exits with."""
+    try:
+        _run_as_main(command)
+    except SystemExit as ended:
+        return ended.code
+    return None
+
+
+def _end(code: object) -> NoReturn:
+    """As the interpreter does it, but that nothing is taken apart: that would copy all that the server has imported."""
+    if code is not None and not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit((code or 0) & 0xFF)
+
+
+def _run_as_main(command: list[str]) -> None:
     if command[0] == "-m":
         sys.argv = command[1:]
         sys.modules.pop(command[1], None)
@@ -345,4 +372,4 @@ if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as asked:
         command = _serve(asked)
     if command is not None:
-        _run(command)
+        _end(_run(command))

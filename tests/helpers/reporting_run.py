@@ -104,9 +104,9 @@ def make_run(
         JUDGED[asked] = run.judge(ResponseMatrix(answers, respondents), seed)
     judgement = JUDGED[asked]
     run.write_judgement(judgement)
-    run.run.write_json("verdict.json", judgement.verdict.to_dict() | replaced)
-    run.write_layer_scan(simulated_scan(rng))
-    run.run.release()
+    with run.run:
+        run.run.write_json("verdict.json", judgement.verdict.to_dict() | replaced)
+        run.write_layer_scan(simulated_scan(rng))
     return run
 
 

@@ -176,6 +176,12 @@ def test_a_projection_between_stream_and_unembedding_is_refused():
         tiny_model("opt", word_embed_proj_dim=24)
 
 
+def test_a_decoder_that_hands_on_several_streams_is_refused():
+    sizes = dict(q_lora_rank=16, qk_rope_head_dim=8, n_routed_experts=4, num_experts_per_tok=2)
+    with pytest.raises(InputError, match="hands on several streams from block to block"):
+        tiny_model("llama", model_type="deepseek_v4", moe_intermediate_size=32, **sizes)
+
+
 def test_eager_attention_is_asked_for_where_transformers_refuses_sdpa():
     assert attention_for(tiny_hf("gpt_oss").config) == "eager"
     assert attention_for(tiny_hf("llama").config) == "sdpa"

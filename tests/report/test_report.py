@@ -1,6 +1,7 @@
 """The report: one file, the verdict's own numbers, and no outcome dressed up."""
 
 import base64
+import functools
 import hashlib
 import itertools
 import re
@@ -79,6 +80,9 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
+parsed = functools.cache(Page)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     run = make_run(tmp_path_factory.mktemp("report") / "run", n_targets=12)
@@ -92,7 +96,7 @@ def html(run):
 
 
 def test_the_report_loads_nothing_from_outside_and_runs_one_script_of_its_own(html):
-    page = Page(html)
+    page = parsed(html)
     assert all(link.startswith(("#", "data:image/png;base64,")) for link in page.loads)
     assert not page.tags & {"link", "iframe", "img", "object", "embed"}
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", html, re.DOTALL)
@@ -107,14 +111,14 @@ def test_the_report_loads_nothing_from_outside_and_runs_one_script_of_its_own(ht
 
 
 def test_ids_on_the_page_are_unique_and_every_reference_has_its_target(html):
-    page = Page(html)
+    page = parsed(html)
     assert len(page.ids) == len(set(page.ids))
     assert {link[1:] for link in page.loads if link.startswith("#")} <= set(page.ids)
     assert set(re.findall(r"url\(#([^)]+)\)", html)) <= set(page.ids)
 
 
 def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
-    verdict, page = run.verdict(), Page(html)
+    verdict, page = run.verdict(), parsed(html)
     assert headline(verdict["sentence"]) in page.text
     exact = [
         found["estimate"] for found in (verdict["prediction"]["bits"], *map(verdict.get, ("signal", "gain", "order")))
@@ -137,7 +141,7 @@ def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
 def test_the_numbers_behind_a_table_are_those_of_the_run_s_file_and_its_cells_are_these_rounded(
     run, html, label, columns, file
 ):
-    head, *rows = Page(html).tables[label]
+    head, *rows = parsed(html).tables[label]
     stored = getattr(run, file)()
     assert [names for _, names in head[1:]] == [column.names for column in columns]
     assert sorted(row[0][0] for row in rows) == sorted(stored.index)
@@ -156,7 +160,7 @@ def test_the_numbers_behind_a_table_are_those_of_the_run_s_file_and_its_cells_ar
 
 def test_every_target_is_in_the_table_of_targets_from_rarely_to_often_yes(run, html):
     matches = run.matches().sort_values("yes_rate", kind="stable")
-    rows = Page(html).tables["Table of targets"][1:]
+    rows = parsed(html).tables["Table of targets"][1:]
     assert [(row[0][0], row[1][0]) for row in rows] == list(matches["status"].items())
     missing = run.panel()["said_yes"].isna().groupby(run.panel()["respondent"]).sum()
     assert [float(row[-1][0]) for row in rows] == [missing[target] for target in matches.index]
@@ -177,7 +181,7 @@ CONSTANTS = {"95%", "90%", ".1", ".9", "0", "4", "5", "100", "99", "1", "2", "3"
 @pytest.mark.parametrize("place", ["findings", "ranking", "doubts"])
 def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html, place):
     """Of the texts there, each numeral is a number of the verdict, or a count of its tables, in so many digits."""
-    verdict, text = run.verdict(), Page(html).of_class[place]
+    verdict, text = run.verdict(), parsed(html).of_class[place]
     for name in (*verdict["models"], *run.matches().index, *run.rivals().index):
         text = text.replace(str(name), "")
     bits, beyond = (verdict["prediction"][name]["estimate"] for name in ("bits", "beyond"))
@@ -203,7 +207,7 @@ def test_the_bars_of_the_ranking_stand_where_their_numbers_are(run, html):
     at = [
         [100 * (each[name] - least) / (most - least) for name in ("possible", "low", "bits", "high")] for each in models
     ]
-    marks = Page(html).marks
+    marks = parsed(html).marks
     assert [kind for kind, _ in marks] == ["zero", "mark", "line", "point"] * len(models)
     for place, (mark, low, point, high) in enumerate(at):
         zero, *own = (style for _, style in marks[4 * place : 4 * place + 4])
@@ -235,15 +239,15 @@ def test_what_is_to_be_doubted_follows_from_the_verdict(run):
 def test_every_doubt_and_every_line_of_the_contents_leads_somewhere(html):
     links = re.findall(r'<a href="#([^"]+)"', html)
     assert len(links) > 20
-    assert set(links) <= set(Page(html).ids)
+    assert set(links) <= set(parsed(html).ids)
 
 
 def test_every_figure_of_the_run_is_on_its_page(run, html):
     captions = run.run.read_json("figures/captions.json")
-    assert {f"{name}-title" for name in captions} <= set(Page(html).ids)
+    assert {f"{name}-title" for name in captions} <= set(parsed(html).ids)
 
 
-def test_routine_notes_are_no_warnings(run, tmp_path):
+def test_routine_notes_are_no_warnings(undrawn, run, tmp_path):
     shutil.copytree(run.path, tmp_path / "run")
     noted = SweepRun.open(tmp_path / "run")
     noted.run.note("warning: too few questions", "400 questions are in the panel")
@@ -257,7 +261,7 @@ def test_routine_notes_are_no_warnings(run, tmp_path):
 def test_missing_answers_are_counted(run, html):
     gaps = int(run.panel()["said_yes"].isna().sum())
     assert gaps > 0
-    assert f"{gaps} of {len(run.panel())}" in Page(html).text
+    assert f"{gaps} of {len(run.panel())}" in parsed(html).text
 
 
 def test_the_report_is_the_same_when_written_from_a_copy_of_the_files(run, html, tmp_path):
@@ -267,7 +271,7 @@ def test_the_report_is_the_same_when_written_from_a_copy_of_the_files(run, html,
 
 
 def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
-    page = Page(html)
+    page = parsed(html)
     assert "correctly?<|im_end|>" in page.text
     assert "answer <this>" in page.text
     assert "<this>" not in html
@@ -313,21 +317,20 @@ def test_a_run_without_factor_model_and_layer_scan_has_a_report(undrawn, tmp_pat
     run = make_run(tmp_path / "run", n_targets=2)
     assert run.factor() is None
     (run.path / "layer_scan.csv").unlink()
-    text = Page(write_report(run).read_text(encoding="utf-8")).text
+    text = parsed(write_report(run).read_text(encoding="utf-8")).text
     assert "One shared difficulty?" not in text
     assert "Cannot be judged: 1 of 2 targets can be judged, and it takes 5" in text
 
 
-def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_response(tmp_path):
-    run = make_run(tmp_path / "run", n_targets=4)
-    before = write_report(run).read_text(encoding="utf-8")
+def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_response(run, html, tmp_path):
+    run = SweepRun.open(shutil.copytree(run.path, tmp_path / "run"))
     sweep = run.sweep()
     run.write_interventions([intervention(VECTOR_ID, sweep), intervention("control", sweep, "random")])
     run.parts.append(sweep.assign(intervention_id="control", margin=-1.0))
     after = write_report(run).read_text(encoding="utf-8")
     drawn = "<title>control control</title>"
     assert drawn in after
-    assert drawn not in before
+    assert drawn not in html
 
 
 def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTESTED, n_controls=0, as_good=(), flags=()):

@@ -6,8 +6,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from forks import run_program
+from tiny_experiment import call
+
+__all__ = ["call"]
 
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "scripts" / "run_notebooks.py"
 a_kernel = pytest.mark.slow  # it takes seconds to start
 
 
@@ -17,7 +21,7 @@ def write_notebook(path, *sources):
 
 
 def run(*arguments):
-    return run_program(ROOT / "scripts" / "run_notebooks.py", *arguments)
+    return run_program(PROGRAM, *arguments)
 
 
 @a_kernel
@@ -46,15 +50,14 @@ def test_without_save_nothing_is_written(tmp_path):
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", "{}", '{"nbformat": 4}'])
-@a_kernel
-def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path, content):
+def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path, content, call):
     path = tmp_path / "broken.ipynb"
     if content is not None:
         path.write_text(content)
-    done = run(path)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) == 1
+    ended = call(PROGRAM, path)
+    assert ended.code == 2
+    assert ended.err.startswith("error: ")
+    assert len(ended.err.splitlines()) == 1
 
 
 # ---- the notebooks of the project, as they are stored --------------------------------------------------------------

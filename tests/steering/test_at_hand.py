@@ -10,7 +10,15 @@ from tiny_models import vectors_at
 from onedial.asking import CAN_YOU_ANSWER, FRAMINGS, METACOGNITIVE, PromptTemplate, Question
 from onedial.core import InputError, Notice
 from onedial.models import PromptSet
-from steering import SteeringVector, ask_settings, critical_magnitudes, extract_vector, random_vector, sweep
+from steering import (
+    Intervention,
+    SteeringVector,
+    ask_settings,
+    critical_magnitudes,
+    extract_vector,
+    random_vector,
+    sweep,
+)
 
 TEXTS = [f"Who was number {number} of the line?" for number in range(24)]
 QUESTIONS = [Question(f"q{place}", text) for place, text in enumerate(TEXTS)]
@@ -105,8 +113,10 @@ def test_without_magnitudes_the_range_is_found_and_shared_with_the_control(model
     np.testing.assert_allclose(rates["se"], np.sqrt(rates["yes_rate"] * (1 - rates["yes_rate"]) / rates["n_read"]))
 
 
-def test_either_order_is_understood(model, vector, prompts):
-    assert sweep(model, prompts, [vector], GRID).table.equals(sweep(model, vector, prompts, GRID).table)
+def test_vectors_in_the_questions_place_are_refused(model, vector, prompts):
+    for questions, vectors in ((prompts, vector), (TEXTS, [vector]), (TEXTS, Intervention.of(vector))):
+        with pytest.raises(InputError, match=r"write sweep\(model, vectors, questions\)"):
+            sweep(model, questions, vectors, GRID)
 
 
 def test_magnitudes_far_outside_what_was_seen_are_said_to_be(model, vector, recwarn):

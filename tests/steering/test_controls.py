@@ -11,7 +11,7 @@ from scipy import stats
 
 from onedial.asking import METACOGNITIVE, Question
 from onedial.core import InputError
-from onedial.models import Activations
+from onedial.models import Activations, PromptSet
 from steering import (
     CONTROLS,
     Contrast,
@@ -201,7 +201,8 @@ def rates_along(slope, grid):
 
 
 @pytest.mark.parametrize("positions", ["last", pytest.param("prompt", marks=pytest.mark.slow)])
-def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, prompts, positions):
+def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, positions):
+    prompts = PromptSet.build(material.model, QUESTIONS[:9], METACOGNITIVE)
     controls = control_interventions(material, of(material, positions=positions), 3)
     ranges = ranges_along(material.model, prompts, controls, NoBar)
     assert {name: len(ends) for name, ends in ranges.items()} == dict.fromkeys(ranges, 2)
@@ -210,7 +211,7 @@ def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, pro
     crossings_along(material.model, prompts, kept, controls, sink=parts.append, done={"q3"})
     asked = [question_id for part in parts for question_id in part["question_id"].unique()]
     assert sorted(asked) == sorted(set(prompts.question_ids) - {"q3"})
-    plain = sweep(material.model, prompts, controls[:1], [0.0]).table.set_index("question_id")
+    plain = sweep(material.model, controls[:1], prompts, [0.0]).table.set_index("question_id")
     for part in parts:  # each row knows its question's unsteered answer
         assert part["margin"].tolist() == pytest.approx(plain["margin"].loc[part["question_id"]].tolist(), abs=1e-4)
         assert part["mass"].tolist() == pytest.approx(plain["mass"].loc[part["question_id"]].tolist(), abs=1e-4)

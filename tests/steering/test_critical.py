@@ -11,7 +11,7 @@ from onedial.models import PromptSet
 from onedial.models.forward.runner import FastRunner
 from steering import Intervention, critical, critical_magnitudes, random_vector, sweep
 from steering.planning.margin_curves import CONVERGED_MOVE, MarginCurve
-from steering.planning.margin_search import MarginSearch, widened
+from steering.planning.margin_search import MarginSearch
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [
@@ -41,7 +41,7 @@ def to_bfloat16(model):
 
 def flips_on_a_grid(model, prompts, intervention, low, high, n=51):
     grid = np.linspace(low, high, n)
-    table = sweep(model, prompts, [intervention], grid.tolist()).table
+    table = sweep(model, [intervention], prompts, grid.tolist()).table
     margins = table.pivot(index="question_id", columns="magnitude", values="margin").loc[list(prompts.question_ids)]
     yes = margins.to_numpy() > 0
     return grid, {q: np.flatnonzero(yes[i, 1:] != yes[i, :-1]) for i, q in enumerate(prompts.question_ids)}, yes
@@ -78,7 +78,7 @@ def test_the_answer_changes_within_the_tolerance_of_every_crossing(positions):
     assert len(crossings) > 3
     for question, magnitude in zip(crossings.question_id, crossings.magnitude, strict=True):
         beside = [magnitude - 1e-3, magnitude + 1e-3]
-        margins = sweep(model, prompts.subset([question]), [intervention], beside).table.margin.to_numpy()
+        margins = sweep(model, [intervention], prompts.subset([question]), beside).table.margin.to_numpy()
         assert (margins[0] > 0) != (margins[1] > 0)
 
 
@@ -87,7 +87,7 @@ def test_yes_rate_and_answers_at_any_magnitude_equal_a_sweep():
     prompts, vector = setting(model)
     result = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, scan=8)
     grid = np.linspace(-1, 1, 41)
-    table = sweep(model, prompts, [vector], grid.tolist()).table
+    table = sweep(model, [vector], prompts, grid.tolist()).table
     said = (table.pivot(index="question_id", columns="magnitude", values="margin") > 0).loc[list(prompts.question_ids)]
     for magnitude in said.columns:
         assert (result.answers_at(magnitude) == said[magnitude]).all()
@@ -101,7 +101,7 @@ def test_a_question_without_a_crossing_says_which_answer_it_keeps():
     model = tiny_model("llama")
     prompts, vector = setting(model)
     result = critical_magnitudes(model, prompts, vector, low=-1e-3, high=1e-3, tolerance=1e-5)
-    unsteered = sweep(model, prompts, [vector], [0.0]).table.set_index("question_id").margin > 0
+    unsteered = sweep(model, [vector], prompts, [0.0]).table.set_index("question_id").margin > 0
     kept = result.table[result.table.n_roots == 0].set_index("question_id")
     assert len(kept) > 6
     assert kept.magnitude.isna().all()
@@ -154,20 +154,6 @@ def test_a_model_in_16_bits_finds_the_float32_crossings_and_keeps_its_weights():
     ours, theirs = (t.table[t.table.question_id.isin(pick)].magnitude.to_numpy() for t in (found, reference))
     assert np.nanmax(np.abs(ours - theirs)) < 2e-4
     assert (rough.n_roots == reference.n_roots).mean() > 0.6
-
-
-def test_widening_is_undone_after_an_exception():
-    model = tiny_model("llama")
-    to_bfloat16(model)
-
-    def interrupted():
-        with widened(model):
-            assert model.dtype == torch.float32
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert {parameter.dtype for parameter in model.hf.parameters()} == {torch.bfloat16}
 
 
 @pytest.mark.parametrize("steepness", [1.0, 30.0, 1000.0])

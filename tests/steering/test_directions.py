@@ -226,7 +226,7 @@ def test_the_gradient_is_what_a_small_push_does(model, prompts):
         for place, vector in enumerate(extract_vectors(model, prompts, layers, method=method)):
             step = 1e-3
             intervention = Intervention.of(vector)
-            table = sweep(model, prompts, [intervention], [-step, step]).table
+            table = sweep(model, [intervention], prompts, [-step, step]).table
             wide = table.pivot(index="question_id", columns="magnitude", values="margin").loc[
                 list(prompts.question_ids)
             ]

@@ -29,7 +29,7 @@ def prompts_of(model):
 
 
 def our_margins(model, intervention, magnitude):
-    table = sweep(model, prompts_of(model), [intervention], [magnitude]).table.set_index("question_id")
+    table = sweep(model, [intervention], prompts_of(model), [magnitude]).table.set_index("question_id")
     return table.loc[["a", "b"], "margin"].to_numpy()
 
 

@@ -19,7 +19,7 @@ def swept(model):
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     (vector,) = extract_vectors(model, prompts.subset([q.id for q in QUESTIONS[::3]]), [2])
     intervention = Intervention.of(vector, positions="last")
-    return intervention, sweep(model, prompts, [intervention], MAGNITUDES.tolist()).table
+    return intervention, sweep(model, [intervention], prompts, MAGNITUDES.tolist()).table
 
 
 @pytest.fixture(scope="module")

@@ -149,7 +149,7 @@ def test_ablating_at_every_layer_takes_the_direction_out_of_the_stream_for_good(
     everywhere = [replace(vector, layer=layer) for layer in range(model.n_layers)]
     prompts = PromptSet.build(model, QUESTIONS[:3], METACOGNITIVE)
     ablated = Intervention.of(*everywhere, operator="ablate", positions="all")
-    assert sweep(model, prompts, [ablated], [1.0]).table["margin"].notna().all()
+    assert sweep(model, [ablated], prompts, [1.0]).table["margin"].notna().all()
     batch = model.tokenise([METACOGNITIVE.fill(QUESTIONS[0].text)])
     with steered(model, ablated, 1.0):
         streams = model.read_residual(batch, list(range(model.n_layers)), positions="all")

@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 import torch
 from tiny_models import tiny_model, vectors_at
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from onedial.core import InputError
 from onedial.models import encode
+from onedial.models.forward import readout
 from onedial.panels import load_passages
 from steering import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, Intervention, effects_on_text, fact_effects, kl_on_text, steered
 
@@ -79,6 +81,40 @@ def test_a_change_of_logits_has_the_effect_that_a_formula_gives(model):
             p = model.hf(input_ids=torch.tensor([ids[: len(ids) // 2]])).logits[0, -1].softmax(-1)[token].item()
         expected.append(np.log(1 + p * (np.exp(1.5) - 1)) - p * 1.5)
     assert found.loc[0, "kl"] == pytest.approx(np.mean(expected), abs=1e-5)
+
+
+class LargestTensor(TorchDispatchMode):
+    """The most numbers that any operation gives."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = func(*args, **(kwargs or {}))
+        if isinstance(found, torch.Tensor):
+            self.numbers = max(self.numbers, found.numel())
+        return found
+
+
+def test_the_readout_of_text_takes_no_more_memory_at_once_than_it_may_and_gives_the_same(monkeypatch):
+    model = tiny_model("llama", vocab_size=4000, tie_word_embeddings=False)
+    model.hf.lm_head.weight.data = model.hf.lm_head.weight.data.bfloat16()
+    (vector,) = vectors_at(model, [2])
+    intervention = Intervention.of(vector, positions="all")
+
+    def measured():
+        text = effects_on_text(model, [0.0, 0.6], intervention, passages=PASSAGES)
+        many = kl_on_text(
+            model, [intervention], {intervention.intervention_id: [-1.0, 0.2, 0.5, 0.8]}, passages=PASSAGES
+        )
+        return np.concatenate([text.to_numpy().ravel(), many[["kl", "kl_low", "kl_high"]].to_numpy().ravel()])
+
+    whole = measured()
+    monkeypatch.setattr(readout, "LOGITS_AT_ONCE", 10 * 4000)
+    monkeypatch.setattr(readout, "VOCABULARY_CHUNK", 40_000 // model.d_model)
+    with LargestTensor() as largest:
+        pieces = measured()
+    np.testing.assert_allclose(pieces, whole, rtol=1e-6, atol=1e-6)
+    assert largest.numbers == 40_000
 
 
 def test_facts_are_counted_with_their_flips_and_unread_ones_are_wrong():

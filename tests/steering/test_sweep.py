@@ -65,7 +65,7 @@ def plain_margin(model, prompts, index, vector, magnitude, positions):
 
 @pytest.mark.parametrize("positions", ["last", "all"])
 def test_a_sweep_equals_plain_hooks(model, prompts, vectors, positions):
-    result = sweep(model, prompts, at(positions, vectors), MAGNITUDES, batch_size=5)
+    result = sweep(model, at(positions, vectors), prompts, MAGNITUDES, batch_size=5)
     assert len(result.table) == len(QUESTIONS) * len(vectors) * len(MAGNITUDES)
     for vector in vectors:
         margins = result.table[result.table.intervention_id == vector.vector_id].pivot(
@@ -78,23 +78,23 @@ def test_a_sweep_equals_plain_hooks(model, prompts, vectors, positions):
 
 
 def test_a_question_in_a_batch_is_answered_as_alone(model, prompts, vectors):
-    together = sweep(model, prompts, vectors, MAGNITUDES, batch_size=24).table
-    alone = sweep(model, prompts, vectors, MAGNITUDES, batch_size=1).table
+    together = sweep(model, vectors, prompts, MAGNITUDES, batch_size=24).table
+    alone = sweep(model, vectors, prompts, MAGNITUDES, batch_size=1).table
     assert list(together.question_id) == list(alone.question_id)
     assert np.abs(together.margin - alone.margin).max() < 1e-4
     assert np.abs(together.mass - alone.mass).max() < 1e-5
 
 
 def test_all_vectors_at_once_answer_as_each_alone(model, prompts, vectors):
-    together = sweep(model, prompts, vectors, MAGNITUDES).table
+    together = sweep(model, vectors, prompts, MAGNITUDES).table
     for vector in vectors:
-        alone = sweep(model, prompts, [vector], MAGNITUDES).table
+        alone = sweep(model, [vector], prompts, MAGNITUDES).table
         own = together[together.intervention_id == vector.vector_id]
         assert np.abs(own.margin.to_numpy() - alone.margin.to_numpy()).max() < 1e-4
 
 
 def test_magnitude_zero_is_the_unsteered_answer(model, prompts, vectors):
-    table = sweep(model, prompts, vectors, [0.0]).table
+    table = sweep(model, vectors, prompts, [0.0]).table
     unsteered = model.readout.margin(
         model.final_residual(model.tokenise([METACOGNITIVE.fill(q.text) for q in QUESTIONS])), prompts.tokens
     )
@@ -115,10 +115,10 @@ def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, ve
             raise Killed
 
     with pytest.raises(Killed):
-        sweep(model, prompts, vectors, MAGNITUDES, sink=sink, batch_size=5)
+        sweep(model, vectors, prompts, MAGNITUDES, sink=sink, batch_size=5)
     done = set().union(*(frame.question_id for frame in kept))
-    rest = sweep(model, prompts, vectors, MAGNITUDES, done=done, batch_size=5).table
-    whole = sweep(model, prompts, vectors, MAGNITUDES, batch_size=5).table
+    rest = sweep(model, vectors, prompts, MAGNITUDES, done=done, batch_size=5).table
+    whole = sweep(model, vectors, prompts, MAGNITUDES, batch_size=5).table
     assert done | set(rest.question_id) == set(whole.question_id)
     assert not done & set(rest.question_id)
     key = ["question_id", "intervention_id", "magnitude"]
@@ -129,7 +129,7 @@ def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, ve
 def test_with_a_sink_every_row_goes_there_and_none_is_kept():
     model, kept = tiny_model("llama"), []
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-    result = sweep(model, prompts, vectors_at(model, [1]), MAGNITUDES, sink=kept.append, batch_size=5)
+    result = sweep(model, vectors_at(model, [1]), prompts, MAGNITUDES, sink=kept.append, batch_size=5)
     assert result.table.empty
     assert list(result.table.columns) == list(kept[0].columns)
     assert len(pd.concat(kept)) == len(QUESTIONS) * len(MAGNITUDES)
@@ -139,8 +139,8 @@ def test_of_a_batch_that_was_done_in_part_only_the_rest_is_asked():
     model = tiny_model("llama")
     prompts, done = PromptSet.build(model, QUESTIONS, METACOGNITIVE), {"q0", "q7", "q8", "q23"}
     vectors = vectors_at(model, [1, 3])
-    whole = sweep(model, prompts, vectors, MAGNITUDES, batch_size=5).table
-    rest = sweep(model, prompts, vectors, MAGNITUDES, done=done, batch_size=5).table
+    whole = sweep(model, vectors, prompts, MAGNITUDES, batch_size=5).table
+    rest = sweep(model, vectors, prompts, MAGNITUDES, done=done, batch_size=5).table
     expected = whole[~whole.question_id.isin(done)].reset_index(drop=True)
     assert rest.drop(columns=["margin", "mass"]).equals(expected.drop(columns=["margin", "mass"]))
     assert np.abs(rest.margin - expected.margin).max() < 1e-4
@@ -152,15 +152,15 @@ def test_a_long_list_of_magnitudes_gives_each_the_answer_that_it_has_alone(posit
     prompts = PromptSet.build(model, QUESTIONS[:5], METACOGNITIVE)
     vector = at(positions, vectors_at(model, [2]))
     grid = np.linspace(-1, 1, 2 * ROWS_PER_QUESTION + 7).tolist()
-    table = sweep(model, prompts, vector, grid).table
+    table = sweep(model, vector, prompts, grid).table
     for magnitude in (grid[0], grid[ROWS_PER_QUESTION], grid[-1]):
-        among, alone = table[table.magnitude == magnitude], sweep(model, prompts, vector, [magnitude]).table
+        among, alone = table[table.magnitude == magnitude], sweep(model, vector, prompts, [magnitude]).table
         assert np.abs(among.margin.to_numpy() - alone.margin.to_numpy()).max() < 1e-4
         assert np.abs(among.mass.to_numpy() - alone.mass.to_numpy()).max() < 1e-5
 
 
 def test_memory_errors_halve_the_batch_and_lose_nothing(model, prompts, vectors, monkeypatch):
-    whole = sweep(model, prompts, vectors, MAGNITUDES).table
+    whole = sweep(model, vectors, prompts, MAGNITUDES).table
     start = FastRunner.start
 
     def small_memory(self, sequences):
@@ -169,7 +169,7 @@ def test_memory_errors_halve_the_batch_and_lose_nothing(model, prompts, vectors,
         return start(self, sequences)
 
     monkeypatch.setattr(FastRunner, "start", small_memory)
-    tight = sweep(model, prompts, vectors, MAGNITUDES).table
+    tight = sweep(model, vectors, prompts, MAGNITUDES).table
     assert np.abs(whole.margin - tight.margin).max() < 1e-4
 
 
@@ -240,7 +240,7 @@ def test_the_response_contrast_points_towards_yes():
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     last = model.n_layers - 1
     (vector,) = extract_vectors(model, prompts, [last], "response")
-    means = sweep(model, prompts, [vector], [-0.1, 0.0, 0.1]).table.groupby("magnitude").margin.mean()
+    means = sweep(model, [vector], prompts, [-0.1, 0.0, 0.1]).table.groupby("magnitude").margin.mean()
     assert means[-0.1] < means[0.0] < means[0.1]
 
 
@@ -305,7 +305,7 @@ def test_a_saved_vector_comes_back_whole_and_only_fits_its_own_model(tmp_path):
     ):
         assert getattr(back, name) == getattr(vector, name)
     with pytest.raises(InputError, match="extract a vector from this model"):
-        sweep(other, prompts, [back], [0.0])
+        sweep(other, [back], prompts, [0.0])
 
 
 def test_a_vector_of_another_format_or_a_broken_file_is_refused_in_one_sentence(tmp_path, monkeypatch):
@@ -341,7 +341,7 @@ def test_endless_or_missing_magnitudes_are_refused(magnitudes):
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     vector = vectors_at(model, [2])
     with pytest.raises(InputError, match="at least one number"):
-        sweep(model, prompts, vector, magnitudes)
+        sweep(model, vector, prompts, magnitudes)
 
 
 # ---- layer and magnitudes, chosen from margins with a known truth ----------------------------------------------------

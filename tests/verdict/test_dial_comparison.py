@@ -169,3 +169,18 @@ def test_reach_at_equal_kl_counts_only_what_is_reached():
     assert found.loc[0.1, ["lowest_rate", "highest_rate", "n_rates", "n_usable"]].tolist() == [0.3, 0.5, 2, 2]
     assert found.loc[1.0, ["lowest_rate", "n_rates", "n_usable"]].tolist() == [0.1, 3, 2]
     assert found.loc[0.001, "n_rates"] == 1
+
+
+def test_wordings_of_one_question_are_drawn_together():
+    """Four wordings that are answered alike tell as much as one."""
+    answers, placed, kinds, panel, splits = planted(0, 0.8)
+    four = [f" {place}" for place in range(4)]
+    many = pd.concat([answers.assign(question_id=answers["question_id"] + end) for end in four], ignore_index=True)
+    more = pd.concat([panel.set_axis(panel.index + end) for end in four])
+    of = pd.concat([splits.set_axis(splits.index + end) for end in four])
+    wordings = [[name + end for end in four] for name in splits.index]
+    told = compare_dials(many, placed, kinds, more, of, n_bootstrap=299, wordings=wordings).table.loc["pushed"]
+    untold = compare_dials(many, placed, kinds, more, of, n_bootstrap=299).table.loc["pushed"]
+    for name in ("signal", "order_gain", "rho"):
+        wide, narrow = (each[f"{name}_high"] - each[f"{name}_low"] for each in (told, untold))
+        assert wide / narrow == pytest.approx(2, rel=0.25), name

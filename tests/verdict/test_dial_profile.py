@@ -182,3 +182,12 @@ def test_how_sure_it_writes_is_compared_text_by_text_and_an_empty_text_is_counte
     assert found.loc[0.0, ["change", "low", "high", "same_text"]].tolist() == [0, 0, 0, 1]
     with pytest.raises(InputError, match="nothing was written at magnitude 0"):
         sureness_by_setting(written[written["magnitude"] != 0], ["mean log-probability"])
+
+
+def test_wordings_of_one_question_are_drawn_together():
+    answers = planted({"can you answer": 0.5}, n=60, n_controls=2, noise=1.0)
+    four = [f" {place}" for place in range(4)]
+    many = pd.concat([answers.assign(question_id=answers["question_id"] + end) for end in four])
+    wordings = [[name + end for end in four] for name in answers["question_id"].unique()]
+    told, untold = (profile_of(many, 499, wordings=each).cells.iloc[0] for each in (wordings, ()))
+    assert (told["high"] - told["low"]) / (untold["high"] - untold["low"]) == pytest.approx(2, rel=0.2)

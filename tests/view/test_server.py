@@ -21,10 +21,10 @@ VIEW = ROOT / "experiments" / "view.py"
 
 
 @contextmanager
-def answering(answer):
+def answering(answer, take=None):
     """A server on a port of its own, in a thread."""
     with bound("127.0.0.1", 0) as server:
-        server.viewer = SimpleNamespace(answer=answer)
+        server.viewer = SimpleNamespace(answer=answer, take=take)
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
@@ -72,9 +72,35 @@ def test_a_page_may_run_the_viewers_own_scripts_and_ask_nobody_else():
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_nothing_can_be_sent_to_it():
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 303),
+        ({"Sec-Fetch-Site": "same-origin"}, 303),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Host": "evil.example"}, 403),
+        ({"Content-Length": "10001"}, 413),
+        ({"Content-Length": "-1"}, 413),
+        ({"Content-Length": "many"}, 413),
+    ],
+)
+def test_a_form_is_taken_from_its_own_pages_and_not_a_long_one(headers, status):
+    forms = []
+
+    def take(path, form):
+        forms.append((path, form))
+        return Answer(b"", status=303, to="/there#live")
+
+    with answering(None, take) as port:
+        response, _ = asked(port, "POST", "/run/a/write", **{"Content-Length": "0"} | headers)
+    assert response.status == status
+    assert forms == ([("/run/a/write", "")] if status == 303 else [])
+    assert response.headers.get("Location") == ("/there#live" if status == 303 else None)
+
+
+def test_nothing_else_can_be_sent_to_it():
     with answering(lambda path: Answer(b"")) as port:
-        assert asked(port, "POST")[0].status == 501
         assert asked(port, "DELETE")[0].status == 501
         assert asked(port, "HEAD")[1] == b""
 

@@ -1,6 +1,8 @@
 """The viewer's pages: what they say is what the run holds, whatever its texts are, and nothing outside is read."""
 
+import contextlib
 import io
+import json
 import shutil
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -10,7 +12,7 @@ import pytest
 from blank import draw_nothing
 from viewed_runs import HOSTILE, ODD, SETTINGS, Read, make_folder, names_in, stored, sweep_halfway
 
-from onedial.core import LEDGER, Ledger
+from onedial.core import LEDGER, Ledger, Run
 from onedial.report import SECTIONS, Contents, doubts
 from onedial.verdict import SweepRun, sweep_grid
 from onedial.view import RunFolder, Viewer, export_to
@@ -82,6 +84,34 @@ def test_every_folder_is_listed_as_what_it_is(viewer, folder):
     }
 
 
+@pytest.mark.parametrize(
+    ("stages", "is_begun", "has_report", "state"),
+    [
+        ([True], False, False, "finished"),
+        ([True, False], False, False, "interrupted"),
+        ([True], True, False, "interrupted"),
+        ([], False, False, "interrupted"),
+        ([], False, True, "finished"),
+    ],
+)
+def test_a_run_of_before_there_was_a_mark_is_known_by_its_stages_or_its_report(
+    stages, is_begun, has_report, state, tmp_path
+):
+    with Run.create(tmp_path / "old", "ask_battery", {}) as run:
+        for i, completed in enumerate(stages):
+            with contextlib.suppress(RuntimeError), run.stage(f"stage {i}"):
+                if not completed:
+                    raise RuntimeError
+        if is_begun:
+            run.log("another: started")
+        if has_report:
+            run.write_text("report.html", "<p>It is there.</p>")
+    manifest = stored(run.path / "manifest.json")
+    del manifest["finished"]
+    (run.path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert RunFolder(tmp_path).one("old").state == state
+
+
 def test_a_folder_that_is_a_run_itself_is_shown_as_the_one_that_it_is(folder):
     alone = Viewer(RunFolder(folder.path / "plain"))
     assert csv(alone, "runs.csv")["run"].tolist() == ["plain"]
@@ -123,7 +153,10 @@ def test_hostile_texts_stay_texts(viewer, view):
         "/run/notes/overview",
         "/run/linked/table?name=table.csv",
         "/run/plain/table?name=../../secret.csv",
-        "/run/plain/table?name=config.yaml",
+        "/run/plain/file/..%2F..%2Fsecret.csv",
+        "/run/plain/file/config.yaml/..",
+        "/run/linked/file/table.csv",
+        "/run/plain/file/sweep",
         "/run/plain/table?name=/etc/passwd",
         "/run/plain/table.csv?name=..%2F..%2Fsecret.csv",
         "/run/plain/%2e%2e%2f%2e%2e%2fsecret.csv",
@@ -258,6 +291,7 @@ def test_the_overview_ranks_base_models_and_leads_to_what_is_to_be_doubted(viewe
     assert told
     assert all(words in shown.text[start:] for words, _ in told)
     assert "/run/plain/part?of=rivals" in shown.links
+    assert {viewer.answer(link).status for link in shown.links} == {200}
 
 
 def test_a_run_that_is_going_on_shows_its_yes_rates_so_far(viewer, folder, plain):
@@ -347,7 +381,8 @@ def test_an_export_is_whole_in_itself(folder, grid, tmp_path):
             linked = [link for link in read.links if not link.startswith("#")]
             linked += [str(attributes["src"]) for tag, attributes in read.tags if tag == "script"]
             assert set(linked) <= set(files), name
-            assert "form" not in {tag for tag, _ in read.tags} or "dial" in name
+            forms = {str(attributes.get("id")) for tag, attributes in read.tags if tag == "form"}
+            assert forms <= {"dial", "still"}, name
     dials = [name for name in files if "dial" in name and name.endswith(".csv")]
     assert len(dials) == len(grid.magnitudes)
     assert all(len(pd.read_csv(files[name])) == len(grid.questions) for name in dials)

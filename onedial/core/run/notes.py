@@ -1,6 +1,7 @@
 """What the libraries say on the way, printed at once and kept with the run as soon as there is one."""
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from onedial.core.notices import noticed
@@ -41,3 +42,20 @@ class Notes:
         """While the context lasts, every `onedial.core.notice` of any library is told here."""
         with noticed(self.tell):
             yield
+
+
+def noted(
+    parse: Callable[[], argparse.Namespace], work: Callable[[argparse.Namespace, Notes], None]
+) -> Callable[[], None]:
+    """What a program's file starts: its options are read, then its work is done while notes are collected.
+
+    Args:
+        parse: the options of this process. work: takes them and the notes; begins, if it comes so far, a run.
+    """
+
+    def main() -> None:
+        options, notes = parse(), Notes()
+        with notes.collected():
+            work(options, notes)
+
+    return main

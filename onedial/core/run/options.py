@@ -18,11 +18,11 @@ NOT_STORED = frozenset({"config", "dry_run", "mirror", "show_prompt"})
 NOT_FROM_FILE = ("out", "resume")
 
 
-def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every draw") -> None:
+def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every draw", dry_run: str = "") -> None:
     """Add `--seed --out --resume --mirror --config`, and `--wandb` and its names.
 
     Args:
-        seed: what the seed is of, for the help.
+        seed: what the seed is of, for the help. dry_run: what `--dry-run` prints, for the help; "" = no such option.
     """
     group = parser.add_argument_group("run")
     group.add_argument("--seed", type=natural, default=0, help=f"{seed} (%(default)s)")
@@ -32,6 +32,8 @@ def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every dr
         "--mirror", metavar="ADDRESS", help="keep a copy of --out there (s3://, gs://, a folder); --resume fetches it"
     )
     group.add_argument("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
+    if dry_run:
+        group.add_argument("--dry-run", action="store_true", help=f"{dry_run}, and stop")
     group = parser.add_argument_group("Weights & Biases")
     group.add_argument(
         "--wandb", choices=("off", "offline", "online"), default="off", help="mirror the run to Weights & Biases"

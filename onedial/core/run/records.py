@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from onedial.core.files import sync_folder
+from onedial.core.files import make_folder, sync_folder
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FRAME = re.compile(rb"([0-9a-f]{8}) (\d{1,10}) ")
@@ -70,7 +70,7 @@ class Records:
 
     def _opened(self) -> int:
         if self._descriptor is None:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.file.parent)
             whole = _scan(self.file)[2] if self.file.exists() else 0
             self._descriptor = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, 0o666)
             os.ftruncate(self._descriptor, whole)

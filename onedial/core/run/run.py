@@ -23,7 +23,7 @@ import pandas as pd
 import yaml
 
 from onedial.core.errors import InputError
-from onedial.core.files import refuse_links_outwards, write_json, write_text
+from onedial.core.files import make_folder, refuse_links_outwards, write_json, write_text
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work
@@ -150,7 +150,7 @@ class Run:
         path = Path(path)
         leftovers = _leftovers(path)
         folder_is_new = not path.exists()
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         lock = RunLock(path)
         for entry in leftovers:
             if not entry.match(LOCKS):
@@ -217,7 +217,7 @@ class Run:
             leftover.unlink()
         manifest = run.manifest
         now = {"at": provenance.utc_now(), **provenance.git_state()}
-        replace(manifest, resumed=[*manifest.resumed, now]).write(path)
+        replace(manifest, resumed=[*manifest.resumed, now], finished="").write(path)
         run.log("run resumed")
         run._list_files()
         return run
@@ -302,6 +302,8 @@ class Run:
             interrupt.add_note(f"what was finished is saved in {self.path}")
         watchers, self._watchers = self._watchers, []
         try:
+            if exception[0] is None and self._hashes is not None:
+                replace(self.manifest, finished=provenance.utc_now()).write(self.path)
             for watcher in watchers:
                 watcher.run_ended(failed=exception[0] is not None)
         finally:
@@ -426,7 +428,7 @@ class Run:
     def file(self, name: str) -> Path:
         """Where a file of this name is to be written, for what writes by itself; its folder is made."""
         path = self._making(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         return path
 
     def parts(self, name: str, columns: Sequence[str], key: Sequence[str]) -> Parts:

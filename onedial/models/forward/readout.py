@@ -8,7 +8,7 @@ in steps of 0.125, which is more than many margins.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,6 +22,10 @@ from onedial.core import InputError
 from onedial.models.tokens import encode
 
 VOCABULARY_CHUNK = 16_384
+"""So many rows of the unembedding are widened to float32 at a time."""
+LOGITS_AT_ONCE = 16_000_000
+"""So many float32 numbers of a distribution over the vocabulary at a time: 64 MB, and as much again for its
+logarithm."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +109,30 @@ class Readout:
         self, final: Float[Tensor, "*row d_model"], tokens: Sequence[int] | slice
     ) -> Float[Tensor, "*row token"]:
         """Float32 logits of some tokens from the last layer's residual stream."""
-        weight = self._unembedding.weight
-        normed = self._norm(final.to(self._norm_device).float()).to(weight.device)
-        return self._project(normed, tokens)
+        normed = self._normed(final)
+        if not isinstance(tokens, slice) or self._unembedding.weight.dtype == torch.float32:
+            return self._project(normed, tokens)
+        wanted = range(self.vocabulary)[tokens]
+        chunks = range(wanted.start, wanted.stop, VOCABULARY_CHUNK)
+        parts = [self._project(normed, slice(at, min(at + VOCABULARY_CHUNK, wanted.stop))) for at in chunks]
+        return torch.cat(parts, dim=-1)
+
+    def log_probs(
+        self, final: Float[Tensor, "row d_model"]
+    ) -> Iterator[tuple[slice, Float[Tensor, "some_rows token"]]]:
+        """The distribution over the whole vocabulary at each row, some rows (`LOGITS_AT_ONCE`) after the other."""
+        at_once = max(1, LOGITS_AT_ONCE // self.vocabulary)
+        for first in range(0, len(final), at_once):
+            rows = slice(first, first + at_once)
+            yield rows, self.logits(final[rows], slice(None)).log_softmax(dim=-1)
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens that have a logit."""
+        return self._unembedding.weight.shape[0]
+
+    def _normed(self, final: Float[Tensor, "*row d_model"]) -> Float[Tensor, "*row d_model"]:
+        return self._norm(final.to(self._norm_device).float()).to(self._unembedding.weight.device)
 
     def answer_direction(self, tokens: AnswerTokens) -> Float[Tensor, " d_model"]:
         """Yes minus No in the unembedding, through the scale of the final norm; float32 on the CPU, of any length.
@@ -137,11 +162,10 @@ class Readout:
         self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens
     ) -> tuple[Float[Tensor, "*row answer"], Float[Tensor, "*row"]]:
         """Logsumexp over the tokens of each answer, and the probability of all of them together."""
-        weight = self._unembedding.weight
-        normed = self._norm(final.to(self._norm_device).float()).to(weight.device)
+        normed = self._normed(final)
         answers = self._project(normed, tokens.every)
         total = torch.full(normed.shape[:-1], -torch.inf, device=normed.device)
-        for start in range(0, weight.shape[0], VOCABULARY_CHUNK):
+        for start in range(0, self.vocabulary, VOCABULARY_CHUNK):
             chunk = self._project(normed, slice(start, start + VOCABULARY_CHUNK))
             total = torch.logaddexp(total, chunk.logsumexp(dim=-1))
         mass = (answers.logsumexp(dim=-1) - total).exp()

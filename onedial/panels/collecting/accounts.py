@@ -75,7 +75,11 @@ class LedgerAccount:
 
     def begins(self, place: int, at: int) -> None:
         most_in, most_out = self._most(place, at)
-        self._names[place, at] = self._ledger.begin(**self._about(place, at), most_in=most_in, most_out=most_out)
+        price = self._prices[place]
+        paid = {} if price is None else {"price": asdict(price)}
+        self._names[place, at] = self._ledger.begin(
+            **self._about(place, at), most_in=most_in, most_out=most_out, **paid
+        )
 
     def ended(self, place: int, attempt: Attempt) -> None:
         response = attempt.response

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Question, stratified_sample
+from onedial.asking import CLOSED_BOOK, Prompt, Question, stratified_sample
 from onedial.core import LEDGER, InputError, Ledger, Parts, Run, one_line, read_ledger, read_table
 from onedial.panels.collecting.collecting import (
     ANSWER,
@@ -28,11 +28,13 @@ from onedial.panels.collecting.collecting import (
     pending_of,
     samples_of,
 )
-from onedial.panels.collecting.costs import actual_costs, most_tokens_of
+from onedial.panels.collecting.costs import CHARACTERS_PER_TOKEN, WRITTEN, Price, actual_costs, most_tokens_of
+from onedial.panels.collecting.judging import JUDGE, JUDGED, JUDGED_KEY, judge_prompt
 from onedial.panels.collecting.model_changes import changes_of_model
 from onedial.panels.collecting.respondent_files import RespondentModel
 
-_OF_AN_ATTEMPT = [*ANSWER, "instrument", "outcome", "answered_at", "tokens_in", "tokens_out", "most_in", "most_out"]
+_TOKENS = ["tokens_in", "tokens_out", "most_in", "most_out"]
+_OF_AN_ATTEMPT = [*ANSWER, "instrument", "outcome", "answered_at", *_TOKENS, "price"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Collection:
         parts: the answers (`COLLECTED`, keyed by `ROW`).
         seed: of these draws.
         closed_book: whether each question itself is asked too.
+        judge: of the answers to these; its attempts are of this collection's ledger.
     """
 
     models: Sequence[RespondentModel]
@@ -52,6 +55,7 @@ class Collection:
     parts: Parts
     seed: int
     closed_book: bool
+    judge: RespondentModel | None = None
 
     __repr__ = one_line
 
@@ -91,6 +95,23 @@ class Collection:
         found = stored.loc[index[here]].reset_index()
         return found.assign(label=[label for label, is_here in zip(keys.values(), here, strict=True) if is_here])
 
+    def judge_prompts(self, n: int | None = None) -> list[Prompt]:
+        """About what a judge of closed-book answers is still to be asked, before these are there.
+
+        Args:
+            n: of so many answers; None judges all.
+        """
+        given = "x" * CHARACTERS_PER_TOKEN * WRITTEN["closed book"]
+        prompts = [
+            judge_prompt(question, given)
+            for entry in self.models
+            if CLOSED_BOOK.name in {each.name for each in instruments_of(entry, self.closed_book)}
+            for question in self.questions_of(entry)
+            if question.answers
+        ][:n]
+        judged = Parts(self.parts.folder.parent / "judged", JUDGED, JUDGED_KEY).done_keys()
+        return prompts[len(judged) :]
+
     def ledger_file(self) -> Path:
         """Where the run's ledger lies."""
         return self.parts.folder.parent / LEDGER
@@ -103,7 +124,7 @@ class Collection:
 
         Returns:
             `ANSWER`, instrument, outcome (unknown where it has not ended), answered_at, tokens_in, tokens_out, most_in,
-            most_out.
+            most_out, and price (as a mapping; nan where there was none) when it was made.
         """
         entries = {model.label: model for model in self.models if model.provider is not None}
         table = pd.DataFrame(read_ledger(self.ledger_file()), columns=["attempt", *_OF_AN_ATTEMPT])
@@ -126,8 +147,7 @@ class Collection:
             else:
                 earlier.append(self._earlier_attempt(entries[_label(row["respondent"])], row))
         found = pd.concat([table, pd.DataFrame(earlier, columns=table.columns)]) if earlier else table
-        numbers = ["tokens_in", "tokens_out", "most_in", "most_out"]
-        return found[_OF_AN_ATTEMPT].astype(dict.fromkeys(numbers, float)).reset_index(drop=True)
+        return found[_OF_AN_ATTEMPT].astype(dict.fromkeys(_TOKENS, float)).reset_index(drop=True)
 
     def _earlier_attempt(self, entry: RespondentModel, row: dict[Any, Any]) -> dict[str, Any]:
         assert entry.provider is not None
@@ -148,12 +168,23 @@ class Collection:
         }
 
     def costs(self) -> pd.DataFrame | None:
-        """What the models of providers were asked and what it cost, failed requests included; None where none was."""
-        prices = {model.label: model.price for model in self.models if model.provider is not None}
+        """What models of providers were asked and what it cost, failed requests included; None where none was.
+
+        A model that is asked no more has the price of the time when it was.
+        """
         attempts = self.attempts()
-        attempts = attempts.assign(respondent=attempts["respondent"].map(_label))
-        attempts = attempts[attempts["respondent"].isin(prices)]
-        return actual_costs(attempts, prices) if len(attempts) else None
+        if attempts.empty:
+            return None
+        is_judge = attempts["instrument"] == JUDGE.name
+        attempts["respondent"] = attempts["respondent"].where(is_judge, attempts["respondent"].map(_label))
+        paid = attempts.dropna(subset="price")
+        prices: dict[str, Price | None] = {
+            name: Price(**price) for name, price in zip(paid["respondent"], paid["price"], strict=True)
+        }
+        prices |= {model.label: model.price for model in self.models if model.provider is not None}
+        if self.judge is not None:
+            prices[self.judge.respondent_for(JUDGE)] = self.judge.price
+        return actual_costs(attempts, prices)
 
     def spent(self) -> float:
         """Money that the attempts so far have cost, or may have."""

@@ -129,12 +129,6 @@ def actual_costs(attempts: pd.DataFrame, prices: Mapping[str, Price | None]) -> 
     return with_sum(table)
 
 
-def paid_twice(attempts: pd.DataFrame, key: Sequence[str]) -> int:
-    """How many attempts were made for answers that had come before: answered once more, by the same key."""
-    answered = attempts[attempts["outcome"] == "answered"]
-    return int(answered.duplicated(list(key)).sum())
-
-
 def with_sum(table: pd.DataFrame) -> pd.DataFrame:
     """The table with a last row of sums; nan counts as nothing, and a column of nan alone stays nan."""
     return pd.concat([table, pd.DataFrame([table.sum(min_count=1)], index=pd.MultiIndex.from_tuples([("all", "")]))])

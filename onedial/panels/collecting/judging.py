@@ -8,11 +8,26 @@ right.
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from onedial.asking import CAN_YOU_ANSWER, Instrument, Prompt, PromptTemplate, ProviderRespondent, Question, question_id
-from onedial.core import Journal, Parts
+from onedial.asking import (
+    CAN_YOU_ANSWER,
+    Asking,
+    Instrument,
+    Prompt,
+    PromptTemplate,
+    ProviderRespondent,
+    Question,
+    Response,
+    answers_side_by_side,
+    prompt_key,
+    question_id,
+)
+from onedial.core import Journal, Ledger, Parts, sha256_of_text
+from onedial.panels.collecting.accounts import LedgerAccount
+from onedial.panels.collecting.costs import Budget
 from onedial.panels.collecting.respondent_files import RespondentModel
 
 JUDGE = Instrument(
@@ -29,6 +44,8 @@ JUDGE = Instrument(
     CAN_YOU_ANSWER.reader,
 )
 JUDGED_KEY = ["model", "question_id", "text"]
+_ASKED = ["question_id", "text"]
+"""What the judge is shown: whoever gave an answer, it is judged once."""
 JUDGED = [*JUDGED_KEY, "correct", "judged_right", "error"]
 
 
@@ -59,16 +76,22 @@ def judge_answers(
     questions: Sequence[Question],
     entry: RespondentModel,
     parts: Parts,
+    ledger: Ledger,
     *,
+    budget: Budget | None = None,
     logs: Path | None = None,
     advance: Callable[[int], None] = lambda n: None,
 ) -> pd.DataFrame:
     """Put the answers before the judge that it has not judged; what it says is on disk as soon as it has come.
 
+    The same answer of several models is put before it once.
+
     Args:
         rows: model, question_id, text, correct (`answers_to_judge`).
         entry: the judge, a model behind a provider or server (`load_judge`).
         parts: what it has said (`JUDGED`, keyed by `JUDGED_KEY`).
+        ledger: gets every attempt before it is made, and its outcome.
+        budget: nothing that would pass it is asked.
         logs: folder for inspect_ai's logs.
         advance: is told how many answers have been judged, earlier starts included.
 
@@ -78,21 +101,32 @@ def judge_answers(
     """
     assert entry.provider is not None
     by_id = {question.id: question for question in questions}
-    known = parts.done_keys()
-    pending = [row for row in rows[JUDGED[:4]].to_dict("records") if tuple(row[k] for k in JUDGED_KEY) not in known]
+    known = {key[1:] for key in parts.done_keys()}
+    shown = rows[JUDGED[:4]].drop_duplicates(_ASKED)
+    pending = [row for row in shown.to_dict("records") if tuple(row[name] for name in _ASKED) not in known]
     prompts = [judge_prompt(by_id[row["question_id"]], row["text"]) for row in pending]
     journal = Journal(parts, ("correct", "judged_right"))
+
+    def about(_: int, at: int) -> dict[str, Any]:
+        assert entry.provider is not None
+        asked = sha256_of_text(f"{prompt_key(prompts[at], JUDGE)}\x1f{entry.provider.what_is_asked}")
+        key = {"question_id": pending[at]["question_id"], "asked": asked, "sample": 0}
+        return {"respondent": entry.respondent_for(JUDGE), **key, "instrument": JUDGE.name}
+
+    def keep(_: int, response: Response) -> dict[str, Any]:
+        said = {"judged_right": response.value, "error": ""}
+        journal.add({str(name): value for name, value in pending[response.place].items()} | said)
+        return {}
+
+    work = [Asking(ProviderRespondent(entry.provider, logs=logs), prompts, JUDGE)]
     advance(len(rows) - len(pending))
     try:
-        for response in ProviderRespondent(entry.provider, logs=logs).answer(prompts, JUDGE):
-            if not response.error:
-                said = {"judged_right": response.value, "error": ""}
-                journal.add({str(name): value for name, value in pending[response.place].items()} | said)
+        for _ in answers_side_by_side(work, LedgerAccount(work, [entry.price], about, keep, ledger, budget)):
             advance(1)
     finally:
         journal.fold()
-    judged = parts.read().drop(columns="correct")
-    return rows[JUDGED[:4]].merge(judged, on=JUDGED_KEY, how="left")
+    said = parts.read().drop_duplicates(_ASKED)[[*_ASKED, "judged_right", "error"]]
+    return rows[JUDGED[:4]].merge(said, on=_ASKED, how="left")
 
 
 def agreement(judged: pd.DataFrame) -> dict[str, float]:

@@ -15,6 +15,7 @@ from onedial.stats import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
 CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
+_LEFT_OUT = {TOO_FEW: "have too few answers", CANNOT_BE_ASKED: "could not be read"}
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,30 @@ def battery_overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             rows[respondent, test, f"{line.says}: {part}" if part else line.says] = _cells(row, line)
     index = pd.MultiIndex.from_tuples(list(rows), names=["respondent", "test", "what"])
     return pd.DataFrame(list(rows.values()), index=index, columns=OVERVIEW_COLUMNS)
+
+
+def overview_sentences(overview: pd.DataFrame) -> list[str]:
+    """In how many numbers respondents differ from somebody who knows nothing, and in which.
+
+    Args:
+        overview: of `battery_overview`.
+
+    Returns:
+        One sentence on all, and then one for each number that differs.
+    """
+    held = overview[overview["nothing"].notna() & overview["low"].notna() & (overview["status"] == "")]
+    away = held[(held["low"] > held["nothing"]) | (held["high"] < held["nothing"])]
+    names = list(dict.fromkeys(overview.index.get_level_values("respondent")))
+    whose = names[0] if len(names) == 1 else f"{len(names)} respondents"
+    words = f"{len(away)} of {len(held)} scores of {whose} differ from knowing nothing"
+    counts = overview["status"].value_counts()
+    left_out = [f"{counts[status]} {how}" for status, how in _LEFT_OUT.items() if status in counts]
+    told = [
+        f"{row['respondent']}: {row['test']}, {row['what']}: {row['value']:.2f} "
+        f"({row['low']:.2f} to {row['high']:.2f}; nothing is {row['nothing']:g})"
+        for row in away.reset_index().to_dict("records")
+    ]
+    return ["; ".join([words, "one in twenty does by chance", *left_out]), *told]
 
 
 def _cells(row: pd.Series, line: Line) -> list[object]:

@@ -1,1 +1,1 @@
-"""The figures of batteries and self-prediction."""
+"""The page and the figures of what models are asked about themselves."""

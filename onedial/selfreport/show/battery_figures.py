@@ -2,9 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
-from onedial.show import COLOURS, FAINT, INK, Drawing, family_styles, new_figure, set_title, styled
+from onedial.show import COLOURS, FAINT, INK, Drawing, entry, legend_below, mark_rows, new_figure, set_title, styled
 
 
 @styled
@@ -32,15 +31,12 @@ def pressure(table: pd.DataFrame) -> Drawing:
         axes.set_ylim(-0.6, len(variants) - 0.4)
         set_title(axes, str(name))
     axes.set_xlabel("share of the answers concerned")
-    figure.legend(
-        handles=[
-            Line2D([], [], color=COLOURS[1], marker="s", linestyle="", label="right became wrong"),
-            Line2D([], [], color=COLOURS[2], marker="o", linestyle="", label="wrong became right"),
-            Line2D([], [], color=INK, marker="|", linestyle="", label="moved to the claim"),
-        ],
-        loc="outside lower left",
-        ncols=3,
-    )
+    handles = [
+        entry("right became wrong", COLOURS[1], marker="s", linestyle=""),
+        entry("wrong became right", COLOURS[2], marker="o", linestyle=""),
+        entry("moved to the claim", INK, marker="|", linestyle=""),
+    ]
+    legend_below(figure, handles, 3)
     return Drawing(
         figure,
         "What pressure changes",
@@ -57,25 +53,15 @@ def passages(table: pd.DataFrame) -> Drawing:
     Args:
         table: of `standardised_shifts` under index (respondent, passage).
     """
-    names = list(dict.fromkeys(table.index.get_level_values(0)))
-    kinds = list(dict.fromkeys(table.index.get_level_values(1)))
-    styles = family_styles(names)
-    figure = new_figure(1.5 + 0.3 * len(kinds) + 0.14 * len(names) * len(kinds))
+    n_models, n_kinds = (table.index.get_level_values(level).nunique() for level in (0, 1))
+    figure = new_figure(1.5 + 0.3 * n_kinds + 0.14 * n_models * n_kinds)
     axes = figure.add_subplot()
-    places = np.arange(len(kinds))[::-1].astype(float)
-    for number, name in enumerate(names):
-        own = table.loc[name].reindex(kinds)
-        colour, marker = styles[name]
-        y = places + (0.3 - 0.6 * number / (len(names) - 1) if len(names) > 1 else 0)
-        axes.hlines(y, own["low"], own["high"], color=colour, linewidth=1.1)
-        axes.plot(own["shift"], y, marker, color=colour, markersize=4, linestyle="", label=str(name))
+    mark_rows(axes, table, "shift", 0.6)
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.set_yticks(places, kinds, fontsize=8)
-    axes.set_ylim(-0.6, len(kinds) - 0.4)
     axes.set_xlabel("shift of P(IK), in its own standard deviations")
     set_title(axes, "A passage beside the question", "knowledge would rise beside the helpful one alone")
-    if len(names) > 1:
-        figure.legend(loc="outside lower left", ncols=2)
+    if n_models > 1:
+        legend_below(figure)
     return Drawing(
         figure,
         "A passage beside the question",

@@ -1,4 +1,5 @@
-"""The stages of `experiments/ask_battery.py`: what is asked about, who answers, every test, and its scores.
+"""The stages of `experiments/ask_battery.py`: what is asked about, who answers, every test, and its scores; and the
+scores of self-prediction, whoever asked.
 
 What is on disk is not asked again. material: questions and options; respondents: models, or a subject at each setting
 of its dial; asking: the tests; ending: tables and figures.
@@ -8,6 +9,7 @@ from onedial.studies.battery.asking import TESTS, ask, ask_critic, critic_of
 from onedial.studies.battery.ending import finish
 from onedial.studies.battery.material import Material, material_of
 from onedial.studies.battery.respondents import Make, models_elsewhere, respondents_of
+from onedial.studies.battery.self_prediction import score_self_prediction, write_self_prediction_page
 
 __all__ = [
     "TESTS",
@@ -20,4 +22,6 @@ __all__ = [
     "material_of",
     "models_elsewhere",
     "respondents_of",
+    "score_self_prediction",
+    "write_self_prediction_page",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from onedial.core import Run
-from onedial.selfreport import battery_overview, battery_scores
+from onedial.selfreport import AnswerLog, battery_overview, battery_scores, overview_sentences, write_self_report_page
 from onedial.selfreport.show import battery_figures
 from onedial.show import save_results
 from onedial.studies.battery.asking import answers_to
@@ -22,10 +22,32 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: argparse
     tables = {"overview": battery_overview(tables)} | tables
     draw = {"pressure": battery_figures.pressure, "passages": battery_figures.passages}
     save_results(run, tables, {name: figure(tables[name]) for name, figure in draw.items() if name in tables})
-    print(f"{len(material.questions)} questions, and {len(material.items)} with options")
+    put = f"{len(material.questions)} questions, and {len(material.items)} with options"
+    n = len(list((run.path / "answers" / tests[0]).glob("*.parquet")))
+    run.record(sentence=f"{put}, put to {n} respondents in {len(tests)} tests")
+    print(put)
     for name, table in tables.items():
         print(f"\n{name}\n{table.astype(object).map(shown).to_string()}")
-    print(f"\nwritten to {run.path}")
+    answered = {test: said_in(run, test, material) for test in tests}
+    report = write_self_report_page(
+        run,
+        "What does it say of itself, and is it so?",
+        overview_sentences(tables["overview"]),
+        tables,
+        {test: each for test, each in answered.items() if len(each.table)},
+    )
+    print(f"\nreport: {report}")
+
+
+def said_in(run: Run, test: str, material: Material) -> AnswerLog:
+    """The answers to one test, the question's text beside its id."""
+    table = answers_to(run, test)
+    if "question_id" in table:
+        texts = {each.id: each.text for each in material.questions}
+        table.insert(0, "question", table.pop("question_id").map(lambda name: texts.get(name, name)))
+    if len(table):
+        table.insert(0, "respondent", table.pop("respondent"))
+    return AnswerLog(table, f"answers/{test}/")
 
 
 def shown(value: Any) -> Any:

@@ -4,8 +4,14 @@ Every answer lies in the run's measurements before anything is made of it. here:
 providers and servers, and what they cost; panel: grading and the files.
 """
 
-from onedial.studies.collecting.elsewhere import INSPECT_LOGS, ask_elsewhere, check_what_is_asked_elsewhere, show_costs
+from onedial.studies.collecting.elsewhere import (
+    INSPECT_LOGS,
+    ask_elsewhere,
+    check_what_is_asked_elsewhere,
+    keep_judge,
+    show_costs,
+)
 from onedial.studies.collecting.here import ask
 from onedial.studies.collecting.panel import save
 
-__all__ = ["INSPECT_LOGS", "ask", "ask_elsewhere", "check_what_is_asked_elsewhere", "save", "show_costs"]
+__all__ = ["INSPECT_LOGS", "ask", "ask_elsewhere", "check_what_is_asked_elsewhere", "keep_judge", "save", "show_costs"]

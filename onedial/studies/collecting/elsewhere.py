@@ -6,13 +6,13 @@ from pathlib import Path
 from onedial.asking import ProviderRespondent
 from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run
 from onedial.panels import (
+    JUDGE,
     WRITTEN,
     Budget,
     Collection,
     RespondentModel,
     ask_providers,
     expected_costs,
-    load_judge,
     probes_for,
 )
 from onedial.show import progress_bar
@@ -20,7 +20,9 @@ from onedial.show import progress_bar
 INSPECT_LOGS = "inspect_logs"
 
 
-def check_what_is_asked_elsewhere(models: list[RespondentModel], options: argparse.Namespace) -> None:
+def check_what_is_asked_elsewhere(
+    models: list[RespondentModel], judge: RespondentModel | None, options: argparse.Namespace
+) -> None:
     """Before anything is asked: libraries, keys, the judge, and prices where there is a budget.
 
     Raises:
@@ -33,19 +35,33 @@ def check_what_is_asked_elsewhere(models: list[RespondentModel], options: argpar
         if not options.dry_run:
             ProviderRespondent(provider)
     if options.judge is not None:
-        entry = load_judge(options.respondents)
-        if entry is None or entry.provider is None:
+        if judge is None or judge.provider is None:
             raise InputError(f"--judge needs a model under the key `judge` of {options.respondents}")
-        if options.budget is not None:
-            raise InputError("--budget does not count the judge; collect with it first, and judge with --resume after")
+        if options.budget is not None and judge.price is None:
+            raise InputError(f"--budget needs the price of the judge {judge.label}; give it in {options.respondents}")
         if not options.dry_run:
-            ProviderRespondent(entry.provider)
-    if options.budget is not None and not elsewhere:
+            ProviderRespondent(judge.provider)
+    if options.budget is not None and not elsewhere and options.judge is None:
         raise InputError(f"--budget was given, but {options.respondents} names no model that costs money")
 
 
-def show_costs(collection: Collection) -> None:
-    """Print what is still to be asked of whom, in calls, tokens and money; nothing is written."""
+def keep_judge(collection: Collection, run: Run, options: argparse.Namespace) -> None:
+    """Put the judge into the manifest: whoever has judged some of the answers judges the others.
+
+    Raises:
+        InputError: it is another one than before.
+    """
+    if options.judge is not None and collection.judge is not None and collection.judge.provider is not None:
+        asked = collection.judge.provider.what_is_asked.replace("\x1f", " ").strip()
+        run.record_once("judge", {"model": asked}, f"restore it, or choose another --out with --merge {run.path}")
+
+
+def show_costs(collection: Collection, options: argparse.Namespace, sample: int) -> None:
+    """Print what is still to be asked of whom, in calls, tokens and money; nothing is written.
+
+    Args:
+        sample: how many closed-book answers `--judge sample` puts before the judge.
+    """
     calls = []
     for each in collection.missing():
         kind = "closed book" if each.instrument.name == "closed book" else each.entry.instrument
@@ -60,6 +76,12 @@ def show_costs(collection: Collection) -> None:
                 "price": each.entry.price,
             }
         )
+    judge = collection.judge
+    if options.judge is not None and judge is not None and judge.provider is not None:
+        prompts = collection.judge_prompts(sample if options.judge == "sample" else None)
+        room = judge.provider.room("direct")
+        about = {"respondent": judge.respondent_for(JUDGE), "instrument": JUDGE.name, "price": judge.price}
+        calls.append(about | {"prompts": prompts, "written": WRITTEN["direct"], "room": room})
     print(expected_costs(calls).groupby(level=[0, 1], sort=False).sum(min_count=1).round(4).to_string())
     print("tokens are estimated, at four characters each; money is in the currency of the file's prices")
     if any(model.provider is not None and model.provider.reasoning_effort for model in collection.models):

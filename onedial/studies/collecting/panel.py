@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Question, check_mass, findings_table
-from onedial.core import Notes, Run, write_table
+from onedial.asking import CLOSED_BOOK, check_mass, findings_table
+from onedial.core import LEDGER, Ledger, Notes, Run, write_table
 from onedial.panels import (
     JUDGED,
     JUDGED_KEY,
+    Budget,
     Collection,
     accuracy_by_level,
     agreement,
@@ -21,7 +22,6 @@ from onedial.panels import (
     failures,
     grade_closed_book,
     judge_answers,
-    load_judge,
     non_answers_by_level,
     often_unread,
     panel_table,
@@ -50,11 +50,13 @@ def save(
     is_closed = rows["instrument"] == CLOSED_BOOK.name
     said = rows[~is_closed].assign(answered_correctly=float("nan")).reset_index(drop=True)
     if is_closed.any():
-        said["answered_correctly"] = grade(rows[is_closed], said, collection.questions, run, options, sample)
+        said["answered_correctly"] = grade(rows[is_closed], said, collection, run, options, notes, sample)
     panel = panel_table(collection, said)
     write_csv(panel, run.file("panel.csv"))
     write_csv(respondents_table(collection, said), run.file("respondents.csv"))
     run.record(**where_it_comes_from(collection, rows, str(options.questions)))
+    n, n_unread = len(panel), int(panel["said_yes"].isna().sum())
+    run.record(sentence=f"{n} answers of {panel['respondent'].nunique()} respondents, {n_unread} of them unread")
     if len(panel):
         print(summarise_panel(panel, collection.questions).round(3).to_string())
     masses = panel.groupby("respondent", sort=False)["mass"]
@@ -67,7 +69,7 @@ def save(
         notes.tell(sentence)
         for question, text in unread.head(N_SHOWN).to_numpy():
             print(f"  {question}: {' '.join(str(text).split())[:160]!r}")
-    if any(model.provider is not None for model in collection.models):
+    if collection.ledger_file().exists() or any(model.provider is not None for model in collection.models):
         tell_about_providers(collection, run, notes)
     print(f"\npanel: {run.path / 'panel.csv'}")
 
@@ -75,12 +77,14 @@ def save(
 def grade(
     closed_rows: pd.DataFrame,
     said: pd.DataFrame,
-    questions: list[Question],
+    collection: Collection,
     run: Run,
     options: argparse.Namespace,
+    notes: Notes,
     sample: int,
 ) -> np.ndarray:
     """Write closed_book.csv and print what it says; whether each row of `said` comes from who answered correctly."""
+    questions = collection.questions
     written = closed_rows[closed_rows["error"].fillna("") == ""].drop_duplicates(["label", "question_id"])
     closed = grade_closed_book(written.assign(model=written["label"], text=written["raw_text"]), questions)
     write_csv(closed, run.file("closed_book.csv"))
@@ -89,21 +93,29 @@ def grade(
     print(f"\nshare of the others that is correct, by level:\n{accuracy.round(3).to_string()}\n")
     correct = closed.set_index(["model", "question_id"])["correct"]
     if options.judge is not None:
-        judged = judge(closed, questions, run, options, sample).set_index(["model", "question_id"])["judged_right"]
-        correct = judged.reindex(correct.index) if options.judge == "all" else correct
+        judged = judge(closed, collection, run, options, notes, sample).set_index(["model", "question_id"])
+        correct = judged["judged_right"].reindex(correct.index) if options.judge == "all" else correct
     return correct.reindex(pd.MultiIndex.from_frame(said[["label", "question_id"]])).to_numpy()
 
 
 def judge(
-    closed: pd.DataFrame, questions: list[Question], run: Run, options: argparse.Namespace, sample: int
+    closed: pd.DataFrame, collection: Collection, run: Run, options: argparse.Namespace, notes: Notes, sample: int
 ) -> pd.DataFrame:
     """Put closed-book answers before the file's judge, those that it has not judged; write and print what it says."""
-    entry = load_judge(options.respondents)
+    entry, questions = collection.judge, collection.questions
     assert entry is not None
     rows = answers_to_judge(closed, questions, sample if options.judge == "sample" else None)
+    budget = None if options.budget is None else Budget(options.budget, collection.spent())
     parts = run.parts("judged", JUDGED, JUDGED_KEY)
     with progress_bar(len(rows), f"judge {entry.label}") as advance:
-        judged = judge_answers(rows, questions, entry, parts, logs=logs_of(run, options), advance=advance)
+        ledger, logs = Ledger(run.file(LEDGER)), logs_of(run, options)
+        judged = judge_answers(rows, questions, entry, parts, ledger, budget=budget, logs=logs, advance=advance)
+    if budget is not None and budget.exhausted:
+        notes.tell(
+            f"the budget of {budget.limit:g} would have been passed: {budget.spent:.4g} is spent, and "
+            f"{int(judged['judged_right'].isna().sum())} of {len(judged)} answers have no verdict; a larger --budget "
+            "with --resume goes on"
+        )
     table = pd.DataFrame([agreement(judged)], index=[entry.label])
     write_csv(judged.drop(columns="error"), run.file("judged.csv"))
     write_csv(table.rename_axis("judge").reset_index(), run.file("judge_agreement.csv"))

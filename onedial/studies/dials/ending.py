@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from onedial.core import say
+from onedial.panels import wordings_of
 from onedial.report import draw_dials, draw_direction_cosines
 from onedial.show import save_results
 from onedial.studies.dials.study import DialStudy
@@ -19,8 +20,9 @@ def finish(
     frame = study.inputs.frame().set_index("id")
     kinds = pd.Series({dial.name: dial.kind for dial in dials})
     found = compare_dials(
-        answers, placed, kinds, study.inputs.panel, frame["split"], frame["topic"], seed=study.options.seed
-    )
+        answers, placed, kinds, study.inputs.panel, frame["split"], frame["topic"], seed=study.options.seed,
+        wordings=wordings_of(frame.reset_index()),
+    )  # fmt: skip
     rates = found.rates.merge(effects, on=["dial", "setting"], how="left", suffixes=("", "_facts"))
     reach = reach_at_kl(rates)
     cost = effects.groupby("dial")["seconds_per_answer"].first()

@@ -43,7 +43,9 @@ def plan_wording(study: MultiverseStudy, wording: int, universes: Sequence[Unive
     run, options, model, file = study.run, study.options, study.model, f"plans/wording-{wording}.json"
     own = [each for each in universes if each.wording == study.templates[wording].name]
     if run.has(file):
-        return run.read_json(file)
+        stored = run.read_json(file)
+        if all(run.has(vector_file(wording, name)) for name in stored["entries"]):
+            return stored
     prompts = study.prompts(wording, "extraction")
     made: list[Intervention] = []
     refused: dict[str, str] = {}

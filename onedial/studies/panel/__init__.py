@@ -9,6 +9,7 @@ from onedial.studies.panel.worth import (
     line_between_models,
     print_table,
     rate_tables,
+    screening_tables,
     topic_table,
 )
 
@@ -20,6 +21,7 @@ __all__ = [
     "print_table",
     "rate_tables",
     "readings_table",
+    "screening_tables",
     "sentences_of",
     "topic_table",
     "write_study_report",

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from onedial.confidence import screening_section
 from onedial.core import Run
 from onedial.show import (
     Column,
@@ -34,6 +35,7 @@ _READINGS = (
     Column("parabola_p", "p", p_value),
 )
 CHANCE, FEWEST_FOR_PARABOLA = 0.5, 8
+OTHERS = "other families' confidence"
 _WORDS = {
     "readings": (
         "The same numbers read in other ways: cut into yes and no elsewhere, each model at its own median, and not cut "
@@ -73,6 +75,8 @@ def write_study_report(run: Run) -> Path:
     if "line" in said:
         sections.append(Section("Do surer models get more right?", [page.text(said["line"]), *drawn("base_models")]))
         sections.append(Section("Whose yes is best?", [page.text(said["attitudes"]), *drawn("f_beta")]))
+    if "screening" in said:
+        sections.append(screening_section(run, said["screening"]))
     if "own" in said:
         own = [page.text(said["predictors"]), *drawn("predictors")] if "predictors" in said else []
         sections.append(
@@ -100,7 +104,8 @@ def sentences_of(tables: dict[str, Any], panel_words: str) -> dict[str, Any]:
     """What the tables say: sentence (the headline), lead, and sentences by section.
 
     Args:
-        tables: readings; and where there are grades line (the line's sentence), attitudes, predictors, own.
+        tables: readings; and where there are grades line (the line's sentence), attitudes, screening, predictors (with
+            one_other and of_those_that_tell), own.
         panel_words: what the panel is, in half a sentence.
     """
     readings = tables["readings"]
@@ -111,13 +116,19 @@ def sentences_of(tables: dict[str, Any], panel_words: str) -> dict[str, Any]:
     if "line" in tables:
         said["line"], said["attitudes"] = headline(tables["line"]), _attitudes(tables["attitudes"])
         parts.append(_line_in_short(tables["line_numbers"]))
+    if "screening" in tables:
+        said["screening"] = tables["screening"]
     if "predictors" in tables:
-        said["predictors"] = _predictors(tables["predictors"], tables["one_other"])
+        said["predictors"] = _predictors(tables["predictors"], tables["one_other"], tables["of_those_that_tell"])
         parts.append(_others_in_short(tables["predictors"]))
     if "own" in tables:
         said["own"] = tables["own"]
-    one = {"one_other": tables["one_other"]} if "one_other" in tables else {}
-    return {"sentence": "; ".join(parts), "lead": panel_words, "sentences": said, **one}
+    numbers: dict[str, Any] = {
+        name: tables[name] for name in ("one_other", "line_of_those_that_tell") if name in tables
+    }
+    if "of_those_that_tell" in tables:
+        numbers["auroc_of_those_that_tell"] = tables["of_those_that_tell"].to_dict()
+    return {"sentence": "; ".join(parts), "lead": panel_words, "sentences": said, **numbers}
 
 
 def _scale(readings: pd.DataFrame) -> str:
@@ -151,20 +162,22 @@ def _parabola(readings: pd.DataFrame) -> str:
     )
 
 
-def _predictors(table: pd.DataFrame, one_other: float) -> str:
+def _predictors(table: pd.DataFrame, one_other: float, telling: "pd.Series[float]") -> str:
     rows = table.to_dict("index")
-    own, others = rows["its own confidence"], rows["other families' confidence"]
+    own, others = rows["its own confidence"], rows[OTHERS]
     return (
         f"Its own confidence tells a model's right from its wrong answers with an AUROC of {_auroc(own)}, the mean "
         f"confidence of the models of other families with {_auroc(others)}, a single one of them with "
-        f"{number(one_other, 2)} on average. Where all the other predictors are known, its own confidence saves "
+        f"{number(one_other, 2)} on average; among the models whose confidence tells at all, "
+        f"{number(telling['its own confidence'], 2)} and {number(telling[OTHERS], 2)}. Where all the other "
+        "predictors are known, its own confidence saves "
         f"{number(own['bits_more'])} bits per question {interval(own['bits_more_low'], own['bits_more_high'])}. "
         f"{_WORDS['predictors']}"
     )
 
 
 def _others_in_short(table: pd.DataFrame) -> str:
-    own, others = table.loc["its own confidence"], table.loc["other families' confidence"]
+    own, others = table.loc["its own confidence"], table.loc[OTHERS]
     both = f"AUROC {number(others['auroc'], 2)} and {number(own['auroc'], 2)}"
     if not max(own["auroc_low"], others["auroc_low"]) > CHANCE:
         return f"neither a model's own confidence nor that of others is shown to tell what it gets right ({both})"

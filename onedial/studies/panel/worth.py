@@ -50,7 +50,8 @@ def rate_tables(panel: ResponseMatrix, correctness: pd.DataFrame | None) -> tupl
 
 def attitude_tables(panel: ResponseMatrix, correctness: pd.DataFrame) -> Results:
     """F-beta of every respondent, and whose yes is best at each attitude to error."""
-    from onedial.confidence import f_beta_curve, f_beta_figure
+    from onedial.confidence import confidence_figures as draw
+    from onedial.confidence import f_beta_curve
 
     curve = f_beta_curve(panel, correctness)
     best = attitudes_table(curve, panel, correctness)
@@ -58,7 +59,7 @@ def attitude_tables(panel: ResponseMatrix, correctness: pd.DataFrame) -> Results
     columns = ["beta", "best", "f_beta", "always_yes", "best_other_model", "f_beta_other"]
     print(best.round(3)[columns].to_string())
     tables = {"f_beta": curve.curve.assign(best=curve.best), "attitudes": best}
-    return tables, {"f_beta": f_beta_figure.f_beta_curves(curve)}, {}
+    return tables, {"f_beta": draw.f_beta_curves(curve)}, {}
 
 
 def attitudes_table(curve: FBetaCurve, panel: ResponseMatrix, correctness: pd.DataFrame) -> pd.DataFrame:
@@ -129,6 +130,36 @@ def line_between_models(panel: ResponseMatrix, correctness: pd.DataFrame, rates:
         {"base_models": draw.base_models(means, rates, result, numbers is not None, families)},
         {"line_between_models": sentence},
     )
+
+
+def screening_tables(panel: ResponseMatrix, correctness: pd.DataFrame) -> Results:
+    """Whose confidence says anything of its own answers; and the line between models without the others."""
+    from onedial.confidence import confidence_accuracy_regression, screen_confidence, screening_sentence
+    from onedial.panels import base_model_means, stated_confidence
+
+    found = stated_confidence(panel)
+    table = screen_confidence(panel.answers, correctness, None if found is None else found.values)
+    sentence = screening_sentence(table)
+    facts: dict[str, Any] = {}
+    kept = panel.select(respondents=list(table.index[table["tells"]]))
+    if len(kept.respondents) < len(table) and kept.respondents["model"].nunique() >= FEWEST_MODELS:
+        numbers = found.values[kept.answers.columns] if found is not None and found.source == "stated" else None
+        means = base_model_means(kept, correctness[kept.answers.columns], numbers)
+        line = confidence_accuracy_regression(means["confidence"], means["accuracy"]).line
+        facts = {
+            "line_of_those_that_tell": {
+                "n": line.n,
+                "slope": line.slope,
+                "low": line.slope_low,
+                "high": line.slope_high,
+            }
+        }
+        sentence += (
+            f" Between the {line.n} models that tell, confidence on accuracy has a slope of {line.slope:.2f} "
+            f"({line.slope_low:.2f} to {line.slope_high:.2f})."
+        )
+    print(f"\n{sentence}")
+    return {"screening": table}, {}, {"screening": sentence, **facts}
 
 
 def calibration_tables(panel: ResponseMatrix, correctness: pd.DataFrame, options: argparse.Namespace) -> Results:

@@ -4,7 +4,9 @@ import argparse
 
 import pandas as pd
 
+from onedial.asking import questions_frame
 from onedial.core import Run
+from onedial.panels import wordings_of
 from onedial.report import write_profile_report
 from onedial.report.figures import profile_figure
 from onedial.selfreport import SELF_REPORTS
@@ -19,9 +21,10 @@ def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, o
     """Tables, figure, page and sentences."""
     order = {name: place for place, name in enumerate((*SELF_REPORTS, WRITING))}
     answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
-    profile = profile_of(answers, max(options.replicates, 1), options.seed)
+    wordings = wordings_of(questions_frame(dial.questions))
+    profile = profile_of(answers, max(options.replicates, 1), options.seed, wordings)
     accuracy, sentence = accuracy_of(written)
-    surer = sureness_by_setting(written, SURENESS_OF_WRITING, max(options.replicates, 1), options.seed)
+    surer = sureness_by_setting(written, SURENESS_OF_WRITING, max(options.replicates, 1), options.seed, wordings)
     sentences = [*profile.sentences(), sentence, how_sure_it_writes(surer)]
     asked = (
         f"{len(dial.questions)} questions; settings {', '.join(dial.names.values())}; {options.controls} random "

@@ -7,7 +7,7 @@ from onedial.asking import PromptTemplate, Question, load_prompt, questions_from
 from onedial.core import InputError
 from onedial.models import OpenModel, load_model
 from onedial.panels import load_questions
-from onedial.studies import numbers_of
+from onedial.studies import intervention_of, numbers_of
 from onedial.verdict import SweepRun
 from steering import Intervention, SteeringVector, yes_rates
 
@@ -32,9 +32,7 @@ class Dial:
 def dial_of_run(options: argparse.Namespace) -> Dial:
     """Vector, prompt, questions (of the test split) and settings of a finished sweep."""
     swept = SweepRun.open(options.run)
-    entry = swept.interventions().set_index("intervention_id", drop=False).loc[swept.under_test()]
-    vectors = {name: SteeringVector.load(swept.path / swept.vector_file(name)) for name in entry["vectors"]}
-    intervention = Intervention.from_dict(entry.to_dict(), vectors)
+    intervention = intervention_of(swept)
     magnitudes, names = settings_of(swept, intervention.intervention_id, options)
     frame = swept.questions()
     test = questions_from_frame(frame[frame["split"] == "test"].reset_index(drop=True))

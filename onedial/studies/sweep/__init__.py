@@ -5,10 +5,12 @@ comes, so that a run which was killed goes on; of several processes each takes i
 
 beforehand    what can be said without the subject's weights      planning      what will be swept
 turning       the vector and its controls                         rivals        instructions, reasoning
-side_effects  facts, the question reversed, neutral text          ending        matches, verdict, report
+side_effects  facts, the question reversed, neutral text          causes        interchange, mediation
+ending        matches, verdict, report
 """
 
 from onedial.studies.sweep.beforehand import first_prompt, predict
+from onedial.studies.sweep.causes import find_causes
 from onedial.studies.sweep.ending import finish
 from onedial.studies.sweep.planning import settle_plan
 from onedial.studies.sweep.rivals import ask_instructed, write_reasons
@@ -32,5 +34,6 @@ __all__ = [
     "run_on_text",
     "settle_plan",
     "sweep_questions",
+    "find_causes",
     "write_reasons",
 ]

@@ -36,6 +36,7 @@ def predict(
         n_controls=options.controls,
         n_facts=options.facts,
         n_reversed=options.reversed if reversed_wording(template) else 0,
+        tests=options.tests,
         n_instructed=len(SURENESS) if options.instructed else 0,
         n_passages=options.passages if options.side_effects else 0,
         n_reasoned=options.reasoned_settings if options.answer == "reasoned" else 0,

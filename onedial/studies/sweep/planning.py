@@ -2,7 +2,8 @@
 
 from dataclasses import asdict
 
-from onedial.core import is_first_process
+from onedial.asking import interventions_table
+from onedial.core import InputError, is_first_process
 from onedial.show import progress_bar
 from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict import SweepRun
@@ -12,19 +13,31 @@ from steering import Intervention, SteeringVector, SweepPlan, make_plan
 def settle_plan(study: SweepStudy) -> None:
     """Give the study its plan: of a resumed run from its files, else a new one, which is saved and told.
 
+    A vector that has gone from a resumed run is made again.
+
     Raises:
-        InputError: nothing can be swept like this, such as a layer that is not there.
+        InputError: nothing can be swept like this, such as a layer that is not there; or what was to be swept before a
+            vector had gone is not what would be now.
     """
-    if study.run.has_plan:
+    if study.run.has_plan and not (gone := missing_vectors(study.run)):
         study.plan = stored_plan(study.run)
     else:
         study.plan = new_plan(study)
+        now = interventions_table(study.plan.entries())
+        if study.run.has_plan and study.run.interventions().to_json() != now.to_json():
+            raise InputError(f"{study.run.path} lacks {gone[0]}, and it is made otherwise now; restore it from a copy")
         if is_first_process():
             save(study.plan, study.run)
         for note in [*study.plan.notes, in_a_sentence(study.plan)]:
             study.notes.tell(note)
     if study.mirror is not None and is_first_process():
         study.mirror.log_plan()
+
+
+def missing_vectors(run: SweepRun) -> list[str]:
+    """The files of vectors that are swept and are not there."""
+    files = {run.vector_file(name) for names in run.interventions()["vectors"] for name in names}
+    return sorted(file for file in files if not run.run.has(file))
 
 
 def new_plan(study: SweepStudy) -> SweepPlan:

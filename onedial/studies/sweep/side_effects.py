@@ -6,10 +6,10 @@ facts/part-*.parquet  wordings/part-*.parquet  texts/part-*.parquet    side_effe
 
 import pandas as pd
 
-from onedial.asking import AS_ASKED, FACT, REVERSED_WORDING, reversed_wording
+from onedial.asking import AS_ASKED, FACT, PREFERENCE, REVERSED_WORDING, reversed_wording
 from onedial.core import Parts, is_first_process, sha256_of_text
 from onedial.models import PromptSet, process_index, wait_for_all
-from onedial.panels import load_facts, load_passages, truth_of
+from onedial.panels import load_facts, load_passages, load_questions, truth_of
 from onedial.show import progress_bar
 from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict import usable_range
@@ -46,7 +46,7 @@ def ask_facts(study: SweepStudy) -> None:
 
 
 def ask_reversed(study: SweepStudy) -> None:
-    """Ask a few fitting questions as they are and reversed, along the dial and along Yes minus No."""
+    """Ask a few fitting questions as they are and reversed, and preferences, along the dial and along Yes minus No."""
     run, plan, model = study.run, study.plan, study.model
     own, turned = plan.intervention, reversed_wording(study.template)
     if turned is None:
@@ -67,15 +67,21 @@ def ask_reversed(study: SweepStudy) -> None:
         words.intervention_id: doubling(words.units_per_norm),
     }
     keys = run.wording_parts.done_keys()
-    done = {wording: {key[1] for key in keys if key[-1] == wording} for wording in (AS_ASKED, REVERSED_WORDING)}
+    kinds = {
+        AS_ASKED: (study.template, questions),
+        REVERSED_WORDING: (turned, questions),
+        PREFERENCE: (FACT.template, load_questions("preferences")),
+    }
+    done = {kind: {key[1] for key in keys if key[-1] == kind} for kind in kinds}
+    left = sum(len(asked) for _, asked in kinds.values()) - sum(map(len, done.values()))
     wait_for_all()
-    with progress_bar(2 * len(questions) - sum(map(len, done.values())), "reversed wording") as advance:
-        for wording, template in ((AS_ASKED, study.template), (REVERSED_WORDING, turned)):
+    with progress_bar(left, "reversed wording, preferences") as advance:
+        for wording, (template, asked) in kinds.items():
 
             def save(part: pd.DataFrame, wording: str = wording) -> None:
                 run.wording_parts.append(part.assign(wording=wording), process=process_index())
 
-            prompts = PromptSet.build(model, questions, template)
+            prompts = PromptSet.build(model, asked, template)
             sweep(model, [own, words], prompts, grids, sink=save, done=done[wording], progress=advance)
     wait_for_all()
 

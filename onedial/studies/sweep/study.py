@@ -24,6 +24,7 @@ class SweepOptions:
     Attributes:
         magnitudes: None: chosen on the fitting split.
         facts, passages: how many are asked and read; reversed: how many questions are asked in either wording.
+        tests: of what the answers hang on, keys of `causes.TESTS`.
         side_effects: whether passages are read at every magnitude.
         limit: by which share of the facts accuracy may fall where the dial counts as usable.
         reasoned_*: of answers that are written, which `answer` "reasoned" asks for.
@@ -39,6 +40,7 @@ class SweepOptions:
     controls: int
     facts: int
     reversed: int
+    tests: list[str]
     instructed: bool
     side_effects: bool
     limit: float

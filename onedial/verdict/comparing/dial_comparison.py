@@ -13,10 +13,12 @@ cut the unsteered margin, so that whatever a dial does better is what its order 
     rho          Spearman's correlation of the ease with the unsteered margin
 
 Averages are over targets of one base model, then over base models. Intervals are 95% percentiles over the same
-resamples of the test questions for all dials, whole topics where there are ten or more, so that differences are paired.
+resamples of the test questions for all dials (wordings of one question together; whole topics where there are ten or
+more), so that differences are paired.
 What is chosen is chosen by the same numbers on the fitting split.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,11 +35,12 @@ from onedial.stats import (
     average_within_models,
     count,
     count_resampled,
+    groups_among,
     interval,
     interval_95,
     resampled_weights,
 )
-from onedial.verdict.tables import describe_targets, panel_answers
+from onedial.verdict.tables import describe_targets, panel_answers, wording_groups
 
 CUT = "moved cut"
 COMPARISON_COLUMNS = [
@@ -98,6 +101,7 @@ def compare_dials(
     topics: pd.Series | None = None,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
+    wordings: Sequence[Sequence[str]] = (),
 ) -> DialComparison:
     """Compare dials by their answers; see the module's text.
 
@@ -106,6 +110,7 @@ def compare_dials(
             rate nan the unsteered answers of the moved cut.
         placed: dial, rate, setting, rate_found, reached. kinds: index dial.
         splits: question id -> split. topics: question id -> topic.
+        wordings: the ids of questions that stand there in several wordings (`onedial.panels.wordings_of`).
 
     Raises:
         InputError: the moved cut is not among the dials.
@@ -117,10 +122,10 @@ def compare_dials(
     given = panel_answers(panel, questions)
     models = describe_targets(panel, given.columns)["model"].astype(str).to_numpy()
     split = splits.loc[questions].to_numpy()
-    groups = None
+    groups = groups_among(wording_groups(wordings, questions), split == TEST)
     if topics is not None:
         names, codes = np.unique(topics.reindex(questions).fillna("").astype(str)[split == TEST], return_inverse=True)
-        groups = codes if len(names) >= FEWEST_TOPICS else None
+        groups = codes if len(names) >= FEWEST_TOPICS else groups
     read = answers.assign(margin=answers["margin"].where(is_read(answers["mass"])))
     plain = read[(read["dial"] == CUT) & read["rate"].isna()].set_index("question_id")["margin"].reindex(questions)
     rates = np.array(sorted(placed["rate"].unique()))

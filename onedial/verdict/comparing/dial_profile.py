@@ -6,7 +6,8 @@ score of item i at magnitude m, and SD the standard deviation of s_i(0) over ite
     shift(m) = mean_i [s_i(m) - s_i(0)] / SD                       own standard deviations, positive = towards surer
     together = mean over settings m != 0 of sign(m) shift(m)       positive = moves with the dial, negative = against it
 
-Intervals are 95% percentile bootstraps over items, the standard deviation drawn with them. The same is computed for
+Intervals are 95% percentile bootstraps over items (wordings of one question together), the standard deviation drawn
+with them. The same is computed for
 every control direction at the same magnitudes: p = (1 + controls with |together| at least as large) / (1 + controls).
 
 An instrument moves with the yes (against it) where the interval of `together` is above (below) 0 and p <= .05, which
@@ -24,8 +25,10 @@ import pandas as pd
 
 from onedial.asking import VECTOR
 from onedial.core import InputError, one_line
-from onedial.stats import LEVEL, N_RESAMPLES, interval, resampled_weights
+from onedial.stats import LEVEL, N_RESAMPLES, groups_among, interval, resampled_weights
+from onedial.verdict.tables import wording_groups
 
+Wordings = Sequence[Sequence[str]]
 PROFILE_COLUMNS = ["report", "form", "question_id", "intervention_id", "role", "magnitude", "score", "truth"]
 REFERENCE = "can you answer"
 WRITING = "mean log-probability"
@@ -126,12 +129,15 @@ class DialProfile:
         return said
 
 
-def profile_of(answers: pd.DataFrame, n_bootstrap: int = N_RESAMPLES, seed: int = 0) -> DialProfile:
+def profile_of(
+    answers: pd.DataFrame, n_bootstrap: int = N_RESAMPLES, seed: int = 0, wordings: Wordings = ()
+) -> DialProfile:
     """The profile of one dial.
 
     Args:
         answers: `PROFILE_COLUMNS`; score is nan where the answer is unread; of the intervention under test (role
             `vector`) at magnitude 0 and at others, of controls at those others alone. truth: 1, 0, or nan.
+        wordings: the ids of questions that stand there in several wordings (`onedial.panels.wordings_of`).
 
     Raises:
         InputError: columns are missing, there is no magnitude 0, or no other.
@@ -144,19 +150,23 @@ def profile_of(answers: pd.DataFrame, n_bootstrap: int = N_RESAMPLES, seed: int 
         raise InputError("the profile needs answers at magnitude 0 and at one other at least; ask at both")
     cells, reports = [], {}
     for name, asked in answers.groupby("report", sort=False):
-        rows, summary = _report(str(name), asked, settings, n_bootstrap, seed)
+        rows, summary = _report(str(name), asked, settings, n_bootstrap, seed, wordings)
         cells += rows
         reports[name] = summary
     return DialProfile(
         pd.DataFrame(cells),
         pd.DataFrame.from_dict(reports, orient="index").rename_axis("report"),
-        _orders(answers, n_bootstrap, seed),
+        _orders(answers, n_bootstrap, seed, wordings),
         _truths(own),
     )
 
 
 def sureness_by_setting(
-    written: pd.DataFrame, scores: Sequence[str], n_bootstrap: int = N_RESAMPLES, seed: int = 0
+    written: pd.DataFrame,
+    scores: Sequence[str],
+    n_bootstrap: int = N_RESAMPLES,
+    seed: int = 0,
+    wordings: Wordings = (),
 ) -> pd.DataFrame:
     """How sure the subject is of what it writes, setting by setting: each setting's own texts.
 
@@ -181,11 +191,13 @@ def sureness_by_setting(
     for magnitude, own in written.groupby("magnitude"):
         values = wide[first][magnitude].to_numpy(dtype=float)
         change = values - wide[first][0.0].to_numpy(dtype=float)
-        change = change[np.isfinite(change)]
+        known = np.isfinite(change)
+        groups, change = groups_among(wording_groups(wordings, wide[first].index), known), change[known]
         both = (texts[magnitude] != "") & (texts[0.0] != "")
         low = high = float("nan")
         if len(change):
-            draws = [weights @ change / len(change) for weights in resampled_weights(len(change), n_bootstrap, seed)]
+            drawn = resampled_weights(len(change), n_bootstrap, seed, groups)
+            draws = [weights @ change / weights.sum(axis=1) for weights in drawn]
             low, high = (float(end) for end in interval(np.concatenate(draws)))
         rows[magnitude] = {
             "n": int(np.isfinite(values).sum()),
@@ -200,11 +212,11 @@ def sureness_by_setting(
 
 
 def _report(
-    name: str, asked: pd.DataFrame, settings: Sequence[float], n_bootstrap: int, seed: int
+    name: str, asked: pd.DataFrame, settings: Sequence[float], n_bootstrap: int, seed: int, wordings: Wordings
 ) -> tuple[list[dict[str, object]], dict[str, object]]:
     unsteered = asked[asked["magnitude"] == 0]
     ids = list(dict.fromkeys(unsteered["question_id"]))
-    base = _by_item(unsteered, ids)
+    base, groups = _by_item(unsteered, ids), wording_groups(wordings, pd.Index(ids))
     n_unread = int(np.isnan(base).sum())
     sd = float(np.nanstd(base, ddof=1)) if len(ids) - n_unread > 1 else float("nan")
     why = UNREAD if n_unread >= MOST_UNREAD * len(ids) else ALIKE if not sd > 1e-9 else ""
@@ -221,7 +233,7 @@ def _report(
             lost = int(np.isnan(change).sum())
             reason = why or (UNREAD if lost >= MOST_UNREAD * len(ids) else "")
             n_draws = n_bootstrap if role == VECTOR and not reason else 0
-            shift, low, high = _standardised(change, base, n_draws, seed) if not reason else (float("nan"),) * 3
+            shift, low, high = _standardised(change, base, n_draws, seed, groups) if not reason else (float("nan"),) * 3
             rows.append(
                 {
                     "report": name,
@@ -242,7 +254,7 @@ def _report(
             known = np.isfinite(np.array(signed))
             sums = np.where(known, np.array(signed), 0.0).sum(axis=0)
             mean = np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), np.nan)
-            together, *found = _standardised(mean, base, n_bootstrap if role == VECTOR else 0, seed)
+            together, *found = _standardised(mean, base, n_bootstrap if role == VECTOR else 0, seed, groups)
             totals[str(intervention)] = together
             if role == VECTOR:
                 ends = (found[0], found[1])
@@ -282,8 +294,14 @@ def _by_item(rows: pd.DataFrame, ids: Sequence[str]) -> np.ndarray:
     return forms.mean(axis=1, skipna=False).to_numpy(dtype=float)
 
 
-def _standardised(change: np.ndarray, base: np.ndarray, n_bootstrap: int, seed: int) -> tuple[float, float, float]:
-    """Mean change over the standard deviation of the base, with its interval over items (nan without resamples)."""
+def _standardised(
+    change: np.ndarray, base: np.ndarray, n_bootstrap: int, seed: int, groups: np.ndarray | None
+) -> tuple[float, float, float]:
+    """Mean change over the standard deviation of the base, with its interval over items (nan without resamples).
+
+    Args:
+        groups: item -> what it is a wording of.
+    """
     here, known = np.isfinite(change), np.isfinite(base)
 
     def statistic(weights: np.ndarray) -> np.ndarray:
@@ -298,7 +316,7 @@ def _standardised(change: np.ndarray, base: np.ndarray, n_bootstrap: int, seed: 
     shift = float(statistic(np.ones((1, len(base))))[0])
     if not n_bootstrap:
         return shift, float("nan"), float("nan")
-    drawn = np.concatenate([statistic(weights) for weights in resampled_weights(len(base), n_bootstrap, seed)])
+    drawn = np.concatenate([statistic(weights) for weights in resampled_weights(len(base), n_bootstrap, seed, groups)])
     low, high = interval(drawn[:, None])
     return shift, float(low[0]), float(high[0])
 
@@ -309,7 +327,7 @@ _EFFECTS = {
 }
 
 
-def _orders(answers: pd.DataFrame, n_bootstrap: int, seed: int) -> pd.DataFrame:
+def _orders(answers: pd.DataFrame, n_bootstrap: int, seed: int, wordings: Wordings) -> pd.DataFrame:
     """Order effects without steering; for numbered scales `place` is the difference between the two numberings."""
     rows = []
     unsteered = answers[answers["magnitude"] == 0]
@@ -320,7 +338,8 @@ def _orders(answers: pd.DataFrame, n_bootstrap: int, seed: int) -> pd.DataFrame:
             one, other = (forms[[form for form in side if form in forms]] for side in sides)
             if one.shape[1] and one.shape[1] == other.shape[1]:
                 change = (one.mean(axis=1, skipna=False) - other.mean(axis=1, skipna=False)).to_numpy(dtype=float)
-                shift, low, high = _standardised(change, base, n_bootstrap, seed)
+                groups = wording_groups(wordings, forms.index)
+                shift, low, high = _standardised(change, base, n_bootstrap, seed, groups)
                 rows.append(
                     {"report": name, "effect": effect, "n": int(np.isfinite(change).sum()), "difference": shift,
                      "low": low, "high": high}

@@ -54,6 +54,7 @@ def line_null(
     thresholds: np.ndarray,
     n_permutations: int,
     seed: int,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """R^2 of a criterion's magnitude on threshold after the fitting rows of the panel are permuted (permutation).
 
@@ -64,12 +65,13 @@ def line_null(
         name: of `criteria.CRITERIA`.
         margins: fitting question x magnitude. given: fitting question x target, the targets of the line.
         thresholds: of those targets; a joint permutation of rows does not change them.
+        groups: fitting question -> what it is a wording of: permuted together; None where each is its own.
     """
     rng = np.random.default_rng(seed)
     every = np.ones(len(magnitudes), bool)
     found = []
     for size in chunks(n_permutations, given.size):
-        rows = permuted_rows(len(given), size, rng)
+        rows = permuted_rows(len(given), size, rng, groups=groups)
         scores = np.stack([scored(name, margins, given[own]) for own in rows])
         best, _, _ = choice.middle_of_best(scores, magnitudes, every)
         found.append(r_squared(thresholds, magnitudes[best]))

@@ -1,6 +1,7 @@
 """Whether a target's match can be used, and for what.
 
     few           under 50 answers to judge by on the test split, under 10 of a kind there, or under 10 to fit on
+                  (questions; wordings of one count once)
     constant      the target says yes to everything, or no to everything
     flat          over the whole range the subject's yes rate varies by under .10: the dial was hardly turned
     not monotone  the subject's yes rate falls somewhere as the magnitude rises
@@ -23,6 +24,8 @@ passes 2 standard errors somewhere in 8 of 10 simulated sweeps. So the chance of
 import numpy as np
 from scipy import stats
 
+from onedial.stats import counted_once
+
 OK, EDGE, FLAT, NOT_MONOTONE, CONSTANT, FEW = "ok", "edge", "flat", "not monotone", "constant", "few"
 JUDGED = (OK, EDGE, NOT_MONOTONE)
 """Statuses whose targets enter the verdict's numbers."""
@@ -33,7 +36,13 @@ _ONE_SIDED_TWO_SE = float(stats.norm.sf(2))
 
 
 def target_status(
-    answers: np.ndarray, given: np.ndarray, test: np.ndarray, n_fitting: int, at_edge: bool, always_same: bool
+    answers: np.ndarray,
+    given: np.ndarray,
+    test: np.ndarray,
+    n_fitting: int,
+    at_edge: bool,
+    always_same: bool,
+    groups: np.ndarray | None = None,
 ) -> str:
     """Status of one target; where several apply, the first of: constant, few, flat, not monotone, edge.
 
@@ -43,11 +52,12 @@ def target_status(
         n_fitting: fitting answers that the choice rests on.
         at_edge: the best interval reaches an end of the range.
         always_same: the target has given one answer only.
+        groups: of those test answers, what the question is a wording of; None where each is its own.
     """
     if always_same:
         return CONSTANT
-    kinds = min(int((test == 1).sum()), int((test == 0).sum()))
-    if len(test) < MIN_TEST or kinds < MIN_OF_A_KIND or n_fitting < MIN_FITTING:
+    n_test, n_yes, n_no = counted_once(np.stack([test >= 0, test == 1, test == 0], axis=1), groups)
+    if n_test < MIN_TEST or min(n_yes, n_no) < MIN_OF_A_KIND or n_fitting < MIN_FITTING:
         return FEW
     answered = answers[~np.isnan(given)]
     if yes_rate_range(answered) < MIN_RANGE:

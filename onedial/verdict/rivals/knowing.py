@@ -14,7 +14,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.stats import N_RESAMPLES, QUANTILES_95, auc, auc_resampled
+from onedial.stats import N_RESAMPLES, QUANTILES_95, auc, auc_resampled, counted_once, groups_among
 from onedial.verdict.match import TargetMatches
 
 KNOWING_COLUMNS = ["n_graded", "target_correct", "low", "high", "yes_within_right", "yes_within_wrong"]
@@ -37,10 +37,12 @@ def knowing_table(
         questions: of the sweep, in its order. correctness: question x target (1, 0, nan). subject_correct: question.
 
     Returns:
-        Index respondent (the subject's row is `SUBJECT`); columns `KNOWING_COLUMNS`, 95% intervals over questions;
+        Index respondent (the subject's row is `SUBJECT`); columns `KNOWING_COLUMNS`, 95% intervals over questions,
+        wordings of one together;
         None where nobody's correctness is known.
     """
     ease, ordered = matches.evidence.ease, questions[matches.evidence.ordered]
+    groups = groups_among(matches.evidence.wordings, matches.evidence.ordered)
     known: dict[str, np.ndarray] = {}
     if subject_correct is not None:
         known[SUBJECT] = subject_correct.reindex(ordered).to_numpy(float)
@@ -53,9 +55,9 @@ def knowing_table(
     rows = {}
     for name, right in known.items():
         graded = ~np.isnan(right) & ~np.isnan(ease)
-        if min((right[graded] == 1).sum(), (right[graded] == 0).sum()) < FEWEST:
+        if counted_once(np.stack([right == 1, right == 0], axis=1) & graded[:, None], groups).min() < FEWEST:
             continue
-        low, high = np.nanquantile(auc_resampled(ease, right[:, None], n_bootstrap, seed)[:, 0], QUANTILES_95)
+        low, high = np.nanquantile(auc_resampled(ease, right[:, None], n_bootstrap, seed, groups)[:, 0], QUANTILES_95)
         within, counts = [np.nan, np.nan], [0, 0]
         if name != SUBJECT:
             given = matches.evidence.given[:, matches.table.index.get_loc(name)]

@@ -37,7 +37,7 @@
   function turned(form, written) {
     const select = form.elements.magnitude, still = select.selectedOptions[0].dataset.address;
     if (still) {
-      if (written) location.href = still;
+      if (written) location.href = still + location.hash;
       return;
     }
     const address = addressOf(form);
@@ -62,6 +62,7 @@
   }
 
   window.addEventListener("popstate", async () => {
+    if (byId("still")) return;  // a page by itself, which sees to the rest of its address (still.js)
     const page = await load(location.href, []);
     if (!page) return;
     document.querySelector("main").replaceWith(document.adoptNode(page.querySelector("main")));

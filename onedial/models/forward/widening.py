@@ -1,0 +1,63 @@
+"""Run a model of 16-bit weights in float32, of which only the part that runs is held in float32.
+
+Whatever runs (a block, the final norm, an embedding) has its weights widened just before and gets its own ones back
+just after, so that the memory needed beside the model is that of its largest part. Of the token embedding only the rows
+that a batch looks up are widened.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from onedial.core import InputError
+from onedial.models.decoder import Decoder
+
+
+@contextlib.contextmanager
+def widened(stack: Decoder) -> Iterator[None]:
+    """While the context lasts, the decoder computes in float32; its weights are never written to.
+
+    Raises:
+        InputError: weights that were offloaded.
+    """
+    if any(parameter.device.type == "meta" for parameter in stack.hf.parameters()):
+        raise InputError("weights that were offloaded can't be widened to float32; pass recheck=False")
+    narrow: dict[nn.Parameter, Tensor] = {}
+
+    def widen(module: nn.Module, args: Any) -> None:
+        for parameter in module.parameters():
+            if parameter.is_floating_point() and parameter.dtype != torch.float32:
+                narrow[parameter] = parameter.data
+                parameter.data = parameter.data.float()
+
+    def give_back(*_: Any) -> None:
+        for parameter, own in narrow.items():
+            parameter.data = own
+        narrow.clear()
+
+    embedding: Any = stack.hf.get_input_embeddings()
+    padding = getattr(embedding, "padding_idx", None)
+
+    def widen_rows(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        rows, ids = args[0].unique(return_inverse=True)
+        narrow[embedding.weight] = embedding.weight.data
+        embedding.weight.data = embedding.weight.data[rows].float()
+        embedding.padding_idx = None  # a place among all rows, which matters for gradients alone
+        return (ids, *args[1:])
+
+    parts = [part for part in stack.module.children() if part is not stack.layers and part is not embedding]
+    handles = [part.register_forward_pre_hook(widen) for part in [*parts, *stack.layers]]
+    handles.append(embedding.register_forward_pre_hook(widen_rows))
+    handles += [part.register_forward_hook(give_back, always_call=True) for part in [*parts, *stack.layers, embedding]]
+    stack.computes_in = torch.float32
+    try:
+        yield
+    finally:
+        stack.computes_in = None
+        for handle in handles:
+            handle.remove()
+        give_back()
+        embedding.padding_idx = padding

@@ -1,0 +1,158 @@
+"""The Self-Execution study's scores of its three tests, whoever gave the answers: tables, a figure, sentences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from onedial.core import InputError, Run
+from onedial.selfreport import (
+    AnswerLog,
+    association_scores,
+    cross_prediction,
+    difficulty_scores,
+    measured_ranks,
+    pair_scores,
+    prediction_matrix,
+    restriction_scores,
+    write_self_report_page,
+)
+from onedial.selfreport.show import self_prediction_figure
+from onedial.show import Drawing
+
+TESTS = {"association": association_scores, "restriction": restriction_scores, "difficulty": difficulty_scores}
+FEWEST_MODELS = 3
+CHANCE = 0.5
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What the answers say.
+
+    Attributes:
+        scores: test -> its metrics. tables: who predicts whom (matrix_TEST, cross_TEST), means.
+        figures: of who predicts whom, from three models on. sentences: one for each test.
+    """
+
+    scores: dict[str, pd.DataFrame]
+    tables: dict[str, pd.DataFrame]
+    figures: dict[str, Drawing]
+    sentences: list[str]
+
+
+def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, seed: int) -> Scored:
+    """Every score of the answers to any of the three tests.
+
+    Args:
+        found: test -> answers; and, where known, `ability` (model, ability) and `families` (model, family).
+
+    Raises:
+        InputError: none of the tests is there, or a table lacks columns.
+    """
+    tests = [name for name in TESTS if name in found]
+    if not tests:
+        raise InputError(f"answers to none of {', '.join(TESTS)}; give one of these tables")
+    scores = {name: TESTS[name](found[name], n_bootstrap, seed) for name in tests}
+    kin = found.get("families")
+    families = None if kin is None else dict(zip(kin["model"], kin["family"], strict=True))
+    matrices = {name: who_predicts_whom(name, found[name]) for name in tests}
+    crossed = {
+        name: cross_prediction(each, n_bootstrap, seed, families)
+        for name, each in matrices.items()
+        if len(each) >= FEWEST_MODELS
+    }
+    tables = {f"matrix_{name}": each for name, each in matrices.items()}
+    tables |= {f"cross_{name}": each for name, each in crossed.items()}
+    if len(tests) == len(TESTS):
+        tables["means"] = mean_of_three(scores, found.get("ability"))
+    figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
+    sentences = sentences_of(scores, crossed, families is not None)
+    if "means" in tables and "ability" in tables["means"]:
+        means = tables["means"].dropna()
+        beside = means.drop(columns="ability").corrwith(means["ability"])
+        told = ", ".join(f"{str(name).replace('_', ' ')} {value:.3f}" for name, value in beside.items())
+        sentences.append(f"correlation with ability over {len(means)} models: {told}")
+    return Scored(scores, tables, figures, sentences)
+
+
+def write_self_prediction_page(
+    run: Run, scored: Scored, tables: Mapping[str, pd.DataFrame], found: Mapping[str, pd.DataFrame]
+) -> Path:
+    """Write report.html of a run whose results are saved, and return its path.
+
+    Args:
+        tables: as they were saved. found: the answers.
+    """
+    answers = {name: AnswerLog(found[name], f"{name}.csv") for name in scored.scores}
+    return write_self_report_page(run, "Can a model say what it would answer?", scored.sentences, tables, answers)
+
+
+def sentences_of(
+    scores: Mapping[str, pd.DataFrame], crossed: Mapping[str, pd.DataFrame], families_known: bool
+) -> list[str]:
+    """For how many models prediction beats chance, and whose knowledge it is."""
+    sentences = []
+    for name, table in scores.items():
+        low = table["balanced_accuracy_low" if "balanced_accuracy_low" in table else "adjusted_low"]
+        known = low.dropna()
+        words = f"{name}: {(known > CHANCE).sum()} of {len(known)} models predict themselves better than chance"
+        if len(known) < len(table):
+            words += f", and {len(table) - len(known)} cannot be scored"
+        if name in crossed:
+            row = crossed[name].loc["mean"]
+            whose = "of oneself over one's family" if families_known else "of oneself or one's family"
+            words += (
+                f"; predicted by itself {row['own']:.3f}, by the others {row['others']:.3f}; advantage {whose} "
+                f"{row['advantage']:+.3f}, p = {row['p']:.2g}"
+            )
+        sentences.append(words)
+    return sentences
+
+
+def who_predicts_whom(test: str, answers: pd.DataFrame) -> pd.DataFrame:
+    """Predictor x target: balanced accuracy of one model's predictions against another's outcomes on the same items."""
+    names = list(dict.fromkeys(answers["model"]))
+    if test == "difficulty":
+        ranked = (
+            answers if "measured_rank" in answers else answers.assign(measured_rank=measured_ranks(answers, "half"))
+        )
+        ranked = ranked.sort_values(["group_id", "question_id"], kind="stable")
+        groups = list(dict.fromkeys(ranked["group_id"]))
+        by = {
+            column: {key: part.to_numpy(float) for key, part in ranked.groupby(["model", "group_id"])[column]}
+            for column in ("predicted_rank", "measured_rank")
+        }
+
+        def ordered(one: str, other: str) -> float:
+            scores = [
+                pair_scores(by["predicted_rank"][one, group], by["measured_rank"][other, group])
+                for group in groups
+                if (one, group) in by["predicted_rank"] and (other, group) in by["measured_rank"]
+            ]
+            known = [score for score in scores if score == score]
+            return sum(known) / len(known) if known else float("nan")
+
+        return pd.DataFrame({other: {one: ordered(one, other) for one in names} for other in names})
+    if test == "restriction":
+        index, said, did = ["prompt_id"], "predicted", "behaved" if "behaved" in answers else "perceived"
+        coded = answers.assign(**{column: answers[column].map({"A": 1.0, "B": 0.0}) for column in (said, did)})
+    else:
+        index, said, did, coded = ["word", "option"], "predicted", "listed", answers
+    coded = coded.drop_duplicates(["model", *index])
+    predicted, outcome = (coded.pivot(index=index, columns="model", values=each)[names] for each in (said, did))
+    return prediction_matrix(predicted, outcome)
+
+
+def mean_of_three(scores: Mapping[str, pd.DataFrame], ability: pd.DataFrame | None) -> pd.DataFrame:
+    """Mean accuracy over the three tests: invalid rankings left out, counted as wrong, and restriction where read."""
+    association, restriction = scores["association"]["accuracy"], scores["restriction"]
+    difficulty = scores["difficulty"]
+    table = pd.DataFrame(
+        {
+            "invalid_left_out": (association + restriction["accuracy"] + difficulty["adjusted_accuracy"]) / 3,
+            "invalid_wrong": (association + restriction["accuracy"] + difficulty["accuracy"]) / 3,
+            "restriction_where_read": (association + restriction["accuracy_where_read"] + difficulty["accuracy"]) / 3,
+        }
+    ).dropna()
+    return table if ability is None else table.join(ability.set_index("model")["ability"])

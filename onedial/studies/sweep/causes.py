@@ -1,0 +1,166 @@
+"""Is what lies along the vector what answers hang on, and through what does its push go? Of test questions alone.
+
+interchange.csv    for pairs of questions, far apart in the subject's own margin or in what the panel's respondents say
+mediation.csv      at three layers above the vector's, probes of the questions that are no test questions
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from onedial.asking import is_read
+from onedial.core import is_first_process
+from onedial.models import read_activations, wait_for_all
+from onedial.panels import FITTING, TEST
+from onedial.show import progress_bar
+from onedial.stats import roc_area
+from onedial.studies.sweep.study import SweepStudy
+from probes import METHODS, Training, shuffled_within
+from steering import (
+    INTERCHANGE_PAIRS,
+    MEDIATION_DRAWN,
+    MEDIATION_LAYERS,
+    MEDIATION_QUESTIONS,
+    SteeringVector,
+    interchange,
+    mediation,
+    yes_rates,
+)
+
+OWN_MARGIN, PANEL = "own margin", "panel"
+LEAST = 10
+"""Questions of either label that a probe is fitted to."""
+
+
+def swap_components(study: SweepStudy) -> None:
+    """Swap what lies along the vector between questions that are far apart: interchange.csv."""
+    tables = []
+    for kind, score in ((OWN_MARGIN, own_margins(study)), (PANEL, panel_share(study))):
+        order = score.reindex(study.inputs.ids(TEST)).dropna().sort_values(kind="stable").index
+        n = min(INTERCHANGE_PAIRS, len(order) // 3)
+        if n < 2:
+            study.notes.tell(f"no interchange of questions far apart by {kind}: {len(order)} test questions have one")
+            continue
+        with progress_bar(2 * n, f"components swapped, {kind}") as advance:
+            found = interchange(
+                study.model,
+                study.prompts,
+                vector_of(study),
+                list(zip(order[: -n - 1 : -1], order[:n], strict=True)),
+                seed=study.options.seed,
+                progress=advance,
+            )
+        tables.append(found.assign(pairs=kind))
+    if tables:
+        study.run.run.write_table("interchange.csv", pd.concat(tables))
+
+
+def mediate(study: SweepStudy) -> None:
+    """Hold directions of probes still above the push: mediation.csv."""
+    options, inputs, vector = study.options, study.inputs, vector_of(study)
+    layers = layers_above(vector.layer, study.model.n_layers)
+    if not layers:
+        return study.notes.tell(f"no mediation: nothing lies above layer {vector.layer}, at which the dial pushes")
+    found = read_activations(study.model, study.prompts, layers)
+    held_out = np.array([inputs.splits[name] == TEST for name in found.question_ids])
+    labels = labels_to_read(study, found.question_ids, ~held_out)
+    truth = labels.to_numpy(float)
+    topics = np.unique([str(question.topic) for question in inputs.questions], return_inverse=True)[1]
+    copies = [
+        shuffled_within(truth[~held_out, :1], topics[~held_out], options.seed + number)
+        for number in range(MEDIATION_DRAWN)
+    ]
+    asked = np.array(inputs.ids(TEST))
+    asked = asked[np.sort(np.random.default_rng(options.seed).permutation(len(asked))[:MEDIATION_QUESTIONS])]
+    prompts, tables = study.prompts.subset(asked.tolist()), []
+    for place, layer in enumerate(layers):
+        rows = found.residuals[:, place].double().numpy()
+        training = Training.of(rows[~held_out])
+        fitted = METHODS["lda"](training, np.hstack([truth[~held_out], *copies]), [0.0])[0] / training.scale[:, None]
+        lines = torch.from_numpy(fitted.T).float()
+        reads = {
+            name: float(roc_area(rows[held_out] @ fitted[:, number], truth[held_out, number]))
+            for number, name in enumerate(labels)
+        }
+        with progress_bar(len(prompts), f"mediation at layer {layer}") as advance:
+            table = mediation(
+                study.model,
+                prompts,
+                vector,
+                ends_of(study),
+                layer,
+                dict(zip(reads, lines, strict=False)),
+                shuffled=list(lines[len(reads) :]),
+                seed=options.seed,
+                progress=advance,
+            )
+        tables.append(table.assign(auroc=table["direction"].map(reads)))
+    study.run.run.write_table("mediation.csv", pd.concat(tables))
+
+
+def vector_of(study: SweepStudy) -> SteeringVector:
+    """What is added at the last token, at one layer."""
+    return study.plan.intervention.vectors[0]
+
+
+def layers_above(layer: int, n_layers: int) -> list[int]:
+    """At most `MEDIATION_LAYERS`, evenly spread over those above; the last, where the answer is read, is none of them.
+
+    >>> layers_above(14, 30), layers_above(3, 5), layers_above(4, 5)
+    ([18, 22, 25], [], [])
+    """
+    above = np.arange(layer + 1, n_layers - 1)
+    places = (np.arange(1, MEDIATION_LAYERS + 1) * len(above)) // (MEDIATION_LAYERS + 1)
+    return sorted(set(above[places].tolist())) if len(above) else []
+
+
+def own_margins(study: SweepStudy) -> pd.Series:
+    """Question id -> the subject's unsteered margin, where it was read."""
+    swept = study.run.sweep()
+    own = swept[(swept["magnitude"] == 0) & (swept["intervention_id"] == study.run.under_test())]
+    return own[is_read(own["mass"])].set_index("question_id")["margin"]
+
+
+def panel_share(study: SweepStudy) -> pd.Series:
+    """Question id -> the share of the panel's respondents that say yes."""
+    return study.inputs.panel.answers.mean(axis=1)
+
+
+def labels_to_read(study: SweepStudy, ids: Sequence[str], fitted: NDArray[np.bool_]) -> pd.DataFrame:
+    """What the probes are to read, 1 / 0 / nan, a column each: own margin and panel above the median of what they are
+    fitted to, and own correctness where it is known.
+
+    Args:
+        fitted: which of the questions the probes are fitted to; a label needs `LEAST` of either kind among them.
+    """
+    scores = {OWN_MARGIN: own_margins(study).reindex(ids), PANEL: panel_share(study).reindex(ids)}
+    found = {name: (own > own[fitted].median()).where(own.notna()).astype(float) for name, own in scores.items()}
+    if study.inputs.subject_correct is not None:
+        found["own correctness"] = study.inputs.subject_correct.reindex(ids).round()
+    counts = {name: own[fitted].value_counts() for name, own in found.items()}
+    return pd.DataFrame({name: own for name, own in found.items() if (counts[name].reindex([0, 1]) >= LEAST).all()})
+
+
+def ends_of(study: SweepStudy) -> tuple[float, float]:
+    """The magnitudes, in residual norms, at which the fitting questions' yes rates are nearest to .1 and .9."""
+    swept, own = study.run.sweep(), study.plan.intervention
+    fitting = swept["question_id"].isin(set(study.inputs.ids(FITTING)))
+    rates = yes_rates(swept[fitting & (swept["intervention_id"] == own.intervention_id)])["yes_rate"].dropna()
+    low, high = sorted(float((rates - rate).abs().idxmin()) / own.units_per_norm for rate in (0.1, 0.9))
+    return low, high
+
+
+TESTS: dict[str, Callable[[SweepStudy], None]] = {"interchange": swap_components, "mediation": mediate}
+"""What `--tests` takes."""
+
+
+def find_causes(study: SweepStudy) -> None:
+    """Make the tests that are asked for and not made yet; by one process."""
+    if is_first_process():
+        for name in study.options.tests:
+            if not study.run.run.has(f"{name}.csv"):
+                TESTS[name](study)
+    wait_for_all()

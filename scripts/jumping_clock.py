@@ -1,0 +1,54 @@
+"""Run a program whose clock of the day jumps back and forth, by up to years, at every look at it.
+
+    python scripts/jumping_clock.py 7 experiments/steer_sweep.py --out /tmp/run      # 7 is the seed
+
+Durations are measured by another clock, which the system promises never to jump, and are as they are.
+"""
+
+import argparse
+import random
+import runpy
+import sys
+import time
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from onedial.core import natural, program_parser, run_command
+
+FURTHEST = 3 * 365 * 86400.0
+PACKAGES = ("onedial", "steering", "probes", "__main__")
+_drawn = random.Random()
+_now = datetime.now
+_seconds = time.time
+
+
+class JumpingDatetime(datetime):
+    """A datetime that says at each look another now."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> "JumpingDatetime":
+        jump = timedelta(seconds=_drawn.choice([0.0, _drawn.uniform(-FURTHEST, FURTHEST)]))
+        return cls.fromtimestamp((_now(UTC) + jump).timestamp(), tz)
+
+
+def jump(seed: int) -> None:
+    """From now on this process's clock jumps."""
+    _drawn.seed(seed)
+    time.time = lambda: _seconds() + _drawn.uniform(-FURTHEST, FURTHEST)
+    sys.modules["datetime"].datetime = JumpingDatetime  # type: ignore[attr-defined]
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in PACKAGES and getattr(module, "datetime", None) is datetime:
+            module.datetime = JumpingDatetime  # type: ignore[attr-defined]
+
+
+def main() -> None:
+    parser = program_parser(__doc__)
+    parser.add_argument("seed", type=natural, help="of the jumps")
+    parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its options")
+    options = parser.parse_args()
+    jump(options.seed)
+    sys.argv = options.program
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,101 @@
+"""The share of a swap is that of a model whose answer is known, and what decides nothing ranks anywhere."""
+
+import numpy as np
+import pytest
+import torch
+from known_answers import ANSWER, ASIDE, LAYER, WIDTH, known_model
+
+from onedial.asking import Question
+from onedial.core import InputError
+from onedial.models import read_activations
+from steering import INTERCHANGE_COLUMNS, SteeringVector, interchange
+from steering.directions import random_unit
+from steering.effects.interchange import moved_margins
+
+QUESTIONS = [
+    Question(f"q{n:02d}", f"Who sang of river {n * 37 % 101} and of the {'sea' * (n % 4)}?") for n in range(24)
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return known_model(ANSWER)
+
+
+@pytest.fixture(scope="module")
+def pairs(model, prompts):
+    order = np.argsort(read_activations(model, prompts, []).margin.numpy())
+    names = [prompts.question_ids[place] for place in order]
+    return list(zip(names[:15:-1], names[:8], strict=True))
+
+
+def along(model, direction):
+    return SteeringVector(direction, LAYER, 1.0, 1.0, model.identity)
+
+
+def own(table, kind):
+    return table[table["kind"] == kind].iloc[0]
+
+
+def test_a_swap_moves_the_answer_as_far_as_the_vector_leans_on_what_decides_it(model, prompts, pairs):
+    """A direction at an angle to the answer's moves cos times what its own component differs by."""
+    asked = prompts.subset([name for pair in pairs for name in pair])
+    streams = read_activations(model, asked, [LAYER]).residuals[:, 0]
+    differ = (streams[::2] - streams[1::2]).mean(dim=0)
+    for lean in (1.0, 0.6, 0.0):
+        line = lean * ANSWER + (1 - lean**2) ** 0.5 * ASIDE
+        table = interchange(model, prompts, along(model, line), pairs, n_drawn=9, n_bootstrap=199)
+        expected = float(lean * (differ @ line) / (differ @ ANSWER))
+        found = own(table, "vector")
+        assert tuple(table.columns) == INTERCHANGE_COLUMNS
+        assert found["share"] == pytest.approx(expected, abs=0.12)
+        assert found["low"] <= found["share"] <= found["high"]
+        assert own(table, "words")["share"] == pytest.approx(1, abs=0.1)
+        assert (found["n"], found["n_unread"]) == (8, 0)
+        if lean == 1:
+            assert found["p"] == pytest.approx(0.1)
+            assert found["p_covariance"] <= 0.3
+        if lean == 0:
+            assert found["p"] > 0.1
+
+
+def test_a_direction_that_means_nothing_ranks_anywhere_among_drawn_ones(model, prompts, pairs):
+    ranks = [
+        own(
+            interchange(
+                model, prompts, along(model, random_unit(WIDTH, 900 + n)), pairs, n_drawn=9, n_bootstrap=9, seed=n
+            ),
+            "vector",
+        )[["p", "p_covariance"]]
+        for n in range(12)
+    ]
+    for column in ("p", "p_covariance"):
+        p = np.array([each[column] for each in ranks], dtype=float)
+        assert (p <= 0.1).mean() <= 0.25
+        assert 0.3 < p.mean() < 0.75
+
+
+def test_nothing_is_shared_where_the_questions_do_not_differ(model, prompts, pairs):
+    mixed = [pair if n % 2 else pair[::-1] for n, pair in enumerate(pairs)]
+    found = own(interchange(model, prompts, along(model, ANSWER), mixed, n_drawn=2, n_bootstrap=199), "vector")
+    assert found["gap_low"] < 0 < found["gap_high"]
+    assert np.isnan(found[["share", "low", "high", "p"]].to_numpy(float)).all()
+
+
+def test_each_question_is_moved_by_its_own_amount_alone(model, prompts):
+    directions = torch.stack([ANSWER, ASIDE])
+    amounts = torch.arange(48.0).reshape(24, 2) / 10 - 2
+    moved = moved_margins(model, prompts, LAYER, directions, amounts)
+    alone = [
+        moved_margins(model, prompts.subset([name]), LAYER, directions, amounts[[place]])[0]
+        for place, name in enumerate(prompts.question_ids)
+    ]
+    assert torch.allclose(moved, torch.stack(alone), atol=1e-4)
+    slope = (moved[:, 0] - read_activations(model, prompts, []).margin) / amounts[:, 0]
+    assert (slope[torch.isfinite(slope)] > 0).all()
+
+
+@pytest.mark.parametrize("chosen", [[("q01", "q02")], [("q01", "q02"), ("q02", "q03")]])
+def test_too_few_pairs_or_a_question_in_two_are_refused(model, prompts, chosen):
+    with pytest.raises(InputError, match="give two or more, and each question in one"):
+        interchange(model, prompts, along(model, ANSWER), chosen)
