@@ -4,14 +4,17 @@
     python experiments/fit_factor.py PANEL                      # a CSV: question_id and a column per target, or long
     python experiments/fit_factor.py PANEL --questions FILE     # with topic and level: is the scale the same in each?
     python experiments/fit_factor.py PANEL --out factor --zero-cells none --thresholds global
+    python experiments/fit_factor.py PANEL --link OTHER         # OTHER's questions on this panel's scale; or a bank.csv
     python experiments/fit_factor.py PANEL --replicates 0       # no nulls and no intervals: seconds
 
 Writes report.html, factor.json (onedial.scale.FactorModel), summary.json (every number on it), figures/, and as tables
 respondents, questions, eigenvalues, correlations with intervals, missingness, respondents_fit, questions_fit, scale,
 accounts (what else would make the parabola or a second factor), residuals, sensitivity; with base models in the table
 of respondents clusters; with models or families of several respondents specific_* (which share is everybody's, theirs,
-one's own); with known groups respondents_by_* and questions_by_*; with several factors factors and factor_names. What
-the respondents' confidence is worth, where the panel says what they then got right, is told by
+one's own); bank (difficulties with their information, for other panels to be linked to), plausible_values (draws of
+each difficulty, to go on computing with) and, with --link, link and linked_questions; where models share framings
+generalizability; with known groups respondents_by_* and questions_by_*; with several factors factors and factor_names.
+What the respondents' confidence is worth, where the panel says what they then got right, is told by
 experiments/score_confidence.py. Needs no model and no GPU.
 """
 
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from onedial.panels import ResponseMatrix
-    from onedial.scale import PanelAnalysis
+    from onedial.scale import PanelAnalysis, ScaleBank
     from onedial.show import Drawing
 
 
@@ -64,6 +67,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--questions", help="file with id and topic, level of the questions (default: none; 'embedded')"
     )
+    parser.add_argument("--link", metavar="PANEL", help="another panel, or a run's bank.csv, to put on this scale")
     parser.add_argument("--n-factors", type=positive, default=1)
     parser.add_argument("--extraction", choices=["minres", "principal"], default="minres")
     parser.add_argument("--thresholds", choices=["pairwise", "global"], default="pairwise")
@@ -82,8 +86,10 @@ def factor_tables(
     panel: "ResponseMatrix", options: argparse.Namespace, run: Run
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """Ask everything of the panel; print the page, save factor.json, return the other tables and the figures."""
-    from onedial.scale import analyse_panel, analysis_summary, analysis_tables
+    from onedial.scale import ScaleBank, analyse_panel, analysis_summary, analysis_tables, plausible_values
 
+    bank = ScaleBank.of(panel.answers)
+    linked = linked_tables(bank, options.link) if options.link else {}
     rules = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
     analysis = analyse_panel(
         panel,
@@ -101,7 +107,23 @@ def factor_tables(
     print("\n".join(summary["page"]))
     known = panel.respondents
     families = known["family"] if "family" in known and (known["family"] != "").any() else None
-    return {**analysis_tables(analysis), "summary": summary}, factor_figures(analysis, families)
+    kept = {"bank": bank.questions, "plausible_values": plausible_values(panel.answers, seed=options.seed), **linked}
+    return {**analysis_tables(analysis), **kept, "summary": summary}, factor_figures(analysis, families)
+
+
+def linked_tables(bank: "ScaleBank", other: str) -> dict[str, "pd.DataFrame"]:
+    """How another panel's scale stands to this one's, said aloud, and where its questions lie on it."""
+    import pandas as pd
+
+    from onedial.panels import load_panel
+    from onedial.scale import ScaleBank, link_panels
+
+    stored = Path(other).name == "bank.csv"
+    other_bank = ScaleBank.kept(pd.read_csv(other, index_col=0)) if stored else ScaleBank.of(load_panel(other).answers)
+    link = link_panels(bank, other_bank)
+    print(f"{link.sentence()}\n")
+    values = {name: getattr(link, name) for name in ("slope", "slope_se", "shift", "shift_se", "by", "n")}
+    return {"link": pd.DataFrame([values]).set_index("by"), "linked_questions": link.moved(other_bank)}
 
 
 def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd.DataFrame | None":

@@ -34,9 +34,13 @@ from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_tes
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary
+from .place.linking import Link, ScaleBank, link_panels
 from .place.placement import Placement
+from .place.plausible_values import plausible_values
 from .place.question_bank import QuestionBank, kin_of
 from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
+from .specific.generalizability import Generalizability, generalizability, measurements_of
+from .specific.kin_account import kin_account
 from .specific.kin_pairs import KinPairs, kin_pairs
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
@@ -55,10 +59,12 @@ __all__ = [
     "EigenvalueNull",
     "FactorFit",
     "FactorModel",
+    "Generalizability",
     "GradedModel",
     "Hierarchy",
     "IrtModel",
     "KinPairs",
+    "Link",
     "OneFactorBootstrap",
     "PanelAnalysis",
     "PlacedRespondents",
@@ -76,6 +82,7 @@ __all__ = [
     "RespondentInvariance",
     "RivalAccounts",
     "RotatedLoadings",
+    "ScaleBank",
     "ScaleDistribution",
     "Simulated",
     "SmoothedCorrelation",
@@ -97,10 +104,14 @@ __all__ = [
     "factor_places",
     "factor_scores",
     "fit_factor_model",
+    "generalizability",
     "graded_response_model",
+    "kin_account",
     "kin_of",
     "kin_pairs",
     "kinship_of",
+    "link_panels",
+    "measurements_of",
     "minres_one_factor",
     "missingness_test",
     "name_factors",
@@ -108,6 +119,7 @@ __all__ = [
     "one_page",
     "permutation_null",
     "placing_summary",
+    "plausible_values",
     "polychoric",
     "polyserial",
     "quadratic_fit",

@@ -17,7 +17,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-P, Fit = ParamSpec("P"), TypeVar("Fit")
+P = ParamSpec("P")
+Fit = TypeVar("Fit")
 _FITS: ContextVar[dict[Hashable, Any] | None] = ContextVar("fits", default=None)
 
 
@@ -55,7 +56,7 @@ def remembered(fit: Callable[P, Fit]) -> Callable[P, Fit]:
 
 def _identity(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, hashlib.blake2b(np.ascontiguousarray(value), digest_size=16).digest()
+        return value.shape, value.dtype.str, hashlib.blake2b(value.tobytes(), digest_size=16).digest()
     if is_dataclass(value):
         return (type(value), *(_identity(getattr(value, field.name)) for field in fields(value)))
     return value

@@ -26,7 +26,8 @@ def test_only_inside_the_block_and_only_for_equal_values_is_a_fit_made_once() ->
     assert len(made) == 2
     with fits_remembered():
         first, same, other = fit(values), fit(values.copy(), 1), fit(values, 2)
-        assert (first.total, same.total, other.total) == (3.0, 3.0, 5.0) and first is not same
+        assert (first.total, same.total, other.total) == (3.0, 3.0, 5.0)
+        assert first is not same
         values[0] = 7.0
         assert fit(values).total == 10.0
     assert made == [1, 1, 1, 2, 1]

@@ -77,7 +77,7 @@ def quadratic_fit_test(
 def unrelated_counts(
     answers: Answers, fit: MarginalFit, n_replicates: int, rng: np.random.Generator
 ) -> Iterator[Batch | Counted]:
-    """What `correlate` needs of random answers in which loadings have nothing to do with yes rates (see `quadratic_fit_test`)."""
+    """What `correlate` needs of random answers in which loadings have nothing to do with yes rates."""
     slopes = slope_of(shrunken_loadings(fit))
     m = len(slopes)
     weight = node_weights(answers, fit)

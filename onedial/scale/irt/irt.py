@@ -163,12 +163,17 @@ def loading_covariance(fit: MarginalFit) -> Floats:
     """(respondent, respondent) covariance of the estimated loadings; nan at the bound."""
     m = len(fit.curves.slope)
     by_slope = 1 / np.sqrt(1 + fit.curves.slope**2) ** 3
-    return _covariance(fit)[0][:m, :m] * np.outer(by_slope, by_slope)
+    return curve_covariance(fit)[:m, :m] * np.outer(by_slope, by_slope)
 
 
 def asymptote_errors(fit: MarginalFit) -> Floats:
     """(category, respondent) standard errors of each respondent's own asymptotes; nan at 0, and where all share one."""
     return np.sqrt(_covariance(fit)[1])
+
+
+def curve_covariance(fit: MarginalFit) -> Floats:
+    """(slopes and then cuts, the same) covariance of the estimated curves; nan at the bound."""
+    return _covariance(fit)[0]
 
 
 def _covariance(fit: MarginalFit) -> tuple[Floats, Floats]:

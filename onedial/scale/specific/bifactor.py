@@ -96,12 +96,14 @@ class SpecificFactors:
         tests: index group, those of at least two respondents; `ratio` (likelihood ratio against no factor of this
             group, all others as they are), `p`, `q` (adjusted), `share` with `low, high`, as in `model.groups`.
         ratio, p: of all groups together against one factor.
+        drawn_from: groups and evidence of the model, to simulate from.
     """
 
     model: BifactorModel
     tests: pd.DataFrame
     ratio: float
     p: float
+    drawn_from: tuple[Grouped, Evidence]
 
     __repr__ = one_line
 
@@ -193,7 +195,7 @@ def specific_factors(
     tests["p"] = [_tail(value, 1) for value in tests["ratio"]]
     tests["q"] = adjusted(tests["p"].to_numpy())
     tests = tests.join(model.groups.rename(columns={"specific": "share"}))
-    return SpecificFactors(model, tests, ratio, _tail(ratio, len(tests)))
+    return SpecificFactors(model, tests, ratio, _tail(ratio, len(tests)), (full.groups, full.evidence))
 
 
 def _tail(ratio: float, n_groups: int) -> float:

@@ -12,6 +12,7 @@ A group of few respondents answers in few different patterns, and the inner sums
 respondent that is alone in its group has no specific factor.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -364,6 +365,25 @@ def scores_of(groups: Grouped, state: TwoTier, found: Evidence, nodes: Floats) -
                 "qkiz,qz->qki", told[group.of[rows]], found.posterior[rows], optimize=True
             )
     return scores
+
+
+def drawn_answers(groups: Grouped, found: Evidence, n_draws: int, rng: np.random.Generator) -> Iterator[Booleans]:
+    """(question, respondent) random yes/no answers of the model, every question where it probably lies."""
+    upto = np.cumsum(found.posterior, axis=1)
+    each = [
+        (group, np.cumsum(within, axis=1), np.exp(told[0][1]).reshape(len(group.members), len(group.nodes), -1))
+        for group, within, told in zip(groups, found.within, found.told, strict=True)
+    ]
+    n = len(upto)
+    last = upto.shape[1] - 1
+    for _ in range(n_draws):
+        yes = np.empty((n, sum(len(group.members) for group in groups)), dtype=bool)
+        node = np.minimum((upto < rng.random((n, 1))).sum(axis=1), last)
+        for group, within, chance in each:
+            own = (within[group.of, :, node] < rng.random((n, 1))).sum(axis=1)
+            here = chance[:, np.minimum(own, len(group.nodes) - 1), node].T
+            yes[:, group.members] = rng.random(here.shape) < here
+        yield yes
 
 
 def standardised(state: TwoTier, nodes: Floats) -> tuple[TwoTier, Floats]:

@@ -52,6 +52,8 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
         }
     if analysis.strongest is not None:
         tables["residuals_strongest"] = analysis.strongest.strongest
+    if analysis.dependability is not None:
+        tables["generalizability"] = analysis.dependability.components
     if analysis.clusters is not None:
         tables |= {
             "clusters": analysis.clusters.table,
@@ -128,6 +130,8 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
     if analysis.specific is not None:
         shares = analysis.specific.model.shares
         summary["specific"] = {"by": analysis.kin, "p": analysis.specific.p, "shares": shares.to_dict(orient="index")}
+    if analysis.by_kin is not None:
+        summary["second_eigenvalue_by_kin"] = analysis.by_kin.to_dict()
     if analysis.strongest is not None:
         summary["strongest_pairs_within"] = analysis.strongest.within.to_dict()
     if (clusters := analysis.clusters) is not None:

@@ -93,7 +93,8 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     found = []
     if analysis.several is not None:
         sizes = ", ".join(f"{share:.0%}" for share in factor_shares(analysis))
-        found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes})")
+        kin = f"; what each {analysis.kin} shares would make the second" if _kin_suffices(analysis) else ""
+        found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes}{kin})")
     if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
     if analysis.specific is not None and analysis.specific.p <= LEVEL:
@@ -117,6 +118,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     if alike:
         found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
     return found
+
+
+def _kin_suffices(analysis: PanelAnalysis) -> bool:
+    return analysis.by_kin is not None and analysis.by_kin.p > LEVEL
 
 
 def _missed(analysis: PanelAnalysis) -> list[str]:
@@ -186,6 +191,12 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         )
     if analysis.accounts is not None:
         yield analysis.accounts.sentence("second")
+    if analysis.by_kin is not None:
+        made = "also" if analysis.by_kin.p > LEVEL else "not"
+        yield (
+            f"One scale and what each {analysis.kin}'s respondents share would {made} make a second eigenvalue of "
+            f"{analysis.by_kin.observed:.2f} ({analysis.by_kin.mean:.2f} in the mean, {p_text(analysis.by_kin.p)})."
+        )
     if analysis.second_scale is not None:
         power = f"{analysis.second_scale:.0%}"
         yield f"A second scale that correlates {SECOND_SCALE:g} with the first would be found in {power}."
@@ -266,6 +277,8 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     found = analysis.reliability
     error = f"error {found.mean_se:.2f} of the scale's spread"
     yield f"Difficulty scores have a reliability of {found.empirical:.2f} ({error})."
+    if analysis.dependability is not None:
+        yield analysis.dependability.sentence()
 
 
 def _choices(analysis: PanelAnalysis) -> Iterable[str]:

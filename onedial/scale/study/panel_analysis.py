@@ -42,6 +42,8 @@ from onedial.scale.irt.rasch import RaschTest, rasch_test
 from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
 from onedial.scale.misfit.answer_fit import AnswerFit, answer_fit
 from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
+from onedial.scale.specific.generalizability import Generalizability, generalizability, measurements_of
+from onedial.scale.specific.kin_account import kin_account
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.study.power import second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
@@ -76,7 +78,9 @@ class PanelAnalysis:
             often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
             tested, and why.
         kin: the column that says which respondents are kin (models, else families), specific: what those share beside
-            the scale, strongest: their pairs among those with the strongest residuals.
+            the scale, by_kin: the second eigenvalue beside what that makes of it, strongest: their pairs among those
+            with the strongest residuals.
+        dependability: variance of answers by model, framing and question, where models share framings.
         several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
     """
 
@@ -109,7 +113,9 @@ class PanelAnalysis:
     left_out: dict[str, str] = field(default_factory=dict)
     kin: str | None = None
     specific: SpecificFactors | None = None
+    by_kin: Simulated | None = None
     strongest: KinPairs | None = None
+    dependability: Generalizability | None = None
     several: FactorModel | None = None
     rotated: RotatedLoadings | None = None
     factor_names: pd.DataFrame | None = None
@@ -186,12 +192,13 @@ def analyse_panel(
             by_questions={name: respondent_invariance(answers, labels) for name, labels in known.items()},
             by_respondents=_over_respondents(answers, respondents),
             models=_models(answers, respondents),
+            dependability=_dependability(answers, respondents),
             left_out={
                 **{name: why for name, why in known.left_out.items() if name != TOPIC or RESPONDENT not in bundles},
                 **grouped(respondents, answers.respondents[answers.varies], 1).left_out,
             },
             by_bundles=bundles,
-            **_kin(answers, respondents, residuals, seed),
+            **_kin(answers, respondents, residuals, min(n_replicates, _FEWER), rules, seed),
             **drawn,
             **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, questions, seed),
         )
@@ -301,16 +308,34 @@ def _models(answers: Answers, respondents: pd.DataFrame | None) -> list[str] | N
     return None if models.isna().any() else [str(name) for name in models.unique()]
 
 
+def _dependability(answers: Answers, respondents: pd.DataFrame | None) -> Generalizability | None:
+    """Where at least two framings were each put to at least two models."""
+    if respondents is None or not {"model", "framing"} <= set(respondents):
+        return None
+    known = respondents.reindex(answers.respondents)[["model", "framing"]]
+    if known.isna().any(axis=None) or (known.groupby("framing")["model"].nunique() > 1).sum() < 2:
+        return None
+    values = np.where(answers.answered, answers.yes, np.nan)
+    return generalizability(measurements_of(pd.DataFrame(values, answers.questions, answers.respondents), known))
+
+
 def _kin(
-    answers: Answers, respondents: pd.DataFrame | None, residuals: ResidualCorrelations | None, seed: int
+    answers: Answers,
+    respondents: pd.DataFrame | None,
+    residuals: ResidualCorrelations | None,
+    n_replicates: int,
+    rules: dict[str, Any],
+    seed: int,
 ) -> dict[str, Any]:
     """What respondents of one model share, or, where each is a model, those of one family."""
     column, labels = _kin_labels(answers, respondents)
     if column is None or labels[answers.varies].value_counts().max() > _LARGEST_KIN:
         return {}
+    specific = specific_factors(answers, labels, scale="histogram", asymptotes="own")
     return {
         "kin": column,
-        "specific": specific_factors(answers, labels, scale="histogram", asymptotes="own"),
+        "specific": specific,
+        "by_kin": kin_account(answers, specific, n_replicates, seed=seed, **rules) if n_replicates else None,
         "strongest": kin_pairs(residuals, labels, seed=seed) if residuals is not None else None,
     }
 

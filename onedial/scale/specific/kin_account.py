@@ -1,0 +1,55 @@
+"""Is a second factor more than what groups of respondents share? One more account beside those of one scale alone."""
+
+from typing import Any
+
+import numpy as np
+
+from onedial.core import InputError
+from onedial.scale.checks.replicates import Counted, correlate
+from onedial.scale.checks.simulation import Simulated, checked_for_simulation
+from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
+from onedial.scale.factor.usable import observed_eigenvalues
+from onedial.scale.specific.bifactor import SpecificFactors
+from onedial.scale.specific.two_tier import drawn_answers
+from onedial.stats import p_value
+
+
+def kin_account(
+    matrix: Any,
+    specific: SpecificFactors,
+    n_replicates: int = 199,
+    thresholds: ThresholdMode = "pairwise",
+    zero_cells: ZeroCellRule = "half",
+    seed: int = 0,
+) -> Simulated:
+    """The second eigenvalue against panels that have one scale and what each group of respondents shares.
+
+    Formula: answers simulated from the model of `specific`, with its scale and its answers at random, every question
+    drawn from its posterior, gaps where they are; p = (1 + #{second >= observed}) / (B + 1).
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan. specific: of the same matrix (`specific_factors`). n_replicates: B.
+            thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
+
+    Returns:
+        Simulated. Sign: small p = the groups do not make the second factor.
+
+    Raises:
+        InputError: the matrix has other respondents than the model, or B < 1.
+
+    R: none.
+    """
+    answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
+    groups, evidence = specific.drawn_from
+    fitted = specific.model.respondents.index
+    if list(answers.respondents) != list(fitted) or len(evidence.posterior) != answers.n_questions:
+        raise InputError(
+            f"the model is of {len(fitted)} respondents and {len(evidence.posterior)} questions, the matrix of "
+            f"{answers.n_respondents} and {answers.n_questions}; give the matrix that specific_factors was asked of"
+        )
+    answered = answers.answered.astype(np.float32)
+    draws = drawn_answers(groups, evidence, n_replicates, np.random.default_rng(seed))
+    counted = (Counted.of((yes[None].astype(np.float32) * answered, answered)) for yes in draws)
+    null = correlate(counted, thresholds, zero_cells).eigenvalues()[:, 1]
+    observed = float(observed_eigenvalues(answers, thresholds, zero_cells)[1])
+    return Simulated(observed, null, p_value(observed, null))
