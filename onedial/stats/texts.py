@@ -72,8 +72,8 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
         def fitted(rows: np.ndarray, columns: np.ndarray = columns) -> Any:
             return RidgeCV(ALPHAS, alpha_per_target=True).fit(features[rows], wanted[np.ix_(rows, columns)])
 
-        scores[:, columns] = fitted(known).predict(features).reshape(len(scores), -1)
+        scores[:, columns] = fitted(known).predict(features).reshape(len(scores), len(columns))
         for seen, left in KFold(FOLDS, shuffle=True, random_state=0).split(known):
             found = fitted(known[seen]).predict(features[known[left]])
-            scores[np.ix_(known[left], columns)] = found.reshape(len(left), -1)
+            scores[np.ix_(known[left], columns)] = found.reshape(len(left), len(columns))
     return scores

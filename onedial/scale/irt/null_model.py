@@ -8,6 +8,7 @@ lack what the gaps do to correlations.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,11 +37,31 @@ def null_model(
     Returns:
         a fit of the respondents' curves, whose posterior knows the gaps.
     """
-    codes = codes_of(answers)
-    curves = start.curves if start is not None else None
-    gaps = gap_categories(answers)
+    codes, gaps = codes_of(answers), gap_categories(answers)
+    if gaps is None and start is not None:
+        return fit_marginal(codes, scale, start=start.curves, asymptotes=asymptotes)
+    return _fitted(_Table(codes, gaps), scale, asymptotes)
+
+
+class _Table:
+    """Codes and gaps that are the same as others of the same numbers: each check of a page draws from one fit."""
+
+    def __init__(self, codes: Codes, gaps: Codes | None) -> None:
+        self.codes, self.gaps = codes, gaps
+        self._own = (codes.shape, codes.tobytes(), None if gaps is None else gaps.tobytes())
+
+    def __hash__(self) -> int:
+        return hash(self._own)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Table) and self._own == other._own
+
+
+@lru_cache(maxsize=4)
+def _fitted(table: _Table, scale: ScaleKind, asymptotes: AsymptoteKind) -> MarginalFit:
+    codes, gaps = table.codes, table.gaps
     if gaps is None:
-        return fit_marginal(codes, scale, start=curves, asymptotes=asymptotes)
+        return fit_marginal(codes, scale, asymptotes=asymptotes)
     whose = np.arange(codes.shape[1] + 1) < codes.shape[1]  # the number of gaps is no answer
     joint = fit_marginal(np.column_stack([codes, gaps]), scale, asymptotes=asymptotes, whose=whose)
     floors, estimated = joint.curves.floors, joint.asymptotes

@@ -1,0 +1,37 @@
+"""Labels come in the order that is asked for, and a blank one is refused by its name."""
+
+import pandas as pd
+import pytest
+
+from onedial.core import InputError
+from onedial.stats import labels_of
+
+ANSWERS = pd.DataFrame({"ann": [1, 0], "bob": [0, 1], "cid": [1, 1]})
+WANTED = pd.Index(["cid", "ann"])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"ann": "x", "bob": None, "cid": "y"},
+        pd.Series({"cid": "y", "bob": "x", "ann": "x"}),
+        ["x", "x", "y"],
+    ],
+)
+def test_labels_by_name_or_in_the_order_of_the_matrix_are_those_of_the_wanted(labels):
+    assert labels_of(labels, ANSWERS, WANTED, "groups").tolist() == ["y", "x"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({"ann": "x", "bob": "x"}, "the groups say nothing of cid"),
+        ({"ann": None, "bob": "x", "cid": "y"}, "the groups say nothing of ann"),
+        (["x", "y"], "2 groups for 3 respondents"),
+        ([["x"], ["x"], ["y"]], "3 groups for 3 respondents"),
+        (pd.Series(["x", "y", "z"], index=["ann", "ann", "cid"]), "the groups name ann more than once"),
+    ],
+)
+def test_labels_that_leave_one_out_or_do_not_fit_are_refused(labels, said):
+    with pytest.raises(InputError, match=said):
+        labels_of(labels, ANSWERS, WANTED, "groups")
