@@ -38,6 +38,7 @@ from onedial.core.run.manifest import FILE as MANIFEST
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.mirror import Mirror
 from onedial.core.run.parts import PART, Parts
+from onedial.core.yaml_text import parsed_yaml
 
 RUNS = Path("runs")
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")  # s3:/bucket/run, as a Path writes it; a drive has one letter
@@ -457,7 +458,7 @@ def _read_configuration(path: Path) -> dict[str, Any]:
     if not file.exists():
         raise InputError(f"{path} holds no run (no {CONFIGURATION}); give the folder of a run")
     try:
-        configuration = yaml.safe_load(file.read_text(encoding="utf-8"))
+        configuration = parsed_yaml(file.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{file} is not YAML; restore it or make the run again") from error
     if not isinstance(configuration, dict):
