@@ -24,6 +24,7 @@ import yaml
 
 from onedial.core.errors import InputError
 from onedial.core.files import make_folder, refuse_links_outwards, write_json, write_text
+from onedial.core.notices import notice
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work
@@ -470,6 +471,11 @@ def _newest_path(configuration: Mapping[str, Any]) -> Path:
     """The newest run of this configuration under `runs/`."""
     digits = configuration_hash(configuration)[:6]
     if candidates := sorted(RUNS.glob(f"*-{digits}")):
+        if len(candidates) > 1:  # a clock that was wrong may have named one of another year
+            notice(
+                f"{len(candidates)} runs under {RUNS}/ are of this configuration, and --resume takes "
+                f"{candidates[-1].name}, the last by the time in its name; --out names another"
+            )
         return candidates[-1]
     raise InputError(f"no run of this configuration ({digits}) lies under {RUNS}/; name its folder with --out")
 
