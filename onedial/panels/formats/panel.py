@@ -73,7 +73,7 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
         return _put_together(runs, asked, score)
 
 
-def _put_together(runs: Sequence[LogRun], asked: str, score: str | None) -> ImportedPanel:
+def _put_together(runs: Sequence[LogRun], asked: Asked, score: str | None) -> ImportedPanel:
     runs, n_copies = _without_copies(runs)
     known = [decide(run, asked) for run in runs]
     ids = question_ids(known)
