@@ -103,8 +103,10 @@ def embedded(model: str) -> Subject:
 def tiny(place: Path) -> Subject:
     """A model of random weights with questions and a panel of the tests' own: seconds instead of minutes."""
     from tiny_experiment import as_arguments, write_experiment
+    from tiny_models import save_outspoken
 
     written = write_experiment(place / "tiny", n=120, n_targets=8)
+    save_outspoken(written["model"], "llama", 1, max_position_embeddings=8192)  # a questionnaire is long
     asked = {name: written[name] for name in ("questions", "panel", "prompt")}
     return Subject(str(written["model"]), tuple(as_arguments(asked)), "1,3")
 

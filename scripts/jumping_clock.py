@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from onedial.core import natural, program_parser, run_command
 
 FURTHEST = 3 * 365 * 86400.0
-PACKAGES = ("onedial", "steering", "probes", "__main__")
+PACKAGES = ("onedial", "steering", "probes")
 _drawn = random.Random()
 _now = datetime.now
 _seconds = time.time

@@ -52,6 +52,14 @@ def draws_side_by_side(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     return pd.DataFrame(beside).reindex(order).rename_axis("dial").reset_index()
 
 
+def rates_under_a_bad_server(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """What all trials of server_battery.py say together."""
+    import pandas as pd
+    from server_battery import rates_of
+
+    return rates_of(pd.read_csv(runs / sources[0]))
+
+
 def five_digits(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     """The table, rounded."""
     import pandas as pd

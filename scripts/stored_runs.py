@@ -21,6 +21,7 @@ from stored_parts import (
     positions_over_layers,
     probes_by_layer,
     pushes_of_the_profile,
+    rates_under_a_bad_server,
     readings_of_the_zoo,
     rows_named_by,
     said_of_the_battery,
@@ -343,6 +344,13 @@ RUNS: dict[str, Stored] = {
         (File(f"{REFERENCE}/simulated/red_team.csv", ("red_team/red_team.csv",), sentences_of_the_red_team),),
         minutes=15,
         rests_on=(),
+    ),
+    "server_battery": Stored(
+        ("python scripts/server_battery.py --n 20 --table {run}/trials.csv",),
+        (File(f"{REFERENCE}/batteries/server.csv", ("server_battery/trials.csv",), rates_under_a_bad_server),),
+        minutes=10,
+        rests_on=(),
+        text="What the server does to a request hangs on its seed; the moments of the kills on the machine too.",
     ),
     "zoo": Stored(
         ("python scripts/zoo.py --seeds 20 --table {run}/zoo.csv",),

@@ -30,7 +30,7 @@ from typing import Any
 
 from onedial.asking.named_data import NAMED_PANELS, beside, embedded_file
 from onedial.asking.questions import normalised_text
-from onedial.core import InputError, did_you_mean
+from onedial.core import InputError, did_you_mean, parsed_yaml
 
 ELICITATION_FILE = "elicitation.yaml"
 YES_OR_NO, NUMBER = "yes/no", "number"
@@ -120,7 +120,7 @@ def read_elicitation(path: Path) -> Elicitation:
     import yaml
 
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        content = parsed_yaml(path.read_text(encoding="utf-8-sig"))
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path} is no YAML ({reason}); correct it") from error

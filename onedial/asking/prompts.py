@@ -6,7 +6,7 @@ from pathlib import Path
 
 from onedial.asking.elicited import ELICITATION_FILE, elicitation_of
 from onedial.asking.named_data import NAMED_PANELS
-from onedial.core import InputError, Named, did_you_mean
+from onedial.core import InputError, Named, did_you_mean, parsed_yaml
 
 SLOT = "{question}"
 
@@ -210,7 +210,7 @@ def _prompt_fields(text: str, path: Path) -> dict[str, str]:
     import yaml
 
     try:
-        fields = yaml.safe_load(text)
+        fields = parsed_yaml(text)
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path} is no YAML ({reason}); correct it, or write the user turn alone as .txt") from error

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from onedial.core import LARGEST, InputError, from_csv_cell, notice, one_line, refuse_large
+from onedial.core import LARGEST, InputError, from_csv_cell, notice, one_line, refuse_large, within_time
 
 _BYTES_OF_A_CELL = 8
 """That a cell of a Parquet file takes at least: a billion empty ones may lie in a few bytes."""
@@ -99,7 +99,8 @@ def read_table(path: str | Path) -> Table:
     if reader is None:
         raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; tables are read from {', '.join(SUFFIXES)}")
     refuse_large(path)
-    table = reader(path)
+    with within_time(path):
+        table = reader(path)
     if table.frame.empty:
         raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
     return table

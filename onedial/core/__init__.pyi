@@ -10,6 +10,7 @@ from .files import (
     refuse_links_outwards,
     sha256_of_file,
     sha256_of_text,
+    within_time,
     write_json,
     write_text,
 )
@@ -31,6 +32,7 @@ from .run.provenance import library_versions, machine
 from .run.run import Run
 from .run.stages import Stage, go_through
 from .suggestions import Named, did_you_mean, nearest
+from .yaml_text import parsed_yaml
 
 __all__ = [
     "LARGEST",
@@ -73,6 +75,7 @@ __all__ = [
     "noticed",
     "one_line",
     "parse_run_options",
+    "parsed_yaml",
     "plain",
     "positive",
     "program_parser",
@@ -86,6 +89,7 @@ __all__ = [
     "sha256_of_file",
     "sha256_of_text",
     "whole_characters",
+    "within_time",
     "write_csv",
     "write_json",
     "write_table",

@@ -4,7 +4,9 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,12 @@ from onedial.core.errors import InputError
 APPLICATION = "onedial"
 LARGEST = 1 << 30
 """Bytes of a file of somebody else's that are read, as it lies there and unpacked: a gibibyte."""
+LONGEST = 900.0
+"""Seconds that reading one may take."""
+
+
+class _TooLong(BaseException):
+    """No library catches it on the way."""
 
 
 def cache_dir() -> Path:
@@ -86,6 +94,39 @@ def refuse_large(path: Path, size: int | None = None, most: int | None = None) -
     if found > most:
         unpacked = "" if size is None else " unpacked"
         raise InputError(f"{path} has {found:,} bytes{unpacked}, and at most {most:,} are read; split it")
+
+
+@contextlib.contextmanager
+def within_time(what: Path | str, most: float | None = None) -> Iterator[None]:
+    """Raise InputError where reading files of somebody else's takes too long.
+
+    Held in the main thread of a POSIX system, where a signal can break off what has no end; within another limit, that
+    one holds.
+
+    Args:
+        what: the file or folder, for the sentence.
+        most: seconds; by default `LONGEST`.
+    """
+    most = LONGEST if most is None else most
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+
+    def too_long(number: int, frame: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, too_long)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, most)
+        yield
+    except _TooLong:
+        raise InputError(
+            f"reading {what} took longer than {most:g} s; split it, or leave out what is not needed"
+        ) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def refuse_links_outwards(folder: Path) -> None:

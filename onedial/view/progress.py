@@ -90,7 +90,7 @@ def rates_so_far(run: Run) -> pd.DataFrame | None:
 
 
 def _seconds_since(moment: str) -> float:
-    try:
-        return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
+    try:  # a clock that was set back since counts as no time
+        return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())
     except ValueError:
         return float("nan")

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 
 import forks
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 
 from onedial.asking import SWEEP_COLUMNS, SWEEP_KEY
-from onedial.core import InputError, Manifest, Notes, Run, configuration_hash, notice
+from onedial.core import InputError, Manifest, Notes, Notice, Run, configuration_hash, notice
 from onedial.core.run.run import default_path
 from onedial.verdict import SweepRun
 
@@ -298,6 +299,17 @@ def test_resume_without_a_folder_takes_the_newest_run_of_this_configuration(tmp_
     first = Run.begin("test", CONFIGURATION)
     first.release()
     assert Run.begin("test", CONFIGURATION | {"resume": True}, resume=True).path == first.path
+
+
+def test_where_several_runs_could_go_on_it_is_said_which_one_does_for_a_clock_may_have_been_wrong(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Run.begin("test", CONFIGURATION).release()
+    later = default_path(CONFIGURATION, "test", datetime(2999, 1, 1, tzinfo=UTC))
+    create(later).release()
+    with pytest.warns(Notice, match=f"2 runs under runs/ .*takes {later.name}.*--out names another"):
+        assert Run.begin("test", CONFIGURATION, resume=True).path == later
 
 
 # ---- one writer at a time --------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Files of strangers: whatever is in them, they are read or refused in one sentence, and take no more than they may."""
 
+import contextlib
 import copy
 import gzip
 import io
@@ -7,7 +8,10 @@ import json
 import os
 import random
 import shutil
+import signal
+import time
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 
 import openpyxl
@@ -16,9 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onedial.asking import read_table
-from onedial.core import InputError, files
-from onedial.panels import panel_from_logs, read_logs
+from onedial.asking import load_prompt, read_table
+from onedial.core import InputError, Run, files
+from onedial.panels import load_respondents, panel_from_logs, read_logs
+from onedial.panels.formats import formats
 from onedial.panels.formats.zip_members import read_member, zip_members
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
@@ -201,3 +206,46 @@ def test_many_members_that_may_each_be_read_are_refused_together(tmp_path, small
             archive.writestr(f"samples/{number}_epoch_1.json", "0" * 1900)
     with pytest.raises(InputError, match="at most 32,000 are read"):
         read_logs(tmp_path / "log.eval")
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{here}: &{here} [{', '.join([f'*{before}'] * 9)}]\n" for before, here in pairwise("abcdefghi")
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BOMB,
+        "a: &a [*a]",
+        "[" * 5000,
+        "a: 2024-99-99",
+        "a: " + "9" * 5000,
+        "a: !!python/object:os.system x",
+        "x" * 2**23,
+    ],
+    ids=["bomb", "itself", "deep", "date", "number", "tag", "large"],
+)
+def test_yaml_of_a_stranger_is_read_within_bounds_or_refused_in_one_sentence(tmp_path, text):
+    for name, read in {"who.yaml": load_respondents, "prompt.yaml": load_prompt}.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError, match=name):
+            read(tmp_path / name)
+    (tmp_path / "config.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"config\.yaml"):
+        Run.open(tmp_path)
+
+
+def test_a_log_that_takes_for_ever_is_refused_and_the_clock_is_given_back(tmp_path, monkeypatch):
+    def for_ever(path, choices):
+        with contextlib.suppress(Exception):
+            while True:
+                time.sleep(0.01)
+
+    monkeypatch.setattr(files, "LONGEST", 0.1)
+    monkeypatch.setitem(formats.IMPORTERS, "lm-eval", formats.Importer(lambda path: True, for_ever))
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(InputError, match=r"took longer than 0\.1 s"):
+        read_logs(SAMPLES, format="lm-eval")
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -86,10 +86,12 @@ def read_config(path: str, known: Collection[str]) -> dict[str, Any]:
     """
     import yaml
 
+    from onedial.core.yaml_text import parsed_yaml
+
     if not Path(path).is_file():
         raise InputError(f"there is no config file {path}; check the path")
     try:
-        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        found = parsed_yaml(Path(path).read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML; write lines like 'layer: auto'") from error
     if not isinstance(found, dict):

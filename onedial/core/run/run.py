@@ -25,6 +25,7 @@ import yaml
 
 from onedial.core.errors import InputError
 from onedial.core.files import make_folder, refuse_links_outwards, write_json, write_text
+from onedial.core.notices import notice
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work
@@ -39,6 +40,7 @@ from onedial.core.run.manifest import FILE as MANIFEST
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.mirror import Mirror
 from onedial.core.run.parts import PART, Parts
+from onedial.core.yaml_text import parsed_yaml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -463,7 +465,7 @@ def _read_configuration(path: Path) -> dict[str, Any]:
     if not file.exists():
         raise InputError(f"{path} holds no run (no {CONFIGURATION}); give the folder of a run")
     try:
-        configuration = yaml.safe_load(file.read_text(encoding="utf-8"))
+        configuration = parsed_yaml(file.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{file} is not YAML; restore it or make the run again") from error
     if not isinstance(configuration, dict):
@@ -475,6 +477,11 @@ def _newest_path(configuration: Mapping[str, Any]) -> Path:
     """The newest run of this configuration under `runs/`."""
     digits = configuration_hash(configuration)[:6]
     if candidates := sorted(RUNS.glob(f"*-{digits}")):
+        if len(candidates) > 1:  # a clock that was wrong may have named one of another year
+            notice(
+                f"{len(candidates)} runs under {RUNS}/ are of this configuration, and --resume takes "
+                f"{candidates[-1].name}, the last by the time in its name; --out names another"
+            )
         return candidates[-1]
     raise InputError(f"no run of this configuration ({digits}) lies under {RUNS}/; name its folder with --out")
 

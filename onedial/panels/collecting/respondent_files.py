@@ -36,7 +36,7 @@ from onedial.asking import (
     ProviderModel,
     load_prompt,
 )
-from onedial.core import InputError
+from onedial.core import InputError, parsed_yaml
 from onedial.panels.collecting.costs import Price
 
 ASKED_WITH = ("direct", "reasoned", "closed book")
@@ -146,7 +146,7 @@ def _content(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"there is no file of respondents {path}; check the path")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        content = parsed_yaml(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is no YAML ({error.reason}); correct it") from error
     except yaml.YAMLError as error:  # its own text repeats the line, in which somebody may have written a key

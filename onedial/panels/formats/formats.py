@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onedial.asking import listed, unknown_name
-from onedial.core import InputError
+from onedial.core import InputError, within_time
 from onedial.panels.formats import every_eval_ever, helm_runs, inspect_logs, lm_eval_samples, plain_tables
 from onedial.panels.formats.records import LogChoices, LogRun
 
@@ -39,7 +39,7 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
         format: a key of `IMPORTERS`; None finds it from each file.
 
     Raises:
-        InputError: nothing that can be read, an unknown format, or a file that its reader refuses.
+        InputError: nothing that can be read, an unknown format, a file that its reader refuses, or it takes too long.
     """
     path, choices = Path(source), choices or LogChoices()
     if format is not None and format not in IMPORTERS:
@@ -51,7 +51,8 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
             f"{path} is a pickle, which can run any code when it is opened; it is never read here: write what it holds "
             "as JSON or CSV where it was made (docs/importing.md has a snippet)"
         )
-    runs = [run for found, name in _logs(path, format) for run in _read(found, name, choices)]
+    with within_time(path):
+        runs = [run for found, name in _logs(path, format) for run in _read(found, name, choices)]
     if not runs:
         raise InputError(f"{path} holds no log of {', '.join(IMPORTERS)}; give a log, or name its format with --format")
     return runs
