@@ -277,8 +277,9 @@ def cause_lines(table: pd.DataFrame, by: str, shares: Sequence[str]) -> pd.DataF
         by: the column that tells several tests apart. shares: of the drawn ones the median absolute value is given.
     """
     meant = table[~table["kind"].isin(DRAWN_KINDS)]
-    drawn = table[table["kind"].isin(DRAWN_KINDS)].groupby([by, "kind"], sort=False)[list(shares)]
-    lines = drawn.agg(lambda values: values.abs().median()).reset_index()
+    sizes = table.assign(**{name: table[name].abs() for name in shares})
+    drawn = sizes[sizes["kind"].isin(DRAWN_KINDS)].groupby([by, "kind"], sort=False)[list(shares)]
+    lines = drawn.median().reset_index()
     lines["direction"] = [f"{kind}, median size" for kind in lines["kind"]]
     both = pd.concat([meant, lines]).sort_values(by, kind="stable")
     return both.set_index("direction")

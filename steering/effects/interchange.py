@@ -83,8 +83,8 @@ def interchange(
     directions = torch.stack([line.float().cpu() / line.float().cpu().norm() for line in lines.values()])
     amounts = (other - streams) @ directions.T
     amounts[:, [kind == "random" for kind, _ in lines]] = amounts[:, :1]
-    swapped = moved_margins(model, asked, vector.layer, directions, amounts, progress)
-    swapped = swapped.double().numpy().reshape(len(pairs), 2, -1)
+    moved = moved_margins(model, asked, vector.layer, directions, amounts, progress)
+    swapped = moved.double().numpy().reshape(len(pairs), 2, -1)
     plain = torch.where(found.read, found.margin, torch.nan).double().numpy().reshape(-1, 2)
     weights = np.concatenate(list(resampled_weights(len(pairs), n_bootstrap, seed)))
     gap = plain[:, 0] - plain[:, 1]

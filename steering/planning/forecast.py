@@ -202,10 +202,10 @@ def forecast_run(
         both = [*lengths["fitting"][:n_reversed]] * 2 + (everything * N_PREFERENCES)[:N_PREFERENCES]
         stages["reversed"] = cost(both, [(middle, REVERSED_SETTINGS), (middle, beyond)])
     if "interchange" in tests:
-        swapped = (lengths["test"] * 4)[: 4 * INTERCHANGE_PAIRS]
+        swapped = ([*lengths["test"]] * 4)[: 4 * INTERCHANGE_PAIRS]
         stages["interchange"] = cost(swapped, [(middle, 2 + 2 * INTERCHANGE_DRAWN)], len(swapped))
     if "mediation" in tests:
-        held = (lengths["test"] * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
+        held = ([*lengths["test"]] * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
         rows = 3 + 4 * (5 + 2 * MEDIATION_DRAWN)
         stages["mediation"] = cost(everything, []) + cost(held, [(middle, rows)])
     if n_passages:

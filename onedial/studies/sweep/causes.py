@@ -83,7 +83,7 @@ def mediate(study: SweepStudy) -> None:
         lines = torch.from_numpy(fitted.T).float()
         reads = {
             name: float(roc_area(rows[held_out] @ fitted[:, number], truth[held_out, number]))
-            for number, name in enumerate(labels)
+            for number, name in enumerate(map(str, labels))
         }
         with progress_bar(len(prompts), f"mediation at layer {layer}") as advance:
             table = mediation(
@@ -136,10 +136,11 @@ def labels_to_read(study: SweepStudy, ids: Sequence[str], fitted: NDArray[np.boo
     Args:
         fitted: which of the questions the probes are fitted to; a label needs `LEAST` of either kind among them.
     """
-    scores = {OWN_MARGIN: own_margins(study).reindex(ids), PANEL: panel_share(study).reindex(ids)}
+    names = list(ids)
+    scores = {OWN_MARGIN: own_margins(study).reindex(names), PANEL: panel_share(study).reindex(names)}
     found = {name: (own > own[fitted].median()).where(own.notna()).astype(float) for name, own in scores.items()}
     if study.inputs.subject_correct is not None:
-        found["own correctness"] = study.inputs.subject_correct.reindex(ids).round()
+        found["own correctness"] = study.inputs.subject_correct.reindex(names).round()
     counts = {name: own[fitted].value_counts() for name, own in found.items()}
     return pd.DataFrame({name: own for name, own in found.items() if (counts[name].reindex([0, 1]) >= LEAST).all()})
 
@@ -149,7 +150,8 @@ def ends_of(study: SweepStudy) -> tuple[float, float]:
     swept, own = study.run.sweep(), study.plan.intervention
     fitting = swept["question_id"].isin(set(study.inputs.ids(FITTING)))
     rates = yes_rates(swept[fitting & (swept["intervention_id"] == own.intervention_id)])["yes_rate"].dropna()
-    low, high = sorted(float((rates - rate).abs().idxmin()) / own.units_per_norm for rate in (0.1, 0.9))
+    settings, far = rates.index.to_numpy(float), rates.to_numpy(float)
+    low, high = sorted(float(settings[np.abs(far - rate).argmin()]) / own.units_per_norm for rate in (0.1, 0.9))
     return low, high
 
 

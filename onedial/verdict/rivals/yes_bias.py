@@ -32,6 +32,7 @@ the yardstick.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -149,11 +150,9 @@ def _slopes(
         others[name] = slopes[np.isfinite(slopes)]
     unsteered = np.column_stack([asked[0.0], turned[0.0]])[kept]
     n_settings = int(((settings >= low) & (settings <= high)).sum())
-    return Slopes(
-        int(kept.sum()), int((~kept).sum()), n_settings, low, high,
-        **_numbers(both[kept], unsteered, others, n_bootstrap, seed),
-        **{f"n_{name}": len(slopes) for name, slopes in others.items()},
-    )  # fmt: skip
+    found: dict[str, Any] = {f"n_{name}": len(slopes) for name, slopes in others.items()}
+    found |= _numbers(both[kept], unsteered, others, n_bootstrap, seed)
+    return Slopes(int(kept.sum()), int((~kept).sum()), n_settings, low, high, **found)
 
 
 def _margins(table: pd.DataFrame) -> pd.DataFrame:
