@@ -15,8 +15,7 @@ Padding is never touched. At magnitude 0 the logits are those of the unsteered m
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -29,18 +28,29 @@ from steering.interventions import Intervention, as_intervention
 from steering.vectors import SteeringVector
 
 
-@dataclass
 class SteeringCount:
-    """What was done while the context lasted.
+    """What was done while the context lasted; counted on the device, so that no forward waits for it."""
 
-    Attributes:
-        firings: forwards of a layer that were edited somewhere.
-        edits: positions that were edited, over all rows, layers and forwards. Without a cache each step of `generate`
-            runs the prompt anew, so that one position counts once per step.
-    """
+    def __init__(self) -> None:
+        self._sums: dict[torch.device, Tensor] = {}
 
-    firings: int = 0
-    edits: int = 0
+    def add(self, chosen: Bool[Tensor, "row pos"]) -> None:
+        """One forward of a layer, edited at these positions."""
+        done = torch.stack([chosen.any().long(), chosen.sum()])
+        self._sums[chosen.device] = self._sums[chosen.device] + done if chosen.device in self._sums else done
+
+    @property
+    def firings(self) -> int:
+        """Forwards of a layer that were edited somewhere."""
+        return sum(int(own[0]) for own in self._sums.values())
+
+    @property
+    def edits(self) -> int:
+        """Positions that were edited, over all rows, layers and forwards.
+
+        Without a cache each step of `generate` runs the prompt anew, so that one position counts once per step.
+        """
+        return sum(int(own[1]) for own in self._sums.values())
 
 
 @contextlib.contextmanager
@@ -62,18 +72,16 @@ def steered(model: OpenModel, intervention: Intervention | SteeringVector, magni
     intervention.check_model(model)
     if not torch.isfinite(torch.tensor(magnitude)):
         raise InputError(f"the magnitude is {magnitude}; give a finite number")
-    setting = torch.full((1, 1), float(magnitude))
+    setting = functools.cache(torch.full((1, 1), float(magnitude)).to)  # one copy for each device
     count = SteeringCount()
     watch = _Watch(intervention.positions)
 
     def edit(change: StreamEdit, stream: Float[Tensor, "row pos d_model"]) -> Float[Tensor, "row pos d_model"]:
         chosen = watch.chosen(stream)
-        n_chosen = int(chosen.sum())
-        if n_chosen == 0:
+        if chosen is None:
             return stream
-        count.firings += 1
-        count.edits += n_chosen
-        return torch.where(chosen[..., None], change(stream, setting), stream)
+        count.add(chosen)
+        return torch.where(chosen[..., None], change(stream, setting(stream.device)), stream)
 
     with contextlib.ExitStack() as hooks:
         for layer, change in intervention.edits().items():
@@ -146,8 +154,8 @@ class _Watch:
         if self._prompt_mask is not None and self._end >= (self._prompt_width or self._prompt_mask.shape[1]):
             self._doubt.see(self._end, output.logits[:, -1])
 
-    def chosen(self, stream: Float[Tensor, "row pos d_model"]) -> Bool[Tensor, "row pos"]:
-        """Which positions of this forward are edited."""
+    def chosen(self, stream: Float[Tensor, "row pos d_model"]) -> Bool[Tensor, "row pos"] | None:
+        """Which positions of this forward are edited; None where its columns alone say that none is."""
         rows, width = stream.shape[:2]
         end = self._end = self._start + width
         columns = torch.arange(self._start, end, device=stream.device)
@@ -155,12 +163,18 @@ class _Watch:
         prompt = self._prompt_mask
         if prompt is None or prompt.shape[1] < (self._prompt_width or 0):  # a long prompt may come in pieces
             prompt = self._prompt_mask = real[:, : self._prompt_width]
+        n_prompt = self._prompt_width or prompt.shape[1]
+        in_prompt_alone = self._positions in ("last", "prompt")
+        if self._start >= n_prompt if in_prompt_alone else self._positions != "all" and end <= n_prompt:
+            return None
         if self._positions == "all":
             return real[:, self._start :]
         if self._positions in ("prompt", "generated", "uncertain"):
-            in_prompt = columns < (self._prompt_width or prompt.shape[1])
+            in_prompt = columns < n_prompt
             if self._positions == "uncertain":
-                return real[:, self._start :] & ~in_prompt & self._doubt.at(columns, rows)
+                return (
+                    real[:, self._start :] & ~in_prompt & self._doubt.at(range(self._start, end), rows, stream.device)
+                )
             return real[:, self._start :] & (in_prompt if self._positions == "prompt" else ~in_prompt)
         if prompt.shape[1] < (self._prompt_width or 0):
             return torch.zeros_like(real[:, self._start :])
@@ -199,10 +213,10 @@ class _Doubt:
         # One bit of the last place apart is no doubt: the mean of equals rounds.
         self._found[column] = in_doubt(self._entropies[-1] - 1e-6, mean)
 
-    def at(self, columns: Int[Tensor, " pos"], rows: int) -> Bool[Tensor, "row pos"]:
+    def at(self, columns: Iterable[int], rows: int, device: torch.device) -> Bool[Tensor, "row pos"]:
         """Columns that nothing is known of were not drawn in doubt."""
-        nothing = torch.zeros(rows, dtype=torch.bool, device=columns.device)
-        found = [self._found.get(column, nothing).to(columns.device) for column in columns.tolist()]
+        nothing = torch.zeros(rows, dtype=torch.bool, device=device)
+        found = [self._found.get(column, nothing).to(device) for column in columns]
         return torch.stack(found, dim=1)
 
 

@@ -9,9 +9,10 @@ How much of it is done is the magnitude; at 0 the model is as it was.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
@@ -129,10 +130,7 @@ class Intervention(Scalable):
     def edits(self) -> Edits:
         """What is done at each layer, for `onedial.models`."""
         operator = OPERATORS[self.operator]
-        return {
-            vector.layer: partial(_apply, operator, vector.direction, vector.length(self.unit))
-            for vector in self.vectors
-        }
+        return {vector.layer: partial(_apply, operator, vector, vector.length(self.unit)) for vector in self.vectors}
 
     def check_model(self, model: OpenModel) -> None:
         """Raise InputError if it was made for another model."""
@@ -236,9 +234,15 @@ def _role_of(vector: SteeringVector) -> str:
 
 def _apply(
     operator: Operator,
-    direction: Float[Tensor, " d_model"],
+    vector: SteeringVector,
     length: float,
     stream: Float[Tensor, "*lead d_model"],
     settings: Float[Tensor, "*settings"],
 ) -> Float[Tensor, "*rows d_model"]:
-    return operator(stream, direction.to(stream.device), settings.to(stream.device), length)
+    return operator(stream, _direction_on(vector, stream.device), settings.to(stream.device), length)
+
+
+@lru_cache(maxsize=1024)
+def _direction_on(vector: SteeringVector, device: torch.device) -> Float[Tensor, " d_model"]:
+    """Copied once, not at every layer of every forward."""
+    return vector.direction.to(device)

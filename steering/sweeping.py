@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from onedial.asking import SWEEP_COLUMNS, PromptTemplate, is_read
 from onedial.core import InputError, one_line
@@ -118,6 +120,7 @@ def sweep(
     left = [[index for index in batch if names[index] not in done] for batch in batches]
     todo = [batch for batch in left if batch]
     frames: list[pd.DataFrame] = []
+    settings = {name: torch.tensor(grid, dtype=torch.float32, device=model.device) for name, grid in grids.items()}
     if todo:
         runners = _runners(model, prompts, asked)
 
@@ -125,7 +128,7 @@ def sweep(
             own = prompts.subset([names[index] for index in batch])
             return pd.concat(
                 [
-                    _sweep_batch(model, own, runner, [each for each in asked if each.at == at], grids)
+                    _sweep_batch(model, own, runner, [each for each in asked if each.at == at], grids, settings)
                     for at, runner in runners
                 ],
                 ignore_index=True,
@@ -189,22 +192,30 @@ def check_sweep(
 
 
 def _sweep_batch(
-    model: OpenModel, prompts: PromptSet, runner: Runner, interventions: Sequence[Intervention], grids: Grids
+    model: OpenModel,
+    prompts: PromptSet,
+    runner: Runner,
+    interventions: Sequence[Intervention],
+    grids: Mapping[str, Sequence[float]],
+    settings: Mapping[str, Float[Tensor, " magnitude"]],
 ) -> pd.DataFrame:
     started = runner.start(prompts.sequences)
+    answers = [
+        torch.stack(model.readout.margin_and_mass(runner.steer(started, each.edits(), chunk[None]), prompts.tokens))
+        for each in interventions
+        for chunk in settings[each.intervention_id].split(ROWS_PER_QUESTION)
+    ]
+    # One copy for all of them: the host waits for the device once in a batch.
+    found = torch.cat(answers, dim=2).double().cpu()
     frames = []
-    for each in interventions:
-        edits = each.edits()
-        grid = torch.tensor(grids[each.intervention_id], dtype=torch.float32, device=model.device)
-        answers = [
-            model.readout.margin_and_mass(runner.steer(started, edits, chunk[None]), prompts.tokens)
-            for chunk in grid.split(ROWS_PER_QUESTION)
-        ]
-        margin, mass = (torch.cat(parts, dim=1).double().cpu().numpy() for parts in zip(*answers, strict=True))
+    for each, own in zip(
+        interventions, found.split([len(settings[each.intervention_id]) for each in interventions], dim=2), strict=True
+    ):
+        margin, mass = own.numpy()
         frames.append(
             pd.DataFrame(
                 {
-                    "question_id": np.repeat(np.array(prompts.question_ids, dtype=object), len(grid)),
+                    "question_id": np.repeat(np.array(prompts.question_ids, dtype=object), own.shape[2]),
                     "intervention_id": each.intervention_id,
                     "magnitude": np.tile(np.array(grids[each.intervention_id]), len(prompts)),
                     "margin": margin.ravel(),

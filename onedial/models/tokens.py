@@ -53,7 +53,8 @@ class TokenBatch:
 
     def to(self, device: torch.device | str) -> "TokenBatch":
         """The same batch on another device."""
-        return TokenBatch(self.input_ids.to(device), self.attention_mask.to(device), self.position_ids.to(device))
+        ids, mask, positions = torch.stack([self.input_ids, self.attention_mask.long(), self.position_ids]).to(device)
+        return TokenBatch(ids, mask.bool(), positions)
 
 
 def render(tokenizer: Any, prompt: Prompt) -> str:

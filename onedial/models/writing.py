@@ -71,18 +71,18 @@ def generate(
     input_ids = torch.cat([shared, own.input_ids], dim=1)
     mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
-    watch = _StopRows(model.tokenizer, width, stop)
+    watch = _StopRows(model.tokenizer, width, stop) if stop else None
     with _seeded(model, seed), model.stack.turned_by_row():
         output = model.hf.generate(
             input_ids=input_ids,
             attention_mask=mask,
             generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not crossing),
-            stopping_criteria=StoppingCriteriaList([watch]),
+            stopping_criteria=StoppingCriteriaList([watch] if watch else []),  # it reads each token on the host
             **({"past_key_values": _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
         )
     written = []
     for row, ids in enumerate(output[:, width:].tolist()):
-        stopped = watch.stopped_after.get(row)
+        stopped = watch.stopped_after.get(row) if watch else None
         ended = next((index + 1 for index, token in enumerate(ids) if token in ends), None)
         n_tokens = min(length for length in (stopped, ended, len(ids)) if length is not None)
         text = model.tokenizer.decode(ids[:n_tokens], skip_special_tokens=True)
@@ -202,7 +202,7 @@ def _settings(
 class _StopRows(StoppingCriteria):
     """Ends each row on its own when its text says so, and remembers after how many tokens."""
 
-    def __init__(self, tokenizer: Any, prompt_width: int, stop: Stop | None) -> None:
+    def __init__(self, tokenizer: Any, prompt_width: int, stop: Stop) -> None:
         self._tokenizer = tokenizer
         self._width = prompt_width
         self._stop = stop
@@ -210,10 +210,9 @@ class _StopRows(StoppingCriteria):
 
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Bool[Tensor, " row"]:
         n_tokens = input_ids.shape[1] - self._width
-        if self._stop is not None:
-            for row, ids in enumerate(input_ids[:, self._width :].tolist()):
-                if row not in self.stopped_after and self._stop(self._tokenizer.decode(ids, skip_special_tokens=True)):
-                    self.stopped_after[row] = n_tokens
+        for row, ids in enumerate(input_ids[:, self._width :].tolist()):
+            if row not in self.stopped_after and self._stop(self._tokenizer.decode(ids, skip_special_tokens=True)):
+                self.stopped_after[row] = n_tokens
         done = [row in self.stopped_after for row in range(input_ids.shape[0])]
         return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
 

@@ -248,15 +248,15 @@ def _measure(
     halves = lengths // 2  # the first half is a passage's beginning, its last token the answer position of a prompt
     place = batch.position_ids.masked_fill(~batch.attention_mask, -1)
     predicting = (place >= halves[:, None] - 1) & (place < lengths[:, None] - 1)
-    row = predicting.nonzero()[:, 0]
-    first = place[predicting] == halves[row] - 1
-    following = batch.input_ids.roll(-1, dims=1)[predicting]
-
+    row, column = predicting.nonzero().T
+    first = place[row, column] == halves[row] - 1
+    following = batch.input_ids.roll(-1, dims=1)[row, column]
+    passage = row.cpu()
     beginnings = first.nonzero()[:, 0]
 
     def streams() -> Float[Tensor, "token d_model"]:
         final = model.final_residuals(batch)
-        return final[predicting.to(final.device)]
+        return final[row.to(final.device), column.to(final.device)]
 
     def changed(log_p: Tensor, by: float | None) -> Tensor:
         return log_p if by is None or change is None else change(log_p, by).log_softmax(dim=-1)
@@ -271,7 +271,7 @@ def _measure(
             for rows, log_p in model.readout.log_probs(final)
         ]
         sums = torch.zeros(len(sequences), dtype=torch.double)
-        return [sums.index_add(0, row.cpu(), torch.cat(own).double().cpu()).numpy() for own in zip(*parts, strict=True)]
+        return [sums.index_add(0, passage, torch.cat(own).double().cpu()).numpy() for own in zip(*parts, strict=True)]
 
     def kl(final: Tensor, by: float) -> np.ndarray:
         return _kl(unsteered, next_token(final, by)).double().cpu().numpy()

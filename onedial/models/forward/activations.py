@@ -53,10 +53,10 @@ def read_activations(
 
     def work(batch: list[int]) -> list[tuple[int, float, float, Tensor]]:
         done = runner.start([prompts.sequences[index] for index in batch])
-        margin, mass = model.readout.margin_and_mass(done.final, prompts.tokens)
-        streams = [done.last_residual(layer).float().cpu() for layer in layers]
-        kept = torch.stack(streams, dim=1) if streams else torch.empty(len(batch), 0, model.d_model)
-        return list(zip(batch, margin.tolist(), mass.tolist(), kept, strict=True))
+        margin, mass = torch.stack(model.readout.margin_and_mass(done.final, prompts.tokens)).tolist()
+        streams = [done.last_residual(layer).to(done.final.device) for layer in layers]
+        kept = torch.stack(streams, dim=1).cpu().float() if streams else torch.empty(len(batch), 0, model.d_model)
+        return list(zip(batch, margin, mass, kept, strict=True))
 
     for batch in own_share(prompts.batches(model)):
         for part in halving_on_out_of_memory(work, batch):

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from onedial.asking import YES_NO_TOKENS, TokenReader, first_tokens
@@ -99,6 +99,7 @@ class Readout:
         self._unembedding = unembedding
         self._softcap = softcap
         self._scale = scale
+        self._indices: dict[tuple[tuple[int, ...], torch.device], Tensor] = {}
 
     @property
     def _norm_device(self) -> torch.device:
@@ -171,8 +172,15 @@ class Readout:
         mass = (answers.logsumexp(dim=-1) - total).exp()
         return _by_group(answers, tokens), mass
 
+    def _rows(self, tokens: tuple[int, ...]) -> Int[Tensor, " token"]:
+        """The tokens as an index that is copied to the device once."""
+        device = self._unembedding.weight.device
+        if (tokens, device) not in self._indices:
+            self._indices[tokens, device] = torch.tensor(tokens, device=device)
+        return self._indices[tokens, device]
+
     def _project(self, normed: Tensor, tokens: Sequence[int] | slice) -> Tensor:
-        index = tokens if isinstance(tokens, slice) else list(tokens)
+        index = tokens if isinstance(tokens, slice) else self._rows(tuple(tokens))
         logits = normed @ self._unembedding.weight[index].float().T
         if self._unembedding.bias is not None:
             logits = logits + self._unembedding.bias[index].float()

@@ -14,12 +14,13 @@ it multiplies it by (Granite). A short forward at load shows whether both parts 
 """
 
 import contextlib
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Int
 from torch import Tensor, nn
 
 from onedial.core import InputError
@@ -101,30 +102,33 @@ class Places:
         """How many questions the batch holds."""
         return len(self.own if self.own is not None else next(iter(self.last_but.values())))
 
-    def take(self, stream: Float[Tensor, "question pos d_model"]) -> dict[str, Float[Tensor, "row d_model"]]:
-        """Position -> its rows: one per question, or for "each" one per own token, question after question."""
-        width, device = stream.shape[1], stream.device
-        rows = torch.arange(len(stream), device=device)
-        taken = {
-            position: stream[rows, width - 1 - torch.tensor(back, device=device)]
-            for position, back in self.last_but.items()
-        }
-        if self.own is not None:
-            taken["each"] = stream[self._own_columns(width, device)]
-        return taken
+    def index(self, width: int, device: torch.device) -> dict[str, Int[Tensor, "2 row"]]:
+        """Position -> questions and columns of its rows in a batch of that width.
 
-    def _own_columns(self, width: int, device: torch.device) -> Bool[Tensor, "question pos"]:
-        own = torch.tensor(self.own, device=device)
-        return torch.arange(width, device=device) >= (width - own)[:, None]
+        There is one row per question, or for "each" one per own token, question after question.
+        """
+        backs = {position: [[back] for back in by_question] for position, by_question in self.last_but.items()}
+        if self.own is not None:
+            backs["each"] = [list(range(own - 1, -1, -1)) for own in self.own]
+        return {
+            position: torch.tensor(
+                [(question, width - 1 - back) for question, own in enumerate(by_question) for back in own],
+                device=device,
+            ).T
+            for position, by_question in backs.items()
+        }
 
 
 @contextlib.contextmanager
 def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator[dict[tuple[Site, str], Tensor]]:
-    """While the context lasts, a forward of a left-padded batch leaves what is wanted in the dictionary, on the CPU.
+    """A forward of a left-padded batch in this context leaves what is wanted in the dictionary, on the CPU.
 
-    Each block's stream is let go as soon as the wanted rows are taken, so that memory does not grow with the depth.
+    Each block's stream is let go as soon as the wanted rows are taken. Those of every token leave the device at once,
+    so that memory does not grow with the depth; single rows do so together, when the context ends.
     """
     kept: dict[tuple[Site, str], Tensor] = {}
+    left: dict[tuple[torch.device, torch.dtype], dict[tuple[Site, str], Tensor]] = {}
+    index = functools.cache(places.index)
 
     def hook_for(site: Site) -> Any:
         times = times_at(stack, site)
@@ -133,8 +137,13 @@ def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator
             stream = stream_of(output)
             if stream.dim() == 2:  # some put the tokens of all questions in one row
                 stream = stream.unflatten(0, (places.n_questions, -1))
-            for position, rows in places.take(stream).items():
-                kept[site, position] = (rows if times == 1.0 else rows * times).to("cpu", copy=True)
+            for position, (questions, columns) in index(stream.shape[1], stream.device).items():
+                rows = stream[questions, columns]
+                rows = rows if times == 1.0 else rows * times
+                if position == "each":
+                    kept[site, position] = rows.cpu()
+                else:
+                    left.setdefault((rows.device, rows.dtype), {})[site, position] = rows
 
         return hook
 
@@ -144,3 +153,6 @@ def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator
     finally:
         for handle in handles:
             handle.remove()
+    for own in left.values():
+        together = torch.stack(list(own.values())).cpu()
+        kept |= {name: rows.clone() for name, rows in zip(own, together, strict=True)}

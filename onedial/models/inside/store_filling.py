@@ -121,8 +121,8 @@ def _fill(
             places = _places(prompts, part, positions, shared)
             with capturing(model.stack, sites, places) as kept:
                 started = runner.start(own)
-            margin, mass = model.readout.margin_and_mass(started.final, prompts.tokens)
-            tensors: dict[str, Tensor] = {"margin": margin.cpu(), "mass": mass.cpu()}
+            margin, mass = torch.stack(model.readout.margin_and_mass(started.final, prompts.tokens)).cpu()
+            tensors: dict[str, Tensor] = {"margin": margin.clone(), "mass": mass.clone()}
             tensors |= {tensor_name(site, position): rows for (site, position), rows in kept.items()}
             if places.own is not None:
                 tensors["n_tokens"] = torch.tensor(places.own)

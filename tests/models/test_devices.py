@@ -1,0 +1,155 @@
+"""On pretended GPUs: the numbers of the CPU, nothing mixed, and a budget of waits and copies for what is repeated."""
+
+import pandas as pd
+import pytest
+import torch
+from pretended_device import on_device, pretended_devices
+from tiny_models import byte_tokenizer, tiny_hf, tiny_model, vectors_at
+
+from onedial.asking import METACOGNITIVE, Prompt, Question
+from onedial.models import OpenModel, PromptSet, pad_batch, read_activations, store_activations
+from steering import Intervention, critical_magnitudes, effects_on_text, generate_steered, kl_on_text, sweep
+
+QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(8)]
+PASSAGES = ["The ferry left the harbour.", "Swifts fly and sleep."]
+GRID = [-1.0, 0.0, 1.0]
+GPU = "cuda:0"
+
+
+def asked(model):
+    return PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+
+
+def on_gpu(architecture="llama"):
+    return OpenModel(on_device(tiny_hf(architecture), GPU), byte_tokenizer(), name=f"tiny-{architecture}")
+
+
+def of_both(vectors):
+    """One intervention at either kind of position, several layers at once."""
+    return [Intervention.of(*vectors, positions=at, intervention_id=at) for at in ("last", "all")]
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """Made on the CPU, for the same weights."""
+    return vectors_at(tiny_model("llama"), [1, 3])
+
+
+def test_what_is_mixed_raises_and_what_waits_is_counted():
+    with pretended_devices() as counts:
+        here, there = torch.ones(3, device=GPU), torch.ones(3, device="cuda:1")
+        for other in (there, torch.ones(3)):
+            with pytest.raises(RuntimeError, match="got numbers of"):
+                here + other
+        assert (counts.waits, counts.to_host, counts.across) == (0, 0, 0)
+        assert float((here + here.to(GPU)).sum()) == 6.0
+        assert here[here > 0].tolist() == [1.0] * 3
+        assert (here.cpu() + there.to(GPU).cpu()).tolist() == [2.0] * 3
+        assert here[[0, 1]].device == torch.device(GPU)
+        assert (counts.waits, counts.to_device, counts.to_host, counts.across) == (6, 1, 3, 1)
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gpt2", "bloom"])
+def test_a_pretended_gpu_answers_as_the_cpu(architecture):
+    here = tiny_model(architecture)
+    both = of_both(vectors_at(here, [1, 3]))
+    expected = sweep(here, both, asked(here), GRID).table
+    with pretended_devices():
+        there = on_gpu(architecture)
+        found = sweep(there, both, asked(there), GRID).table
+    pd.testing.assert_frame_equal(found, expected, atol=1e-4, rtol=0)
+
+
+def counted(work):
+    """(waits, copies to the device) of a second call, once what is copied once lies there."""
+    with pretended_devices() as counts:
+        model = on_gpu()
+        prompts = asked(model)
+        work(model, prompts)
+        counts.forget()
+        work(model, prompts)
+        return counts
+
+
+def per_piece(few, many, pieces):
+    """What each further batch, token or intervention costs in (waits, copies to the device)."""
+    few, many = counted(few), counted(many)
+    return (many.waits - few.waits) / pieces, (many.to_device - few.to_device) / pieces
+
+
+def test_a_batch_of_the_sweep_waits_twice_for_its_tokens_and_for_its_answers(vectors):
+    both = of_both(vectors)
+    for interventions in (both[:1], both[1:]):
+        costs = [
+            lambda model, prompts, size=size, own=interventions: sweep(model, own, prompts, GRID, batch_size=size)
+            for size in (8, 4)
+        ]
+        assert per_piece(*costs, pieces=1) == (2, 1)
+
+
+def test_a_further_intervention_is_copied_once_and_never_waited_for(vectors):
+    one, two = ([Intervention.of(vector) for vector in vectors[:n]] for n in (1, 2))
+    costs = [lambda model, prompts, own=own: sweep(model, own, prompts, GRID, batch_size=4) for own in (one, two)]
+    assert per_piece(*costs, pieces=1) == (0, 1)  # its grid, for all batches
+
+
+def test_a_batch_of_activations_waits_three_times_at_any_number_of_layers(vectors, tmp_path):
+    for layers in ([2], [0, 1, 2, 3, 4]):
+        costs = [lambda model, prompts, own=layers: read_activations(model, prompts, own)]
+        assert counted(costs[0]).waits == 4  # the common beginning beside it
+
+    def stored(sites, name):
+        folders = iter(range(9))
+        return lambda model, prompts: store_activations(
+            model, prompts, tmp_path / f"{name}{next(folders)}", sites=sites, positions=("last", "question")
+        )
+
+    assert per_piece(stored(["resid"], "a"), stored(["resid", "attn", "mlp"], "b"), pieces=1) == (0, 0)
+
+
+def test_a_round_of_critical_magnitudes_waits_for_its_margins_alone(vectors):
+    (vector, _) = vectors
+    found = counted(lambda model, prompts: critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0))
+    rounds = sum(n for (kind, line), n in found.places.items() if kind == "to_host") - 1
+    assert rounds >= 1
+    assert found.waits == 2 + 1 + rounds  # the common beginning, the prompts, the unsteered margins
+
+
+@pytest.mark.parametrize("positions", ["last", "all", "generated", "uncertain"])
+def test_steering_a_written_token_waits_for_nothing_beyond_what_writing_does(vectors, positions):
+    intervention = Intervention.of(*vectors, positions=positions)
+    prompts = [Prompt("Who?"), Prompt("Why is it?")]
+
+    def write(n, magnitude):
+        return lambda model, _: generate_steered(model, prompts, intervention, magnitude, max_new_tokens=n)
+
+    def plainly(n):
+        return lambda model, _: model.generate(prompts, max_new_tokens=n)
+
+    assert per_piece(write(2, 0.5), write(4, 0.5), 2) == per_piece(plainly(2), plainly(4), 2)
+
+
+def test_a_setting_on_text_waits_for_what_it_gives_and_for_transformers_masks(vectors):
+    intervention = Intervention.of(*vectors, positions="all")
+    few, many = (
+        counted(lambda model, _, own=own: effects_on_text(model, own, intervention, passages=PASSAGES))
+        for own in ([0.5], [0.5, 0.6, 0.7])
+    )
+    assert many.to_host - few.to_host == 2 * 2
+    assert many.to_device == few.to_device
+    few, many = (
+        counted(
+            lambda model, _, own=own: kl_on_text(
+                model, [intervention], {intervention.intervention_id: own}, passages=PASSAGES
+            )
+        )
+        for own in ([0.5], [0.5, 0.6, 0.7])
+    )
+    assert (many.waits, many.to_device) == (few.waits, few.to_device)
+
+
+def test_a_batch_of_tokens_is_one_copy():
+    with pretended_devices() as counts:
+        batch = pad_batch([[1, 2, 3], [4]], 0).to(GPU)
+        assert counts.to_device == 1
+    assert batch.attention_mask.own.tolist() == [[True] * 3, [False, False, True]]
