@@ -33,13 +33,14 @@ def setting(model, layer, n_questions=20):
 def test_predicted_operations_are_those_that_pytorch_counts(architecture, positions):
     model = tiny_model(architecture)
     prompts, vector, lengths, shared = setting(model, layer=1, n_questions=8)
-    grid = [-0.3, 0.0, 0.3]
+    grid = [round(0.3 * step, 1) for step in range(-3, 4)]
     assert model.fast_paths_for(max(lengths)).allowed == {"last", "all"}  # found out before anything is counted
     # The counter knows attention as matrix products, not as the CPU's fused kernel.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         sweep(model, [Intervention.of(vector, positions=positions)], prompts, grid)
     predicted = predict_cost(model.hf.config, len(prompts), lengths, [(1, len(grid))], positions, n_shared=shared)
     assert predicted.n_rows == len(prompts) * len(grid)
+    assert predicted.flops["readout"] == 2 * predicted.n_rows * model.hf.get_output_embeddings().weight.numel()
     assert predicted.total_flops == pytest.approx(counter.get_total_flops(), rel=0.15)
 
 
