@@ -1,6 +1,6 @@
 # `make study`, `make sweep` and `make test`. Each makes the virtual environment if need be.
-# `make test` runs the tests on all cores, and `make launched` the three that launchers and servers take half a minute
-# for; `make check` what answers for the files that were changed, within a minute.
+# `make test` runs the tests on all cores, `make launched` those that wait for launchers, servers or pretended
+# GPUs; `make check` what answers for the files that were changed, within a minute.
 
 PYTHON ?= python3
 VENV := .venv

@@ -150,7 +150,9 @@ class SteeringVector(Scalable):
                         "give a vector that a run of this version has saved"
                     )
                 facts = {name: json.loads(value) for name, value in metadata.items() if name != "format"}
-                direction = file.get_tensor("direction")
+                direction = file.get_tensor(
+                    "direction"
+                ).clone()  # else the file stays mapped as long as the vector lives
             template = _template_from(facts.pop("template", None))
             return cls(direction=direction, model=ModelIdentity(**facts.pop("model")), template=template, **facts)
         except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:

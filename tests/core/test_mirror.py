@@ -14,7 +14,9 @@ OPTIONS = {"model": "somebody", "seed": 0}
 
 
 def options(**given):
-    return argparse.Namespace(**(OPTIONS | {"out": None, "resume": False, "mirror": None, "wandb": "off"} | given))
+    return argparse.Namespace(
+        **(OPTIONS | {"out": None, "resume": False, "mirror": None, "tensorboard": False, "wandb": "off"} | given)
+    )
 
 
 def begun(notes=None, **given):

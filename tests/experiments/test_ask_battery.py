@@ -81,7 +81,7 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--instruments", "charm"), "none of choices"),
+        (("--instruments", "charm"), "choose among choices"),
         (("--vector", "v.safetensors"), "go together"),
         (("--n-each", "3"), "an even number"),
         (("--model", ","), "names no model"),

@@ -85,7 +85,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tm
     ("arguments", "words"),
     [
         ((), "give the folder of a finished sweep"),
-        (("{run}", "--instruments", "mood"), "none of can you answer"),
+        (("{run}", "--instruments", "mood"), "choose among can you answer"),
         (("{run}", "--yes-rates", "1.5"), "beyond 0 and 1"),
         (("{run}", "--magnitudes", "much"), "no list of numbers"),
         (("{run}/nowhere",), "holds no run"),

@@ -51,6 +51,6 @@ def test_a_missing_part_is_read_again_alone_and_the_tables_come_out_the_same(sco
 def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):
     ended = call(PROGRAM, "--instruments", "P(false)", "--out", tmp_path / "run")
     assert ended.code == 2
-    assert "none of" in ended.err
+    assert "choose among" in ended.err
     assert not (tmp_path / "run").exists()
     assert "--samples" in help_without_libraries(PROGRAM)

@@ -61,4 +61,5 @@ def noted(
         with notes.collected():
             work(options, notes)
 
+    main.__module__ = work.__module__
     return main
