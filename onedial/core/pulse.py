@@ -34,11 +34,16 @@ class _Pulse:
             print(self._cleared() + line, end="" if passing else "\n", file=sys.stderr, flush=True)
             self._on_screen, self.said = passing, time.perf_counter()
 
-    def note_that_something_was_said(self) -> None:
+    def make_room(self) -> None:
+        """Take the passing line off the screen; nothing is said by that."""
         with self._lock:
             if self._on_screen:
                 print(self._cleared(), end="", file=sys.stderr, flush=True)
-            self._on_screen, self.said = False, time.perf_counter()
+            self._on_screen = False
+
+    def note_that_something_was_said(self) -> None:
+        self.make_room()
+        self.said = time.perf_counter()
 
     def _cleared(self) -> str:
         return "\r\x1b[2K" if self._on_screen else ""
@@ -92,4 +97,7 @@ def at_work(what: str | Callable[[], str] | None, announce: bool = True) -> Iter
         yield
     finally:
         _PULSE.doing.pop()
-        heard()
+        if words is None:
+            heard()
+        else:
+            _PULSE.make_room()

@@ -38,7 +38,16 @@ def test_no_sign_is_given_while_something_else_is_said_or_shown(quick, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_of_stages_each_too_short_for_a_sign_one_is_given_all_the_same(quick, capfd):
+    say("begun")
+    for _ in range(6):
+        with at_work("stage", announce=False):
+            time.sleep(0.2)
+    assert re.fullmatch(r"(stage, 0 s so far\n)+", capfd.readouterr().err)
+
+
 def test_signs_grow_rarer_in_a_long_stage(quick, capfd):
+    say("begun")
     with at_work("sweep", announce=False):
         before = time.perf_counter()
         pulse._PULSE.doing[-1] = (pulse._PULSE.doing[-1][0], before - 60)
