@@ -73,7 +73,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
         "difficulty": (partial(ask_difficulty, seed=seed), sample_questions(questions, min(n, len(questions)), seed)),
     }
     start.set_threads()
-    kin = families_of(options.families)
+    kin = families_of(options.families, models)
     subjects = respondents_of(models, bill)
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
@@ -107,8 +107,8 @@ def n_unread(table: "pd.DataFrame") -> int:
     return int(read.isna().any(axis=1).sum())
 
 
-def families_of(file: Path | None) -> "pd.DataFrame | None":
-    """The table of families, checked before anything is asked."""
+def families_of(file: Path | None, models: list[str]) -> "pd.DataFrame | None":
+    """The table of families, checked before anything is asked: each model once, and two families or more."""
     import pandas as pd
 
     if file is None:
@@ -119,7 +119,14 @@ def families_of(file: Path | None) -> "pd.DataFrame | None":
         raise InputError(f"--families {file} cannot be read ({error}); give a CSV with model and family") from error
     if missing := {"model", "family"} - set(table):
         raise InputError(f"--families {file} has no column {', '.join(sorted(missing))}; give model and family")
-    return table
+    if unknown := [name for name in models if name not in set(table["model"])]:
+        raise InputError(
+            f"--families {file} names no family of {unknown[0]}; give one for each of --model, as named there"
+        )
+    own = table[table["model"].isin(models)]
+    if own["model"].duplicated().any() or own["family"].isna().any() or own["family"].nunique() < min(len(models), 2):
+        raise InputError(f"--families {file}: give each model of --model one family, and two families or more")
+    return own
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:

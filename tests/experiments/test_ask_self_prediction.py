@@ -39,10 +39,18 @@ def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
         assert len(pd.read_html(run / "report.html")) > 3
 
 
-def test_families_without_their_columns_are_refused_before_anything_is_asked(call, tmp_path):
-    (tmp_path / "families.csv").write_text("model,kin\n")
-    ended = call(PROGRAM, "--families", tmp_path / "families.csv", "--out", tmp_path / "run")
-    assert (ended.code, "no column family" in ended.err) == (2, True)
+@pytest.mark.parametrize(
+    ("families", "words"),
+    [
+        ("model,kin\n", "no column family"),
+        ("model,family\na,x\n", "no family of b"),
+        ("model,family\na,x\nb,x\n", "two families"),
+    ],
+)
+def test_families_that_cannot_be_used_are_refused_before_anything_is_asked(call, tmp_path, families, words):
+    (tmp_path / "families.csv").write_text(families)
+    ended = call(PROGRAM, "--model", "a,b", "--families", tmp_path / "families.csv", "--out", tmp_path / "run")
+    assert (ended.code, words in ended.err) == (2, True), ended.err
     assert not (tmp_path / "run").exists()
 
 

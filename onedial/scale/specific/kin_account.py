@@ -36,8 +36,6 @@ def kin_account(
 
     Raises:
         InputError: the matrix has other respondents than the model, or B < 1.
-
-    R: none.
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     groups, evidence = specific.drawn_from
