@@ -102,7 +102,7 @@ class TargetMatches:
     """The match of every target.
 
     Attributes:
-        table: one row per target (docs/method.md lists the columns). Saved as matches.csv.
+        table: one row per target (docs/method_numbers.md lists the columns). Saved as matches.csv.
         dose_response: per split and magnitude: n, n_unread, yes_rate, yes_rate_se, mean_mass, median_margin.
         evidence: what `judge` needs.
     """
