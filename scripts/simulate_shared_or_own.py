@@ -1,4 +1,4 @@
-"""How often a panel is said to hold something of a model's own, by what was planted in it (docs/instruments.md).
+"""How often a panel is said to hold something of a model's own, by what was planted (docs/instruments_evidence.md).
 
     python scripts/simulate_shared_or_own.py                      # the table of the page; some minutes on a core
     python scripts/simulate_shared_or_own.py --sets 5             # fewer panels of each kind
