@@ -1,4 +1,4 @@
-"""What is made of answers at random: parabolas and second factors from one scale (docs/psychometrics.md).
+"""What is made of answers at random: parabolas and second factors from one scale (docs/psychometrics_evidence.md).
 
     python scripts/simulate_accounts.py                          # the table of the page; half an hour, one core
     python scripts/simulate_accounts.py --sets 10 --table a.csv  # fewer panels; kept as it grows, and gone on with

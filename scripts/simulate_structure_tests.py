@@ -1,4 +1,4 @@
-"""How often every test of structure speaks where nothing is there, and where something is (docs/psychometrics.md).
+"""How often every test of structure speaks, with and without something there (docs/psychometrics_evidence.md).
 
     python scripts/simulate_structure_tests.py                       # the figures of the page; half an hour, one core
     python scripts/simulate_structure_tests.py scale gaps --sets 20  # some of them, on other numbers of panels
