@@ -1,6 +1,6 @@
 """Count how often the statistics of the probes err, and how often they find what is there.
 
-    python scripts/calibrate_probes.py                          # the figures of docs/probes.md; on one core
+    python scripts/calibrate_probes.py                          # the figures of docs/probes_evidence.md; on one core
     python scripts/calibrate_probes.py --n 100                  # rougher
     python scripts/calibrate_probes.py --only statements,words  # some of the cases
     python scripts/calibrate_probes.py --table errors.csv       # kept as it grows, and gone on with

@@ -209,7 +209,7 @@ RUNS: dict[str, Stored] = {
         minutes=8,
         rests_on=BOTH,
         after=("default",),
-        text="By hand in docs/probes.md: what is worked out from two stored numbers, and what it costs. Of other runs: "
+        text="By hand in docs/probes_evidence.md: what is worked out from two stored numbers. Of other runs: "
         "the neutral prompt (--prompt neutral), --embedding, and scripts/calibrate_probes.py.",
     ),
     "profile": Stored(
