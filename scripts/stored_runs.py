@@ -498,7 +498,7 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=7,
         rests_on=BOTH,
-        text="By hand: the counts of texts in docs/dials.md.",
+        text="By hand: the counts of texts in docs/dials_evidence.md.",
     ),
     "frontier-135m": Stored(
         (f"{SWEEP} --panel frontier-confidence --n-questions 400 --layer 21 --out {{run}}",),
