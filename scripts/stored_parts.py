@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def dial_table(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
-    """dials.csv in the columns of docs/dials_evidence.md, KL and flips of rates.csv at three of the rates; five digits."""
+    """dials.csv in the columns of docs/dials_evidence.md, KL and flips at three of the rates; five digits."""
     import pandas as pd
 
     dials, rates = (pd.read_csv(runs / source) for source in sources)
