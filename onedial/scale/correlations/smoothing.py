@@ -51,6 +51,9 @@ def smooth_correlation(correlation: pd.DataFrame | ArrayLike, tolerance: float =
         InputError: not square, not symmetric, or with nan.
 
     R: `psych::cor.smooth(r)`.
+
+    >>> smooth_correlation(np.array([[1, 0.9, 0.1], [0.9, 1, 0.9], [0.1, 0.9, 1]])).was_smoothed
+    True
     """
     frame = correlation if isinstance(correlation, pd.DataFrame) else frame_of(correlation)
     matrix = numbers_or_nan(frame).astype(float)
