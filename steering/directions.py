@@ -160,7 +160,12 @@ def drawn_like(streams: Float[Tensor, "question d_model"], seed: int) -> Float[T
 
 
 def unit_and_length(raw: Float[Tensor, "layer d_model"]) -> Directions:
-    """Vectors as directions and lengths; a vector of length 0 stays one, which no `SteeringVector` accepts."""
+    """Vectors as directions and lengths; a vector of length 0 stays one, which no `SteeringVector` accepts.
+
+    >>> units, lengths = unit_and_length(torch.tensor([[3.0, 4.0]]))
+    >>> lengths.tolist()
+    [5.0]
+    """
     lengths = raw.norm(dim=-1)
     return raw / lengths.clamp(min=torch.finfo(torch.float32).tiny)[:, None], lengths
 

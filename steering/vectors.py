@@ -256,6 +256,8 @@ def check_making(contrast: str, method: str) -> None:
 
     Raises:
         InputError: unknown contrast or method; or a contrast by framing for a method that reads no sides.
+
+    >>> check_making("response", "mean_difference")
     """
     for given, known, option in ((contrast, CONTRASTS, "--contrast"), (method, DIRECTIONS, "--method")):
         if given not in known:

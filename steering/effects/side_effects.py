@@ -173,6 +173,11 @@ def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, 
 
     Raises:
         InputError: the unsteered setting is missing.
+
+    >>> rows = [("f1", 0.0, 2.0), ("f2", 0.0, -1.0), ("f1", 0.3, 3.0), ("f2", 0.3, 1.0)]
+    >>> table = pd.DataFrame(rows, columns=["question_id", "setting", "margin"]).assign(mass=0.9)
+    >>> fact_effects(table, pd.Series({"f1": 1.0, "f2": 0.0}))["accuracy"].tolist()
+    [1.0, 0.5]
     """
     wide = {name: table.pivot(index="question_id", columns="setting", values=name) for name in ("margin", "mass")}
     settings = wide["margin"].columns.to_numpy(float)
