@@ -35,7 +35,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from growing_table import GrowingTable
+from simulating import GrowingTable, by_seed
 
 from onedial.core import positive, program_parser, run_command
 
@@ -76,12 +76,12 @@ def main() -> None:
 
     settings = {"rule": RULE, "n_draws": options.n_draws}
     table = GrowingTable(options.table, ("cell", "seed"), settings)
-    for seed in range(options.seeds):
-        for cell in CELLS:
-            if (cell, seed) not in table:
-                table.add([{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}])
-        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
-    print(operating_table(table.frame[table.frame["seed"] < options.seeds]).to_string(float_format="{:.2f}".format))
+
+    def rows_of(cell: str, seed: int) -> list[dict[str, Any]]:
+        return [{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}]
+
+    found = by_seed(table, options.seeds, ((cell,) for cell in CELLS), rows_of)
+    print(operating_table(found).to_string(float_format="{:.2f}".format))
 
 
 def panel_of(
