@@ -15,7 +15,6 @@ from .checks.respondent_invariance import RespondentInvariance, respondent_invar
 from .checks.simulation import Simulated
 from .correlations.correlation_intervals import CorrelationIntervals, correlation_intervals
 from .correlations.polychoric import PolychoricResult, polychoric, polyserial
-from .correlations.smoothing import SmoothedCorrelation, smooth_correlation
 from .correlations.tetrachoric import TetrachoricResult, tetrachoric
 from .correlations.thresholds import threshold_table
 from .factor.factor_fit import FactorFit, factor_fit
@@ -85,7 +84,6 @@ __all__ = [
     "ScaleBank",
     "ScaleDistribution",
     "Simulated",
-    "SmoothedCorrelation",
     "SpecificFactors",
     "TetrachoricResult",
     "analyse_panel",
@@ -135,7 +133,6 @@ __all__ = [
     "scale_distribution",
     "schmid_leiman",
     "sensitivity_table",
-    "smooth_correlation",
     "specific_factors",
     "summarise_sensitivity",
     "tetrachoric",
