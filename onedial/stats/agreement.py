@@ -90,6 +90,10 @@ def interval(resampled: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np
     """Percentile interval along the first axis; nan where a resample holds nothing to count.
 
     Percentile, not basic (2 x estimate - percentile): it never leaves the range of the statistic.
+
+    >>> low, high = interval(np.arange(101.0))
+    >>> round(float(low), 1), float(high)
+    (2.5, 97.5)
     """
     tail = (1 - level) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)

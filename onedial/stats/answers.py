@@ -108,7 +108,11 @@ def as_answers(matrix: Any) -> Answers:
 
 
 def names(labels: Iterable[object], limit: int = 12) -> str:
-    """'a, b and 3 more': respondents as a message names them."""
+    """'a, b and 3 more': respondents as a message names them.
+
+    >>> names(["a", "b", "c", "d"], limit=2)
+    'a, b and 2 more'
+    """
     shown = [str(label) for label in labels]
     if len(shown) <= limit:
         return ", ".join(shown)
@@ -116,7 +120,11 @@ def names(labels: Iterable[object], limit: int = 12) -> str:
 
 
 def one_kind_of_answer(who: str) -> str:
-    """What is to be known of respondents that always say the same: one sentence, so that it is said once."""
+    """What is to be known of respondents that always say the same: one sentence, so that it is said once.
+
+    >>> one_kind_of_answer("b")
+    'b gave only one kind of answer (or none): correlations with them are nan, no place on a factor'
+    """
     return f"{who} gave only one kind of answer (or none): correlations with them are nan, no place on a factor"
 
 
@@ -141,7 +149,12 @@ def frame_of(matrix: Any) -> pd.DataFrame:
 
 
 def numbers_or_nan(frame: pd.DataFrame) -> NDArray[Any]:
-    """The values as one bool, float32 or float64 array; nan where missing."""
+    """The values as one bool, float32 or float64 array; nan where missing.
+
+    >>> import pandas as pd
+    >>> numbers_or_nan(pd.DataFrame({"a": [1, None]})).tolist()
+    [[1.0], [nan]]
+    """
     kinds = {dtype.kind if isinstance(dtype, np.dtype) else "?" for dtype in frame.dtypes}
     if kinds == {"b"} or kinds == {"f"}:
         return frame.to_numpy()
