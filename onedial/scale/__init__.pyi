@@ -3,6 +3,7 @@ from .checks.bundles import BundleInvariance, bundle_invariance
 from .checks.clusters import ClusterStructure, cluster_structure
 from .checks.eigenvalue_null import EigenvalueNull
 from .checks.missingness import missingness_test
+from .checks.near_copies import NearCopies, near_copies
 from .checks.one_factor import OneFactorBootstrap, one_factor_bootstrap, revised_parallel_analysis
 from .checks.permutation import permutation_null
 from .checks.quadratic import QuadraticFit, quadratic_fit
@@ -64,6 +65,7 @@ __all__ = [
     "IrtModel",
     "KinPairs",
     "Link",
+    "NearCopies",
     "OneFactorBootstrap",
     "PanelAnalysis",
     "PlacedRespondents",
@@ -113,6 +115,7 @@ __all__ = [
     "minres_one_factor",
     "missingness_test",
     "name_factors",
+    "near_copies",
     "one_factor_bootstrap",
     "one_page",
     "permutation_null",
