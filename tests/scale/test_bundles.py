@@ -33,8 +33,8 @@ def test_what_a_family_shares_on_every_question_is_no_topic_that_lies_elsewhere(
     found = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        hidden = np.sqrt(0.5) * rng.standard_normal((480, 1)) + 0.5 * rng.standard_normal((480, 12))
-        hidden += 0.5 * np.repeat(rng.standard_normal((480, 4)), 3, axis=1)
+        hidden = np.sqrt(0.4) * rng.standard_normal((480, 1)) + np.sqrt(0.2) * rng.standard_normal((480, 12))
+        hidden += np.sqrt(0.4) * np.repeat(rng.standard_normal((480, 4)), 3, axis=1)
         answers = hidden + rng.uniform(-0.7, 0.7, 12) > 0
         found.append(bundle_invariance(answers, TOPICS, FAMILY).table["p"])
     assert (np.concatenate(found) <= 0.05).mean() < 0.075
