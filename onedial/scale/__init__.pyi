@@ -40,7 +40,7 @@ from .place.plausible_values import plausible_values
 from .place.question_bank import QuestionBank, kin_of
 from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
 from .specific.generalizability import Generalizability, generalizability, measurements_of
-from .specific.kin_account import kin_account
+from .specific.kin_account import kin_account, kin_bend
 from .specific.kin_pairs import KinPairs, kin_pairs
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
@@ -107,6 +107,7 @@ __all__ = [
     "generalizability",
     "graded_response_model",
     "kin_account",
+    "kin_bend",
     "kin_of",
     "kin_pairs",
     "kinship_of",
