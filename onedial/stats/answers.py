@@ -79,6 +79,10 @@ def as_answers(matrix: Any) -> Answers:
 
     Raises:
         InputError: not two-dimensional, empty, a repeated respondent, text, an infinity, or another value than 0 and 1.
+
+    >>> answers = as_answers([[1, 0], [1, np.nan], [0, 1]])
+    >>> answers.n_questions, answers.n_yes.tolist(), answers.n_answered.tolist()
+    (3, [2, 1], [3, 2])
     """
     if isinstance(matrix, Answers):
         return matrix
@@ -137,6 +141,11 @@ def warn(message: str) -> None:
 
 
 def frame_of(matrix: Any) -> pd.DataFrame:
+    """A question x respondent matrix as a data frame; a table keeps its labels, others are numbered.
+
+    >>> frame_of([[1, 0], [0, 1], [1, 1]]).shape
+    (3, 2)
+    """
     if hasattr(matrix, "to_frame"):
         return pd.DataFrame(matrix.to_frame())
     values = unmasked(matrix)

@@ -80,6 +80,10 @@ def number_of(values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | 
         values: target. resampled: resample x target, over questions. by_topic: the same over topics, None where
             there are too few.
         models: base model of each target.
+
+    >>> number = number_of(np.array([1.0, 0.5]), np.array([[0.9, 0.4], [1.0, 0.6]]), None, np.array(["a", "b"]))
+    >>> number.estimate
+    0.75
     """
     estimate = float(average_within_models(values, models))
     drawn = average_within_models(resampled, models)

@@ -61,6 +61,10 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
 
     Returns:
         (question, column); nan throughout where fewer than ten values are known or all are alike.
+
+    >>> x = np.arange(40.0)[:, None]
+    >>> ridge_scores(x, 2 * x, np.arange(40) < 30).shape
+    (40, 1)
     """
     from sklearn.linear_model import RidgeCV
     from sklearn.model_selection import KFold

@@ -146,6 +146,13 @@ def match_targets(
 
     Raises:
         InputError: tables that do not fit together, or no question in the fitting or the test split.
+
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> match_targets(sweep, panel, n_bootstrap=99).table["status"].tolist()
+    ['ok', 'ok', 'ok', 'ok', 'ok', 'few']
     """
     grid = sweep_grid(sweep, splits, intervention_id, direct)
     return match_grid(
@@ -199,7 +206,16 @@ def match_grid(
 
 
 def dose_response(grid: SweepGrid) -> pd.DataFrame:
-    """What each magnitude does to the subject, per split: yes rate over the answers read, mean mass over all."""
+    """What each magnitude does to the subject, per split: yes rate over the answers read, mean mass over all.
+
+    >>> from onedial.verdict import sweep_grid
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> sorted(dose_response(sweep_grid(sweep))["split"].unique())
+    ['extraction', 'fitting', 'test']
+    """
     parts = []
     for split in dict.fromkeys(grid.splits):
         margins, masses = grid.margins[grid.rows(split)], grid.masses[grid.rows(split)]

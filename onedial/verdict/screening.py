@@ -55,6 +55,14 @@ def screen(matches: TargetMatches, texts: Sequence[str] = ()) -> list[Screened]:
 
     Args:
         texts: of the sweep's questions; empty where they are not known.
+
+    >>> from onedial.verdict import match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> screen(match_targets(sweep, panel, n_bootstrap=99))
+    []
     """
     found = [_copies(matches), _near(matches), _framings(matches), _gaps(matches), _twice(matches, texts)]
     found += [_one_sided(matches), _coarse(matches)]

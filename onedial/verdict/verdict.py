@@ -269,6 +269,15 @@ def judge(
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.
+
+    >>> from onedial.verdict import match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> verdict = judge(match_targets(sweep, panel, n_bootstrap=99), n_permutations=99, n_bootstrap=99)
+    >>> verdict.reproduced, verdict.dial
+    ('a shared signal, not enough to reproduce', 'a moved cut')
     """
     if min(n_permutations, n_bootstrap) < 19:
         raise InputError("a 5% level needs at least 19 permutations and 19 resamples; 1999 are usual")

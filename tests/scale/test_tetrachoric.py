@@ -1,6 +1,5 @@
 """Tetrachoric correlations against R, against closed forms, and against bad input."""
 
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -130,6 +130,13 @@ def load_judge(path: str | Path) -> RespondentModel | None:
 
     Raises:
         InputError: as `load_respondents`; or it is a model on this machine.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "who.yaml"
+    >>> _ = path.write_text("models: [smollm2-135m-instruct]")
+    >>> load_judge(path) is None
+    True
     """
     entry = _content(Path(path)).get("judge")
     if entry is None:

@@ -112,6 +112,12 @@ def cluster_structure(
         InputError: the labels do not fit, there are fewer than two clusters, or none has two respondents.
 
     R: none; the means are `mean(r[outer(cluster, cluster, "==") & upper.tri(r)])`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> found = cluster_structure(answers, list("aabbcc"), n_replicates=19)
+    >>> found.first.p
+    0.05
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     label = labels_of(clusters, matrix, answers.respondents, "clusters")

@@ -83,6 +83,9 @@ def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
         InputError: the two do not have the same length.
 
     R: `summary(lm(loading ~ threshold + I(threshold^2)))`.
+
+    >>> round(quadratic_fit([0.5, 0.8, 0.9, 0.8, 0.5], [-2, -1, 0, 1, 2]).r2, 2)
+    1.0
     """
     y = unmasked(loadings).astype(float).reshape(-1)
     t = unmasked(thresholds).astype(float).reshape(-1)

@@ -63,6 +63,11 @@ def quadratic_fit_test(
         InputError: fewer than three respondents vary, or B < 1.
 
     R: none; the observed R^2 is `summary(lm(loading ~ threshold + I(threshold^2)))$r.squared`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> quadratic_fit_test(answers, 9).p > 0.05
+    True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     fit = null_model(answers, scale, asymptotes=asymptotes)

@@ -129,6 +129,11 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
 
     R: `mirt::DIF(mirt::multipleGroup(x, 1, group, invariance = c("slopes", "intercepts", "free_means", "free_var")),
     "d", scheme = "drop")`, `c("a1", "d")` for both.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> respondent_invariance(answers, ["x", "y"] * 200).violations().shape[0]
+    0
     """
     answers, parts, labels = _in_groups(matrix, groups)
     testable = np.all([_enough(codes) for codes in parts], axis=0)

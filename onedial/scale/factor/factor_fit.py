@@ -111,6 +111,11 @@ def factor_fit(
 
     R: `lavaan::cfa(f, x, ordered = names(x), std.lv = TRUE, estimator = "WLSMV", missing = "pairwise")`, the measures
     `rmsea.scaled` and `cfi.scaled`, with `thresholds="global"` here.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> factor_fit(answers).rmsea < 0.1
+    True
     """
     check_modes(thresholds, zero_cells)
     answers = usable_answers(as_answers(matrix))

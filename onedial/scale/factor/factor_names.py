@@ -36,6 +36,12 @@ def name_factors(values: pd.DataFrame, known: pd.DataFrame, n_permutations: int 
         InputError: nothing is known of any row, or B < 1.
 
     R: `summary(lm(score ~ label))$r.squared`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> sums, lengths = pd.DataFrame({"first": answers.sum(axis=1)}), pd.DataFrame({"length": rng.random(400)})
+    >>> name_factors(sums, lengths, 99).shape[0]
+    1
     """
     if n_permutations < 1:
         raise InputError(f"n_permutations={n_permutations}; ask for at least 1")

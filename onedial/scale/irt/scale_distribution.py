@@ -94,6 +94,11 @@ def scale_distribution(matrix: Any, n_replicates: int = 0, seed: int = 0) -> Sca
 
     R: `mirt::mirt(x, 1, "2PL", dentype = "EHW")` for the histogram, `dentype = "Gaussian"`; `dentype = "Davidian-4"` is
     another smooth alternative.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> scale_distribution(answers).is_normal
+    True
     """
     if n_replicates < 0:
         raise InputError(f"n_replicates={n_replicates}; ask for 0 or more")

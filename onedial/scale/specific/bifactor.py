@@ -180,6 +180,11 @@ def specific_factors(
         InputError: as `bifactor_model`.
 
     R: `mirt::anova(mirt::mirt(x, 1), mirt::bfactor(x, group))` for the idea.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> specific_factors(answers, list("aaabbb")).p > 0.05
+    True
     """
     panel = _Panel.of(matrix, groups, "equal", scale, asymptotes)
     full = panel.fitted(panel.shared, "equal")

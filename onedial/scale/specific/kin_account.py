@@ -38,6 +38,12 @@ def kin_account(
 
     Raises:
         InputError: the matrix has other respondents than the model, or B < 1.
+
+    >>> from onedial.scale import specific_factors
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> kin_account(answers, specific_factors(answers, list("aaabbb")), 9).p > 0.05
+    True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     groups, evidence = specific.drawn_from

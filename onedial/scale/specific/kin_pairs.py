@@ -70,6 +70,12 @@ def kin_pairs(residuals: ResidualCorrelations, groups: Any, n_permutations: int 
 
     Raises:
         InputError: no group has two of the respondents, or all are of one group.
+
+    >>> from onedial.scale import residual_correlations
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> kin_pairs(residual_correlations(answers, 19), list("aaabbb"), 99).within.p > 0.05
+    True
     """
     respondents = residuals.matrix.index
     labels = labels_of(groups, residuals.matrix.notna().astype(float), respondents, "groups")

@@ -159,6 +159,12 @@ def analyse_panel(
 
     Raises:
         InputError: the matrix or an option cannot be used, or parts of the panel share no questions.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> analysis = analyse_panel(answers, n_replicates=9, n_sensitivity=3)
+    >>> analysis.model.loadings.shape
+    (6, 1)
     """
     answers = as_answers(matrix)
     require_one_part(answers)

@@ -148,6 +148,16 @@ def predict(
         What the dial predicts, and a row for each source and size (`COLUMNS`): loss and bits, their share of mark 1,
         n_unscored test answers of judged targets to whose question the source gives no score. A source that has no
         score for any target is left out; one trained on a target's own answers is given for all of them alone.
+
+    >>> from onedial.verdict import ground_of, match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> matches = match_targets(sweep, panel, n_bootstrap=99)
+    >>> prediction, table = predict(matches, ground_of(matches), sizes=("all",), n_bootstrap=19)
+    >>> prediction.n_predicted, prediction.n_models
+    (5, 5)
     """
     judged = np.flatnonzero(matches.table["status"].isin(JUDGED).to_numpy())
     models = ground.material.models[judged]
