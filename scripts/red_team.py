@@ -27,6 +27,11 @@ the procedure, and says nothing about any model.
     coarse               r = .6, five magnitudes
     20 framings          r = .6, one base model under 20 framings, and a table of respondents says so
     20 framings, untold  the same without a table
+    fine-tunes .95       four of six base models are fine-tunes of one that follows the dial by r = .9, and correlate by
+                         .95; the two others share a scale of their own. Likewise .82 and .7
+    fine-tunes, apart    .95, and the two others share nothing with anybody
+    four related         four base models, each with noise of its own, on a scale that follows the dial by r = .9
+    one close scale      r = .6, and all respondents correlate by .9 (a reliability of .9)
 """
 
 import argparse
@@ -35,7 +40,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from growing_table import GrowingTable
+from simulating import GrowingTable, by_seed
 
 from onedial.core import positive, program_parser, run_command
 
@@ -65,6 +70,12 @@ CELLS: dict[str, dict[str, Any]] = {
     "coarse": {"r": 0.6, "n_magnitudes": 5},
     "20 framings": {"r": 0.6, "framings": 20},
     "20 framings, untold": {"r": 0.6, "framings": 20, "told": False},
+    "fine-tunes .95": {"related": 0.9, "n_related": 4, "closeness": 0.95},
+    "fine-tunes .82": {"related": 0.9, "n_related": 4, "closeness": 0.82},
+    "fine-tunes .7": {"related": 0.9, "n_related": 4, "closeness": 0.7},
+    "fine-tunes, apart": {"related": 0.9, "n_related": 4, "closeness": 0.95, "apart": True},
+    "four related": {"related": 0.9, "n_related": 4},
+    "one close scale": {"r": 0.6, "loading": 0.9**0.5},
 }
 MODELS, FRAMINGS = 6, 3
 N_TOPICS, N_WORDINGS = 20, 5
@@ -76,12 +87,12 @@ def main() -> None:
 
     settings = {"rule": RULE, "n_draws": options.n_draws}
     table = GrowingTable(options.table, ("cell", "seed"), settings)
-    for seed in range(options.seeds):
-        for cell in CELLS:
-            if (cell, seed) not in table:
-                table.add([{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}])
-        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
-    print(operating_table(table.frame[table.frame["seed"] < options.seeds]).to_string(float_format="{:.2f}".format))
+
+    def rows_of(cell: str, seed: int) -> list[dict[str, Any]]:
+        return [{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}]
+
+    found = by_seed(table, options.seeds, ((cell,) for cell in CELLS), rows_of)
+    print(operating_table(found).to_string(float_format="{:.2f}".format))
 
 
 def panel_of(
@@ -90,6 +101,10 @@ def panel_of(
     n_questions: int = 400,
     n_magnitudes: int = 41,
     related: float | None = None,
+    n_related: int = 1,
+    closeness: float | None = None,
+    apart: bool = False,
+    loading: float = 0.8,
     copy: bool = False,
     by: str = "",
     share: float | None = None,
@@ -106,6 +121,9 @@ def panel_of(
     Args:
         share: of dial and D that lies between topics, or wordings; None: a half of topics, nine tenths of wordings.
         texts: a set of questions whose texts and topics these have.
+        related: by which the first base models follow the dial, n_related of them; closeness: what their respondents
+            correlate by, as fine-tunes of one model, in the place of noise of their own.
+        apart: whether each other base model has a scale of its own. loading: of respondents on their scale.
     """
     import numpy as np
     import pandas as pd
@@ -148,9 +166,17 @@ def panel_of(
     model = np.repeat(np.arange(n_models), n_framings)
     scales = np.repeat(scale[:, None], len(model), axis=1)
     if related is not None:
-        scales[:, model == 0] = (related * ease + np.sqrt(1 - related**2) * rng.standard_normal(n_questions))[:, None]
+        followed = related * ease + np.sqrt(1 - related**2) * rng.standard_normal(n_questions)
+        scales[:, model < n_related] = followed[:, None]
+    if apart:
+        scales[:, model >= n_related] = rng.standard_normal((n_questions, n_models))[:, model[model >= n_related]]
     noise = rng.standard_normal((n_questions, n_models))[:, model] + rng.standard_normal(scales.shape)
-    latent = 0.8 * scales + 0.6 * np.sqrt(0.5) * noise
+    latent = loading * scales + np.sqrt(0.5 * (1 - loading**2)) * noise
+    if closeness is not None:
+        tunes = model < n_related
+        parent = loading * scales[:, tunes] + np.sqrt(1 - loading**2) * rng.standard_normal((n_questions, 1))
+        change = rng.standard_normal(parent.shape)
+        latent[:, tunes] = np.sqrt(closeness) * parent + np.sqrt(1 - closeness) * change
     cuts = stats.norm.ppf(1 - rng.permutation(np.linspace(*rates, len(model))))
     said = (latent > cuts).astype(float)
     if copy:

@@ -16,6 +16,7 @@ from stored_parts import (
     growth_side_by_side,
     joined,
     order_effects,
+    panels_of_families,
     peers_side_by_side,
     placing_by_size,
     positions_over_layers,
@@ -31,6 +32,7 @@ from stored_parts import (
     tests_of_structure,
     tests_on_kinds_of_scale,
     turns_of_the_lens,
+    verdicts_of_the_rule,
     verdicts_on_scenarios,
 )
 
@@ -243,8 +245,8 @@ RUNS: dict[str, Stored] = {
         after=("default",),
     ),
     "simulated": Stored(
-        ("python scripts/simulate_profile.py --subjects 120 --table {run}/simulated.csv",),
-        copies("simulated", f"{REFERENCE}/profile", "simulated.csv"),
+        ("python scripts/simulate_profile.py --table {run}/simulated.csv",),
+        (File(f"{REFERENCE}/profile/simulated.csv", ("simulated/simulated.csv",), verdicts_of_the_rule),),
         minutes=3,
         rests_on=(),
     ),
@@ -305,7 +307,7 @@ RUNS: dict[str, Stored] = {
     ),
     "shared_or_own": Stored(
         ("python scripts/simulate_shared_or_own.py --table {run}/shared_or_own.csv",),
-        copies("shared_or_own", f"{REFERENCE}/simulated", "shared_or_own.csv"),
+        (File(f"{REFERENCE}/simulated/shared_or_own.csv", ("shared_or_own/shared_or_own.csv",), panels_of_families),),
         minutes=20,
         rests_on=(),
     ),

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from growing_table import GrowingTable
+from simulating import GrowingTable, by_seed
 
 from onedial.core import positive, program_parser, run_command
 
@@ -610,12 +610,9 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
 def main() -> None:
     options = parse_options()
     table = GrowingTable(options.table, ("trial", "kind", "seed"), {"items": ITEMS})
-    for seed in range(options.seeds):
-        for trial, kind, planted in cells():
-            if (trial, kind, seed) not in table:
-                table.add(rows_of(trial, kind, planted, seed))
-        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
-    print(operating_table(table.frame[table.frame["seed"] < options.seeds]).to_string(float_format="{:.2f}".format))
+    planted = {(trial, kind): about for trial, kind, about in cells()}
+    found = by_seed(table, options.seeds, planted, lambda *cell: rows_of(*cell[:2], planted[cell[:2]], cell[2]))
+    print(operating_table(found).to_string(float_format="{:.2f}".format))
 
 
 def parse_options() -> argparse.Namespace:

@@ -1,7 +1,7 @@
 from .cards import html_card, one_line
 from .command_line import KeysOf, listed, natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
-from .errors import InputError
+from .errors import InputError, ProcessLostError
 from .files import (
     LARGEST,
     atomic_path,
@@ -17,7 +17,7 @@ from .files import (
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
 from .processes import is_first_process
-from .pulse import at_work, heard, say
+from .pulse import at_work, heard, say, what_is_done
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
 from .run.hashes import FilesCheck, check_files
@@ -48,6 +48,7 @@ __all__ = [
     "Notes",
     "Notice",
     "Parts",
+    "ProcessLostError",
     "Run",
     "Stage",
     "add_run_options",
@@ -88,6 +89,7 @@ __all__ = [
     "say",
     "sha256_of_file",
     "sha256_of_text",
+    "what_is_done",
     "whole_characters",
     "within_time",
     "write_csv",

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-from onedial.core.errors import InputError
+from onedial.core.errors import InputError, ProcessLostError
 from onedial.core.plugins import load_installed_plugins, load_plugin
 from onedial.core.processes import is_first_process
 
@@ -45,8 +45,8 @@ def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int
 
     Returns:
         main's exit code (None counts as 0); 2 for an `InputError` or for a file-system error that the user can
-        mend; 130 after Ctrl-C; 143 after SIGTERM; 141 when nobody reads what is printed. Any other exception passes
-        through, with its traceback: it is a bug.
+        mend; 1 where another process is lost; 130 after Ctrl-C; 143 after SIGTERM; 141 when nobody reads what is
+        printed. Any other exception passes through, with its traceback: it is a bug.
     """
     try:
         with _sigterm_ends_like_ctrl_c():
@@ -54,6 +54,10 @@ def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except ProcessLostError as error:
+        way = ["the same command with --resume goes on from there"] if resumes else []
+        print("; ".join([f"error: {error}", *getattr(error, "__notes__", []), *way]), file=sys.stderr, flush=True)
+        return 1
     except BrokenPipeError:  # the reader of the output has gone, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

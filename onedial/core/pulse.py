@@ -58,7 +58,7 @@ class _Pulse:
             time.sleep(SILENCE / 8)
             for what, began in self.doing[-1:]:
                 now = time.perf_counter()
-                if what is not None and now - self.said >= max(SILENCE, (now - began) / 30):
+                if what is not None and is_first_process() and now - self.said >= max(SILENCE, (now - began) / 30):
                     self.speak(f"{what()}, {now - began:.0f} s so far", passing=True)
 
 
@@ -70,6 +70,11 @@ def say(text: str) -> None:
     if is_first_process():
         heard()
         print(text, flush=True)
+
+
+def what_is_done() -> str:
+    """What this process is doing, in words, innermost first; empty where nothing was said of it."""
+    return next((words() for words, _ in reversed(_PULSE.doing) if words is not None), "")
 
 
 def heard() -> None:
@@ -85,11 +90,8 @@ def at_work(what: str | Callable[[], str] | None, announce: bool = True) -> Iter
         what: in words, or what gives them, such as with a count; None while something else shows life, such as a bar.
         announce: whether it is said at the beginning.
     """
-    if not is_first_process():
-        yield
-        return
-    words = (lambda: what) if isinstance(what, str) else what
-    if words is not None and announce:
+    words, speaks = (lambda: what) if isinstance(what, str) else what, is_first_process()
+    if speaks and words is not None and announce:
         _PULSE.speak(f"{words()} ...")
     _PULSE.doing.append((words, time.perf_counter()))
     _PULSE.start()
@@ -97,7 +99,5 @@ def at_work(what: str | Callable[[], str] | None, announce: bool = True) -> Iter
         yield
     finally:
         _PULSE.doing.pop()
-        if words is None:
-            heard()
-        else:
-            _PULSE.make_room()
+        if speaks:
+            heard() if words is None else _PULSE.make_room()

@@ -21,7 +21,9 @@ from scipy import stats
 
 from onedial.core import InputError, one_line
 from onedial.panels import EXTRACTION, FITTING, TEST
+from onedial.scale import NearCopies, near_copies
 from onedial.stats import (
+    FEWEST_TOPICS,
     N_RESAMPLES,
     auc,
     auc_resampled,
@@ -105,11 +107,13 @@ class TargetMatches:
         table: one row per target (docs/method_numbers.md lists the columns). Saved as matches.csv.
         dose_response: per split and magnitude: n, n_unread, yes_rate, yes_rate_se, mean_mass, median_margin.
         evidence: what `judge` needs.
+        near_copies: base models that answer so nearly alike that they count as one, under one name in the table.
     """
 
     table: pd.DataFrame
     dose_response: pd.DataFrame
     evidence: Evidence
+    near_copies: NearCopies
 
     __repr__ = one_line
 
@@ -193,7 +197,12 @@ def match_grid(
         **_measured_on_test(evidence, n_bootstrap, seed),
         **_measured_by_order(evidence, n_bootstrap, seed),
     )
-    return TargetMatches(table, dose_response(grid), evidence)
+    groups = evidence.wordings
+    if (by_topic := strata_of(evidence.all_topics)).max(initial=0) + 1 >= FEWEST_TOPICS:
+        groups = by_topic
+    alike = near_copies(frame, table["model"].astype(str).tolist(), groups)
+    table["model"] = alike.counted_as
+    return TargetMatches(table, dose_response(grid), evidence, alike)
 
 
 def dose_response(grid: SweepGrid) -> pd.DataFrame:

@@ -29,6 +29,17 @@ def test_hard_topics_are_no_violation():
     assert np.isfinite(found).mean() > 0.95
 
 
+def test_what_a_family_shares_on_every_question_is_no_topic_that_lies_elsewhere():
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        hidden = np.sqrt(0.4) * rng.standard_normal((480, 1)) + np.sqrt(0.2) * rng.standard_normal((480, 12))
+        hidden += np.sqrt(0.4) * np.repeat(rng.standard_normal((480, 4)), 3, axis=1)
+        answers = hidden + rng.uniform(-0.7, 0.7, 12) > 0
+        found.append(bundle_invariance(answers, TOPICS, FAMILY).table["p"])
+    assert (np.concatenate(found) <= 0.05).mean() < 0.075
+
+
 def test_a_topic_is_found_whose_questions_are_not():
     found, questions = [], []
     for seed in range(5):

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
-from onedial.core.errors import InputError
+from onedial.core.errors import InputError, ProcessLostError
 from onedial.core.files import make_folder, refuse_links_outwards, write_json, write_text
 from onedial.core.notices import notice
 from onedial.core.plain_values import plain
@@ -304,8 +304,8 @@ class Run:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if isinstance(interrupt := exception[1], KeyboardInterrupt):
-            interrupt.add_note(f"what was finished is saved in {self.path}")
+        if isinstance(broken_off := exception[1], KeyboardInterrupt | ProcessLostError):
+            broken_off.add_note(f"what was finished is saved in {self.path}")
         watchers, self._watchers = self._watchers, []
         try:
             if exception[0] is None and self._hashes is not None:
@@ -355,7 +355,8 @@ class Run:
     def stage(self, name: str) -> Iterator[None]:
         """Time a part of the run: into the manifest and the log, also when it fails, by the first process."""
         if not is_first_process():
-            yield
+            with at_work(name):
+                yield
             return
         self.log(f"{name}: started")
         started, begin, completed = provenance.utc_now(), time.perf_counter(), False

@@ -4,11 +4,12 @@ For a group of respondents and a bundle of questions (a topic), with p_q(z) wher
 everybody else and S_q(z) = sum of P_i(yes | z) over the group's members that answered q,
 
     D = sum over q of (yes_q - E_q),    E_q = sum_z p_q(z) S_q(z),    V = sum over q of the variance of yes_q,
-    z = (D - v D_all) / sqrt(V (1 - v)),    v = V / V_all
+    z = (D - v D_all) / sqrt(f V (1 - v)),    v = V / V_all,    f = max(1, sum over all q of (yes_q - E_q)^2 / V_all)
     shift = (D - v D_all) / ((1 - v) sum over q of dE_q / dz), to first order
 
 D_all and V_all are those of all questions: what counts is a bundle beside the others, and the curves have taken up the
-rest. Each bundle has a place and a spread of its own, so that hard bundles are no violation.
+rest. Each bundle has a place and a spread of its own, so that hard bundles are no violation. What a family shares
+beside the scale moves single questions for all of its members, and so makes its counts more variable than f = 1 says.
 """
 
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def bundle_invariance(
         said = (answers.yes & answers.answered)[:, members].sum(axis=1)
         sums = {
             "n_questions": answered.any(axis=1).astype(int), "yes": said, "expected": expected, "variance": variance,
-            "rise": rises,
+            "square": (said - expected) ** 2, "rise": rises,
         }  # fmt: skip
         parts[name] = pd.DataFrame({what: in_bundle @ values for what, values in sums.items()}, bundle_names)
     table = pd.concat(parts, names=["group", "bundle"]).swaplevel().sort_index(level=0, sort_remaining=False)
@@ -145,11 +146,12 @@ def bundle_invariance(
 
 def _tested(table: pd.DataFrame) -> pd.DataFrame:
     """Sums with the bundle's shift, its error, p, q and the least shift."""
-    everywhere = table.groupby(level="group")[["yes", "expected", "variance"]].transform("sum")
+    everywhere = table.groupby(level="group")[["yes", "expected", "variance", "square"]].transform("sum")
+    spread = np.maximum(1, everywhere["square"] / everywhere["variance"])
     share = table["variance"] / everywhere["variance"]
     surplus = table["yes"] - table["expected"] - share * (everywhere["yes"] - everywhere["expected"])
-    error = np.sqrt(table["variance"] * (1 - share))
-    enough = error**2 >= _LEAST_VARIANCE
+    error = np.sqrt(spread * table["variance"] * (1 - share))
+    enough = table["variance"] * (1 - share) >= _LEAST_VARIANCE
     rise = ((1 - share) * table["rise"]).where(enough)
     shift, se = surplus / rise, error / rise
     found = table[["n_questions", "yes", "expected"]].astype({"n_questions": int, "yes": int})

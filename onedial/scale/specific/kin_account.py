@@ -1,10 +1,12 @@
-"""Is a second factor more than what groups of respondents share? One more account beside those of one scale alone."""
+"""Is a second factor, or a parabola, more than what groups of respondents share? One more account beside those of one
+scale alone."""
 
 from typing import Any
 
 import numpy as np
 
 from onedial.core import InputError
+from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.checks.replicates import Counted, correlate
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
@@ -57,3 +59,21 @@ def kin_account(
     null = correlate(counted, thresholds, zero_cells).eigenvalues()[:, 1]
     observed = float(observed_eigenvalues(answers, thresholds, zero_cells)[1])
     return Simulated(observed, null, p_value(observed, null))
+
+
+def kin_bend(specific: SpecificFactors) -> float:
+    """Whether loadings bend along thresholds once what groups of respondents share is in the model.
+
+    Formula: the regression of `rival_accounts` (`bend_p`) for the general loadings of the model of `specific`, with
+    their covariance, on its thresholds. Loadings of one scale alone take up what a group shares: a large or a close
+    group pulls the scale towards itself, and with it the loadings of everybody who says yes about as often.
+
+    Args:
+        specific: of yes/no answers (`specific_factors`), best with any scale and each respondent's answers at random.
+
+    Returns:
+        p; nan with fewer than six respondents. Sign: small p = a bend is left.
+    """
+    model = specific.model
+    thresholds = model.thresholds.iloc[:, 0].to_numpy(dtype=float)
+    return bend_among(model.respondents["general"].to_numpy(), thresholds, model.covariance.to_numpy())
