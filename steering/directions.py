@@ -148,7 +148,7 @@ def generator_of(seed: int) -> torch.Generator:
 
 
 def random_unit(d_model: int, seed: int) -> Float[Tensor, " d_model"]:
-    """One direction drawn evenly from the sphere."""
+    """One direction drawn uniformly from the sphere."""
     drawn = torch.randn(d_model, generator=generator_of(seed))
     return drawn / drawn.norm()
 

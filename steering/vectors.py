@@ -177,7 +177,7 @@ class SteeringVector(Scalable):
 
 
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
-    """A control: a direction drawn evenly from the sphere, of the same norms, layer and model."""
+    """A control: a direction drawn uniformly from the sphere, of the same norms, layer and model."""
     return like.of_no_answers(random_unit(like.direction.shape[0], seed), "random", seed)
 
 

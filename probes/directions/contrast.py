@@ -13,7 +13,7 @@ from several starts, of which the one of the least loss is kept. A statement's r
     polar ccs       polarities are normalised apart too, and the polar gap (below) is added to the loss: a statement and
                     its negation must be read as opposites as well (in the spirit of arXiv 2511.21737)
     crc             the first principal component of z_yes - z_no
-    random          a direction drawn evenly
+    random          a direction drawn uniformly
     supervised      LDA on z_yes - z_no with the labels: what could be found
 
 All but the last leave open which end means true. That one bit is taken from the training statements' labels, so that

@@ -74,7 +74,7 @@ class Dial(Protocol):
     def on_text(
         self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """What each setting does to neutral text, by default all passages in the box; see `effects_on_text`."""
+        """What each setting does to neutral text, by default all built-in passages; see `effects_on_text`."""
         ...
 
 

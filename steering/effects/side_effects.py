@@ -35,7 +35,7 @@ LIMIT = 0.02
 REVERSED_SETTINGS = 9
 """Of a dial, evenly in yes rate, at which a question is asked in its reversed wording too."""
 N_PREFERENCES = 40
-"""Questions about likes that are asked at the same settings: all in the box."""
+"""Questions about likes that are asked at the same settings: all that are built in."""
 PASSAGES_AT_ONCE = 8
 N_BOOTSTRAP = 999
 TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]
@@ -64,7 +64,7 @@ def effects_on_text(
         intervention: acts as it would on a prompt that is the passage's first half, and what is generated after it.
         change: of logits, given a setting: for dials that leave the stream alone.
         around: a context in which the whole model is another at a setting, such as with an adapter.
-        passages: by default those in the box.
+        passages: by default the built-in ones.
 
     Returns:
         One row per setting, `TEXT_COLUMNS`; 95% intervals over passages.
