@@ -435,8 +435,6 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=6,
         rests_on=("questions", "passages.txt"),
-        text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --instruments ONE "
-        "--n-questions 16 (12 for pressure).",
     ),
     "written": Stored(
         ("python experiments/score_written.py --n-questions 80 --samples 1 --out {run}",),

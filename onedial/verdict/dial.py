@@ -176,6 +176,10 @@ def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, 
         crossings: question_id, magnitude (nan where the answer never turns), yes_at_low; one row for each turn.
         questions: those of the dial; one that has no row was never read.
         low, high: the range in which turns were sought.
+
+    >>> crossings = pd.DataFrame({"question_id": ["a"], "magnitude": [0.2], "upwards": [True], "yes_at_low": [False]})
+    >>> dial_of_crossings(crossings, pd.Index(["a"]), -1.0, 1.0).place.round(2).tolist()
+    [0.2]
     """
     own = crossings.sort_values(["question_id", "magnitude"])
     turns = {str(name): group["magnitude"].dropna().to_numpy(float) for name, group in own.groupby("question_id")}

@@ -121,6 +121,12 @@ def added_test(
 
     Args:
         truth: (question,) 1 / 0 / nan. base: (question, number). score: (question,).
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(80) < 0.5
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> added_test(truth * 1.0, np.zeros((80, 1)), truth + rng.standard_normal(80), folds, 199) < 0.05
+    True
     """
     y, s, design, topic = _nested_design(truth, base, score, folds)
     weight = fit_logistic(design[:, 1:], y, faint=1e-6)
@@ -139,6 +145,13 @@ def likelihood_ratio(truth: Floats, base: Floats, score: Floats, folds: TopicFol
     It takes questions for independent: within topics they are not, so that its p is too small; see `added_test`.
 
     R: `anova(glm(y ~ base + fold, binomial), glm(y ~ base + fold + score, binomial), test = "LRT")`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(80) < 0.5
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> deviance, p = likelihood_ratio(truth * 1.0, np.zeros((80, 1)), truth + rng.standard_normal(80), folds)
+    >>> bool(p < 0.05)
+    True
     """
     y, s, design, _ = _nested_design(truth, base, score, folds)
     log_likelihood = []

@@ -28,6 +28,12 @@ def grade_closed_book(written: pd.DataFrame, questions: Sequence[Question]) -> p
 
     Raises:
         InputError: a question that is not given.
+
+    >>> from onedial.panels import load_questions
+    >>> questions = load_questions([{"id": "q1", "question": "Who wrote Emma?", "answers": ["Jane Austen"]}])
+    >>> written = pd.DataFrame({"question_id": ["q1"], "model": ["m"], "text": ["Jane Austen"]})
+    >>> grade_closed_book(written, questions)["outcome"].tolist()
+    ['right']
     """
     by_id = {question.id: question for question in questions}
     unknown = [identity for identity in written["question_id"].unique() if identity not in by_id]

@@ -8,7 +8,7 @@ from onedial.panels.questions.question_files import load_questions
 
 
 def load_facts(n: int | None = None, seed: int = 0) -> list[Question]:
-    """The facts in the box, in pairs of which one is true; each question's accepted answer is yes or no.
+    """The built-in facts, in pairs of which one is true; each question's accepted answer is yes or no.
 
     Args:
         n: how many, an even number; None for all. Fewer are among more of the same seed.

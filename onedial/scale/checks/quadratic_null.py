@@ -39,7 +39,7 @@ def quadratic_fit_test(
 ) -> Simulated:
     """R^2 of the parabola of loading on threshold when the two have nothing to do with each other.
 
-    Formula: marginal maximum likelihood loadings are dealt out to the respondents at random, answers are simulated
+    Formula: marginal maximum likelihood loadings are assigned to the respondents at random, answers are simulated
     from the one-factor model with the observed yes rates and gaps, and minres loadings and R^2 are estimated again:
     p = (1 + #{null R^2 >= observed}) / (B + 1). Whatever R^2 the small number of respondents, the empty-cell rule and
     the shape of the scale create is in the null.

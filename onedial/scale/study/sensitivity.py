@@ -110,7 +110,7 @@ def sensitivity_table(
 
 @dataclass(frozen=True)
 class _Nulls:
-    """Replicates in which answers are shuffled, one factor is all there is, loadings are dealt out at random."""
+    """Replicates in which answers are shuffled, one factor is all there is, loadings are assigned at random."""
 
     shuffled: Replicates
     one_factor: Replicates

@@ -86,7 +86,7 @@ class SelfReport:
         return self.forms[form].prompt(**item.slots)
 
     def scores(self, form: str, asked: pd.DataFrame, items: Sequence[Item]) -> pd.Series:
-        """The score of each answer, nan where it is unread; statements that speak against it are turned round.
+        """The score of each answer, nan where it is unread; statements that speak against it are recoded.
 
         Args:
             asked: columns question_id (an item's), margin, expected, mass.
@@ -258,7 +258,7 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
 
 
 def self_efficacy_items() -> list[Item]:
-    """The ten statements in the box, from the International Personality Item Pool; four of them are reversed."""
+    """The ten built-in statements, from the International Personality Item Pool; four of them are reversed."""
     text = files("onedial.panels").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
     return [
         Item(
