@@ -22,6 +22,7 @@ from .dials.dials import (
 from .dials.gate import Expected, Gate, choose_gate, expected_share
 from .directions import DIRECTIONS, Directions, unit_and_length
 from .effects.effects import EFFECT_COLUMNS, effects_of
+from .effects.engines import Engine, LocalEngine, Parity, check_parity, load_engine
 from .effects.interchange import INTERCHANGE_COLUMNS, INTERCHANGE_PAIRS, interchange
 from .effects.mediation import (
     MEDIATION_COLUMNS,
@@ -85,6 +86,7 @@ __all__ = [
     "DirectionComparison",
     "Directions",
     "EFFECT_COLUMNS",
+    "Engine",
     "Expected",
     "FACT_EFFECT_COLUMNS",
     "Gate",
@@ -94,6 +96,7 @@ __all__ = [
     "InterventionDial",
     "LIMIT",
     "LayerScan",
+    "LocalEngine",
     "LoraDial",
     "MEDIATION_COLUMNS",
     "MEDIATION_DRAWN",
@@ -104,6 +107,7 @@ __all__ = [
     "MovedCut",
     "OPERATORS",
     "POSITIONS",
+    "Parity",
     "PromptDial",
     "Push",
     "RATES",
@@ -125,6 +129,7 @@ __all__ = [
     "ask_together",
     "candidate_layers",
     "check_making",
+    "check_parity",
     "check_readability",
     "choose_gate",
     "compare_directions",
@@ -148,6 +153,7 @@ __all__ = [
     "instructed_threshold",
     "interchange",
     "kl_on_text",
+    "load_engine",
     "make_plan",
     "measure_and_forecast",
     "mediation",

@@ -16,6 +16,7 @@ from .files import (
 )
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
+from .plugins import load_plugin
 from .processes import is_first_process
 from .pulse import at_work, heard, say, what_is_done
 from .run.configuration import configuration_hash, first_difference, flat
@@ -67,6 +68,7 @@ __all__ = [
     "html_card",
     "is_first_process",
     "library_versions",
+    "load_plugin",
     "machine",
     "listed",
     "natural",

@@ -12,6 +12,7 @@ import importlib.metadata
 import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from onedial.core.errors import InputError
 
@@ -19,19 +20,22 @@ GROUP = "onedial.plugins"
 """Of entry points."""
 
 
-def load_plugin(path: str) -> None:
+def load_plugin(path: str, option: str = "--plugin") -> ModuleType:
     """Import one file, once per process.
+
+    Args:
+        option: that named it, for the sentence.
 
     Raises:
         InputError: there is no such Python file, or importing it fails; the sentence says in which line.
     """
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.is_file():
-        raise InputError(f"--plugin {path}: there is no such Python file; give the path of one that ends in .py")
+        raise InputError(f"{option} {path}: there is no such Python file; give the path of one that ends in .py")
     name = f"onedial_plugin_{file.stem}"
     known = sys.modules.get(name)
     if known is not None and getattr(known, "__file__", None) == str(file):
-        return
+        return known
     specification = importlib.util.spec_from_file_location(name, file)
     assert specification is not None
     assert specification.loader is not None
@@ -41,7 +45,8 @@ def load_plugin(path: str) -> None:
         specification.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise InputError(f"--plugin {path} cannot be imported{_where(error, file)}: {error!r}") from error
+        raise InputError(f"{option} {path} cannot be imported{_where(error, file)}: {error!r}") from error
+    return module
 
 
 def load_installed_plugins() -> None:

@@ -14,15 +14,25 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from onedial.asking import REASONED_COLUMNS, Instrument, PromptTemplate, Question, TextReader, reasoned
+from onedial.asking import (
+    REASONED_COLUMNS,
+    Instrument,
+    PromptTemplate,
+    Question,
+    TextReader,
+    reasoned,
+    response_from_text,
+)
 from onedial.core import InputError
 from onedial.models import OpenModel, batches_by_length, gather, own_share, questions_per_batch
+from steering.effects.engines import Engine, LocalEngine
 from steering.interventions import Intervention
 from steering.planning.magnitudes import most_unread, yes_rates
-from steering.respondent import SteeredRespondent
 
 RATE_LOW, RATE_HIGH = 0.1, 0.9
 """The direct yes rates between which a short grid lies."""
+AT_ONCE = 256
+"""Prompts that are handed at once to an engine that batches them itself; each such part is kept when it is done."""
 
 
 def reasoned_instrument(template: PromptTemplate, max_new_tokens: int | None = None) -> Instrument:
@@ -83,6 +93,7 @@ def reasoned_sweep(
     *,
     sink: Callable[[pd.DataFrame], None],
     done: Collection[tuple[str, float]] = frozenset(),
+    engine: Engine | None = None,
     batch_size: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
@@ -95,30 +106,39 @@ def reasoned_sweep(
         instrument: `reasoned_instrument`.
         sink: is given each finished batch of one magnitude, `REASONED_COLUMNS`.
         done: (question id, magnitude) that need not be asked again.
+        engine: what writes, of this model and intervention, once `check_parity` holds; None takes the model itself.
         batch_size: questions that are written to side by side; by default what memory holds.
         progress: is told how many texts were finished.
 
     Raises:
-        InputError: an intervention of another model, no questions, or a prompt without room for an answer.
+        InputError: an intervention of another model, no questions, an instrument that draws its tokens, or a prompt
+            without room for an answer.
     """
     if not questions:
         raise InputError("there are no questions to reason about; check --questions and --panel")
-    assert isinstance(instrument.reader, TextReader)
-    prompts = [instrument.prompt(question.text) for question in questions]
-    lengths = [len(ids) for ids in model.token_ids(prompts)]
-    longest = max(lengths) + instrument.reader.max_new_tokens
+    reader = instrument.reader
+    assert isinstance(reader, TextReader)
+    if reader.temperature:
+        raise InputError(f"{instrument.name} draws its tokens at temperature {reader.temperature}; here it is 0")
+    prompts = model.token_ids([instrument.prompt(question.text) for question in questions])
+    lengths = [len(ids) for ids in prompts]
+    longest = max(lengths) + reader.max_new_tokens
     # Processes find different room; one plan for all of them, or their shares would overlap here and leave gaps there.
-    size = batch_size or min(gather([questions_per_batch(model.stack, longest)]))
-    batches = batches_by_length(lengths, size, model.fast_paths_for(longest).alone)
+    room = min(gather([questions_per_batch(model.stack, longest)])) if engine is None else AT_ONCE
+    size, alone = batch_size or room, engine is None and model.fast_paths_for(longest).alone
+    batches = batches_by_length(lengths, size, alone)
     work = [(float(m), batch) for m in sorted(magnitudes) for batch in batches]
     left = [(m, batch) for m, batch in work if any((questions[index].id, m) not in done for index in batch)]
+    writer = engine or LocalEngine(model, intervention, size)
     for magnitude, batch in own_share(left):
-        subject = SteeredRespondent(model, intervention, magnitude, batch_size=len(batch))
         rows = []
-        for response in subject.answer([prompts[index] for index in batch], instrument):
+        texts = writer.write([prompts[index] for index in batch], magnitude, reader.max_new_tokens, reader.stop)
+        for index, each in zip(batch, texts, strict=True):
+            response = response_from_text(
+                instrument.scale, reader, each.text, each.finished, place=index, tokens_out=each.n_tokens
+            )
             said = float("nan") if response.said_yes is None else float(response.said_yes)
-            question = questions[batch[response.place]].id
-            key = (intervention.intervention_id, question, magnitude)
+            key = (intervention.intervention_id, questions[index].id, magnitude)
             rows.append((*key, said, response.tokens_out, response.raw_text))
         frame = pd.DataFrame(rows, columns=REASONED_COLUMNS)
         new = [(question, magnitude) not in done for question in frame["question_id"]]

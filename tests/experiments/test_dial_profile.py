@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from programs import help_without_libraries
 from shared_runs import shared_run
 from tiny_experiment import call, files_of
 
@@ -99,7 +98,3 @@ def test_what_cannot_be_done_is_said_in_one_sentence_and_nothing_is_written(swep
     assert words in ended.err
     assert len(ended.err.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_help_needs_no_heavy_library():
-    assert "--yes-rates" in help_without_libraries(PROGRAM)

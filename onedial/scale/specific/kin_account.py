@@ -73,6 +73,14 @@ def kin_bend(specific: SpecificFactors) -> float:
 
     Returns:
         p; nan with fewer than six respondents. Sign: small p = a bend is left.
+
+    >>> import numpy as np
+    >>> from onedial.scale import specific_factors
+    >>> rng = np.random.default_rng(0)
+    >>> own = 0.5 * np.repeat(rng.standard_normal((600, 3)), 3, axis=1)
+    >>> hidden = 0.7 * rng.standard_normal((600, 1)) + own + 0.5 * rng.standard_normal((600, 9))
+    >>> kin_bend(specific_factors(hidden > np.linspace(-1, 1, 9), list("aaabbbccc"))) > 0.05
+    True
     """
     model = specific.model
     thresholds = model.thresholds.iloc[:, 0].to_numpy(dtype=float)

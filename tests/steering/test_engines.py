@@ -1,0 +1,204 @@
+"""The proof of an engine: the local one passes, and every way of steering otherwise is found out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tiny_models import vectors_at
+
+from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import Generated
+from steering import Intervention, LocalEngine, check_parity, load_engine, reasoned_instrument, reasoned_sweep
+from steering.effects.engines import outer_settings
+
+QUESTIONS = [Question(f"q{i}", f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?") for i in range(40)]
+SETTINGS = (-0.5, 0.0, 0.25, 0.5)
+WRITTEN = reasoned_instrument(METACOGNITIVE, 6)
+DIRECT = CAN_YOU_ANSWER.framed(METACOGNITIVE)
+
+
+class StandIn:
+    """Another engine in every respect but one: it computes by the model here. Faults are planted by what inherits."""
+
+    name = "stand-in"
+
+    def __init__(self, model, intervention):
+        self.model, self.intervention = model, intervention
+
+    def at(self, magnitude):
+        """(engine, magnitude) that answer in its place."""
+        return LocalEngine(self.model, self.intervention, 8), magnitude
+
+    def log_probs(self, prompts, magnitude, tokens):
+        engine, magnitude = self.at(magnitude)
+        return engine.log_probs(prompts, magnitude, tokens)
+
+    def write(self, prompts, magnitude, max_new_tokens, stop=None):
+        engine, magnitude = self.at(magnitude)
+        return engine.write(prompts, magnitude, max_new_tokens, stop)
+
+
+class OtherScale(StandIn):
+    scale = 1.1
+
+    def at(self, magnitude):
+        return LocalEngine(self.model, self.intervention), magnitude * self.scale
+
+
+class OtherSign(OtherScale):
+    scale = -1.0
+
+
+class Unsteered(OtherScale):
+    scale = 0.0
+
+
+class OtherLayer(StandIn):
+    def at(self, magnitude):
+        vectors = tuple(replace(vector, layer=vector.layer + 1) for vector in self.intervention.vectors)
+        return LocalEngine(self.model, replace(self.intervention, vectors=vectors)), magnitude
+
+
+class OtherPositions(StandIn):
+    def at(self, magnitude):
+        return LocalEngine(self.model, replace(self.intervention, positions="last")), magnitude
+
+
+class FirstTokenOnly(StandIn):
+    """The prompt is steered, and what is written after it is not."""
+
+    def write(self, prompts, magnitude, max_new_tokens, stop=None):
+        prompt = LocalEngine(self.model, replace(self.intervention, positions="prompt"))
+        return prompt.write(prompts, magnitude, max_new_tokens, stop)
+
+
+class CacheAcrossSettings(StandIn):
+    """What was computed for a prompt at the first setting comes back at every other, as of an unsteered prefix."""
+
+    def __init__(self, model, intervention):
+        super().__init__(model, intervention)
+        self.kept = {}
+
+    def at(self, magnitude):
+        return LocalEngine(self.model, self.intervention), self.kept.setdefault("prefix", magnitude)
+
+
+class CacheOfTexts(CacheAcrossSettings):
+    def log_probs(self, prompts, magnitude, tokens):
+        return LocalEngine(self.model, self.intervention).log_probs(prompts, magnitude, tokens)
+
+
+class HookThatStays(StandIn):
+    """Where no push is asked for, the last one is still in force."""
+
+    last = 0.0
+
+    def at(self, magnitude):
+        self.last = magnitude or self.last
+        return LocalEngine(self.model, self.intervention), self.last
+
+
+class WrongOrder(StandIn):
+    """Answers come back as they were finished."""
+
+    def write(self, prompts, magnitude, max_new_tokens, stop=None):
+        return super().write(prompts, magnitude, max_new_tokens, stop)[::-1]
+
+
+class WritesOn(StandIn):
+    """Token ids come back, beyond where the text was done; `Generated.of` cuts them off."""
+
+    def write(self, prompts, magnitude, max_new_tokens, stop=None):
+        whole = super().write(prompts, magnitude, max_new_tokens, None)
+        ids = [self.model.tokenizer.encode(each.text, add_special_tokens=False)[: each.n_tokens] for each in whole]
+        return [Generated.of(self.model, each, stop) for each in ids]
+
+
+FAULTS = [
+    OtherScale,
+    OtherSign,
+    Unsteered,
+    OtherLayer,
+    OtherPositions,
+    FirstTokenOnly,
+    CacheAcrossSettings,
+    CacheOfTexts,
+    HookThatStays,
+    WrongOrder,
+]
+
+
+@pytest.fixture(scope="module")
+def intervention(model):
+    return Intervention.of(*vectors_at(model, [2]), positions="all")
+
+
+def parity(engine, model, intervention, settings=SETTINGS):
+    return check_parity(engine, LocalEngine(model, intervention), QUESTIONS, settings, DIRECT, WRITTEN)
+
+
+def test_an_engine_that_steers_as_the_local_one_passes(model, intervention):
+    found = parity(StandIn(model, intervention), model, intervention)
+    assert found.holds, str(found)
+    assert (found.n_margins, found.n_texts) == (4 * 40, 3 * 32)
+    assert found.push_off < 1e-3
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_every_planted_fault_is_found(model, intervention, fault):
+    found = parity(fault(model, intervention), model, intervention)
+    print(found)
+    assert not found.holds
+
+
+def test_settings_that_change_no_text_prove_nothing(model, intervention):
+    with pytest.raises(InputError, match="further out"):
+        parity(StandIn(model, intervention), model, intervention, (0.0, 1e-6))
+
+
+def test_two_outer_settings_and_0_are_compared():
+    assert outer_settings([0.3, -0.2, 0.0, 0.1]) == (0.0, -0.2, 0.3)
+    assert outer_settings([0.0, -0.4]) == (0.0, -0.2, -0.4)
+    with pytest.raises(InputError, match="only setting is 0"):
+        outer_settings([0.0])
+
+
+def test_margins_of_the_local_engine_are_those_of_the_sweep(model, intervention):
+    from steering import ask_settings
+
+    prompts = [DIRECT.prompt(question.text) for question in QUESTIONS[:6]]
+    tokens = model.answer_tokens(prompts[0])
+    log_p = LocalEngine(model, intervention, 4).log_probs(model.token_ids(prompts), 0.5, tokens.every)
+    n_yes = len(tokens.yes)
+    margins = np.logaddexp.reduce(log_p[:, :n_yes], axis=1) - np.logaddexp.reduce(log_p[:, n_yes:], axis=1)
+    names = [question.id for question in QUESTIONS[:6]]
+    swept = ask_settings(model, prompts, names, DIRECT, intervention, [0.5])
+    np.testing.assert_allclose(margins, swept.set_index("question_id").loc[names, "margin"], atol=2e-5)
+
+
+def test_a_sweep_by_another_engine_keeps_the_same_texts(model, intervention):
+    def texts(**more):
+        parts = []
+        reasoned_sweep(model, QUESTIONS[:7], intervention, [0.0, 0.5], WRITTEN, sink=parts.append, **more)
+        rows = [row for part in parts for row in part.itertuples(index=False)]
+        return sorted((row.question_id, row.magnitude, row.text, row.tokens_out) for row in rows)
+
+    assert texts(engine=StandIn(model, intervention)) == texts(batch_size=3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("Engine", "such as my_engine.py:Engine"),
+        ("nowhere.py:Engine", "no such Python file"),
+        ("{}:Other", "holds nothing of the name Other"),
+        ("{}:number", "holds nothing of the name number"),
+    ],
+)
+def test_what_names_no_engine_is_refused_in_one_sentence(tmp_path, spec, words):
+    file = tmp_path / "an_engine.py"
+    file.write_text("number = 3\nclass Engine: ...\n")
+    assert load_engine(f"{file}:Engine").__name__ == "Engine"
+    with pytest.raises(InputError, match=words):
+        load_engine(spec.format(file))
