@@ -67,6 +67,14 @@ def steered(model: OpenModel, intervention: Intervention | SteeringVector, magni
     Raises:
         InputError: the intervention is of another model, the magnitude is not finite, or the context ended without a
             forward that was edited.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> with steered(model, extract_vector(model, questions, layer=21), 0.2):
+    ...     text = model.generate("Who wrote Emma?", max_new_tokens=4)
+    >>> isinstance(text, str)
+    True
     """
     intervention = as_intervention(intervention)
     intervention.check_model(model)

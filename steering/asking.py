@@ -49,6 +49,15 @@ def ask_settings(
     Raises:
         InputError: as in `sweep`; an instrument whose answer is written, or that this tokenizer cannot read; a prompt
             longer than the model's context.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector = extract_vector(model, questions, layer=21)
+    >>> prompts = [CAN_YOU_ANSWER.prompt("Who wrote Emma?")]
+    >>> ask_settings(model, prompts, ["q1"], CAN_YOU_ANSWER, vector, [0.0, 0.5]).shape[0]
+    2
     """
     if not isinstance(instrument.reader, TokenReader):
         raise InputError(f"the answer to {instrument.name!r} is written, not read from logits; use ask_along")

@@ -216,7 +216,16 @@ def control_interventions(material: Material, of: Intervention, n_drawn: int, se
 
 
 def word_push(model: OpenModel, tokens: AnswerTokens, like: Intervention) -> Intervention:
-    """Yes minus No in the unembedding, done as another intervention is done, at its first layer."""
+    """Yes minus No in the unembedding, done as another intervention is done, at its first layer.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import Intervention, extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> like = Intervention.of(extract_vector(model, questions, layer=21))
+    >>> type(word_push(model, PromptSet.build(model, questions, METACOGNITIVE).tokens, like)).__name__
+    'Intervention'
+    """
     return _as_intervention(model.readout.answer_direction(tokens), "unembedding", 0, like)
 
 

@@ -127,6 +127,13 @@ def critical_magnitudes(
     Raises:
         InputError: an empty range, a tolerance that is not positive, too few first points, an intervention of another
             model.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=24)
+    >>> vector = extract_vector(model, questions[4:], layer=21)
+    >>> type(critical_magnitudes(model, questions[:4], vector, low=-1.0, high=1.0)).__name__
+    'CriticalMagnitudes'
     """
     intervention = as_intervention(intervention)
     first = _first_points(low, high, tolerance, intervention.at, scan)

@@ -71,6 +71,13 @@ def export_lm_eval(intervention: Intervention | SteeringVector, magnitude: float
     Raises:
         InputError: positions other than all, an operator other than add and clamp, a magnitude that is not finite, or
             0 for clamp, where it is off; a file that does not end in .pt.
+
+    >>> import tempfile
+    >>> from onedial import load_model, load_questions
+    >>> from steering import Intervention, extract_vector
+    >>> vector = extract_vector(load_model("smollm2-135m-instruct"), load_questions("embedded", n=20), layer=21)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> export_lm_eval(Intervention.of(vector, positions="all"), 0.2, f"{folder.name}/vector.pt")
     """
     intervention = as_intervention(intervention)
     target = _check(intervention, magnitude, path, ".pt", ("add", "clamp"), "lm-eval's steered model")
@@ -97,6 +104,13 @@ def export_tensors(intervention: Intervention | SteeringVector, magnitude: float
 
     Raises:
         InputError: as `export_gguf`, layer 0 apart; the file ends in .safetensors.
+
+    >>> import tempfile
+    >>> from onedial import load_model, load_questions
+    >>> from steering import Intervention, extract_vector
+    >>> vector = extract_vector(load_model("smollm2-135m-instruct"), load_questions("embedded", n=20), layer=21)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> export_tensors(Intervention.of(vector, positions="all"), 0.2, f"{folder.name}/vector.safetensors")
     """
     intervention = as_intervention(intervention)
     target = _check(intervention, magnitude, path, ".safetensors", ("add",), "a file of additions")
@@ -128,6 +142,15 @@ def import_vectors(
     Raises:
         InputError: an unknown convention, a pickle, a file without directions, a layer that the model has not, another
             width.
+
+    >>> import torch
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=4), METACOGNITIVE)
+    >>> found = import_vectors({21: torch.ones(model.d_model)}, model, "output", prompts)
+    >>> len(found)
+    1
     """
     if convention not in CONVENTIONS:
         raise InputError(

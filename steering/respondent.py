@@ -78,6 +78,14 @@ def ask_along(
 
     Raises:
         InputError: no questions or no magnitudes, or as `LocalRespondent.answer`.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector = extract_vector(model, questions[4:], layer=21)
+    >>> ask_along(model, vector, [0.0, 0.5], questions[:4], CAN_YOU_ANSWER).shape[0]
+    8
     """
     if not questions or not magnitudes:
         raise InputError(f"{len(questions)} questions at {len(magnitudes)} magnitudes: give at least one of each")
@@ -130,6 +138,14 @@ def generate_steered(
     Raises:
         InputError: no prompts, a prompt that with its answer exceeds the model's context, an intervention of another
             model.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import CLOSED_BOOK
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector = extract_vector(model, questions, layer=21)
+    >>> len(generate_steered(model, [CLOSED_BOOK.prompt("Who wrote Emma?")], vector, 0.2, max_new_tokens=4))
+    1
     """
     return write_after(
         model,

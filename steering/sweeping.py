@@ -102,6 +102,13 @@ def sweep(
         InputError: an intervention of another model, a push, which has a magnitude already, none at all, or one in the
             questions' place; an endless magnitude or an empty list; questions without a prompt, where the vectors
             remember none.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=24)
+    >>> vector = extract_vector(model, questions[4:], layer=21)
+    >>> sweep(model, vector, questions[:4], [0.0, 0.5]).rates().shape[0]
+    2
     """
     if _are_pushed(questions):
         raise InputError("the vectors stand where the questions belong; write sweep(model, vectors, questions)")

@@ -177,7 +177,14 @@ class SteeringVector(Scalable):
 
 
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
-    """A control: a direction drawn uniformly from the sphere, of the same norms, layer and model."""
+    """A control: a direction drawn uniformly from the sphere, of the same norms, layer and model.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import extract_vector
+    >>> vector = extract_vector(load_model("smollm2-135m-instruct"), load_questions("embedded", n=20), layer=21)
+    >>> random_vector(vector, seed=1).direction.shape == vector.direction.shape
+    True
+    """
     return like.of_no_answers(random_unit(like.direction.shape[0], seed), "random", seed)
 
 
@@ -195,6 +202,14 @@ def vectors_of(
 
     Raises:
         InputError: an unknown method, or a direction without length.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import contrast_of
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
+    >>> [vector.layer for vector in vectors_of(model.identity, contrast_of(model, prompts, [1, 2]))]
+    [1, 2]
     """
     if method not in DIRECTIONS:
         raise InputError(f"--method {method!r} is not known; choose one of {', '.join(DIRECTIONS)}")
@@ -243,6 +258,14 @@ def contrast_of(
 
     Raises:
         InputError: as `check_making`; an unknown layer, or too few answers on one side.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
+    >>> contrast = contrast_of(model, prompts, [1, 2])
+    >>> contrast.yes.shape[1]  # layers
+    2
     """
     check_making(contrast, method)
     found = CONTRASTS[contrast](model, prompts, layers, seed, progress)
@@ -279,7 +302,15 @@ def extract_vectors(
     method: str = "mean_difference",
     seed: int = 0,
 ) -> list[SteeringVector]:
-    """One vector for each of `layers`, from the same questions; see `contrast_of`."""
+    """One vector for each of `layers`, from the same questions; see `contrast_of`.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
+    >>> len(extract_vectors(model, prompts, [1, 2]))
+    2
+    """
     found = contrast_of(model, prompts, layers, contrast, progress, method=method, seed=seed)
     return vectors_of(model.identity, found, method, prompts.prompt_hash, prompts.template)
 
@@ -302,6 +333,12 @@ def extract_vector(
 
     Raises:
         InputError: as `extract_vectors`.
+
+    >>> from onedial import load_model, load_questions
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector = extract_vector(model, questions, layer=21)
+    >>> round(float(vector.direction.norm()), 3)
+    1.0
     """
     prompts = PromptSet.build(model, questions_at_hand(questions), template_at_hand(template))
     return extract_vectors(model, prompts, [layer], contrast, method=method, seed=seed)[0]

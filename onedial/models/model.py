@@ -387,6 +387,10 @@ def load_model(
 
     Raises:
         InputError: no such model, gated, weights only as pickles, unknown dtype or device.
+
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> type(model).__name__
+    'OpenModel'
     """
     from onedial.models.checkpoints.weights import load_weights, resolve_weights
 

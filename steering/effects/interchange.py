@@ -62,6 +62,15 @@ def interchange(
 
     Raises:
         InputError: fewer than two pairs, a question in two of them, or a vector of another model.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector = extract_vector(model, questions, layer=21)
+    >>> prompts = PromptSet.build(model, questions, vector.template)
+    >>> pairs = [(questions[0].id, questions[1].id), (questions[2].id, questions[3].id)]
+    >>> interchange(model, prompts, vector, pairs, n_drawn=2, n_bootstrap=9).shape[0] > 0
+    True
     """
     names = [name for pair in pairs for name in pair]
     if len(pairs) < 2 or len(set(names)) < len(names):

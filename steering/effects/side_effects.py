@@ -71,6 +71,13 @@ def effects_on_text(
 
     Raises:
         InputError: a passage of fewer than four tokens, or an intervention of another model.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import Intervention, extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> push = Intervention.of(extract_vector(model, questions, layer=21))
+    >>> effects_on_text(model, [0.0, 0.5], push, passages=["The river rises in spring. It falls in autumn."]).shape[0]
+    2
     """
     if intervention is not None:
         intervention.check_model(model)
@@ -122,6 +129,14 @@ def kl_on_text(
 
     Raises:
         InputError: a passage of fewer than four tokens, or an intervention of another model.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import Intervention, extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> push = Intervention.of(extract_vector(model, questions, layer=21))
+    >>> passages = ["The river rises in spring. It falls in autumn."]
+    >>> kl_on_text(model, [push], {push.intervention_id: [0.5]}, passages=passages).shape[0]
+    1
     """
     wanted = [each for each in interventions if settings.get(each.intervention_id)]
     for each in wanted:

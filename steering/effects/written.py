@@ -42,6 +42,15 @@ def written_along(
 
     Raises:
         InputError: as in `sweep` and `read_written`; positions that depend on what is drawn.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import CLOSED_BOOK
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector = extract_vector(model, questions, layer=21)
+    >>> prompts = [CLOSED_BOOK.prompt("Who wrote Emma?")]
+    >>> written_along(model, prompts, ["Jane Austen"], ["q1"], vector, [0.0, 0.5]).shape[0]
+    2
     """
     asked = as_interventions(interventions)
     grids = check_sweep(model, asked, magnitudes)

@@ -96,7 +96,17 @@ def scan_layers(
     candidates: Sequence[Intervention],
     progress: Callable[[int], None] | None = None,
 ) -> LayerScan:
-    """Sweep one intervention per layer over doubled magnitudes, all layers from one prefill, and choose."""
+    """Sweep one intervention per layer over doubled magnitudes, all layers from one prefill, and choose.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import Intervention, extract_vectors
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> prompts = PromptSet.build(model, questions, METACOGNITIVE)
+    >>> candidates = [Intervention.of(vector) for vector in extract_vectors(model, prompts, [1, 2])]
+    >>> scan_layers(model, prompts, candidates).layer in (1, 2)
+    True
+    """
     grids = {each.intervention_id: doubling(each.units_per_norm) for each in candidates}
     table = sweep(model, candidates, fitting, grids, progress=progress).table
     rates = [yes_rates(table[table["intervention_id"] == each.intervention_id]) for each in candidates]

@@ -43,6 +43,12 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
 
     Raises:
         InputError: the median is under .2.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> found = check_readability(load_model("smollm2-135m-instruct"), METACOGNITIVE, load_questions("embedded", n=8))
+    >>> type(found).__name__
+    'Readability'
     """
     asked = questions[:: max(len(questions) // ASKED, 1)][:ASKED]
     mass, chances = _ask(model, [template.fill(question.text) for question in asked])

@@ -53,6 +53,14 @@ def reliability_of(contrast: Contrast, method: str, seed: int = 0, n_splits: int
 
     Args:
         contrast: at one layer.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import contrast_of
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
+    >>> type(reliability_of(contrast_of(model, prompts, [1]), "mean_difference")).__name__
+    'Reliability'
     """
     read, margin = contrast.activations.read, contrast.activations.margin
     n_yes, n_no = int((read & (margin > 0)).sum()), int((read & (margin <= 0)).sum())
