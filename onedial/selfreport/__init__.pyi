@@ -60,6 +60,7 @@ from .score.relative_confidence import (
     paired_design,
     paired_scores,
 )
+from .score.reply_screening import screen_replies
 from .score.revision import (
     STATES,
     Changes,
@@ -162,6 +163,7 @@ __all__ = [
     "refuses",
     "restriction_scores",
     "revisions",
+    "screen_replies",
     "self_correction",
     "self_efficacy_items",
     "standardised_shifts",
