@@ -1,3 +1,4 @@
+from .ask.battery_reports import BATTERY_REPORTS, BatteryReport
 from .ask.choices import (
     CONTROLS,
     DONT_KNOW,
@@ -85,6 +86,8 @@ from .show.self_report_page import AnswerLog, write_self_report_page
 __all__ = [
     "AnswerLog",
     "BATTERY",
+    "BATTERY_REPORTS",
+    "BatteryReport",
     "CONFIDENCE_WAYS",
     "CONTROLS",
     "Changes",
