@@ -355,7 +355,7 @@ RUNS: dict[str, Stored] = {
         text="What the server does to a request hangs on its seed; the moments of the kills on the machine too.",
     ),
     "zoo": Stored(
-        ("python scripts/zoo.py --seeds 20 --table {run}/zoo.csv",),
+        ("python scripts/zoo.py --seeds 10 --table {run}/zoo.csv",),
         (File(f"{REFERENCE}/simulated/zoo.csv", ("zoo/zoo.csv",), readings_of_the_zoo),),
         minutes=3,
         rests_on=("questions",),

@@ -148,7 +148,8 @@ class _Watch:
         return watched
 
     def _before_forward(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        cache = kwargs.get("past_key_values")
+        caches = (kwargs.get("cache"), kwargs.get("past_key_values"))  # transformers from 5.24 on, and before
+        cache = next((each for each in caches if each is not None), None)
         self._start = int(cache.get_seq_length()) if cache is not None else 0
         mask = kwargs.get("attention_mask")
         self._mask = mask if isinstance(mask, Tensor) and mask.dim() == 2 else None

@@ -187,6 +187,11 @@ class Decoder:
         return "position_ids" in inspect.signature(self.module.forward).parameters
 
     @cached_property
+    def cache_argument(self) -> str:
+        """What forwards call the keys and values of before: transformers has renamed them in 5.24."""
+        return "cache" if "cache" in inspect.signature(self.module.forward).parameters else "past_key_values"
+
+    @cached_property
     @torch.inference_mode()
     def tried(self) -> "Tried":
         """What a forward of four tokens shows of the decoder's form, see `onedial.models.families`."""

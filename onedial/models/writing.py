@@ -88,7 +88,7 @@ def generate(
             attention_mask=mask,
             generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not crossing),
             stopping_criteria=StoppingCriteriaList([watch] if watch else []),  # it reads each token on the host
-            **({"past_key_values": _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
+            **({model.stack.cache_argument: _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
         )
     written = []
     for row, ids in enumerate(output[:, width:].tolist()):

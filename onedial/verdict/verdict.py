@@ -8,7 +8,8 @@
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
                                               leave; or not shown to be more than length, label or topic predict; or
-                                              no topics are known, and it may tell of topics alone (`alike`)
+                                              no topics are known, or none that texts know of, and it may tell
+                                              of topics alone (`alike`)
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that

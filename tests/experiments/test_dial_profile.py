@@ -98,3 +98,14 @@ def test_what_cannot_be_done_is_said_in_one_sentence_and_nothing_is_written(swep
     assert words in ended.err
     assert len(ended.err.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_the_batterys_instruments_are_asked_of_the_steered_subject_like_the_others(swept, tmp_path, call):
+    names = "right option,belief, first person,confidence in numbers, answer shown,language"
+    quick = ("--n-questions", "4", "--controls", "1", "--replicates", "9", "--yes-rates", ".8", "--no-answers")
+    ran = call(PROGRAM, swept.path, *quick, "--instruments", names, "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    reports = pd.read_csv(tmp_path / "run" / "reports.csv").set_index("report")
+    assert {"right option", "belief, first person", "language"} <= set(reports.index)
+    answers = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "answers").glob("*.parquet"))
+    assert answers.loc[answers["report"] == "right option", "form"].nunique() == 4

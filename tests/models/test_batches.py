@@ -168,7 +168,7 @@ def test_a_respondent_halves_its_batch_and_loses_no_answer(monkeypatch, most):
     answers = answers_in_order(tight, PROMPTS, CAN_YOU_ANSWER)
     assert [answer.prompt_hash for answer in answers] == [answer.prompt_hash for answer in whole]
     np.testing.assert_allclose([a.margin for a in answers], [a.margin for a in whole], atol=1e-4)
-    assert answers_in_order(tight, PROMPTS, SHORT) == texts
+    assert repr(answers_in_order(tight, PROMPTS, SHORT)) == repr(texts)  # what was not measured is nan
     assert max(told) <= most
     assert sum(told) == 2 * len(PROMPTS)
 
@@ -177,4 +177,4 @@ def test_the_checkpoints_own_settings_do_not_change_what_is_written():
     model = tiny_model("llama")
     texts = answers_in_order(LocalRespondent(model), PROMPTS, CLOSED_BOOK)
     model.hf.generation_config.update(repetition_penalty=3.0, no_repeat_ngram_size=1, do_sample=True, temperature=2.0)
-    assert answers_in_order(LocalRespondent(model), PROMPTS, CLOSED_BOOK) == texts
+    assert repr(answers_in_order(LocalRespondent(model), PROMPTS, CLOSED_BOOK)) == repr(texts)

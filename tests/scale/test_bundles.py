@@ -59,6 +59,16 @@ def test_the_shift_is_the_planted_one_in_spreads_of_the_scale():
     assert (table["least_shift"] > 2.8 * table["se"]).all()
 
 
+def test_the_spread_of_the_shifts_is_the_planted_one_and_nothing_where_there_is_none():
+    rng = np.random.default_rng(6)
+    hidden = 0.8 * rng.standard_normal((1800, 1)) + 0.6 * rng.standard_normal((1800, 16))
+    topic = np.arange(1800) % 15
+    none = bundle_invariance(hidden > 0, topic).spread
+    some = bundle_invariance(hidden + 0.3 * rng.standard_normal((15, 16))[topic] > 0, topic).spread
+    assert none < 0.08
+    assert some == pytest.approx(0.3 / 0.8, abs=0.06)
+
+
 def test_a_certain_shift_that_is_small_is_no_finding():
     found = bundle_invariance(planted(2, 0.09, n=24_000, missing=0.0), np.arange(24_000) % 6, FAMILY)
     assert (found.table["q"] <= 0.05).any()

@@ -278,8 +278,8 @@ def _run_tokens(stack: Decoder, batch: TokenBatch, prefix: SharedPrefix, cache: 
             input_ids=batch.input_ids,
             position_ids=batch.position_ids,
             attention_mask=_causal_mask(stack, batch, len(prefix)),
-            past_key_values=cache,
             use_cache=True,
+            **{stack.cache_argument: cache},
         )
 
 
@@ -296,8 +296,8 @@ def _run_above(
             inputs_embeds=stream,
             position_ids=position_ids,
             attention_mask=mask,
-            past_key_values=cache,
             use_cache=True,
+            **{stack.cache_argument: cache},
         )
     return final[0].to(stream.device)
 

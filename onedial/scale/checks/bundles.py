@@ -55,6 +55,15 @@ class BundleInvariance:
         found = self.table[(self.table["q"] <= alpha) & (self.table["shift"].abs() >= FLOOR)]
         return found.reindex(found["shift"].abs().sort_values(ascending=False).index)
 
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the shifts, in spreads of the scale, their errors taken out; nan where none is known.
+
+        Formula: sqrt(max(0, mean of shift^2 - se^2)) over bundles and groups. Times a loading, and squared, it is the
+        share of the variance that is a topic's for one group.
+        """
+        return float(np.sqrt(np.maximum(0.0, (self.table["shift"] ** 2 - self.table["se"] ** 2).mean())))
+
     def sentence(self, what: str = "bundle", who: str = "group") -> str:
         """Which bundles lie elsewhere, for whom, and what would have been found."""
         tested = self.table[self.table["p"].notna()]
@@ -62,7 +71,8 @@ class BundleInvariance:
             return f"Bundles by {what} could not be tested: too few answers of either kind."
         found, least = self.violations(), tested["least_shift"].median()
         n = len(self.table.index.unique("bundle"))
-        opening = f"In bundles by {what} ({n}; a shift of {least:.2f} spreads is found in 80%)"
+        opening = f"In bundles by {what} ({n}; a shift of {least:.2f} spreads is found in 80%"
+        opening += f"; standard deviation of the shifts {self.spread:.2f})"
         if not len(found):
             return f"{opening}: none lies elsewhere for a {who} by {FLOOR:g} or more."
         first = found.reset_index()[["group", "bundle", "shift"]].iloc[:_SHOWN].to_numpy()

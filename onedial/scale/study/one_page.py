@@ -125,7 +125,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     if RESPONDENT in analysis.by_bundles:
         broken = len(analysis.by_bundles[RESPONDENT].violations().index.unique("group"))
         if broken:
-            found.append(f"for {broken} respondents some topics lie elsewhere")
+            spread = analysis.by_bundles[RESPONDENT].spread
+            found.append(
+                f"for {broken} respondents some topics lie elsewhere (standard deviation {spread:.2f} spreads)"
+            )
     alike = 0 if analysis.residuals is None else len(analysis.residuals.violations())
     if alike:
         found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
