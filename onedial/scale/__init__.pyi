@@ -3,7 +3,6 @@ from .checks.bundles import BundleInvariance, bundle_invariance
 from .checks.clusters import ClusterStructure, cluster_structure
 from .checks.eigenvalue_null import EigenvalueNull
 from .checks.missingness import missingness_test
-from .checks.near_copies import NearCopies, near_copies
 from .checks.one_factor import OneFactorBootstrap, one_factor_bootstrap, revised_parallel_analysis
 from .checks.permutation import permutation_null
 from .checks.quadratic import QuadraticFit, quadratic_fit
@@ -42,6 +41,7 @@ from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, s
 from .specific.generalizability import Generalizability, generalizability, measurements_of
 from .specific.kin_account import kin_account, kin_bend
 from .specific.kin_pairs import KinPairs, kin_pairs
+from .specific.near_copies import NearCopies, near_copies
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
 from .study.kinship import kinship_of
