@@ -39,7 +39,7 @@ def behaves(n):
     return f"{'The' if coin('first', n) < 0.5 else 'A'} word{n}{' of some length' if coin('length', n) < 0.5 else ''}"
 
 
-def foretells(prompt, instrument):
+def predicts(prompt, instrument):
     """Knows what it will write."""
     if not isinstance(instrument.reader, TokenReader):
         return language_text(prompt) if "thing" not in prompt.user else behaves(number(prompt))
@@ -62,15 +62,15 @@ def language_text(prompt):
 
 
 def guesses(prompt, instrument):
-    """Behaves the same, and foretells by a coin."""
+    """Behaves the same, and predicts by a coin."""
     if not isinstance(instrument.reader, TokenReader):
-        return foretells(prompt, instrument)
+        return predicts(prompt, instrument)
     return [2.0 if coin("guess", prompt.user) < 0.5 else -2.0, 0.0]
 
 
-def test_planted_self_knowledge_is_found_and_coins_foretell_nothing():
+def test_planted_self_knowledge_is_found_and_coins_predict_nothing():
     tables = [ask_properties(Scripted(rule), QUESTIONS).assign(respondent=name) for name, rule in
-              (("knows", foretells), ("guesses", guesses))]  # fmt: skip
+              (("knows", predicts), ("guesses", guesses))]  # fmt: skip
     found = battery_scores("properties", pd.concat(tables), TOPICS, 199)
     scores = found["properties"]
     for name in ("first word", "length", "language"):

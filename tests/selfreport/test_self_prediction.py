@@ -182,8 +182,8 @@ def test_keeping_the_order_shown_scores_chance_where_all_questions_are_alike_and
 
 
 def test_what_is_predicted_is_word_for_word_the_request_that_is_made():
-    made, foretold = LIST.made.prompt(word="house"), ASSOCIATION.prompt(word="house", option="roof")
-    assert made.user in foretold.user
-    assert made.assistant_prefix in foretold.user
+    made, predicted = LIST.made.prompt(word="house"), ASSOCIATION.prompt(word="house", option="roof")
+    assert made.user in predicted.user
+    assert made.assistant_prefix in predicted.user
     will_answer = SELF_REPORTS["will answer"].forms["A first"].prompt(REQUESTS[0].text)
     assert RESPONSE.prompt(REQUESTS[0].text).user in will_answer.user
