@@ -85,6 +85,14 @@ def beyond_shared(
 
     Raises:
         InputError: no more questions than topics and numbers, or a label or measure that does not vary within topics.
+
+    >>> rng = np.random.default_rng(0)
+    >>> shared = rng.standard_normal(80)
+    >>> stream = np.column_stack([shared + rng.standard_normal(80) for _ in range(8)])
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> found = beyond_shared(stream, (shared > 0) * 1.0, shared[:, None], folds, n_shuffles=19)
+    >>> found.p > 0.05
+    True
     """
     numbers = np.zeros((len(truth), 0)) if known is None else known
     usable = np.isfinite(np.column_stack([truth, shared, numbers]).sum(axis=1))

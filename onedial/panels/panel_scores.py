@@ -44,6 +44,11 @@ def stated_confidence(panel: ResponseMatrix) -> Confidence | None:
     """Numeric confidence of each answer, the mean over its samples; None where the panel has only yes and no.
 
     A column `confidence` goes before margins. A margin counts only where the answer was read.
+
+    >>> from onedial.panels import panel_from_long
+    >>> rows = pd.DataFrame({"question_id": ["q1"], "respondent": ["a"], "said_yes": [1]})
+    >>> stated_confidence(panel_from_long(rows)) is None
+    True
     """
     stated = _mean_of_samples(panel, "confidence")
     if stated is not None:

@@ -24,7 +24,11 @@ _FITS: ContextVar[dict[Hashable, Any] | None] = ContextVar("fits", default=None)
 
 @contextmanager
 def fits_remembered() -> Iterator[None]:
-    """Within the block, a remembered function answers from memory what it was asked before."""
+    """Within the block, a remembered function answers from memory what it was asked before.
+
+    >>> with fits_remembered():
+    ...     pass  # a fit that is asked for twice in here is computed once
+    """
     before = _FITS.set({} if _FITS.get() is None else _FITS.get())
     try:
         yield

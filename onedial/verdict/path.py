@@ -87,6 +87,15 @@ def dial_path(grid: SweepGrid, panel: ResponseMatrix, topics: pd.Series | None =
     Args:
         grid: the intervention under test. The questions that its vector was made from have no part.
         topics: question -> topic.
+
+    >>> from onedial.panels import panel_from_long
+    >>> from onedial.verdict import sweep_grid
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 60, 5)
+    >>> panel = dial_order_targets(rng, sweep, 2).rename_axis("question_id", axis=0).rename_axis("respondent", axis=1)
+    >>> dial_path(sweep_grid(sweep), panel_from_long(panel.stack().rename("said_yes").reset_index())) is None
+    True
     """
     answers = all_answers(panel)
     try:

@@ -176,6 +176,10 @@ def contrast_loss(p: Any, polar: float = 0.0) -> tuple[Any, Any]:
 
     Args:
         polar: weight of the polar gap.
+
+    >>> loss, slope = contrast_loss(np.full((1, 1, 2, 1), 0.5))
+    >>> loss.round(2).tolist()
+    [0.25]
     """
     yes, no = p[:, :, 0], p[:, :, 1]
     both, least = yes + no - 1, np.minimum(yes, no)

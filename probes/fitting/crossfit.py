@@ -176,7 +176,15 @@ def cross_fit_jobs(
 
 
 def best_penalties(fitted: CrossFitted) -> Floats:
-    """(label,) one penalty for a probe of all questions: the median of those that the folds chose."""
+    """(label,) one penalty for a probe of all questions: the median of those that the folds chose.
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = (np.arange(80) % 2)[:, None] * 1.0
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> fitted = cross_fit(of_rows(rng.standard_normal((80, 8)) + truth), ["label"], truth, folds, ["ridge"])
+    >>> best_penalties(fitted["ridge"]).shape
+    (1,)
+    """
     return np.quantile(fitted.penalty, 0.5, axis=0, method="higher")
 
 

@@ -89,6 +89,11 @@ def auroc_of_copies(
     Args:
         readers: of one layer and the same folds, see `readers_of`.
         truth: (question,) 1 / 0 / nan; what is unknown trains and judges no copy.
+
+    >>> rng = np.random.default_rng(0)
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> auroc_of_copies(readers_of(rng.standard_normal((80, 8)), folds), np.arange(80) % 2 * 1.0, folds, 9).shape
+    (9,)
     """
     known = np.isfinite(truth)
     copies = np.full((len(truth), n_copies), np.nan)

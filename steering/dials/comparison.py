@@ -147,6 +147,14 @@ def share_by_effect(vectors: Sequence[SteeringVector], effects: Sequence[float])
 
     Raises:
         InputError: an effect that is not above 0: that layer pulls the other way.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import extract_vectors
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
+    >>> len(share_by_effect(extract_vectors(model, prompts, [1, 2]), [1.0, 2.0]))
+    2
     """
     if len(effects) != len(vectors) or not all(effect > 0 for effect in effects):
         raise InputError(

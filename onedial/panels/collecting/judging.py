@@ -55,6 +55,12 @@ def answers_to_judge(closed: pd.DataFrame, questions: Sequence[Question], n: int
     Args:
         closed: as `grade_closed_book` gives it.
         n: draw at most so many, spread evenly over models by a hash of model, question and text; None takes all.
+
+    >>> from onedial.panels import load_questions
+    >>> questions = load_questions([{"id": "q1", "question": "Who wrote Emma?", "answers": ["Jane Austen"]}])
+    >>> closed = pd.DataFrame({"question_id": ["q1"], "model": ["m"], "text": ["Austen"], "outcome": ["right"]})
+    >>> answers_to_judge(closed.assign(correct=1.0), questions).shape[0]
+    1
     """
     known = {question.id for question in questions if question.answers}
     rows = closed[closed["question_id"].isin(known) & (closed["text"].fillna("").str.strip() != "")]

@@ -40,6 +40,15 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
 
     Raises:
         InputError: nothing that can be read, an unknown format, a file that its reader refuses, or it takes too long.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> rows = pd.DataFrame({"model": ["m"], "question": ["Who wrote Emma?"], "raw_text": ["Yes"]})
+    >>> rows.to_csv(Path(folder.name) / "log.csv", index=False)
+    >>> read_logs(Path(folder.name) / "log.csv")[0].model
+    'm'
     """
     path, choices = Path(source), choices or LogChoices()
     if format is not None and format not in IMPORTERS:

@@ -63,6 +63,16 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     Raises:
         InputError: a question run has several scores that differ and none is chosen, no run has the chosen one,
             nothing can be read at all, or it takes too long.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from onedial.panels import read_logs
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> rows = pd.DataFrame({"model": ["m"], "question": ["Can you sing?"], "raw_text": ["Yes"]})
+    >>> rows.to_csv(Path(folder.name) / "log.csv", index=False)
+    >>> panel_from_logs(read_logs(Path(folder.name) / "log.csv")).panel["said_yes"].tolist()
+    [1.0]
     """
     if asked not in ASKED:
         raise InputError(f"asked={asked!r}; choose one of {', '.join(ASKED)}")

@@ -73,6 +73,13 @@ def non_answers_by_level(closed_book: pd.DataFrame, questions: Sequence[Question
 
     Args:
         closed_book: columns model, question_id, outcome. questions: as there.
+
+    >>> import numpy as np
+    >>> from onedial.panels import load_questions
+    >>> questions = load_questions([{"id": "q1", "question": "Which river flows through Vienna?", "level": 1}])
+    >>> closed = pd.DataFrame({"question_id": ["q1"], "model": ["m"], "outcome": ["no answer"], "correct": [np.nan]})
+    >>> non_answers_by_level(closed, questions)["all"].tolist()
+    [1.0]
     """
     return _by_level(closed_book, (closed_book["outcome"] == NO_ANSWER).astype(float), questions)
 

@@ -210,6 +210,11 @@ def multiverse_summary(table: pd.DataFrame) -> dict[str, Any]:
 
     Args:
         table: of `multiverse_table`.
+
+    >>> from onedial.verdict import multiverse_table, no_result, universes_of
+    >>> universes = universes_of([10, 12], ["response"], ["as run"], 0, own_layer=10)
+    >>> multiverse_summary(multiverse_table(universes, [no_result()] * 2))["sentence"][:20]
+    'none of 2 universes '
     """
     judged = table[table["judged"].astype(bool)]
     numbers = {}
