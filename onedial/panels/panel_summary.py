@@ -24,6 +24,13 @@ def summarise_panel(responses: pd.DataFrame, questions: list[Question]) -> pd.Da
         levels 1-2 against 4-5; questions without a knowable answer left out), auroc_correct (margin, questions
         that its model answered correctly against those that it answered wrong) and n_graded (how many questions that
         rests on: those to which its model gave an answer that can be graded).
+
+    >>> import pandas as pd
+    >>> from onedial.panels import load_questions
+    >>> rows = pd.DataFrame({"question_id": ["q1"], "respondent": ["a"], "said_yes": [1.0], "margin": [1.0]})
+    >>> questions = load_questions([{"id": "q1", "question": "Who wrote Emma?"}])
+    >>> summarise_panel(rows.assign(mass=0.9, answered_correctly=1.0), questions).shape[0]
+    1
     """
     levels = {question.id: question.level for question in questions if not question.unknowable}
     is_easy = {level: 1.0 for level in EASY} | {level: 0.0 for level in HARD}

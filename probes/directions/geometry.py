@@ -107,6 +107,14 @@ def cross_evaluation(fitted: CrossFitted, draws: Floats, probes: Sequence[str], 
 
     Returns:
         Columns `probe, label, auroc, low, high`; where both are the same, what the table of probes holds.
+
+    >>> from probes import TopicFolds, cross_fit, of_rows, topic_draws
+    >>> rng = np.random.default_rng(0)
+    >>> truth = (np.arange(80) % 2)[:, None] * 1.0
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> fitted = cross_fit(of_rows(rng.standard_normal((80, 8)) + truth), ["label"], truth, folds, ["lda"])["lda"]
+    >>> cross_evaluation(fitted, topic_draws(8, 9), ["label"], ["label"]).shape[0]
+    1
     """
     lines = []
     for probe in probes:

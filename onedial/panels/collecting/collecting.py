@@ -66,7 +66,14 @@ def samples_of(entry: RespondentModel, instrument: Instrument) -> range:
 
 
 def key_of(entry: RespondentModel, instrument: Instrument, question: Question, sample: int = 0) -> Key:
-    """What an answer is saved under."""
+    """What an answer is saved under.
+
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> from onedial.panels import RespondentModel, load_questions
+    >>> entry = RespondentModel("gpt-x", (CAN_YOU_ANSWER.template,))
+    >>> key_of(entry, CAN_YOU_ANSWER, load_questions(["Who wrote Emma?"])[0])[0]
+    'gpt-x: neutral'
+    """
     what = prompt_key(instrument.prompt(question.text), instrument)
     if entry.provider is None:
         whom = [entry.model, entry.revision, entry.dtype]
