@@ -12,9 +12,9 @@ import torch
 
 from onedial.asking import Instrument, Prompt, TokenReader
 from onedial.core import InputError
-from onedial.models import AnswerTokens, OpenModel, batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.models import AnswerTokens, OpenModel, batches_by_length, questions_per_batch
 from steering.interventions import Intervention, as_interventions
-from steering.sweeping import ROWS_PER_QUESTION, Grids, check_sweep
+from steering.sweeping import ROWS_PER_QUESTION, Grids, check_sweep, tables_of_batches
 from steering.vectors import SteeringVector
 
 ASKED_COLUMNS = ["question_id", "intervention_id", "magnitude", "value", "margin", "expected", "spread", "mass"]
@@ -78,7 +78,6 @@ def ask_settings(
         [index for index in batch if question_ids[index] not in done]
         for batch in batches_by_length([len(ids) for ids in sequences], size)
     ]
-    frames: list[pd.DataFrame] = []
     if not any(batches):
         return pd.DataFrame(columns=ASKED_COLUMNS)
     runners = [(at, model.runner(sequences, [min(each.layers) for each in asked if each.at == at], at)) for at in kinds]
@@ -103,14 +102,7 @@ def ask_settings(
                     parts.append(_table(names, each.intervention_id, grid, groups, mass, instrument, tokens))
         return pd.concat(parts, ignore_index=True)
 
-    for batch in filter(None, batches):
-        for frame in halving_on_out_of_memory(work, batch):
-            if sink:
-                sink(frame)
-            else:
-                frames.append(frame)
-            if progress:
-                progress(frame["question_id"].nunique())
+    frames = tables_of_batches(work, filter(None, batches), sink, progress)
     if sink:
         return pd.DataFrame(columns=ASKED_COLUMNS)
     table = pd.concat(frames, ignore_index=True)

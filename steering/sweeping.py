@@ -5,7 +5,7 @@ reuse what does not depend on them (`onedial.models.forward.runner`), so memory 
 questions nor with that of magnitudes, and each finished batch is handed on at once.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,14 +141,7 @@ def sweep(
                 ignore_index=True,
             )
 
-        for batch in own_share(todo):
-            for frame in halving_on_out_of_memory(work, batch):
-                if sink:
-                    sink(frame)
-                else:
-                    frames.append(frame)
-                if progress:
-                    progress(frame["question_id"].nunique())
+        frames = tables_of_batches(work, own_share(todo), sink, progress)
     if sink:
         return SweepResult(pd.DataFrame(columns=SWEEP_COLUMNS))
     frames = gather(frames)
@@ -157,6 +150,25 @@ def sweep(
     order = table["question_id"].map(place)
     table = table.assign(_order=order).sort_values(["intervention_id", "_order", "magnitude"], kind="stable")
     return SweepResult(table.drop(columns="_order").reset_index(drop=True))
+
+
+def tables_of_batches(
+    work: Callable[[list[int]], pd.DataFrame],
+    batches: Iterable[list[int]],
+    sink: Sink | None,
+    progress: Callable[[int], None] | None,
+) -> list[pd.DataFrame]:
+    """The table of each batch, smaller where memory ran out; with a sink they go there and none is kept."""
+    frames = []
+    for batch in batches:
+        for frame in halving_on_out_of_memory(work, batch):
+            if sink:
+                sink(frame)
+            else:
+                frames.append(frame)
+            if progress:
+                progress(frame["question_id"].nunique())
+    return frames
 
 
 def _are_pushed(given: object) -> bool:

@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from onedial.core import InputError, Manifest
 from onedial.scale import FactorModel, Simulated
-from onedial.verdict import DialPath, SweepGrid, SweepRun, sweep_grid
+from onedial.verdict import DialPath, SweepGrid, SweepRun, SweepTables, dose_response
 
 
 class Contents:
@@ -22,9 +22,14 @@ class Contents:
         captions: name -> {"title", "caption"} of each figure in the run's folder.
     """
 
-    def __init__(self, run: SweepRun, captions: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, run: SweepRun, captions: Mapping[str, Mapping[str, str]] | None = None) -> None:
         self.run = run
-        self.captions = captions
+        self.captions = {} if captions is None else captions
+
+    @cached_property
+    def tables(self) -> SweepTables:
+        """What the sweep left behind."""
+        return self.run.tables()
 
     @cached_property
     def verdict(self) -> dict[str, Any]:
@@ -84,7 +89,7 @@ class Contents:
     @cached_property
     def questions(self) -> pd.DataFrame:
         """The questions with their split."""
-        return self.run.questions()
+        return self.tables.questions
 
     @cached_property
     def factor(self) -> FactorModel | None:
@@ -99,18 +104,17 @@ class Contents:
     @cached_property
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude does to the subject; see `onedial.verdict.dose_response`."""
-        return self.run.dose_response()
+        return dose_response(self.grid)
 
     @cached_property
     def grid(self) -> SweepGrid:
         """The sweep of the intervention under test, questions x magnitudes."""
-        return sweep_grid(self.run.sweep(), self.run.splits(), self.run.under_test())
+        return self.tables.grid
 
     @cached_property
     def own(self) -> dict[str, Any]:
         """The entry of the intervention under test in interventions.json."""
-        table = self.run.interventions().set_index("intervention_id")
-        return dict(table.loc[self.run.under_test()])
+        return self.tables.entries[self.tables.own]
 
     @cached_property
     def vectors(self) -> list[dict[str, Any]]:

@@ -26,7 +26,8 @@ def write_report(run: SweepRun) -> Path:
             f"{run.path} was judged by rule {rule}, and this version writes reports of rule {RULE}; judge it again, "
             f"which needs no model: python experiments/judge_run.py {run.path}"
         )
-    contents = Contents(run, write_figures(run))
+    contents = Contents(run)
+    contents.captions = write_figures(contents)
     verdict, name = contents.verdict, run.path.resolve().name
     sections = [replace(found, name=key) for key, make in SECTIONS.items() if (found := make(contents)) is not None]
     words = headline(verdict["sentence"])

@@ -9,7 +9,6 @@ from .checks.quadratic import QuadraticFit, quadratic_fit
 from .checks.quadratic_null import quadratic_fit_test
 from .checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
 from .checks.question_invariance import QuestionInvariance, question_invariance
-from .checks.reliability import Reliability, difficulty_reliability
 from .checks.residual_correlations import ResidualCorrelations, residual_correlations
 from .checks.respondent_invariance import RespondentInvariance, respondent_invariance
 from .checks.simulation import Simulated
@@ -30,6 +29,7 @@ from .irt.graded_answers import cut_confidence
 from .irt.graded_response import GradedModel, graded_response_model
 from .irt.irt import IrtModel, two_parameter_irt
 from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
+from .irt.reliability import Reliability, difficulty_reliability
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary

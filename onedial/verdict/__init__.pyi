@@ -23,7 +23,7 @@ from .criteria.criteria_table import criteria_table
 from .criteria.status import EDGE, JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from .criteria.usable import UsableRange, usable_range
 from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
-from .judgement import Judgement, SweepTables, judge_tables
+from .judgement import Judgement, SweepTables, judge_tables, rates_along_controls
 from .match import TargetMatches, dose_response, match_targets
 from .path import DialPath, dial_path
 from .prediction.prediction import ALONE, FLOOR, OPEN_FLOOR, Prediction, predict, share_is_told
@@ -140,6 +140,7 @@ __all__ = [
     "predict",
     "profile_of",
     "prospects_of",
+    "rates_along_controls",
     "reach_at_kl",
     "readable_range",
     "replacement_table",

@@ -2,8 +2,8 @@
 here."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -15,7 +15,7 @@ from onedial.scale import FactorModel, Simulated, fit_factor_model, quadratic_fi
 from onedial.verdict.controls import ControlDial, control_rates, control_table
 from onedial.verdict.criteria.criteria_table import criteria_table
 from onedial.verdict.dial import Dial, dial_of_crossings, dial_of_grid
-from onedial.verdict.match import TargetMatches, match_targets, ordering_questions
+from onedial.verdict.match import TargetMatches, match_grid, ordering_questions
 from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
 from onedial.verdict.prediction.sources import ground_of
@@ -67,12 +67,27 @@ class SweepTables:
 
     __repr__ = one_line
 
-    @property
-    def splits(self) -> pd.Series:
-        """Question id -> split."""
-        return self.questions.set_index("id")["split"]
+    @cached_property
+    def own(self) -> str:
+        """The identifier of the intervention under test."""
+        return under_test(self.interventions)
 
-    @property
+    @cached_property
+    def entries(self) -> dict[str, dict[Any, Any]]:
+        """Identifier -> entry of every intervention."""
+        return {str(entry["intervention_id"]): entry for entry in self.interventions.to_dict("records")}
+
+    @cached_property
+    def grid(self) -> SweepGrid:
+        """The intervention under test, questions x magnitudes."""
+        return self.grid_of(self.own)
+
+    def grid_of(self, intervention_id: str) -> SweepGrid:
+        """The same of another intervention."""
+        direct = self.direct if intervention_id == self.own else None
+        return sweep_grid(self.sweep, self.questions.set_index("id")["split"], intervention_id, direct)
+
+    @cached_property
     def topics(self) -> pd.Series | None:
         """Question id -> topic, where topics are known."""
         return self.questions.set_index("id")["topic"] if "topic" in self.questions else None
@@ -121,33 +136,23 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     """
     factor = _fit_factor(panel, seed)
     thresholds = None if factor is None else factor.thresholds
-    own = under_test(tables.interventions)
-    entries = {str(entry["intervention_id"]): entry for entry in tables.interventions.to_dict("records")}
-    matches = match_targets(
-        tables.sweep,
-        panel,
-        tables.splits,
-        thresholds,
-        intervention_id=own,
-        topics=tables.topics,
-        seed=seed,
-        direct=tables.direct,
-        wordings=wordings_of(tables.questions),
-    )
-    grid = sweep_grid(tables.sweep, tables.splits, own, tables.direct)
+    own, grid = tables.own, tables.grid
+    norms_per_unit = _norms_per_unit(tables.entries[own])
+    wordings = wordings_of(tables.questions)
+    matches = match_grid(grid, panel, thresholds, topics=tables.topics, seed=seed, wordings=wordings)
     answers = panel_answers(panel, grid.questions)
     material = material_of(matches, tables.questions, answers, grid.splits, grid.unsteered_margins, tables.instructed)
     rivals = rival_table(matches, material, seed=seed)
     prediction, predictions = predict(matches, ground_of(matches, material), seed=seed)
-    dials = _controls_of(tables, grid)
+    dials = _controls_of(tables)
     controls = control_table(matches, dials) if dials else None
     verdict = judge(
         matches,
         controls=controls,
-        norms_per_unit=_norms_per_unit(entries[own]),
+        norms_per_unit=norms_per_unit,
         kl=text_cost(tables.texts, own, matches.evidence.dial.push(ordering_questions(grid, tables.topics))),
-        facts=_facts(tables, grid, own, seed),
-        bias=_bias(tables, own, _norms_per_unit(entries[own]), seed),
+        facts=_facts(tables, seed),
+        bias=_bias(tables, norms_per_unit, seed),
         ceiling=lambda signal: ceiling(rivals, signal),
         seed=seed,
         asked_otherwise=tables.asked_otherwise,
@@ -168,31 +173,25 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
     """intervention_id -> the magnitudes at which its cost on neutral text is to be measured: the ends of its push."""
-    own = under_test(tables.interventions)
-    grid = sweep_grid(tables.sweep, tables.splits, own)
-    dials = {own: dial_of_grid(grid)} | {
-        str(entry["intervention_id"]): _dial_of(tables, grid, str(entry["intervention_id"]), entry)
-        for entry in controls_of(tables.interventions).reset_index().to_dict("records")
-    }
-    return push_settings(dials, ordering_questions(grid, tables.topics))
+    controls = controls_of(tables.interventions).index.astype(str)
+    dials = {tables.own: dial_of_grid(tables.grid)} | {name: _dial_of(tables, name) for name in controls}
+    return push_settings(dials, ordering_questions(tables.grid, tables.topics))
 
 
 def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
     """The yes rate of the test questions along every control, in the unit of the intervention under test; see
     `controls.control_rates`."""
-    own = under_test(tables.interventions)
-    grid = sweep_grid(tables.sweep, tables.splits, own)
-    entries = {str(entry["intervention_id"]): entry for entry in tables.interventions.to_dict("records")}
-    return control_rates(_controls_of(tables, grid), grid.rows(TEST), _norms_per_unit(entries[own]))
+    units = _norms_per_unit(tables.entries[tables.own])
+    return control_rates(_controls_of(tables), tables.grid.rows(TEST), units)
 
 
-def _controls_of(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]:
+def _controls_of(tables: SweepTables) -> dict[str, ControlDial]:
     """Every control that was swept, by its identifier."""
     dials = {}
-    rows = ordering_questions(grid, tables.topics)
+    rows = ordering_questions(tables.grid, tables.topics)
     for entry in controls_of(tables.interventions).reset_index().to_dict("records"):
         name = str(entry["intervention_id"])
-        dial = _dial_of(tables, grid, name, entry)
+        dial = _dial_of(tables, name)
         dials[name] = ControlDial(
             role=str(entry["role"]),
             drawn=entry["role"] in DRAWN_ROLES,
@@ -204,31 +203,31 @@ def _controls_of(tables: SweepTables, grid: SweepGrid) -> dict[str, ControlDial]
     return dials
 
 
-def _dial_of(tables: SweepTables, grid: SweepGrid, name: str, entry: Mapping[Any, Any]) -> Dial:
+def _dial_of(tables: SweepTables, name: str) -> Dial:
     if tables.crossings is not None and (own := tables.crossings["intervention_id"] == name).any():
-        magnitudes = entry["magnitudes"]
-        return dial_of_crossings(tables.crossings[own], grid.questions, float(magnitudes[0]), float(magnitudes[-1]))
-    return dial_of_grid(sweep_grid(tables.sweep, tables.splits, name))
+        low, *_, high = (float(magnitude) for magnitude in tables.entries[name]["magnitudes"])
+        return dial_of_crossings(tables.crossings[own], tables.grid.questions, low, high)
+    return dial_of_grid(tables.grid_of(name))
 
 
-def _norms_per_unit(entry: Mapping[Any, Any]) -> float:
+def _norms_per_unit(entry: dict[Any, Any]) -> float:
     value = entry.get("norms_per_unit", 1.0)
     return 1.0 if value is None or value != value else float(value)
 
 
-def _facts(tables: SweepTables, grid: SweepGrid, own: str, seed: int) -> FactsResult | None:
+def _facts(tables: SweepTables, seed: int) -> FactsResult | None:
     if tables.facts is None or tables.facts.empty:
         return None
-    facts = tables.facts[tables.facts["intervention_id"] == own]
+    facts = tables.facts[tables.facts["intervention_id"] == tables.own]
     truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
-    return facts_result(grid, facts, truth, seed=seed)
+    return facts_result(tables.grid, facts, truth, seed=seed)
 
 
-def _bias(tables: SweepTables, own: str, norms_per_unit: float, seed: int) -> YesBias | None:
+def _bias(tables: SweepTables, norms_per_unit: float, seed: int) -> YesBias | None:
     if tables.reversed_wordings is None or tables.reversed_wordings.empty:
         return None
-    facts = None if tables.facts is None else tables.facts[tables.facts["intervention_id"] == own]
-    return yes_bias(tables.reversed_wordings, own, norms_per_unit, facts, seed=seed)
+    facts = None if tables.facts is None else tables.facts[tables.facts["intervention_id"] == tables.own]
+    return yes_bias(tables.reversed_wordings, tables.own, norms_per_unit, facts, seed=seed)
 
 
 def _fit_factor(panel: ResponseMatrix, seed: int) -> FactorModel | None:

@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 from reporting_run import make_run
 
+from onedial.report.contents import Contents
 from onedial.report.figures import figures
 from onedial.report.figures.rival_figures import controls_figure, prediction_figure, rivals_figure
 from onedial.report.figures.run_figures import write_figures
@@ -39,7 +40,7 @@ def drawn(drawing):
 
 
 def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
-    captions = write_figures(run)
+    captions = write_figures(Contents(run))
     assert list(captions) == NAMES
     for name, words in captions.items():
         with Image.open(run.path / "figures" / f"{name}.png") as picture:
@@ -52,14 +53,14 @@ def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
 def test_without_a_layer_scan_there_is_no_map_of_layers(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "layer_scan.csv").unlink()
-    assert list(write_figures(run)) == [name for name in NAMES if name != "layer_map"]
+    assert list(write_figures(Contents(run))) == [name for name in NAMES if name != "layer_map"]
 
 
 def test_old_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     for file in ("rivals.csv", "prediction.csv", "path.csv", "path_targets.csv", "path.json"):
         (run.path / file).unlink()
-    assert list(write_figures(run)) == [name for name in NAMES if name not in BESIDE]
+    assert list(write_figures(Contents(run))) == [name for name in NAMES if name not in BESIDE]
 
 
 def test_rivals_stand_in_the_order_of_their_signal_with_steering_among_them(run):

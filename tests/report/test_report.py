@@ -418,7 +418,7 @@ def test_different_outcomes_never_share_a_sentence():
 
 @pytest.mark.parametrize("reproduced", ANSWERS)
 def test_every_answer_opens_the_report_with_the_same_weight(reproduced, run, tmp_path, monkeypatch):
-    monkeypatch.setattr("onedial.report.report.write_figures", lambda run: {})
+    monkeypatch.setattr("onedial.report.report.write_figures", lambda contents: {})
     shutil.copytree(run.path, tmp_path / "run")
     other = SweepRun.open(tmp_path / "run")
     sentence = sentence_of(reproduced, "the dial does not reach", OPEN, UNTESTED, list(FLAGS))

@@ -8,6 +8,7 @@ from verdict_tables import simulated
 
 from onedial.core import InputError
 from onedial.report import write_report
+from onedial.report.contents import Contents
 from onedial.report.figures.criteria_figure import criteria_figure
 from onedial.report.figures.run_figures import write_figures
 from onedial.verdict import CRITERIA, criteria_table, match_targets
@@ -93,4 +94,4 @@ def test_table_figure_and_section_of_a_run_follow_the_dictionary(undrawn, added,
 def test_a_run_that_has_no_other_criterion_says_nothing_of_them(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     assert list(run.criteria().index) == ["agreement", "rate"]
-    assert "criteria" not in write_figures(run)
+    assert "criteria" not in write_figures(Contents(run))

@@ -18,12 +18,12 @@ from onedial.core import InputError
 from onedial.panels.formats.records import (
     APPLICATION,
     EVALUATION,
-    FIRST_LINE,
     NAN,
     UNREAD,
     LogChoices,
     LogRecord,
     LogRun,
+    begins_with_keys,
     dig,
     is_right,
     read_json_lines,
@@ -36,11 +36,7 @@ _REQUIRED = ("schema_version", "evaluation_id", "model_id", "evaluation_name", "
 
 def is_mine(path: Path) -> bool:
     """Whether a file looks like Every Eval Ever's samples."""
-    if path.suffix != ".jsonl" or not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as file:
-        start = file.readline(FIRST_LINE)
-    return all(f'"{key}"' in start for key in ("schema_version", "evaluation_id", "sample_id"))
+    return begins_with_keys(path, "schema_version", "evaluation_id", "sample_id")
 
 
 def read(path: Path, choices: LogChoices) -> list[LogRun]:

@@ -17,10 +17,10 @@ from typing import Any
 from onedial.asking import NO_VARIANTS, YES_VARIANTS
 from onedial.core import InputError
 from onedial.panels.formats.records import (
-    FIRST_LINE,
     LogChoices,
     LogRecord,
     LogRun,
+    begins_with_keys,
     dig,
     is_right,
     read_json,
@@ -37,11 +37,7 @@ _YES, _NO = ({word.strip() for word in variants} for variants in (YES_VARIANTS, 
 
 def is_mine(path: Path) -> bool:
     """Whether a file looks like a sample file."""
-    if path.suffix != ".jsonl" or not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as file:
-        start = file.readline(FIRST_LINE)
-    return all(f'"{key}"' in start for key in ("doc_id", "resps", "arguments"))
+    return begins_with_keys(path, "doc_id", "resps", "arguments")
 
 
 def read(path: Path, choices: LogChoices) -> list[LogRun]:

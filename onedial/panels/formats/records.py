@@ -18,7 +18,7 @@ APPLICATION = "onedial"
 """How an export of ours names itself."""
 EVALUATION = "says it can answer"
 """How it names what was asked."""
-FIRST_LINE = 1 << 24
+_FIRST_LINE = 1 << 24
 """Characters of a file's first line that are looked at to tell its format."""
 UNREAD = "unread"
 """Why an answer is blank that came back, but is neither yes nor no."""
@@ -204,6 +204,15 @@ def read_json(path: Path) -> Any:
         raise InputError(
             f"{path} is no whole JSON file ({str(error)[:80]}); check that it was written to its end"
         ) from error
+
+
+def begins_with_keys(path: Path, *keys: str) -> bool:
+    """Whether a file is JSONL and its first line holds all of these keys."""
+    if path.suffix != ".jsonl" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        start = file.readline(_FIRST_LINE)
+    return all(f'"{key}"' in start for key in keys)
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:

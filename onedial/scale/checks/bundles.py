@@ -20,12 +20,12 @@ import pandas as pd
 from scipy.special import ndtr
 
 from onedial.core import InputError, one_line
-from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.factor.usable import linked_answers
 from onedial.scale.irt.category_curves import log_categories
 from onedial.scale.irt.expectation import codes_of, indicators
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Booleans, Floats, adjusted, as_answers, labels_of, least_z, names, warn
+from onedial.stats import LEVEL, Booleans, Floats, adjusted, labels_of, least_z
 
 FLOOR = 0.1
 """Spreads of the scale by which a bundle must lie elsewhere to be called so, however certain it is."""
@@ -110,11 +110,7 @@ def bundle_invariance(
     >>> found.violations().index.tolist()[0], bool(found.violations()["shift"].iloc[0] > 0)
     ((2, 0), True)
     """
-    answers = usable_answers(as_answers(matrix))
-    linked = linked_respondents(answers)
-    if not linked.all():
-        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
-        answers = answers.select(linked)
+    answers = linked_answers(matrix)
     of_questions = labels_of(bundles, matrix, answers.questions, "bundles", "questions")
     own = pd.Series(answers.respondents, answers.respondents)
     of_respondents = labels_of(own if groups is None else groups, matrix, answers.respondents, "groups")

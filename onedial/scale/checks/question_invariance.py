@@ -18,13 +18,13 @@ import pandas as pd
 from scipy.special import chdtrc
 
 from onedial.core import InputError, one_line
-from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.factor.usable import linked_answers
 from onedial.scale.irt.category_curves import log_categories
 from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.nodes import quadrature
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Answers, Floats, adjusted, as_answers, labels_of, least_z, names, warn
+from onedial.stats import LEVEL, Answers, Floats, adjusted, labels_of, least_z
 
 SHIFT_OF_INTEREST = 1.0  # spreads of the scale, of a single question
 HIGH_AGREEMENT = 0.9  # above which an order of one's own is hardly another order
@@ -112,11 +112,7 @@ def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram"
     >>> question_invariance(answers, list("aaabbb")).groups.shape[0]
     2
     """
-    answers = usable_answers(as_answers(matrix))
-    linked = linked_respondents(answers)
-    if not linked.all():
-        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
-        answers = answers.select(linked)
+    answers = linked_answers(matrix)
     code, labels = pd.factorize(labels_of(groups, matrix, answers.respondents, "groups"), sort=True)
     if len(labels) < 2:
         raise InputError(f"{len(labels)} group of respondents; comparing groups needs at least two")

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from onedial.core import InputError, one_line
-from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.factor.usable import linked_answers
 from onedial.scale.irt.category_curves import Curves, log_categories
 from onedial.scale.irt.expectation import MISSING, Codes, codes_of
 from onedial.scale.irt.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal
@@ -28,13 +28,11 @@ from onedial.stats import (
     Floats,
     Integers,
     adjusted,
-    as_answers,
     chi_squared_tail,
     labels_of,
     least_noncentrality,
     names,
     p_text,
-    warn,
 )
 
 _LEAST_KINDS = 8  # answers of either kind in a group, for a curve of its own
@@ -201,11 +199,7 @@ def _p_values(tests: dict[int, _Test]) -> Floats:
 
 
 def _in_groups(matrix: Any, groups: Any) -> tuple[Answers, list[Codes], pd.Index]:
-    answers = usable_answers(as_answers(matrix))
-    linked = linked_respondents(answers)
-    if not linked.all():
-        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
-        answers = answers.select(linked)
+    answers = linked_answers(matrix)
     code, labels = pd.factorize(labels_of(groups, matrix, answers.questions, "groups", "questions"), sort=True)
     seen = answers.answered.any(axis=1)
     used = [number for number in range(len(labels)) if (seen & (code == number)).any()]

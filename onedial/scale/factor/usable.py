@@ -1,5 +1,7 @@
 """Which respondents a factor analysis can use, and their eigenvalues."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
@@ -8,7 +10,7 @@ from onedial.scale.checks.replicates import eigenvalues, fill_gaps
 from onedial.scale.correlations.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, correlations
 from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of
-from onedial.stats import Answers, Booleans, Floats, names, one_kind_of_answer, warn
+from onedial.stats import Answers, Booleans, Floats, as_answers, names, one_kind_of_answer, warn
 
 MIN_RESPONDENTS = 3
 
@@ -61,6 +63,20 @@ def linked_respondents(answers: Answers) -> Booleans:
             "that nothing shared can be estimated; give respondents that answered the same questions"
         )
     return linked
+
+
+def linked_answers(matrix: Any) -> Answers:
+    """The usable answers of the respondents that hang together; a warning names those left out.
+
+    Raises:
+        InputError: as `usable_answers` and `linked_respondents`.
+    """
+    answers = usable_answers(as_answers(matrix))
+    linked = linked_respondents(answers)
+    if not linked.all():
+        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
+        answers = answers.select(linked)
+    return answers
 
 
 def require_one_part(answers: Answers) -> None:

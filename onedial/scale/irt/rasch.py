@@ -17,11 +17,11 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from onedial.core import InputError, one_line
-from onedial.scale.factor.usable import linked_respondents, usable_answers
+from onedial.scale.factor.usable import linked_answers
 from onedial.scale.irt.expectation import codes_of
 from onedial.scale.irt.marginal_fit import fit_marginal
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import Floats, as_answers, chi_squared_tail, frame_of, names, numbers_or_nan, p_text, warn
+from onedial.stats import Floats, chi_squared_tail, frame_of, names, numbers_or_nan, p_text, warn
 
 
 @dataclass(frozen=True)
@@ -180,11 +180,7 @@ def rasch_test(matrix: Any, scale: ScaleKind = "normal") -> RaschTest:
     >>> rasch_test(answers).p > 0.05
     True
     """
-    answers = usable_answers(as_answers(matrix))
-    linked = linked_respondents(answers)
-    if not linked.all():
-        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
-        answers = answers.select(linked)
+    answers = linked_answers(matrix)
     codes = codes_of(answers)
     equal = fit_marginal(codes, scale, equal_slopes=True)
     free = fit_marginal(codes, scale, start=equal.curves)  # begins where the equal one ends, and so is never below it

@@ -24,7 +24,6 @@ from onedial.scale.checks.permutation import permutation_null
 from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
 from onedial.scale.checks.question_invariance import QuestionInvariance, question_invariance
-from onedial.scale.checks.reliability import Reliability, difficulty_reliability
 from onedial.scale.checks.residual_correlations import ResidualCorrelations, residual_correlations
 from onedial.scale.checks.respondent_invariance import RespondentInvariance, respondent_invariance
 from onedial.scale.checks.simulation import Simulated
@@ -39,6 +38,7 @@ from onedial.scale.factor.rotation import RotatedLoadings, rotate
 from onedial.scale.factor.usable import require_one_part
 from onedial.scale.irt.irt import IrtModel, two_parameter_irt
 from onedial.scale.irt.rasch import RaschTest, rasch_test
+from onedial.scale.irt.reliability import Reliability, difficulty_reliability
 from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
 from onedial.scale.misfit.answer_fit import AnswerFit, answer_fit
 from onedial.scale.specific.bifactor import SpecificFactors, specific_factors

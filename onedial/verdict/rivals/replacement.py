@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from onedial.asking import under_test
 from onedial.core import InputError, noticed
 from onedial.panels import EXTRACTION
 from onedial.scale import fit_factor_model
@@ -31,7 +30,6 @@ from onedial.stats import ALPHAS, average_within_models, count, count_resampled,
 from onedial.verdict.dial import dial_of_grid
 from onedial.verdict.rivals.rivals import cut_at_rate
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.tables import sweep_grid
 
 TEXT, DIFFICULTY, MAJORITY = "text", "shared difficulty", "majority"
 REPLACEMENT_COLUMNS = (
@@ -133,7 +131,7 @@ def dial_order(run: SweepRun) -> pd.Series:
     tables = run.tables()
     if tables.sweep.empty:
         raise InputError(f"{run.path} holds no sweep; finish the run with --resume, or give another one as the dial")
-    grid = sweep_grid(tables.sweep, tables.splits, under_test(tables.interventions))
+    grid = tables.grid
     return pd.Series(np.where(grid.rows(EXTRACTION), np.nan, dial_of_grid(grid).ease), index=grid.questions)
 
 
