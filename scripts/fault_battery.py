@@ -38,7 +38,7 @@ NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "sha256.txt", "report
 MESSAGES = {
     "kill": "",
     "terminate": "terminated; what was finished is saved in",
-    "full_disk": "No space left on device",
+    "full_disk": "choose another folder with --out",
     "read_only": "Read-only file system",
     "two_writers": "another process is writing",
     "truncated_part": "delete it and pass --resume",
@@ -473,7 +473,7 @@ def row_of(battery: Battery, fault: str) -> Row:
 def line_of(row: Row) -> str:
     """The row as text."""
     yes = {None: "-", True: "yes", False: "NO"}
-    return f"{row.program:14}{row.fault:18}survived {yes[row.survived]:4}equal {yes[row.equal]:4}{row.told}"
+    return f"{row.program:22}{row.fault:18}survived {yes[row.survived]:4}equal {yes[row.equal]:4}{row.told}"
 
 
 if __name__ == "__main__":
