@@ -35,6 +35,8 @@ from onedial.core import InputError, natural, positive, program_parser, run_comm
 
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "sha256.txt", "report.html", "figures", ".lock*")
 """Where and when a run was made, and what is drawn from the tables."""
+MEASURED = "seconds_per_answer"
+"""A column that is another each time: how long the machine took."""
 MESSAGES = {
     "kill": "",
     "terminate": "terminated; what was finished is saved in",
@@ -86,12 +88,20 @@ def tables_of(folder: Path) -> dict[str, object]:
         if file.match("part-*.parquet"):
             found.setdefault(str(name.parent), []).append(pd.read_parquet(file))
         else:
-            found[str(name)] = _vector(file) if file.suffix == ".safetensors" else file.read_bytes()
+            found[str(name)] = _vector(file) if file.suffix == ".safetensors" else _untimed(file)
     for name, content in found.items():
         if isinstance(content, list):
             whole = pd.concat(content, ignore_index=True)
             found[name] = whole.sort_values(list(whole.columns[:3]), kind="stable", ignore_index=True)
     return found
+
+
+def _untimed(file: Path) -> object:
+    """Its bytes; of a table with times, the other columns."""
+    content = file.read_bytes()
+    if file.suffix == ".csv" and MEASURED.encode() in content.partition(b"\n")[0].strip().split(b","):
+        return pd.read_csv(file).drop(columns=MEASURED)
+    return content
 
 
 def _vector(file: Path) -> object:
