@@ -15,13 +15,14 @@ sweep: $(VENV)/installed
 	$(BIN)/python experiments/steer_sweep.py $(ARGS)
 
 # One thread per worker: two workers with two threads each would wait for each other. Compiled tests are kept, whatever
-# the shell says: without them every worker spends ten seconds on compiling. A worker that has nothing to do takes tests
-# of one that has.
+# the shell says: without them every worker spends ten seconds on compiling. A file stays with one worker, which makes
+# what its tests share once; those that hold slow tests are begun first.
 test launched check: export OMP_NUM_THREADS ?= 1
 test launched check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not launched" $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
+		-m "not launched" $(ARGS)
 
 launched: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m launched $(ARGS)

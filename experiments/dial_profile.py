@@ -61,12 +61,14 @@ def dial_profile(options: argparse.Namespace, notes: Notes) -> None:
 
 
 def chosen_instruments(names: str | None) -> list[str]:
-    """The self-reports of these names and what is read off written answers, or all of them."""
-    from onedial.selfreport import SELF_REPORTS
+    """The self-reports of these names and what is read off written answers; without names those about the subject."""
+    from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
     from onedial.verdict import WRITING
 
-    known = [*SELF_REPORTS, WRITING]
-    return listed("--instruments", names, known) if names else known
+    known = [*SELF_REPORTS, *BATTERY_REPORTS, WRITING]
+    if names == "all":
+        return known
+    return listed("--instruments", names, known) if names else [*SELF_REPORTS, WRITING]
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -92,7 +94,9 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         help="settings, by the yes rate of the sweep's fitting questions (%(default)s)",
     )
     parser.add_argument("--magnitudes", help="settings by magnitude instead, such as -0.2,0.2")
-    parser.add_argument("--instruments", help="only these, separated by commas (docs/instruments.md)")
+    parser.add_argument(
+        "--instruments", help="these, separated by commas, or all: the battery's too (docs/instruments.md)"
+    )
     parser.add_argument(
         "--n-questions", type=positive, default=40, help="questions, facts, requests asked (%(default)s)"
     )

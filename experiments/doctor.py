@@ -125,7 +125,7 @@ def models() -> Iterator[Finding]:
     if EMBEDDED in here:
         yield Finding("models", "ok", shown)
     else:
-        remedy = f"{EMBEDDED} is fetched by the first run (98 MB), or now by python scripts/fetch_offline_models.py"
+        remedy = f"{EMBEDDED} is fetched by the first run (98 MB), or now by python -m onedial.models.checkpoints.fetch"
         yield Finding("models", "note", shown, remedy)
     if os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "TRUE", "YES", "ON"):
         yield Finding("model hub", "note", "HF_HUB_OFFLINE is set: only what is on this machine is found", "unset it")

@@ -124,6 +124,13 @@ def beyond_known(
 
     Args:
         known: (question, number). Others, and errors, as there.
+
+    >>> rng = np.random.default_rng(0)
+    >>> stream = rng.standard_normal((80, 8))
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> found = beyond_known(stream, (stream[:, 0] > 0) * 1.0, rng.standard_normal((80, 1)), folds, n_shuffles=19)
+    >>> found.p
+    0.05
     """
     return beyond_shared(rows, truth, np.empty((len(truth), 0)), folds, known, n_shuffles, seed)
 

@@ -22,6 +22,9 @@ def words_of(texts: Sequence[str], embedding: Floats | None = None) -> Features:
 
     Args:
         texts: of the questions. embedding: (question, dimension) of each text, beside the words.
+
+    >>> words_of(["Who wrote Emma?", "Who wrote Dune?"])(np.array([True, True]))[0].shape
+    (2, 5)
     """
     lengths = np.log1p([[len(text), len(text.split())] for text in texts])
     extra = lengths if embedding is None else np.hstack([lengths, embedding])

@@ -1,8 +1,8 @@
 """Count how often the statistics of the probes err, and how often they find what is there.
 
-    python scripts/calibrate_probes.py                          # the figures of docs/probes.md; on one core
-    python scripts/calibrate_probes.py --n 100                  # rougher
-    python scripts/calibrate_probes.py --only statements,words  # some of the cases
+    python scripts/calibrate_probes.py                          # the figures of docs/probes_evidence.md; on one core
+    python scripts/calibrate_probes.py --sets 100               # rougher
+    python scripts/calibrate_probes.py statements words         # some of the cases
     python scripts/calibrate_probes.py --table errors.csv       # kept as it grows, and gone on with
 
 Size: the share of p <= .05, or of 95% intervals that leave out the value of nothing, where nothing was planted. Power:
@@ -10,19 +10,17 @@ the same where something was. Coverage: how often the 95% interval of an AUROC h
 What is planted, and how, stands in scripts/probe_cases.py.
 """
 
-import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import probe_cases as planted
-from growing_table import GrowingTable
 from probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
+from simulating import Cell, Rows, simulate
 
-from onedial.core import InputError, positive, program_parser, run_command
+from onedial.core import run_command
 from probes import (
     Concordance,
     ProbeTask,
@@ -122,13 +120,15 @@ _TRUE: dict[tuple[str, float], float] = {}
 # ---- what is counted -----------------------------------------------------------------------------------------------
 
 
-def cases() -> "dict[str, Iterator[tuple[str, Draw]]]":
+def cases() -> dict[str, list[tuple[str, Draw]]]:
     """Group -> what is planted, and how a sample is drawn."""
     cosines, truths = (0.0, 0.3, 0.6), ((0.0, True), (0.5, True), (0.5, False), (1.0, True))
 
-    def of(draw: Callable[..., dict[str, float]], *settings: dict[str, float]) -> Iterator[tuple[str, Draw]]:
-        for given in settings:
-            yield ", ".join(f"{name} {value}" for name, value in given.items()), partial(draw, **given)
+    def of(draw: Callable[..., dict[str, float]], *settings: dict[str, float]) -> list[tuple[str, Draw]]:
+        return [
+            (", ".join(f"{name} {value}" for name, value in given.items()), partial(draw, **given))
+            for given in settings
+        ]
 
     return {
         "coverage": of(coverage, *({"effect": effect} for effect in TOPIC_EFFECTS)),
@@ -182,17 +182,17 @@ def cases() -> "dict[str, Iterator[tuple[str, Draw]]]":
     }
 
 
-SLOW = dict.fromkeys(
-    ("directions", "transfer", "one label", "best layer", "another label", "subspaces", "statements", "words",
-     "own ability"), 2,
+SAMPLES = 500
+SLOW = (
+    "directions", "transfer", "one label", "best layer", "another label", "subspaces", "statements", "words",
+    "own ability",
 )  # fmt: skip
-"""Groups of which a sample takes longer than a tenth of a second: so many times fewer are drawn."""
+"""Groups of which a sample takes longer than a tenth of a second: half as many are drawn."""
 
 
-def count(draw: Draw, n: int) -> list[dict[str, str | float]]:
+def count(samples: pd.DataFrame) -> Rows:
     """A row for each statistic: the share of samples in which it was found, or its mean, with the standard error."""
-    samples = pd.DataFrame([draw(np.random.default_rng(seed)) for seed in range(n)])
-    rows: list[dict[str, str | float]] = []
+    rows = []
     for column in samples:
         own = samples[column].dropna()
         values = own if str(column).startswith(("mean", "coverage")) else (own <= 0.05).astype(float)
@@ -201,34 +201,14 @@ def count(draw: Draw, n: int) -> list[dict[str, str | float]]:
 
 
 def main() -> None:
-    """Everything, one line at a time."""
-    options = parse_options()
-    known = cases()
-    wanted = [name.strip() for name in options.only.split(",")] if options.only else list(known)
-    if unknown := [name for name in wanted if name not in known]:
-        raise InputError(f"--only {unknown[0]!r} is none of {', '.join(known)}")
-    table = GrowingTable(options.table, ("group", "planted", "samples"))
-    for group in wanted:
-        for said, draw in known[group]:
-            samples = max(options.n // SLOW.get(group, 1), 2)
-            if (group, said, samples) in table:
-                continue
-            rows = count(draw, samples)
-            table.add({"group": group, "planted": said, "samples": samples, **row} for row in rows)
-            for row in rows:
-                print(
-                    f"{group:14} {row['statistic']:38} {said:34} {row['found']:.3f} +- {row['se']:.3f}  "
-                    f"(n = {row['n']})",
-                    flush=True,
-                )
+    def seeded(draw: Draw) -> Callable[[int], dict[str, float]]:
+        return lambda seed: draw(np.random.default_rng(seed))
 
-
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--n", type=positive, default=500, help="samples; half of the slow ones (%(default)s)")
-    parser.add_argument("--only", help=f"some of: {', '.join(cases())}")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not drawn anew")
-    return parser.parse_args()
+    studies = {
+        group: [Cell(said, SAMPLES // (1 + (group in SLOW)), seeded(draw)) for said, draw in own]
+        for group, own in cases().items()
+    }
+    simulate(__doc__, studies, ("group", "planted", "samples"), count)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from growing_table import GrowingTable
+from simulating import GrowingTable, by_seed
 
 from onedial.core import natural, positive, program_parser, run_command
 
@@ -81,12 +81,11 @@ def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
     settings["n_permutations"] = options.n_permutations
     missing = {"signal_p_over_all": float("nan"), "push": None, "push_p": float("nan"), "push_p_alike": float("nan")}
     table = GrowingTable(options.table, ("scenario", "seed"), settings)
-    for seed in range(options.seeds):
-        for name in SCENARIOS:
-            if (name, seed) not in table:
-                table.add([{"scenario": name, "seed": seed, **missing, **one_row(name, seed, options)}])
-        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
-    return table.frame[table.frame["seed"] < options.seeds]
+
+    def rows_of(name: str, seed: int) -> list[dict[str, Any]]:
+        return [{"scenario": name, "seed": seed, **missing, **one_row(name, seed, options)}]
+
+    return by_seed(table, options.seeds, ((name,) for name in SCENARIOS), rows_of)
 
 
 def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:

@@ -3,21 +3,24 @@
     python scripts/mutants.py onedial/core/run --n 20       # = make mutants ROOM=onedial/core/run
     python scripts/mutants.py steering --n 40 --seed 3
     python scripts/mutants.py onedial/stats --list          # what would be turned
+    python scripts/mutants.py onedial probes steering --n 6 --quick      # the gate of .ci/run
 
 Each mutant is one changed decision of one file in a copy of the project, met by the tests that answer for that file
 (`scripts/tests_for.py`), those that import it first. What no test notices is a survivor. Survivors that were looked at
 stand in tests/survivors.yaml with the reason why they may live; any other one, and a listed one that is noticed by now,
-makes the program end with 1, so that the list only shrinks.
+makes the program end with 1, so that the list only shrinks. A draw holds the same mutants until the code of one of them
+changes. The gate meets each with the quick tests alone, and passes over those on the list.
 """
 
 import ast
+import hashlib
 import os
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,11 +60,14 @@ class Mutant:
     end: int
     before: str
     after: str
+    nth: int = 1
+    """Among equal changes within one function."""
 
     @property
     def key(self) -> str:
         """That stays the same when lines above it change."""
-        return f"{self.file}::{self.where}: {self.before} -> {self.after}"
+        again = f" ({self.nth})" if self.nth > 1 else ""
+        return f"{self.file}::{self.where}: {self.before} -> {self.after}{again}"
 
 
 def mutants_of(file: str, source: str) -> list[Mutant]:
@@ -75,10 +81,22 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
         return offsets[node.lineno - 1] + node.col_offset, offsets[node.end_lineno - 1] + node.end_col_offset
 
     found: list[Mutant] = []
+    seen: Counter[tuple[str, str, str]] = Counter()
     for where, node in _within_functions(ast.parse(source)):
         for start, end, after in _turned(node, place, text):
-            found.append(Mutant(file, where, start, end, text[start:end].decode(), after))
+            before = text[start:end].decode()
+            seen[where, before, after] += 1
+            found.append(Mutant(file, where, start, end, before, after, seen[where, before, after]))
     return found
+
+
+def drawn_of(every: Sequence[Mutant], n: int, seed: int) -> list[Mutant]:
+    """n of them at random, each by its own lot: what changes elsewhere leaves the others in the draw."""
+
+    def lot(mutant: Mutant) -> bytes:
+        return hashlib.sha256(f"{seed} {mutant.key}".encode()).digest()
+
+    return sorted(every, key=lot)[:n]
 
 
 def _within_functions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
@@ -149,15 +167,19 @@ def copy_project(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def is_noticed(mutant: Mutant, folder: Path, tests: Sequence[str], seconds: float = TIME_PER_MUTANT) -> bool:
-    """Whether a test of a copied project fails on this mutant, or does not end; the file is as before afterwards."""
+def is_noticed(mutant: Mutant, folder: Path, tests: Sequence[str], *options: str) -> bool:
+    """Whether a test of a copied project fails on this mutant, or does not end; the file is as before afterwards.
+
+    Args:
+        options: more for pytest.
+    """
     file = folder / mutant.file
     before = file.read_bytes()
     paths = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *tests]
     try:
         file.write_bytes(before[: mutant.start] + mutant.after.encode() + before[mutant.end :])
-        done = subprocess.run(command, cwd=folder, env=os.environ | paths, capture_output=True, timeout=seconds)
+        done = subprocess.run(command, cwd=folder, env=os.environ | paths, capture_output=True, timeout=TIME_PER_MUTANT)
     except subprocess.TimeoutExpired:
         return True
     finally:
@@ -178,29 +200,35 @@ def tests_of(file: str) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = program_parser(__doc__)
-    parser.add_argument("room", help="folder or file whose decisions are turned")
+    parser.add_argument("rooms", nargs="+", help="folders or files whose decisions are turned")
     parser.add_argument("--n", type=int, default=20, help="mutants, drawn at random (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default %(default)s)")
     parser.add_argument("--list", action="store_true", help="print the draw and test nothing")
+    parser.add_argument("--quick", action="store_true", help="without slow tests, and without those on the list")
     options = parser.parse_args(arguments)
-    room = ROOT / options.room
-    files = [room] if room.is_file() else sorted(room.rglob("*.py"))
-    if not files:
-        raise InputError(f"{options.room} holds no Python file; give a folder or file of this project")
+    files = []
+    for room in options.rooms:
+        found = [ROOT / room] if (ROOT / room).is_file() else sorted((ROOT / room).rglob("*.py"))
+        if not found:
+            raise InputError(f"{room} holds no Python file; give a folder or file of this project")
+        files += found
+    reasons = yaml.safe_load((ROOT / LISTED).read_text(encoding="utf-8")) or {}
     every = [
         each for file in files for each in mutants_of(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"))
     ]
-    drawn = random.Random(options.seed).sample(every, min(options.n, len(every)))
+    if options.quick:
+        every = [each for each in every if each.key not in reasons]
+    drawn = drawn_of(every, options.n, options.seed)
     if options.list:
         print("\n".join(each.key for each in drawn))
         return 0
-    reasons = yaml.safe_load((ROOT / LISTED).read_text(encoding="utf-8")) or {}
     survivors, stale = [], []
+    quick = ["-m", "not slow and not launched"] if options.quick else ["-m", "not launched"]
     with tempfile.TemporaryDirectory() as folder:
         copy_project(Path(folder))
         for at, mutant in enumerate(drawn, 1):
             began, tests = time.monotonic(), tests_of(mutant.file)
-            noticed = bool(tests) and is_noticed(mutant, Path(folder), tests)
+            noticed = bool(tests) and is_noticed(mutant, Path(folder), tests, *quick)
             said = f"{'noticed ' if noticed else 'SURVIVED'} {time.monotonic() - began:4.0f} s"
             print(f"{at}/{len(drawn)} {said}  {mutant.key}", flush=True)
             if noticed and mutant.key in reasons:

@@ -27,6 +27,24 @@ the procedure, and says nothing about any model.
     coarse               r = .6, five magnitudes
     20 framings          r = .6, one base model under 20 framings, and a table of respondents says so
     20 framings, untold  the same without a table
+    fine-tunes .95       four of six base models are fine-tunes of one that follows the dial by r = .9, and correlate by
+                         .95; the two others share a scale of their own. Likewise .82 and .7
+    fine-tunes, apart    .95, and the two others share nothing with anybody
+    four related         four base models, each with noise of its own, on a scale that follows the dial by r = .9
+    one close scale      r = .6, and all respondents correlate by .9 (a reliability of .9)
+    topics misnamed      topics untold, and exams untold, but every question has one of eight topics by chance
+    honest, misnamed     honest, untold, with such topics; likewise exams honest, misnamed
+    copied on half       one base model follows the dial by r = .9, and on half of the questions all others copy it
+    steered copies       r = 0, but three of six base models are the subject at other settings, 5% of answers changed
+    3 of 12 tuned        r = 0, one framing each; three of twelve are the subject at other settings, 5% changed
+    drift                r = 0; half of dial and D drifts along the file (autocorrelation .98), each in its own way
+    drift, honest        the same with r = .6 beside the drift
+    opposite topics      r = .9 in half of the topics, -.3 in the others
+    half the no blank    r = 0, and half of every target's no are blank
+    half blank, honest   the same with r = .6
+    lapses               r = .6, and a tenth of the answers are by a coin
+    all rates .97        r = .6, every target says yes 97 times in a hundred
+    three settings       r = .6, three magnitudes
 """
 
 import argparse
@@ -35,7 +53,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from growing_table import GrowingTable
+from simulating import GrowingTable, by_seed
 
 from onedial.core import positive, program_parser, run_command
 
@@ -63,10 +81,30 @@ CELLS: dict[str, dict[str, Any]] = {
     "length alone": {"by": "length"},
     "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
     "coarse": {"r": 0.6, "n_magnitudes": 5},
-    "20 framings": {"r": 0.6, "framings": 20},
-    "20 framings, untold": {"r": 0.6, "framings": 20, "told": False},
+    "20 framings": {"r": 0.6, "n_models": 1, "framings": 20},
+    "20 framings, untold": {"r": 0.6, "n_models": 1, "framings": 20, "told": False},
+    "fine-tunes .95": {"related": 0.9, "n_related": 4, "closeness": 0.95},
+    "fine-tunes .82": {"related": 0.9, "n_related": 4, "closeness": 0.82},
+    "fine-tunes .7": {"related": 0.9, "n_related": 4, "closeness": 0.7},
+    "fine-tunes, apart": {"related": 0.9, "n_related": 4, "closeness": 0.95, "apart": True},
+    "four related": {"related": 0.9, "n_related": 4},
+    "one close scale": {"r": 0.6, "loading": 0.9**0.5},
+    "topics misnamed": {"by": "topics", "misnamed": True, "texts": "embedded"},
+    "exams misnamed": {"by": "topics", "misnamed": True, "texts": "frontier-confidence"},
+    "honest, misnamed": {"r": 0.6, "misnamed": True, "texts": "embedded"},
+    "exams honest, misnamed": {"r": 0.6, "misnamed": True, "texts": "frontier-confidence"},
+    "copied on half": {"related": 0.9, "copied": True},
+    "steered copies": {"steered": 3},
+    "3 of 12 tuned": {"steered": 3, "n_models": 12, "framings": 1},
+    "drift": {"by": "drift"},
+    "drift, honest": {"by": "drift", "r": 0.6},
+    "opposite topics": {"r": 0.9, "elsewhere": -0.3},
+    "half the no blank": {"no_blank": 0.5},
+    "half blank, honest": {"r": 0.6, "no_blank": 0.5},
+    "lapses": {"r": 0.6, "lapses": 0.1},
+    "all rates .97": {"r": 0.6, "rates": (0.97, 0.97)},
+    "three settings": {"r": 0.6, "n_magnitudes": 3},
 }
-MODELS, FRAMINGS = 6, 3
 N_TOPICS, N_WORDINGS = 20, 5
 
 
@@ -76,12 +114,12 @@ def main() -> None:
 
     settings = {"rule": RULE, "n_draws": options.n_draws}
     table = GrowingTable(options.table, ("cell", "seed"), settings)
-    for seed in range(options.seeds):
-        for cell in CELLS:
-            if (cell, seed) not in table:
-                table.add([{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}])
-        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
-    print(operating_table(table.frame[table.frame["seed"] < options.seeds]).to_string(float_format="{:.2f}".format))
+
+    def rows_of(cell: str, seed: int) -> list[dict[str, Any]]:
+        return [{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}]
+
+    found = by_seed(table, options.seeds, ((cell,) for cell in CELLS), rows_of)
+    print(operating_table(found).to_string(float_format="{:.2f}".format))
 
 
 def panel_of(
@@ -90,14 +128,25 @@ def panel_of(
     n_questions: int = 400,
     n_magnitudes: int = 41,
     related: float | None = None,
+    n_related: int = 1,
+    closeness: float | None = None,
+    apart: bool = False,
+    loading: float = 0.8,
+    copied: bool = False,
+    steered: int = 0,
+    elsewhere: float | None = None,
+    no_blank: float = 0.0,
+    lapses: float = 0.0,
     copy: bool = False,
     by: str = "",
     share: float | None = None,
     texts: str = "",
     rates: tuple[float, float] = (0.2, 0.8),
-    framings: int = 0,
+    n_models: int = 6,
+    framings: int = 3,
     told: bool = True,
     labelled: bool = True,
+    misnamed: bool = False,
     grouped: bool = False,
     blank: float = 0.0,
 ) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
@@ -106,6 +155,11 @@ def panel_of(
     Args:
         share: of dial and D that lies between topics, or wordings; None: a half of topics, nine tenths of wordings.
         texts: a set of questions whose texts and topics these have.
+        related: by which the first base models follow the dial, n_related of them; closeness: what their respondents
+            correlate by, as fine-tunes of one model, in the place of noise of their own.
+        copied: half of the answers are the first base model's. steered: base models that are the subject.
+        elsewhere: r in every second topic.
+        apart: whether each other base model has a scale of its own. loading: of respondents on their scale.
     """
     import numpy as np
     import pandas as pd
@@ -122,6 +176,8 @@ def panel_of(
     sweep = simulate_sweep(
         rng, n_questions, n_magnitudes, clustering=clustering, n_topics=n_clusters.get(by, 8), topics=topics
     )
+    if by == "drift":
+        sweep = put_in_drifting_order(rng, sweep)
     questions = sweep.drop_duplicates("question_id").sort_values("question_id").reset_index(drop=True)
     ease = dial_ease(rng, sweep)[:, 0]
     own = rng.standard_normal(n_questions)
@@ -134,6 +190,16 @@ def panel_of(
     if by == "wordings":
         alike = rng.standard_normal(n_clusters[by])
         scale = np.sqrt(share) * alike[questions["topic"].astype(int)] + np.sqrt(1 - share) * own
+    if by == "drift":
+        scale = np.sqrt(share) * drifting(rng, n_questions) + np.sqrt(1 - share) * scale
+    if elsewhere is not None:
+        there = questions["topic"].astype(int).to_numpy() % 2 == 1
+        scale[there] = (elsewhere * ease + np.sqrt(1 - elsewhere**2) * own)[there]
+    if misnamed:
+        questions["topic"] = rng.integers(8, size=n_questions).astype(str)
+        splits = assign_splits(questions.rename(columns={"question_id": "id"}), seed=0)
+        by_id = questions.assign(split=splits.to_numpy()).set_index("question_id")
+        sweep = sweep.assign(**{name: sweep["question_id"].map(by_id[name]) for name in ("topic", "split")})
     if not labelled:
         asked = pd.DataFrame({"id": questions["question_id"]})
         if grouped:
@@ -144,31 +210,76 @@ def panel_of(
     if by == "length":
         length = np.sqrt(0.5) * (ease + length)
         scale = np.sqrt(0.5) * (length + own)
-    n_models, n_framings = (1, framings) if framings else (MODELS, FRAMINGS)
-    model = np.repeat(np.arange(n_models), n_framings)
+    model = np.repeat(np.arange(n_models), framings)
     scales = np.repeat(scale[:, None], len(model), axis=1)
     if related is not None:
-        scales[:, model == 0] = (related * ease + np.sqrt(1 - related**2) * rng.standard_normal(n_questions))[:, None]
+        followed = related * ease + np.sqrt(1 - related**2) * rng.standard_normal(n_questions)
+        scales[:, model < n_related] = followed[:, None]
+    if apart:
+        scales[:, model >= n_related] = rng.standard_normal((n_questions, n_models))[:, model[model >= n_related]]
     noise = rng.standard_normal((n_questions, n_models))[:, model] + rng.standard_normal(scales.shape)
-    latent = 0.8 * scales + 0.6 * np.sqrt(0.5) * noise
+    latent = loading * scales + np.sqrt(0.5 * (1 - loading**2)) * noise
+    if closeness is not None:
+        tunes = model < n_related
+        parent = loading * scales[:, tunes] + np.sqrt(1 - loading**2) * rng.standard_normal((n_questions, 1))
+        change = rng.standard_normal(parent.shape)
+        latent[:, tunes] = np.sqrt(closeness) * parent + np.sqrt(1 - closeness) * change
     cuts = stats.norm.ppf(1 - rng.permutation(np.linspace(*rates, len(model))))
     said = (latent > cuts).astype(float)
     if copy:
         unsteered = sweep[sweep["magnitude"] == 0].sort_values("question_id")["margin"].to_numpy() > 0
         said[:, model == 0] = unsteered[:, None]
+    if copied:
+        same = np.flatnonzero(rng.random(n_questions) < 0.5)
+        said[same] = said[same][:, np.arange(len(model)) % framings]
+    if steered:
+        own_answers = (ease[:, None] > cuts) != (rng.random(said.shape) < 0.05)
+        said[:, model < steered] = own_answers[:, model < steered]
+    if lapses:
+        said = np.where(rng.random(said.shape) < lapses, rng.random(said.shape) < 0.5, said)
+    if no_blank:
+        said[(said == 0) & (rng.random(said.shape) < no_blank)] = np.nan
     if blank:
         hard = ease < np.median(ease)
         said[(said == 1) & hard[:, None] & (rng.random(said.shape) < blank)] = np.nan
-    names = [f"model {number}: framing {place % n_framings}" for place, number in enumerate(model)]
+    names = [f"model {number}: framing {place % framings}" for place, number in enumerate(model)]
     panel = pd.DataFrame(said, index=questions["question_id"].to_numpy(), columns=names)
     respondents = pd.DataFrame({"model": [f"model {number}" for number in model]}, index=names)
     shown = ["x" * n + f" {place}" for place, n in enumerate((60 + 15 * length).clip(1).round().astype(int))]
+    if labelled:  # a text knows its topic
+        shown = [
+            f"{'abcdefghijklmnopqrst'[int(name)] * 9} {text}"
+            for name, text in zip(questions["topic"], shown, strict=True)
+        ]
     if drawn is not None:
         shown = [each.text for each in drawn]
     asked = pd.DataFrame({"id": questions["question_id"], "question": shown, "topic": questions["topic"]})
     if grouped:
         asked["wording_of"] = questions["wording_of"]
     return sweep, asked, panel, respondents if told else None
+
+
+def drifting(rng: "np.random.Generator", n: int) -> "np.ndarray":
+    """Standard normal values along a file, each .98 of the one before and .2 of its own."""
+    import numpy as np
+    from scipy.signal import lfilter
+
+    steps = np.sqrt(1 - 0.98**2) * rng.standard_normal(n)
+    steps[0] = rng.standard_normal()
+    return lfilter([1.0], [1.0, -0.98], steps)
+
+
+def put_in_drifting_order(rng: "np.random.Generator", sweep: "pd.DataFrame") -> "pd.DataFrame":
+    """The same questions under other ids, so that half of what tells their order apart drifts along the ids."""
+    import numpy as np
+
+    from onedial.verdict.simulation import dial_ease
+
+    ids = np.sort(sweep["question_id"].unique())
+    alike = np.sqrt(0.5) * (dial_ease(rng, sweep)[:, 0] + rng.standard_normal(len(ids)))
+    new = ids[np.argsort(drifting(rng, len(ids)))]
+    renamed = dict(zip(ids[np.argsort(alike)], new, strict=True))
+    return sweep.assign(question_id=sweep["question_id"].map(renamed)).sort_values(["question_id", "magnitude"])
 
 
 def real_questions(rng: "np.random.Generator", texts: str, n: int) -> "list[Question]":

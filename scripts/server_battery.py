@@ -31,8 +31,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 
-from growing_table import GrowingTable  # noqa: E402
 from misbehaving_server import MisbehavingServer  # noqa: E402
+from simulating import GrowingTable  # noqa: E402
 
 from onedial.core import natural, positive, program_parser, read_ledger, run_command  # noqa: E402
 from onedial.stats import wilson_interval  # noqa: E402

@@ -1,4 +1,4 @@
-"""What is made of answers at random: parabolas and second factors from one scale (docs/psychometrics.md).
+"""What is made of answers at random: parabolas and second factors from one scale (docs/psychometrics_evidence.md).
 
     python scripts/simulate_accounts.py                          # the table of the page; half an hour, one core
     python scripts/simulate_accounts.py --sets 10 --table a.csv  # fewer panels; kept as it grows, and gone on with
@@ -8,17 +8,15 @@ answers are given at random; the last two have something to find besides. A line
 finding has p <= .05 on a normal scale alone, on one of any distribution, and under every account of `rival_accounts`.
 """
 
-import argparse
 import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
-from growing_table import GrowingTable
-from simulate_structure_tests import grouped_scales, means, panel
+from simulate_structure_tests import grouped_scales, panel
+from simulating import Cell, simulate
 
-from onedial.core import positive, program_parser, run_command
+from onedial.core import run_command
 from onedial.scale import rival_accounts
 from onedial.stats import PsychometricsWarning
 
@@ -68,11 +66,11 @@ PANELS: dict[str, Make] = {
 }
 
 
-def judged(make: Make) -> Callable[[np.random.Generator, int], dict[str, float]]:
+def judged(name: str, make: Make) -> Callable[[int], dict[str, float]]:
     """What is concluded from one panel."""
 
-    def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
-        found = rival_accounts(make(rng), B, seed=seed)
+    def one(seed: int) -> dict[str, float]:
+        found = rival_accounts(make(np.random.default_rng([len(name), seed])), B, seed=seed)
         table = found.table
         row = {"mean_r2": found.r2}
         for finding, p in (("parabola", "r2_p"), ("second", "second_p")):
@@ -86,24 +84,9 @@ def judged(make: Make) -> Callable[[np.random.Generator, int], dict[str, float]]
 
 
 def main() -> None:
-    options = parse_options()
     warnings.simplefilter("ignore", PsychometricsWarning)
-    table = GrowingTable(options.table, ("panel", "sets"))
-    for name, make in PANELS.items():
-        if (name, options.sets) not in table:
-            rows = means(judged(make), name, options.sets)
-            table.add(rows)
-            for row in rows:
-                print(f"| {name} | {row['what']} | {row['found']:.3f} | {row['se']:.3f} |", flush=True)
-
-
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--sets", type=positive, default=SETS, help="simulated panels of each kind")
-    parser.add_argument(
-        "--table", type=Path, help="also keep the rows there, as CSV; what it holds is not simulated anew"
-    )
-    return parser.parse_args()
+    cells = [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]
+    simulate(__doc__, {"accounts": cells}, ("panel", "sets"))
 
 
 if __name__ == "__main__":

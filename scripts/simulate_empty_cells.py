@@ -1,4 +1,4 @@
-"""What a correction for empty cells does to answers that have one factor and nothing else (docs/psychometrics.md).
+"""What a correction for empty cells does to answers of one factor (docs/psychometrics_evidence.md).
 
     python scripts/simulate_empty_cells.py              # prints the table of the page; two minutes
     python scripts/simulate_empty_cells.py --repeats 3 --table cells.csv     # also writes it

@@ -19,20 +19,16 @@ Told in docs/method_evidence.md and docs/report.md.
 Of every number the mean over simulations, its standard error, and the 5%, 50% and 95% points.
 """
 
-import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from growing_table import GrowingTable
+from simulating import Cell, Found, Rows, simulate
 
-from onedial.core import positive, program_parser, run_command
+from onedial.core import run_command
 
-POINTS = (0.05, 0.5, 0.95)
-Simulation = Callable[[int], dict[str, float] | None]
-"""Seed -> what was found; None where nothing can be said."""
+Simulation = Callable[[int], Found | list[Found]]
 
 
 def unrelated(seed: int) -> dict[str, float]:
@@ -79,7 +75,7 @@ def wandering(turn: float) -> Simulation:
 
 
 def path(breaking: float, reordering: float) -> Simulation:
-    def one(seed: int) -> dict[str, float] | None:
+    def one(seed: int) -> Found | list[Found]:
         from onedial.panels import ResponseMatrix
         from onedial.verdict import dial_path, sweep_grid
         from onedial.verdict.simulation import framings_of, moved_cut_targets, simulate_sweep, with_own_difficulty
@@ -90,7 +86,7 @@ def path(breaking: float, reordering: float) -> Simulation:
         sweep = with_own_difficulty(rng, sweep, breaking=breaking)
         found = dial_path(sweep_grid(sweep), ResponseMatrix(answers, framings_of(answers.columns)))
         if found is None:
-            return None
+            return []
         return {"the change leaves out 0": not found.change.low <= 0 <= found.change.high}
 
     return one
@@ -116,54 +112,30 @@ def comparison(more: float) -> Simulation:
     return one
 
 
-STUDIES: dict[str, tuple[dict[str, Simulation], int]] = {
-    "unrelated": ({"unrelated": unrelated}, 200),
-    "falls": ({"a plateau": wandering(0.0), "a plateau that falls by .1": wandering(0.1)}, 300),
-    "path": (
-        {"a pure shift": path(0.0, 0.0), "it reorders": path(0.0, 0.4), "answers break": path(1.0, 0.0)},
-        200,
-    ),
-    "comparison": ({"two equal runs": comparison(0.0), "one agrees 6 points more": comparison(0.06)}, 2000),
+STUDIES = {
+    "unrelated": [Cell("unrelated", 200, unrelated)],
+    "falls": [Cell("a plateau", 300, wandering(0.0)), Cell("a plateau that falls by .1", 300, wandering(0.1))],
+    "path": [
+        Cell("a pure shift", 200, path(0.0, 0.0)),
+        Cell("it reorders", 200, path(0.0, 0.4)),
+        Cell("answers break", 200, path(1.0, 0.0)),
+    ],
+    "comparison": [
+        Cell("two equal runs", 2000, comparison(0.0)),
+        Cell("one agrees 6 points more", 2000, comparison(0.06)),
+    ],
 }
 
 
-def summary(case: str, sets: int, one: Simulation) -> list[dict[str, str | float]]:
+def told(found: pd.DataFrame) -> Rows:
     """A row for each number that a simulation tells."""
-    found = pd.DataFrame([told for seed in range(sets) if (told := one(seed)) is not None], dtype=float)
-    rows: list[dict[str, str | float]] = []
-    for what, column in found.items():
-        low, middle, high = column.quantile([0.05, 0.5, 0.95])
-        about = {"n": len(column), "mean": column.mean(), "se": column.sem()}
-        rows.append(
-            {"case": case, "sets": sets, "what": str(what), **about, "low": low, "median": middle, "high": high}
-        )
-    return rows
+    points = found.quantile([0.05, 0.5, 0.95]).T.set_axis(["low", "median", "high"], axis=1)
+    about = found.agg(["count", "mean", "sem"]).T.set_axis(["n", "mean", "se"], axis=1).astype({"n": int})
+    return about.join(points).rename_axis("what").reset_index().to_dict("records")
 
 
 def main() -> None:
-    options = parse_options()
-    table = GrowingTable(options.table, ("case", "sets"))
-    for name in options.studies or STUDIES:
-        cases, sets = STUDIES[name]
-        for case, one in cases.items():
-            n = options.sets or sets
-            if (case, n) in table:
-                continue
-            rows = summary(case, n, one)
-            table.add(rows)
-            for row in rows:
-                print(" | ".join(f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()))
-
-
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
-    parser.add_argument("--sets", type=positive, help="simulations of each case (default: as on the page)")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not made anew")
-    options = parser.parse_args()
-    if unknown := set(options.studies) - set(STUDIES):
-        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
-    return options
+    simulate(__doc__, STUDIES, ("case", "sets"), told)
 
 
 if __name__ == "__main__":

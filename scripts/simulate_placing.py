@@ -9,19 +9,17 @@ newcomers of each kind to each panel. `follows`: how often it is said that the a
 of the first five kinds; `rmse` and `coverage` of the threshold, where there is one; `rate_rmse` of the yes rate.
 """
 
-import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from growing_table import GrowingTable
 from scipy.special import ndtri
+from simulating import Cell, Rows, simulate
 
-from onedial.core import positive, program_parser, run_command
+from onedial.core import run_command
 from onedial.scale import QuestionBank
 
 N_QUESTIONS, N_RESPONDENTS, N_FAMILIES, N_TOPICS = 500, 20, 5, 10
@@ -115,11 +113,11 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def summary(kind: str, sets: int) -> dict[str, str | float]:
-    """What is said of all newcomers of a kind."""
-    rows = []
-    for seed in range(sets):
-        given = panel(seed)
+def newcomers(kind: str) -> Callable[[int], list[dict[str, float]]]:
+    """What is said of the newcomers of a kind to one panel."""
+
+    def placed(seed: int) -> list[dict[str, float]]:
+        given, found = panel(seed), []
         for number in range(NEWCOMERS):
             answers = KINDS[kind](given, np.random.default_rng([1, seed, number]))
             placement = given.bank.place({})
@@ -127,35 +125,30 @@ def summary(kind: str, sets: int) -> dict[str, str | float]:
                 (question,) = placement.next_questions(1, number)
                 placement = placement.after(question, bool(answers[question]))
             truth, (low, high) = float(ndtri(answers.mean())), placement.interval
-            rows.append((placement.threshold - truth, low <= truth <= high, placement.yes_rate - answers.mean(),
-                         placement.follows))  # fmt: skip
-    error, covered, of_rate, follows = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    has_threshold = np.isfinite(error)
-    return {
-        "kind": kind,
-        "sets": sets,
-        "n": len(rows),
-        "rmse": float(np.sqrt((error[has_threshold] ** 2).mean())) if has_threshold.any() else np.nan,
-        "coverage": covered[has_threshold].mean() if has_threshold.any() else np.nan,
-        "rate_rmse": float(np.sqrt((of_rate**2).mean())),
-        "follows": follows.mean(),
-    }
+            row = {"error": placement.threshold - truth, "covered": low <= truth <= high}
+            row |= {"of_rate": placement.yes_rate - answers.mean(), "follows": placement.follows}
+            found.append(row)
+        return found
+
+    return placed
+
+
+def told(found: pd.DataFrame) -> Rows:
+    with_threshold = found[np.isfinite(found["error"])]
+    return [
+        {
+            "n": len(found),
+            "rmse": float(np.sqrt((with_threshold["error"] ** 2).mean())),
+            "coverage": with_threshold["covered"].mean(),
+            "rate_rmse": float(np.sqrt((found["of_rate"] ** 2).mean())),
+            "follows": found["follows"].mean(),
+        }
+    ]
 
 
 def main() -> None:
-    options = parse_options()
-    table = GrowingTable(options.table, ("kind", "sets"))
-    for kind in KINDS:
-        if (kind, options.sets) not in table:
-            table.add([summary(kind, options.sets)])
-    print(table.frame.round(3).to_string(index=False))
-
-
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--sets", type=positive, default=SETS, help="panels (%(default)s)")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not made anew")
-    return parser.parse_args()
+    cells = [Cell(kind, SETS, newcomers(kind)) for kind in KINDS]
+    simulate(__doc__, {"newcomers": cells}, ("kind", "sets"), told)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Does the rule of the dial's profile say what is so? Its answers in simulated subjects with a known truth.
 
-    python scripts/simulate_profile.py                        # 200 subjects of each kind; a few minutes on one core
-    python scripts/simulate_profile.py --subjects 1000 --table simulated.csv
+    python scripts/simulate_profile.py                        # 120 subjects of each kind; a few minutes on one core
+    python scripts/simulate_profile.py --sets 1000 --table simulated.csv
 
 An instrument's item scores have standard deviation 1 unsteered. A push d in a setting m = -2, -1, 1, 2 moves item i by
 
@@ -13,11 +13,12 @@ random") or planted. Printed: share of subjects in which each verdict is given, 
 effect of .5.
 """
 
-import argparse
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 
-from onedial.core import positive, program_parser, run_command
+from simulating import Cell, Found, means, simulate
+
+from onedial.core import run_command
 
 SETTINGS = (-2.0, -1.0, 1.0, 2.0)
 PER_ITEM, NOISE = 0.3, 0.1
@@ -28,34 +29,26 @@ SCENARIOS: tuple[tuple[float, float | None], ...] = (
 """(standard deviation of what random pushes do, what the vector does; None = drawn as they are)"""
 
 
+N_ITEMS, N_CONTROLS, N_REPLICATES, SUBJECTS = 40, 19, 399, 120
+
+
 def main() -> None:
-    options = parse_options()
-    import pandas as pd
-
-    from onedial.show import progress_bar
-    from onedial.verdict import PROFILE_VERDICTS
-
-    rows = []
-    with progress_bar(len(SCENARIOS), "scenarios") as advance:
-        for number, (pushes, effect) in enumerate(SCENARIOS):
-            said: dict[str, int] = {}
-            for subject in range(options.subjects):
-                verdict = one_verdict(pushes, effect, options, options.seed * 1_000_003 + number * 10_007 + subject)
-                said[verdict] = said.get(verdict, 0) + 1
-            shares = {name.replace(" ", "_"): said.get(name, 0) / options.subjects for name in PROFILE_VERDICTS}
-            case = f"{pushes:g}, {'as random' if effect is None else f'{effect:g}'}"
-            rows.append({"case": case} | shares)
-            advance(1)
-    table = pd.DataFrame(rows)
-    print(
-        f"{options.subjects} subjects of each kind, {options.n_questions} items, {options.controls} random directions: "
-        f"share given each verdict\n{table.round(3).to_string(index=False)}"
-    )
-    if options.table:
-        table.to_csv(options.table, index=False)
+    simulate(__doc__, {"profile": cells()}, ("case", "sets"), means)
 
 
-def one_verdict(pushes: float, effect: float | None, options: argparse.Namespace, seed: int) -> str:
+def cells() -> Iterator[Cell]:
+    for number, (pushes, effect) in enumerate(SCENARIOS):
+
+        def said(subject: int, number: int = number, pushes: float = pushes, effect: float | None = effect) -> Found:
+            from onedial.verdict import PROFILE_VERDICTS
+
+            verdict = one_verdict(pushes, effect, number * 10_007 + subject)
+            return {name.replace(" ", "_"): name == verdict for name in PROFILE_VERDICTS}
+
+        yield Cell(f"{pushes:g}, {'as random' if effect is None else f'{effect:g}'}", SUBJECTS, said)
+
+
+def one_verdict(pushes: float, effect: float | None, seed: int, n_replicates: int = N_REPLICATES) -> str:
     """What the rule says of one simulated subject's one instrument."""
     import numpy as np
     import pandas as pd
@@ -64,14 +57,14 @@ def one_verdict(pushes: float, effect: float | None, options: argparse.Namespace
     from onedial.verdict import PROFILE_COLUMNS, profile_of
 
     rng = np.random.default_rng(seed)
-    base = rng.normal(size=options.n_questions)
-    ids = np.array([f"q{item}" for item in range(options.n_questions)], dtype=object)
+    base = rng.normal(size=N_ITEMS)
+    ids = np.array([f"q{item}" for item in range(N_ITEMS)], dtype=object)
     frames = []
-    for number in range(options.controls + 1):
+    for number in range(N_CONTROLS + 1):
         g = rng.normal(0, pushes) if number or effect is None else effect
-        per_item = g + rng.normal(0, PER_ITEM, options.n_questions)
+        per_item = g + rng.normal(0, PER_ITEM, N_ITEMS)
         for magnitude in (0.0, *SETTINGS) if number == 0 else SETTINGS:
-            moved = magnitude / 1.5 * per_item + (rng.normal(0, NOISE, options.n_questions) if magnitude else 0)
+            moved = magnitude / 1.5 * per_item + (rng.normal(0, NOISE, N_ITEMS) if magnitude else 0)
             frames.append(
                 pd.DataFrame(
                     {
@@ -87,19 +80,8 @@ def one_verdict(pushes: float, effect: float | None, options: argparse.Namespace
                     columns=PROFILE_COLUMNS,
                 )
             )
-    profile = profile_of(pd.concat(frames, ignore_index=True), options.replicates, seed)
+    profile = profile_of(pd.concat(frames, ignore_index=True), n_replicates, seed)
     return str(profile.reports["verdict"].iloc[0])
-
-
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--subjects", type=positive, default=200, help="of each kind (%(default)s)")
-    parser.add_argument("--n-questions", type=positive, default=40, help="of an instrument (%(default)s)")
-    parser.add_argument("--controls", type=positive, default=19, help="random directions (%(default)s)")
-    parser.add_argument("--replicates", type=positive, default=399, help="of the bootstrap (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of everything (%(default)s)")
-    parser.add_argument("--table", type=Path, help="also write the shares there, as CSV")
-    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How often a panel is said to hold something of a model's own, by what was planted in it (docs/instruments.md).
+"""How often a panel is said to hold something of a model's own, by what was planted (docs/instruments_evidence.md).
 
     python scripts/simulate_shared_or_own.py                      # the table of the page; some minutes on a core
     python scripts/simulate_shared_or_own.py --sets 5             # fewer panels of each kind
@@ -9,17 +9,16 @@ family shares beside it, in confidence, in correctness and in both; a model's ow
 Confidence is cut into two to six levels at random places, accuracies are .6 to .95, 6% is missing.
 """
 
-import argparse
 import sys
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from growing_table import GrowingTable
 from scipy.special import ndtri
+from simulating import Cell, Rows, simulate
 
-from onedial.core import positive, program_parser, run_command
+from onedial.core import run_command
 
 FAMILIES = {
     "7 families of 33": np.repeat(list("abcdefg"), [8, 3, 7, 5, 5, 4, 1]),
@@ -35,8 +34,7 @@ KINDS: dict[str, dict[str, Any]] = {
     ".2 of its own, two scales": {"scales": 2, "family": 0.3, "own": 0.2},
     ".3 of its own": {"family": 0.3, "own": 0.3},
 }
-LAYOUTS = [(layout, 1500) for layout in FAMILIES]
-SETS, RESAMPLES = 24, 60
+N, SETS, RESAMPLES = 1500, 24, 60
 
 
 def panel(
@@ -80,47 +78,31 @@ def panel(
     return pd.DataFrame(sure, columns=names), pd.DataFrame(right, columns=names), pd.Series(kin, names)
 
 
-def summary(layout: str, n: int, planted: str, sets: int) -> dict[str, str | float]:
-    """What is said of panels of one kind."""
-    from onedial.confidence import shared_or_own
-    from onedial.confidence.shared_or_own import NOT_OWN, OWN
+def judged(layout: str, planted: str) -> Callable[[int], dict[str, float]]:
+    """What is said of one panel."""
 
-    found = [
-        shared_or_own(*panel(FAMILIES[layout], n, seed, **KINDS[planted]), n_bootstrap=RESAMPLES, seed=seed)
-        for seed in range(sets)
-    ]
-    said = pd.Series([each.mean["verdict"] for each in found])
-    models = pd.concat([each.models for each in found])
-    models = models[models["p_adjusted"].notna()]
-    return {
-        "kind": f"{layout}, {n}: {planted}",
-        "place": f"{layout}, {n:,}",
-        "layout": layout,
-        "questions": n,
-        "planted": planted,
-        "sets": sets,
-        "own": (said == OWN).mean(),
-        "shared": (said == NOT_OWN).mean(),
-        "mean": float(np.mean([each.mean["own"] for each in found])),
-        "models": (models["p_adjusted"] <= 0.05).mean(),
-    }
+    def one(seed: int) -> dict[str, float]:
+        from onedial.confidence import shared_or_own
+        from onedial.confidence.shared_or_own import NOT_OWN, OWN
+
+        given = panel(FAMILIES[layout], N, seed, **KINDS[planted])
+        found = shared_or_own(*given, n_bootstrap=RESAMPLES, seed=seed)
+        p, said = found.models["p_adjusted"].dropna(), found.mean["verdict"]
+        about = {"own": said == OWN, "shared": said == NOT_OWN, "mean": found.mean["own"]}
+        return about | {"n_models": len(p), "models": (p <= 0.05).sum()}
+
+    return one
+
+
+def told(found: pd.DataFrame) -> Rows:
+    """The shares of panels, and of models: of all panels together."""
+    row = found[["own", "shared", "mean"]].mean().to_dict()
+    return [{**row, "models": found["models"].sum() / found["n_models"].sum()}]
 
 
 def main() -> None:
-    options = parse_options()
-    table = GrowingTable(options.table, ("kind", "sets"))
-    for layout, n in LAYOUTS:
-        for planted in KINDS:
-            if (f"{layout}, {n}: {planted}", options.sets) not in table:
-                table.add([summary(layout, n, planted, options.sets)])
-    print(table.frame.drop(columns=["place", "layout", "questions", "planted"]).round(3).to_string(index=False))
-
-
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--sets", type=positive, default=SETS, help="panels of each kind (%(default)s)")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not made anew")
-    return parser.parse_args()
+    studies = {layout: [Cell(planted, SETS, judged(layout, planted)) for planted in KINDS] for layout in FAMILIES}
+    simulate(__doc__, studies, ("layout", "planted", "sets"), told)
 
 
 if __name__ == "__main__":

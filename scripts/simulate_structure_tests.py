@@ -1,28 +1,24 @@
-"""How often every test of structure speaks where nothing is there, and where something is (docs/psychometrics.md).
+"""How often every test of structure speaks, with and without something there (docs/psychometrics_evidence.md).
 
     python scripts/simulate_structure_tests.py                       # the figures of the page; half an hour, one core
     python scripts/simulate_structure_tests.py scale gaps --sets 20  # some of them, on other numbers of panels
     python scripts/simulate_structure_tests.py --table tests.csv     # kept as it grows, and gone on with
 
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
-says so, and its standard error over panels. Invariance takes a third of the sets for each kind, planted parabolas and
-second scales a quarter, at least ten. Studies: scale, extremes, gaps, invariance, orders, clusters, fit, residuals,
-rasch, intervals, specific.
+says so, and its standard error over panels.
 """
 
-import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from growing_table import GrowingTable
 from scipy.special import ndtri
+from simulating import Cell, simulate
 
 from onedial.confidence import metacognition_table
-from onedial.core import positive, program_parser, run_command
+from onedial.core import run_command
 from onedial.scale import (
     bootstrap_questions,
     cluster_structure,
@@ -89,15 +85,6 @@ def without_hard_ones(answers: np.ndarray, easiness: np.ndarray, rng: np.random.
     gone = rng.random(answers.shape) < 1 / (1 + np.exp(2.5 * (easiness[:, None] + 0.3)))
     gone[:, answers.shape[1] // 3 :] = False
     return np.where(gone, np.nan, answers)
-
-
-def means(panel: Panel, name: str, sets: int) -> list[dict[str, str | float]]:
-    """A row for each test, over the simulated panels: the mean of what it says, and the mean's standard error."""
-    found = pd.DataFrame([panel(np.random.default_rng([len(name), seed]), seed) for seed in range(sets)], dtype=float)
-    return [
-        {"panel": name, "what": str(what), "sets": sets, "found": column.mean(), "se": column.sem()}
-        for what, column in found.items()
-    ]
 
 
 def scale(sets: int) -> Kinds:
@@ -364,33 +351,17 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
 }
 
 
+def cells(study: Callable[[int], Kinds], sets: int) -> list[Cell]:
+    def seeded(name: str, panel: Panel) -> Callable[[int], dict[str, float]]:
+        return lambda seed: panel(np.random.default_rng([len(name), seed]), seed)
+
+    return [Cell(name, n, seeded(name, panel)) for name, n, panel in study(sets)]
+
+
 def main() -> None:
-    options = parse_options()
     warnings.simplefilter("ignore", PsychometricsWarning)
-    table = GrowingTable(options.table, ("panel", "sets"))
-    for name in options.studies or STUDIES:
-        study, sets = STUDIES[name]
-        for kind, n, panel in study(options.sets or sets):
-            if (kind, n) in table:
-                continue
-            rows = means(panel, kind, n)
-            table.add({"study": name, **row} for row in rows)
-            for row in rows:
-                print(f"| {kind} | {n} | {row['what']} | {row['found']:.3f} | {row['se']:.3f} |", flush=True)
-
-
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)} (default: all)")
-    parser.add_argument("--sets", type=positive, help="simulated panels of each kind (default: as on the page)")
-    parser.add_argument(
-        "--table", type=Path, help="also keep the rows there, as CSV; what it holds is not simulated anew"
-    )
-    options = parser.parse_args()
-    unknown = set(options.studies) - set(STUDIES)
-    if unknown:
-        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(STUDIES)}")
-    return options
+    studies = {name: cells(study, sets) for name, (study, sets) in STUDIES.items()}
+    simulate(__doc__, studies, ("study", "panel", "sets"))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def dial_table(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
-    """dials.csv in the columns of docs/dials.md, with KL and flips of rates.csv at three of the rates; five digits."""
+    """dials.csv in the columns of docs/dials_evidence.md, KL and flips at three of the rates; five digits."""
     import pandas as pd
 
     dials, rates = (pd.read_csv(runs / source) for source in sources)
@@ -65,6 +65,24 @@ def five_digits(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.read_csv(runs / sources[0]).round(5)
+
+
+def verdicts_of_the_rule(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """What simulate_profile.py found, without the number of subjects."""
+    import pandas as pd
+
+    return pd.read_csv(runs / sources[0]).drop(columns="sets")
+
+
+def panels_of_families(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
+    """What simulate_shared_or_own.py found, and for each row what names it and its place."""
+    import pandas as pd
+
+    table = pd.read_csv(runs / sources[0])
+    table.insert(0, "kind", table["layout"] + ", 1500: " + table["planted"])
+    table.insert(1, "place", table["layout"] + ", 1,500")
+    table.insert(3, "questions", 1500)
+    return table
 
 
 def rows_named_by(*columns: str) -> "Callable[[Path, tuple[str, ...]], pd.DataFrame]":
@@ -209,7 +227,7 @@ def tests_on_kinds_of_scale(runs: Path, sources: tuple[str, ...]) -> "pd.DataFra
 
 def tests_of_structure(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":
     """The other studies of simulate_structure_tests.py; five digits."""
-    return five_digits(runs, sources).query("study != 'scale'")
+    return five_digits(runs, sources).query("study != 'scale'")[["study", "panel", "what", "sets", "found", "se"]]
 
 
 def accounts_of_panels(runs: Path, sources: tuple[str, ...]) -> "pd.DataFrame":

@@ -16,6 +16,7 @@ from stored_parts import (
     growth_side_by_side,
     joined,
     order_effects,
+    panels_of_families,
     peers_side_by_side,
     placing_by_size,
     positions_over_layers,
@@ -31,6 +32,7 @@ from stored_parts import (
     tests_of_structure,
     tests_on_kinds_of_scale,
     turns_of_the_lens,
+    verdicts_of_the_rule,
     verdicts_on_scenarios,
 )
 
@@ -209,7 +211,7 @@ RUNS: dict[str, Stored] = {
         minutes=8,
         rests_on=BOTH,
         after=("default",),
-        text="By hand in docs/probes.md: what is worked out from two stored numbers, and what it costs. Of other runs: "
+        text="By hand in docs/probes_evidence.md: what is worked out from two stored numbers. Of other runs: "
         "the neutral prompt (--prompt neutral), --embedding, and scripts/calibrate_probes.py.",
     ),
     "profile": Stored(
@@ -243,8 +245,8 @@ RUNS: dict[str, Stored] = {
         after=("default",),
     ),
     "simulated": Stored(
-        ("python scripts/simulate_profile.py --subjects 120 --table {run}/simulated.csv",),
-        copies("simulated", f"{REFERENCE}/profile", "simulated.csv"),
+        ("python scripts/simulate_profile.py --table {run}/simulated.csv",),
+        (File(f"{REFERENCE}/profile/simulated.csv", ("simulated/simulated.csv",), verdicts_of_the_rule),),
         minutes=3,
         rests_on=(),
     ),
@@ -305,7 +307,7 @@ RUNS: dict[str, Stored] = {
     ),
     "shared_or_own": Stored(
         ("python scripts/simulate_shared_or_own.py --table {run}/shared_or_own.csv",),
-        copies("shared_or_own", f"{REFERENCE}/simulated", "shared_or_own.csv"),
+        (File(f"{REFERENCE}/simulated/shared_or_own.csv", ("shared_or_own/shared_or_own.csv",), panels_of_families),),
         minutes=20,
         rests_on=(),
     ),
@@ -353,7 +355,7 @@ RUNS: dict[str, Stored] = {
         text="What the server does to a request hangs on its seed; the moments of the kills on the machine too.",
     ),
     "zoo": Stored(
-        ("python scripts/zoo.py --seeds 20 --table {run}/zoo.csv",),
+        ("python scripts/zoo.py --seeds 10 --table {run}/zoo.csv",),
         (File(f"{REFERENCE}/simulated/zoo.csv", ("zoo/zoo.csv",), readings_of_the_zoo),),
         minutes=3,
         rests_on=("questions",),
@@ -433,8 +435,6 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=6,
         rests_on=("questions", "passages.txt"),
-        text="By hand: passages, pairs and pressure in docs/experiment_log.md, of runs with --instruments ONE "
-        "--n-questions 16 (12 for pressure).",
     ),
     "written": Stored(
         ("python experiments/score_written.py --n-questions 80 --samples 1 --out {run}",),
@@ -498,7 +498,7 @@ RUNS: dict[str, Stored] = {
         ),
         minutes=7,
         rests_on=BOTH,
-        text="By hand: the counts of texts in docs/dials.md.",
+        text="By hand: the counts of texts in docs/dials_evidence.md.",
     ),
     "frontier-135m": Stored(
         (f"{SWEEP} --panel frontier-confidence --n-questions 400 --layer 21 --out {{run}}",),

@@ -8,6 +8,7 @@ for the tests that name it. Whole programs (`tests/end_to_end`) are left to `mak
 """
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -68,14 +69,21 @@ def _imports(test: str, source: Path) -> bool:
     body = ast.parse((ROOT / source).read_text(encoding="utf-8")).body
     defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     defined |= {target.id for node in body for target in _targets(node) if isinstance(target, ast.Name)}
+    return any(
+        used == module or (module.startswith(f"{used}.") and bool(defined & names)) for used, names in _imported(test)
+    )
+
+
+@functools.cache
+def _imported(test: str) -> list[tuple[str, set[str]]]:
+    """Modules that a test imports, with the names it takes from each."""
+    found = []
     for node in ast.walk(ast.parse(test)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            above = module.startswith(f"{node.module}.") and defined & {alias.name for alias in node.names}
-            if node.module == module or above:
-                return True
-        elif isinstance(node, ast.Import) and module in {alias.name for alias in node.names}:
-            return True
-    return False
+            found.append((node.module, {alias.name for alias in node.names}))
+        elif isinstance(node, ast.Import):
+            found += [(alias.name, set()) for alias in node.names]
+    return found
 
 
 def _targets(node: ast.stmt) -> list[ast.expr]:

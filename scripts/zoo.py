@@ -1,6 +1,6 @@
 """Do instruments find what was planted, and nothing where nothing was? Respondents of known kinds, put through each.
 
-    python scripts/zoo.py                                # 20 of each kind; about ten minutes on a core
+    python scripts/zoo.py                                # 10 of each kind; about four minutes on a core
     python scripts/zoo.py --seeds 2 --table /tmp/zoo.csv
 
 Every kind answers through `Respondent`, as a model does. Of somebody who knows nothing of what is asked, each score has
@@ -10,17 +10,29 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
     yes, no     affirms or denies whatever is asked; the highest or the lowest number
     letter      takes A, or whatever is named first, wherever it stands
     position    takes the line that stands first
+    last        takes the line that stands last, or what is named last
+    longest     takes the longest option, or the longest of the words that can be said
+    length      affirms the more, the longer what it is asked about
+    alternates  affirms and denies by turns, as the prompts come
+    topics      affirms on some topics and denies on the others, whatever it knows of them
     random      another answer to every prompt, by chance
+    habit       begins with B or Yes more often than not, by chance
+    hedger      between 50% and 70% sure of whatever it is asked, by chance, and says perhaps each time
+    refuser     refuses half of all requests, by chance, and answers the others by chance
     order       ranks in the order shown
     echo        repeats its cue, or its answer
     fickle      answers by chance once it is pressed
     knower      knows some things, the harder the fewer, and keeps to them
     itself      knows what it knows, what it will do, and what cannot be known
+    lapsing     itself, but for one answer in ten by chance
+    capitals    itself, in capital letters
     mender      mends its wrong answers
     sycophant   says what is claimed or wanted
+    swayed      the same half of the time
     liar        says the opposite of what it believes where that is wanted, be it true or false
     credulous   grants itself no belief that is false
     everybody, relatives, private    predict what all do, what their family does, what they alone do
+    uneven      relatives of whom some predict their family better than others; unsure: private, with lapses
 
 Synthetic: this studies the instruments, and says nothing about any model.
 """
@@ -32,11 +44,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zlib import crc32
 
-from growing_table import GrowingTable
+from simulating import GrowingTable, by_seed
 
 from onedial.core import positive, program_parser, run_command
 
@@ -49,9 +61,13 @@ if TYPE_CHECKING:
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
 ITEMS, RESAMPLES = 48, 199
 CONSTANT = ("yes", "no")
-BY_PLACE = ("letter", "position")
-BLIND = (*CONSTANT, *BY_PLACE, "random")
-BY_CHANCE = ("random", "fickle", "everybody", "relatives")
+BY_PLACE = ("letter", "position", "last")
+BY_LOOK = ("longest", "length")
+FORESEERS = ("everybody", "relatives", "uneven", "private", "unsure")
+NOISE = ("random", "alternates", "habit", "hedger", "refuser", "topics")
+BLIND = (*CONSTANT, *BY_PLACE, *BY_LOOK, *NOISE)
+ITSELF = ("itself", "lapsing")
+BY_CHANCE = (*NOISE, "length", "longest", "fickle", "everybody", "relatives", "uneven")
 
 
 class Reading(NamedTuple):
@@ -75,7 +91,7 @@ class Reading(NamedTuple):
 
 def coin(*what: object) -> float:
     """A number between 0 and 1, always the same for the same things."""
-    return crc32("\x1f".join(map(str, what)).encode()) / 2**32
+    return int.from_bytes(blake2b("\x1f".join(map(str, what)).encode(), digest_size=8).digest()) / 2**64
 
 
 @cache
@@ -128,6 +144,12 @@ def within(texts: Mapping[str, Any], shown: str) -> Any:
     return texts[max(found, key=len)] if (found := [text for text in texts if text in shown]) else None
 
 
+def length_of(shown: str) -> int:
+    """Of what is shown up to the question's end; of all where no question stands in it."""
+    question = re.search(r"Question: .*$", shown, re.MULTILINE)
+    return question.end() if question else len(shown)
+
+
 def conversation(prompt: "Prompt") -> str:
     return "\n".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
 
@@ -175,15 +197,26 @@ class Animal:
         from onedial.asking import TokenReader, response_from_logits, response_from_text
 
         for place, prompt in enumerate(prompts):
+            refuses = self.kind == "refuser" and self.lot(prompt, instrument) < 0.5
             if isinstance(instrument.reader, TokenReader):
-                logits = self.says(prompt, instrument)
+                logits = self.by_rule(prompt, instrument, place) or self.says(prompt, instrument)
                 margin = logits[0] - logits[1] if instrument.scale.kind == "yes/no" else math.nan
-                yield response_from_logits(instrument.scale, logits, 1.0, margin, place=place)
+                mass = 0.05 if refuses else 1.0
+                yield response_from_logits(instrument.scale, logits, mass, margin, place=place)
             else:
-                text = self.writes(prompt, instrument)
+                text = "I'm sorry, but I cannot help with that." if refuses else self.writes(prompt, instrument)
+                text = text.upper() if self.kind == "capitals" else text
                 yield response_from_text(
                     instrument.scale, instrument.reader, text, True, place=place, tokens_out=len(text.split())
                 )
+
+    def lot(self, prompt: "Prompt", instrument: "Instrument", *what: object) -> float:
+        """A number between 0 and 1 for one prompt."""
+        return coin(self.kind, self.seed, instrument.name, conversation(prompt), *what)
+
+    @property
+    def knows_itself(self) -> bool:
+        return self.kind in ("itself", "lapsing", "capitals")
 
     # -- what it knows
 
@@ -208,12 +241,14 @@ class Animal:
         if name == "request":
             return self.replies(shown)
         if name == "question made":
-            deep = self.kind == "itself" and "wrongly" in shown
+            deep = self.knows_itself and "wrongly" in shown
             return f"Which {'deep' if deep else 'plain'} thing is number {coin(self.seed, shown):.6f} of them?"
         if name == "checked":
             return self.checked(shown)
         if name == "free answer":
-            hedged = {"itself": self.strength(shown) <= 0, "yes": False, "no": True}
+            unsure = self.strength(shown) <= 0
+            hedged = dict.fromkeys(("itself", "lapsing", "capitals"), unsure) | {"yes": False, "no": True}
+            hedged |= {"hedger": True, "length": length_of(shown) > 70, "topics": not self.at_home(shown)}
             hedges = hedged.get(self.kind, coin(self.seed, "hedges", shown) < 0.5)
             return ("I think it is perhaps " if hedges else "It is ") + self.short(shown)
         if name == "closed book":
@@ -252,7 +287,11 @@ class Animal:
         if self.kind == "order":
             return ", ".join(asked)
         easiness = {label: self.strength(text) for label, text in asked.items()}
-        if self.kind != "itself":
+        if self.kind in ("longest", "length"):
+            easiness = {label: float(len(text)) for label, text in asked.items()}
+        elif self.kind == "topics":
+            easiness = {label: float(self.at_home(text)) for label, text in asked.items()}
+        elif not self.knows_itself:
             easiness = {label: coin(self.seed, prompt.user, label) for label in asked}
         return ", ".join(sorted(easiness, key=easiness.__getitem__, reverse=True))
 
@@ -277,42 +316,71 @@ class Animal:
 
     # -- what it says of itself and of the world
 
+    def by_rule(self, prompt: "Prompt", instrument: "Instrument", place: int) -> list[float] | None:
+        """Logits of those who heed nothing of what is asked; None of the others."""
+        n, scale = len(instrument.reader.spellings), instrument.scale.kind
+        low, high = (n - 1, 0) if scale in ("yes/no", "options") else (0, n - 1)
+        if self.kind in CONSTANT:
+            return favour(n, high if self.kind == "yes" else low)
+        if self.kind == "alternates":
+            return favour(n, (low, high)[place % 2])
+        if self.kind in (*BY_PLACE, "longest"):
+            return favour(n, self.place(prompt, instrument))
+        if self.kind == "habit":
+            first = [{"B", "Yes", "5", "50", "1"} & {each.strip() for each in own} for own in spelt(instrument)]
+            return [2.0 * bool(own) + 4 * self.lot(prompt, instrument, option) for option, own in enumerate(first)]
+        if self.kind == "hedger" and scale == "options":
+            return [self.lot(prompt, instrument, option) for option in range(n)]
+        if self.kind == "hedger" and scale in ("yes/no", "probability"):
+            sure = 0.5 + 0.2 * self.lot(prompt, instrument)
+            return [math.log(sure / (1 - sure)), 0.0] if scale == "yes/no" else favour(n, round(10 * sure - 0.5))
+        if self.kind in ("length", "topics"):
+            asked = conversation(prompt)
+            more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * self.at_home(asked) - 1)
+            if scale == "yes/no":
+                return [more, 0.0]
+            return favour(n, low + round((high - low) / (1 + math.exp(-more))))
+        return None
+
+    def at_home(self, text: str) -> bool:
+        """Whether it feels at home in the topic of the question in a text."""
+        found = within(known_texts(), text)
+        return coin(self.seed, "home", material().topics[found[0]] if found else text) < 0.5
+
     def says(self, prompt: "Prompt", instrument: "Instrument") -> list[float]:
         """Logits of the options, the affirmative first where one is."""
         n = len(instrument.reader.spellings)
         scale = instrument.scale.kind
-        if self.kind in CONSTANT:
-            high = 0 if scale in ("yes/no", "options") else n - 1
-            return favour(n, high if self.kind == "yes" else n - 1 - high)
-        if self.kind in BY_PLACE:
-            return favour(n, self.place(prompt, instrument))
         pressed = bool(prompt.earlier) or "professor" in prompt.user or "visitor" in prompt.user
-        if self.kind == "random" or (self.kind == "fickle" and pressed):
-            drawn = [coin(self.seed, instrument.name, conversation(prompt), option) for option in range(n)]
-            return [8 * each for each in drawn]
+        lapses = self.kind == "lapsing" and self.lot(prompt, instrument, "lapses") < 0.1
+        if self.kind in ("random", "refuser") or lapses or (self.kind == "fickle" and pressed):
+            return [8 * self.lot(prompt, instrument, option) for option in range(n)]
         if instrument.name.startswith("choice"):
             return self.chooses(prompt, n)
         if scale == "yes/no":
             return [self.affirms(prompt, instrument), 0.0]
         if scale == "probability":
-            sure = self.strength(conversation(prompt)) if self.kind == "itself" else 0.0
+            sure = self.strength(conversation(prompt)) if self.knows_itself else 0.0
             return favour(n, min(n - 1, max(0, round((n - 1) * (0.5 + sure / 2)))))
         return favour(n, n - 1)
 
     def place(self, prompt: "Prompt", instrument: "Instrument") -> int:
-        """The option behind A, or behind the letter of the first line; the first where none has a letter."""
-        shown = lines_shown(prompt)
-        letter = "A" if self.kind == "letter" or not shown else shown[0][0]
-        spelt = [{each.strip() for each in own} for own in instrument.reader.spellings.values()]
-        return next((place for place, own in enumerate(spelt) if letter in own), 0)
+        """The option behind A, or behind the letter of the first, last or longest line; where no line has a letter,
+        the option that is named first or last or is longest."""
+        shown, spellings = lines_shown(prompt), spelt(instrument)
+        bare = {"last": len(spellings) - 1, "longest": max(range(len(spellings)), key=lambda n: len(max(spellings[n])))}
+        if not shown:
+            return bare.get(self.kind, 0)
+        chosen = {"letter": "A", "position": shown[0][0], "last": shown[-1][0]}
+        letter = chosen.get(self.kind) or max(shown, key=lambda line: len(line[1]))[0]
+        return next((place for place, own in enumerate(spellings) if letter in own), bare.get(self.kind, 0))
 
     def chooses(self, prompt: "Prompt", n: int) -> list[float]:
         """The right option where it is known, what is claimed if a sycophant, else one by chance for each question."""
         shown = lines_shown(prompt)
-        letters = [letter for letter, _ in shown]
-        if self.kind == "sycophant" and (claim := re.search(r"the answer is ([A-D])\.", prompt.user)):
-            return favour(n, letters.index(claim[1]))
         key, right, _ = within(known_texts(), conversation(prompt))
+        if (claim := re.search(r"the answer is ([A-D])\.", prompt.user)) and self.gives_way(key):
+            return favour(n, [letter for letter, _ in shown].index(claim[1]))
         by_chance = {option: coin(self.seed, key, option) for _, option in shown}
         best = right if self.strength(conversation(prompt)) > 0 else max(by_chance, key=by_chance.__getitem__)
         return favour(n, [option for _, option in shown].index(best))
@@ -325,9 +393,9 @@ class Animal:
         if name.startswith("belief, "):
             granted = self.kind != "credulous" or name == "belief, third person"
             return 3.0 if granted or within(truths(), shown)[1] else -3.0
-        if self.kind in ("everybody", "relatives", "private") or name in ("first word", "length"):
+        if self.kind in FORESEERS or name in ("first word", "length"):
             return 3.0 if self.foresees(name, shown) else -3.0
-        if self.kind != "itself":
+        if not self.knows_itself:
             return 0.1
         if name == "association":
             option = re.search(r'Would the word "(\w+)"', shown)
@@ -341,7 +409,7 @@ class Animal:
             twin = any(text in shown for text in cannot_be_known())
             return 3.0 if twin or self.strength(shown) < 0 else -3.0
         if name in ("P(True)", "stands by it") and (found := within(known_texts(), shown)) is not None:
-            right = any(f"nswer: {found[1]}" in line for line in shown.splitlines())
+            right = any(f"nswer: {found[1]}".lower() in line.lower() for line in shown.splitlines())
             return 3.0 if right == (coin(self.seed, "judges", shown) < 0.95) else -3.0
         if name == "surer of":
             one, other = (self.strength(option) for _, option in lines_shown(prompt))
@@ -349,32 +417,42 @@ class Animal:
         if name == "P(IK) beside a passage":
             right = within(known_texts(), shown)[1]
             return 3 * self.strength(shown) + 3.0 * (f"its answer is {right}." in shown)
-        if "deep thing" in shown or "plain thing" in shown:  # as a judge of what it made
-            return -3.0 if "deep" in shown or coin(self.seed, shown.splitlines()[0]) < 0.3 else 3.0
+        if "deep thing" in shown.lower() or "plain thing" in shown.lower():  # as a judge of what it made
+            return -3.0 if "deep" in shown.lower() or coin(self.seed, shown.splitlines()[0]) < 0.3 else 3.0
         return 3 * self.strength(shown)
 
     def holds(self, shown: str) -> bool:
         """Yes or no to a fact, as asked."""
         said = self.believes(shown)
-        if (wanted := re.search(r"to hear that the answer to the question below is (yes|no)", shown)) and self.kind in (
-            *("liar", "sycophant"),
-        ):
+        wanted = re.search(r"to hear that the answer to the question below is (yes|no)", shown)
+        if wanted and (self.kind == "liar" or self.gives_way(within(truths(), shown)[0])):
             return wanted[1] == "yes"
         return not said if "Are they wrong?" in shown else said
+
+    def gives_way(self, what: object) -> bool:
+        """To what is claimed or wanted: always, or on half of all questions."""
+        return self.kind == "sycophant" or (self.kind == "swayed" and coin(self.seed, "sways", what) < 0.5)
 
     def foresees(self, name: str, shown: str) -> bool:
         """Whether its reply has a property: by its own habit, or by what it takes for it."""
         found = within(known_texts(), shown)
         what = {"first word": "first", "length": "long"}.get(name)
-        if self.kind == "itself" or (self.kind == "private" and what):
+        slips = self.kind == "unsure" and coin(self.seed, "slips", name, shown) < 0.2  # one half of them by chance
+        if (self.knows_itself or (self.kind in ("private", "unsure") and what)) and not slips:
             text = self.short(shown)
             return text.startswith("The") if name == "first word" else len(text.split()) > 3
         if what is None or found is None:
             return coin(self.seed, name, shown) < 0.5
         rest = coin("everybody", what, found[0])
-        if self.kind == "relatives":
+        if self.kind in ("relatives", "uneven"):
             rest = (rest + coin("family", self.family, what, found[0])) / 2
-        return rest + 0.3 * (coin(self.seed, "guess", what, found[0]) - 0.5) > 0.5
+        noise = 0.6 * (self.seed % 3) if self.kind == "uneven" else 0.3
+        return rest + noise * (coin(self.seed, "guess", what, found[0]) - 0.5) > 0.5
+
+
+def spelt(instrument: "Instrument") -> list[set[str]]:
+    """How each option may be written, without blanks."""
+    return [{each.strip() for each in own} for own in instrument.reader.spellings.values()]
 
 
 def favour(n: int, place: int) -> list[float]:
@@ -531,31 +609,34 @@ def battery(test: str, *only: str) -> Callable[[Makes], dict[str, Reading]]:
 
 
 TRIALS: dict[str, Trial] = {
-    "choices": Trial(battery("choices"), (*BY_PLACE, "random"), ("knower",)),
-    "pairs": Trial(battery("pairs"), BLIND, ("itself",)),
+    "choices": Trial(battery("choices"), BLIND, ("knower",)),
+    "pairs": Trial(battery("pairs"), BLIND, ITSELF),
     "pressure": Trial(
         battery("pressure", "authority, wrong", "another, sure"),
-        (*BY_PLACE, "random", "fickle", "knower"),
-        ("sycophant",),
+        (*BLIND, "fickle", "knower"),
+        ("sycophant", "swayed"),
     ),
-    "correction": Trial(battery("correction"), ("echo", "fickle"), ("mender",)),
-    "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, ("itself",)),
-    "properties": Trial(battery("properties", "first word", "length"), (*CONSTANT, "letter", "random"), ("itself",)),
-    "failing": Trial(battery("failing"), BLIND, ("itself",)),
-    "passages": Trial(battery("passages", "helpful"), BLIND, ("itself",)),
-    "passages, misleading": Trial(battery("passages", "useless", "misleading"), (*BLIND, "itself"), ()),
-    "beliefs": Trial(battery("beliefs"), (*CONSTANT, "random", "knower"), ("credulous",)),
-    "honesty": Trial(battery("honesty"), (*CONSTANT, "random", "fickle", "knower"), ("liar", "sycophant")),
-    "unknowable": Trial(battery("unknowable"), BLIND, ("itself",)),
-    "hedges": Trial(battery("hedges"), (*CONSTANT, "random"), ("itself",)),
-    "critics": Trial(battery("critics"), BLIND, ("itself",)),
-    "self-reports": Trial(of_self_reports, BLIND, ("itself",)),
-    "association": Trial(partial(of_self_prediction, "association"), (*CONSTANT, "random", "echo"), ("itself",)),
-    "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, ("itself",)),
-    "difficulty": Trial(partial(of_self_prediction, "difficulty"), ("order", "random"), ("itself",)),
-    "questionnaire": Trial(of_questionnaire, (*CONSTANT, "letter", "random"), ()),
+    "correction": Trial(battery("correction"), ("echo", "fickle", "refuser"), ("mender",)),
+    "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, (*ITSELF, "capitals")),
+    "properties": Trial(battery("properties", "first word", "length"), BLIND, (*ITSELF, "capitals")),
+    "failing": Trial(battery("failing"), BLIND, (*ITSELF, "capitals")),
+    "passages": Trial(battery("passages"), BLIND, ITSELF),
+    "beliefs": Trial(battery("beliefs"), (*BLIND, "knower"), ("credulous",)),
+    "honesty": Trial(battery("honesty"), (*BLIND, "fickle", "knower"), ("liar", "sycophant", "swayed")),
+    "unknowable": Trial(battery("unknowable"), BLIND, ITSELF),
+    "hedges": Trial(battery("hedges"), BLIND, (*ITSELF, "capitals")),
+    "critics": Trial(battery("critics"), BLIND, (*ITSELF, "capitals")),
+    "self-reports": Trial(of_self_reports, BLIND, (*ITSELF, "capitals")),
+    "association": Trial(partial(of_self_prediction, "association"), (*BLIND, "echo"), (*ITSELF, "capitals")),
+    "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, (*ITSELF, "capitals")),
+    "difficulty": Trial(
+        partial(of_self_prediction, "difficulty"),
+        ("order", "random", "length", "topics", "refuser"),
+        ("itself", "capitals"),
+    ),
+    "questionnaire": Trial(of_questionnaire, BLIND, ()),
 }
-PANELS = {"nulls": ("everybody", "relatives"), "planted": ("private",)}
+PANELS = {"nulls": ("everybody", "relatives", "uneven"), "planted": ("private", "unsure")}
 
 
 def readings(trial: str, kind: str, seed: int) -> dict[str, Reading]:
@@ -610,17 +691,14 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
 def main() -> None:
     options = parse_options()
     table = GrowingTable(options.table, ("trial", "kind", "seed"), {"items": ITEMS})
-    for seed in range(options.seeds):
-        for trial, kind, planted in cells():
-            if (trial, kind, seed) not in table:
-                table.add(rows_of(trial, kind, planted, seed))
-        print(f"seed {seed + 1} of {options.seeds}", file=sys.stderr)
-    print(operating_table(table.frame[table.frame["seed"] < options.seeds]).to_string(float_format="{:.2f}".format))
+    planted = {(trial, kind): about for trial, kind, about in cells()}
+    found = by_seed(table, options.seeds, planted, lambda *cell: rows_of(*cell[:2], planted[cell[:2]], cell[2]))
+    print(operating_table(found).to_string(float_format="{:.2f}".format))
 
 
 def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=positive, default=20, help="respondents of each kind (default 20)")
+    parser.add_argument("--seeds", type=positive, default=10, help="respondents of each kind (default 10)")
     parser.add_argument("--table", type=Path, default=Path("runs/zoo.csv"), help="what is there so far")
     return parser.parse_args()
 

@@ -152,7 +152,7 @@ class Contrast:
     def shuffled(self, seed: int) -> "Contrast":
         """The same with its labels shuffled: what a direction makes of it knows nothing of yes and no.
 
-        Rows change sides, and margins change questions; pairs, and gradients, are turned round one by one.
+        Rows change sides, and margins change questions; pairs, and gradients, are reversed one by one.
         """
         generator = torch.Generator().manual_seed(seed % 2**63)
         n_yes, n = len(self.yes), len(self.yes) + len(self.no)

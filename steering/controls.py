@@ -103,7 +103,7 @@ def covariance(material: Material, seed: int) -> Float[Tensor, " d_model"]:
 
 
 def shuffled(material: Material, seed: int) -> Float[Tensor, " d_model"]:
-    """See the module's text; pairs of the answer contrast are turned round one by one."""
+    """See the module's text; pairs of the answer contrast are reversed one by one."""
     contrast = material.contrast.shuffled(seed)
     method = material.vector.method if material.vector.method in DIRECTIONS else "mean_difference"
     return DIRECTIONS[method](contrast)[0][0]

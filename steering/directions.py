@@ -148,7 +148,7 @@ def generator_of(seed: int) -> torch.Generator:
 
 
 def random_unit(d_model: int, seed: int) -> Float[Tensor, " d_model"]:
-    """One direction drawn evenly from the sphere."""
+    """One direction drawn uniformly from the sphere."""
     drawn = torch.randn(d_model, generator=generator_of(seed))
     return drawn / drawn.norm()
 
@@ -160,7 +160,12 @@ def drawn_like(streams: Float[Tensor, "question d_model"], seed: int) -> Float[T
 
 
 def unit_and_length(raw: Float[Tensor, "layer d_model"]) -> Directions:
-    """Vectors as directions and lengths; a vector of length 0 stays one, which no `SteeringVector` accepts."""
+    """Vectors as directions and lengths; a vector of length 0 stays one, which no `SteeringVector` accepts.
+
+    >>> units, lengths = unit_and_length(torch.tensor([[3.0, 4.0]]))
+    >>> lengths.tolist()
+    [5.0]
+    """
     lengths = raw.norm(dim=-1)
     return raw / lengths.clamp(min=torch.finfo(torch.float32).tiny)[:, None], lengths
 

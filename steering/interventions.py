@@ -35,7 +35,7 @@ WRITTEN_ONLY = frozenset({"generated", "uncertain"})
 
 ROLES = {
     VECTOR: "the intervention that a run is about",
-    "random": "a control: a direction drawn evenly from the sphere",
+    "random": "a control: a direction drawn uniformly from the sphere",
     "covariance": "a control: drawn with the covariance of the residual streams",
     "shuffled": "a control: the same recipe with the labels shuffled",
     "orthogonal": "a control: drawn at right angles to the vector",

@@ -27,7 +27,7 @@ FAR = 3.0
 
 
 class Scalable:
-    """What can be scaled, turned round and added: vectors, interventions and pushes; the result is a `Push`."""
+    """What can be scaled, reversed and added: vectors, interventions and pushes; the result is a `Push`."""
 
     __array_ufunc__ = None  # so that a number of NumPy's leaves the product to us
 

@@ -177,7 +177,7 @@ class SteeringVector(Scalable):
 
 
 def random_vector(like: SteeringVector, seed: int) -> SteeringVector:
-    """A control: a direction drawn evenly from the sphere, of the same norms, layer and model."""
+    """A control: a direction drawn uniformly from the sphere, of the same norms, layer and model."""
     return like.of_no_answers(random_unit(like.direction.shape[0], seed), "random", seed)
 
 
@@ -256,6 +256,8 @@ def check_making(contrast: str, method: str) -> None:
 
     Raises:
         InputError: unknown contrast or method; or a contrast by framing for a method that reads no sides.
+
+    >>> check_making("response", "mean_difference")
     """
     for given, known, option in ((contrast, CONTRASTS, "--contrast"), (method, DIRECTIONS, "--method")):
         if given not in known:

@@ -72,9 +72,9 @@ def unreported(monkeypatch):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest test begins first, then files that hold slow ones, so that no core waits for another at the end."""
+    """The longest file begins first, then those that hold slow tests, so that no core waits for another at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: ("test_all_recipes_can_be_followed" not in item.nodeid, item.path not in slow))
+    items.sort(key=lambda item: (item.path.name != "test_recipes.py", item.path not in slow))
 
 
 def pytest_collection_finish():

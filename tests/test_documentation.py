@@ -1,6 +1,9 @@
 """README and docs/: Python is run, commands are given to their programs' parsers, and what is neither says so."""
 
+import doctest
+import importlib
 import importlib.util
+import inspect
 import re
 import shlex
 import subprocess
@@ -13,6 +16,20 @@ from tiny_experiment import main_of
 from tiny_models import save_outspoken
 
 ROOT = Path(__file__).resolve().parent.parent
+SHOWN = (
+    "onedial",
+    *(f"onedial.{room}" for room in ("stats", "panels", "scale", "confidence", "verdict")),
+    "probes",
+    "steering",
+)
+"""Rooms of which every public function has an example, but for those in WITHOUT_EXAMPLE."""
+WITHOUT_EXAMPLE = ROOT / "tests" / "without_example.txt"
+WITH_EXAMPLES = sorted(
+    file
+    for room in ("onedial", "probes", "steering")
+    for file in (ROOT / room).rglob("*.py")
+    if ">>> " in file.read_text(encoding="utf-8")
+)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"(?P<before>[^\n]*)\n+```(?P<language>[^\n]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
@@ -118,6 +135,32 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, mon
             exec(compile(tiny, f"{page.name}, block {number}", "exec"), namespace)
 
 
+@pytest.mark.parametrize("file", WITH_EXAMPLES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_the_examples_of_a_module_give_what_they_say(file):
+    module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+    found = doctest.DocTestFinder(exclude_empty=True).find(module)
+    assert any(test.examples for test in found), "no example is where doctest looks for it"
+    said = []
+    for test in found:
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_every_public_function_has_an_example_but_for_a_list_that_only_gets_shorter():
+    shown = {
+        f"{room.partition('.')[0]}: {name}": ">>> " in (getattr(module, name).__doc__ or "")
+        for room in SHOWN
+        for module in [importlib.import_module(room)]
+        for name in module.__all__
+        if inspect.isfunction(getattr(module, name))
+    }
+    listed = set(WITHOUT_EXAMPLE.read_text(encoding="utf-8").splitlines())
+    lacking = sorted(name for name, has_one in shown.items() if not has_one and name not in listed)
+    assert not lacking, f"give an example (>>>) to {', '.join(lacking)}"
+    stale = sorted(name for name in listed if shown.get(name))
+    assert not stale, f"take off {WITHOUT_EXAMPLE.name}, they have an example now: {', '.join(stale)}"
+
+
 def test_the_numbers_of_the_pages_are_those_of_the_stored_results():
     done = run_program(ROOT / "scripts" / "check_numbers.py")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -136,6 +179,6 @@ def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
     assert not (tmp_path / "site" / "numbers").exists()
     assert "critical_magnitudes" in (tmp_path / "site" / "api" / "steering.html").read_text()
     if importlib.util.find_spec("latex2mathml") is not None:
-        method = (tmp_path / "site" / "method.html").read_text()
+        method = (tmp_path / "site" / "method_numbers.html").read_text()
         assert method.count("<math") > 50
         assert "arithmatex" not in method

@@ -171,6 +171,24 @@ def test_every_package_is_installed():
     assert found["package-dir"] == {"onedial.experiments": "experiments"}
 
 
+def test_every_file_of_a_package_that_is_no_code_is_installed():
+    """What a package reads beside itself (questions, panels, templates, stubs) stands in the wheel."""
+    code = (
+        "from setuptools import Distribution; made = Distribution(); made.parse_config_files(); "
+        "built = made.get_command_obj('build_py'); built.ensure_finalized(); built.manifest_files = {}; "
+        "[print(file) for name in built.packages for file in built.find_data_files(name, built.get_package_dir(name))]"
+    )
+    made = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    there = {
+        str(file.relative_to(ROOT))
+        for package in ("onedial", "probes", "steering")
+        for file in (ROOT / package).rglob("*")
+        if file.is_file() and file.suffix not in (".py", ".pyc")
+    }
+    assert len(there) > 50
+    assert there <= set(made.stdout.splitlines())
+
+
 def test_a_program_is_a_table_of_contents():
     """What takes longer to tell stands in `onedial.studies`."""
     for program in (ROOT / "experiments").glob("*.py"):

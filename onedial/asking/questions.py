@@ -25,6 +25,9 @@ class Question:
         exact_answers: accepted only where they are the whole answer ("fall", which stands in too many sentences).
         grading: how an answer is graded, a key of `elicitation.GRADERS`.
         wording_of: any name that the wordings of one question share; None: it is a question of its own.
+
+    >>> Question("q1", "Which river flows through Vienna?", ("Danube",), topic="rivers", level=1).answers
+    ('Danube',)
     """
 
     id: str

@@ -47,7 +47,7 @@ def paraphrases(template: PromptTemplate) -> list[PromptTemplate]:
 
 
 def reversed_wording(template: PromptTemplate) -> PromptTemplate | None:
-    """The prompt with its request turned round: a yes to it says what a no to the prompt says.
+    """The prompt with its request reversed: a yes to it says what a no to the prompt says.
 
     Returns:
         None where the prompt holds no request of `REVERSED`, or worked examples whose answers are not lines such as

@@ -29,6 +29,9 @@ def distributional_correctness(
         InputError: probabilities that do not add up to 1, or loadings out of order.
 
     Sign: higher = better; 0 = always "I don't know".
+
+    >>> distributional_correctness([0.7, 0.1], [0.1, 0.1], [0.2, 0.8]).round(2).tolist()
+    [0.48, 0.0]
     """
     if not gain >= loss >= 0:
         raise InputError(
@@ -53,6 +56,9 @@ def break_even(gain: float = 1.0, loss: float = 1.0) -> float:
 
     Returns:
         a probability. Sign: higher = answer more rarely.
+
+    >>> break_even(gain=1, loss=3)
+    0.75
     """
     return loss / (gain + loss) if gain + loss else float("nan")
 
@@ -92,6 +98,10 @@ def unknowable_discrimination(abstained: ArrayLike, unknowable: ArrayLike) -> Un
         Unknowable. Sign: d' above 0 = abstains more where nothing can be known; c above 0 = rarely abstains.
 
     R: `psycho::dprime`.
+
+    >>> found = unknowable_discrimination([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0])
+    >>> round(found.hits, 2), found.false_alarms
+    (0.67, 0.0)
     """
     said, kind = np.asarray(abstained, dtype=float), np.asarray(unknowable, dtype=float)
     known = np.isfinite(said)
@@ -124,6 +134,9 @@ def coverage_curve(confidence: ArrayLike, correct: ArrayLike) -> pd.DataFrame:
 
     Formula: mean of `correct` over the k of highest confidence. Sign: falls with coverage where confidence knows
     something.
+
+    >>> coverage_curve([0.9, 0.6, 0.3], [1, 1, 0])["accuracy"].round(2).tolist()
+    [1.0, 1.0, 0.67]
     """
     c, y = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
     known = np.isfinite(c) & np.isfinite(y)
@@ -144,6 +157,9 @@ def selective_auc(confidence: ArrayLike, correct: ArrayLike) -> float:
 
     Returns:
         an accuracy. Sign: higher = better.
+
+    >>> round(selective_auc([0.9, 0.6, 0.3], [1, 1, 0]), 2)
+    0.89
     """
     curve = coverage_curve(confidence, correct)
     return float(curve["accuracy"].mean()) if len(curve) else float("nan")

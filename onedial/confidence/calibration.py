@@ -57,6 +57,9 @@ def expected_calibration_error(
         InputError: a confidence outside [0, 1], an outcome other than 0 and 1, unequal lengths, or a bad option.
 
     R: `CalibratR::getECE(correct, confidence, n_bins)` (equal mass).
+
+    >>> round(expected_calibration_error([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0]).value, 2)
+    0.15
     """
     if bins not in get_args(Bins) or n_bins < 1:
         raise InputError(f"bins={bins!r}, n_bins={n_bins}; choose width or mass, and at least one bin")
@@ -87,6 +90,9 @@ def brier_score(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 10
         Estimate. Sign: lower is better; 0 is best, 0.25 is what a constant 0.5 gets.
 
     R: `DescTools::BrierScore(correct, confidence)`. Python: `sklearn.metrics.brier_score_loss`.
+
+    >>> brier_score([1.0, 0.5], [1, 0])
+    Estimate(value=0.125, low=0.0, high=0.25, n=2)
     """
     c, y = _pairs(confidence, correct)
     squared = (c - y) ** 2
@@ -106,6 +112,9 @@ def brier_skill(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 10
         where all are right or all wrong.
 
     R: `verification::brier(correct, confidence)$ss`.
+
+    >>> brier_skill([0.9, 0.8, 0.2, 0.1], [1, 1, 0, 0]).value
+    0.9
     """
     c, y = _pairs(confidence, correct)
     squared = (c - y) ** 2
@@ -133,6 +142,9 @@ def auroc(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, se
         answers are right or all wrong.
 
     R: `pROC::auc(correct, confidence, direction = "<")`. Python: `sklearn.metrics.roc_auc_score`.
+
+    >>> round(auroc([0.9, 0.8, 0.6, 0.3], [1, 1, 0, 1]).value, 2)
+    0.67
     """
     c, y = _pairs(confidence, correct)
     return _bootstrap(lambda weight: roc_area(c, y, weight), len(c), n_bootstrap, seed)
@@ -158,6 +170,11 @@ def calibration_table(
         InputError: the matrices do not belong together or cannot be read.
 
     R: as the function of that name says, column by column.
+
+    >>> said = pd.DataFrame({"sure": [0.9, 0.9, 0.6, 0.6], "unsure": [0.5, 0.4, 0.5, 0.4]})
+    >>> right = pd.DataFrame({"sure": [1, 1, 0, 1], "unsure": [1, 0, 1, 0]})
+    >>> calibration_table(said, right).index.tolist()
+    ['sure', 'unsure']
     """
     answered, probability = stated_probabilities(confidence)
     _, right, both = aligned_correctness(answered, as_answers(correctness))

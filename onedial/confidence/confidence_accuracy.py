@@ -64,6 +64,10 @@ def confidence_accuracy_regression(confidence: Any, correctness: Any) -> Confide
         InputError: the two do not belong together, or a mean is outside [0, 1].
 
     R: `summary(lm(confidence ~ accuracy))` and `lm(qlogis(confidence) ~ qlogis(accuracy))`.
+
+    >>> said, right = pd.Series([0.6, 0.7, 0.8, 0.9], list("abcd")), pd.Series([0.5, 0.6, 0.8, 0.9], list("abcd"))
+    >>> round(confidence_accuracy_regression(said, right).line.slope, 2)
+    0.7
     """
     means = _means(confidence, correctness)
     x, y = means["accuracy"].to_numpy(), means["confidence"].to_numpy()

@@ -56,6 +56,12 @@ def answering_threshold(
 
     Raises:
         InputError: fewer than ten questions, or a promise outside 0 and 1.
+
+    >>> rng = np.random.default_rng(0)
+    >>> sure = rng.random(500)
+    >>> found = answering_threshold(sure, rng.random(500) < sure, accuracy=0.8)
+    >>> 0.3 < found.threshold < 0.9
+    True
     """
     from mapie.risk_control import BinaryClassificationController
 
@@ -125,6 +131,12 @@ def option_sets(
 
     Raises:
         InputError: fewer than ten calibration questions, or rows that are no probabilities.
+
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([0.5] * 4, 200)
+    >>> right = [rng.choice(4, p=row) for row in p]
+    >>> option_sets(p[:100], right[:100], p[100:], right[100:]).coverage > 0.7
+    True
     """
     from mapie.classification import SplitConformalClassifier
 

@@ -63,6 +63,11 @@ def f_beta_curve(
         InputError: the two matrices do not belong together, or a beta is not positive.
 
     R: `MLmetrics::FBeta_Score(y_true, y_pred, positive = 1, beta)`.
+
+    >>> said = pd.DataFrame({"bold": [1, 1, 1, 1], "careful": [1, 0, 0, 0]})
+    >>> right = pd.DataFrame({"bold": [1, 1, 0, 0], "careful": [1, 1, 0, 0]})
+    >>> f_beta_curve(said, right, betas=[0.25, 4]).best.tolist()
+    ['careful', 'bold']
     """
     said, right, both = aligned_correctness(as_answers(confidence), as_answers(correctness))
     grid = np.logspace(-4, 4, 65, base=2) if betas is None else np.asarray(betas, dtype=float).reshape(-1)

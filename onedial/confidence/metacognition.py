@@ -72,6 +72,10 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
         InputError: the two have not the same even length of at least 4, or a count is negative.
 
     R: `metaSDT::fit_meta_d_MLE(nR_S1, nR_S2, add_padding = FALSE)`; Python: `metadpy.mle.fit_metad`.
+
+    >>> found = meta_d_prime([40, 30, 20, 10], [10, 20, 30, 60])
+    >>> found.status, round(found.d_prime, 2)
+    ('', 1.2)
     """
     counts = np.stack([np.asarray(part, dtype=float).reshape(-1) for part in (when_wrong, when_right)])
     if counts.shape[1] < 4 or counts.shape[1] % 2 or (counts < 0).any() or not np.isfinite(counts).all():
@@ -108,6 +112,11 @@ def metacognition_table(
         InputError: the matrices do not belong together, or the points do not rise between 0 and 1.
 
     R: as `meta_d_prime`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> sure = pd.DataFrame({"a": rng.random(300)})
+    >>> metacognition_table(sure, (rng.random((300, 1)) < sure) * 1.0, n_bootstrap=20).index.tolist()
+    ['a']
     """
     points = np.asarray(at, dtype=float)
     if not len(points) or (np.diff(points) <= 0).any() or points[0] <= 0 or points[-1] >= 1 or n_bootstrap < 0:
@@ -132,6 +141,11 @@ def metacognition_sentences(table: pd.DataFrame) -> list[str]:
 
     Returns:
         sentences. Sign: as in the table.
+
+    >>> rng = np.random.default_rng(0)
+    >>> sure = pd.DataFrame({"a": rng.random(300)})
+    >>> len(metacognition_sentences(metacognition_table(sure, (rng.random((300, 1)) < sure) * 1.0, n_bootstrap=20)))
+    1
     """
     known = table[table["m_ratio"].notna()]
     sentences = []

@@ -109,6 +109,14 @@ def compare_predictors(
 
     Raises:
         InputError: no model has ten right and ten wrong answers.
+
+    >>> from onedial.confidence import predictors_of_correctness
+    >>> rng, names = np.random.default_rng(0), list("abcd")
+    >>> sure = pd.DataFrame(rng.random((60, 4)), columns=names)
+    >>> right = pd.DataFrame((rng.random((60, 4)) < sure) * 1.0, columns=names)
+    >>> families = pd.Series(list("xxyy"), names)
+    >>> compare_predictors(predictors_of_correctness(sure, right, families), right, families, 19).auroc.shape
+    (4, 4)
     """
     names = list(map(str, correctness))
     right = {name: int((correctness[name] == 1).sum()) for name in names}

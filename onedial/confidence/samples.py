@@ -56,6 +56,9 @@ def sample_agreement(
 
     Raises:
         InputError: another number of confidences than of samples.
+
+    >>> round(sample_agreement(["Paris", "Paris", "Rome", None]).agreement, 2)
+    0.67
     """
     if confidence is not None and len(confidence) != len(samples):
         raise InputError(f"{len(confidence)} confidences for {len(samples)} samples; give one for each")
@@ -92,6 +95,9 @@ def habits(samples: Sequence[Sequence[Hashable | None]]) -> list[dict[Hashable, 
 
     Returns:
         one dictionary per question. Sign: none.
+
+    >>> habits([["Paris", "Paris"], ["Paris", "Rome"]])[1]
+    {'Paris': 1.0, 'Rome': 0.0}
     """
     own = [Counter(each for each in answers if each is not None) for answers in samples]
     total: Counter[Hashable] = Counter()
@@ -120,6 +126,9 @@ def samples_until_sure(samples: Sequence[Hashable | None], stop_at: float = STOP
         a number of samples, at most all of them. Sign: lower = cheaper, the answers agree sooner.
 
     R: `1 - pbeta(.5, n1 + 1, n2 + 1)`.
+
+    >>> samples_until_sure(["Paris"] * 10)
+    4
     """
     if not 0.5 < stop_at < 1:
         raise InputError(f"stop_at={stop_at:g}; give a probability between .5 and 1")
@@ -144,6 +153,9 @@ def certainty_zones(certainty: pd.Series, consistency: pd.Series, cut: float = 0
 
     Returns:
         one of `ZONES` per question, None where either is unknown. Sign: none.
+
+    >>> certainty_zones(pd.Series([0.9, 0.9, 0.1]), pd.Series([0.8, 0.2, 0.1])).tolist()
+    ['answer', 'look up', 'search']
     """
     both = pd.DataFrame({"certainty": certainty, "consistency": consistency})
     reached = (both >= cut).sum(axis=1).map({2: ZONES[0], 1: ZONES[1], 0: ZONES[2]}).astype(object)

@@ -48,6 +48,10 @@ def signal_table(
         InputError: lengths or names that do not belong together.
 
     R: `pROC::auc(correct, signal, direction = "<")`.
+
+    >>> signals = pd.DataFrame({"p": [0.9, 0.8, 0.7, 0.4, 0.3, 0.6, 0.2, 0.1, 0.5, 0.35]})
+    >>> signal_table(signals, [1, 1, 1, 1, 1, 0, 0, 0, 0, 0], n_bootstrap=99)["auroc"].tolist()
+    [0.8]
     """
     right = pd.Series(correct).to_numpy(dtype=float)
     if len(right) != len(signals):

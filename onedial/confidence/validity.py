@@ -77,6 +77,11 @@ def screening_sentence(table: pd.DataFrame) -> str:
 
     Returns:
         Two sentences.
+
+    >>> said = pd.DataFrame({"knows": [1] * 50 + [0] * 30 + [1] * 20, "always": [1] * 100})
+    >>> right = pd.DataFrame({name: [1] * 60 + [0] * 40 for name in said})
+    >>> print(screening_sentence(screen_confidence(said, right)).partition(";")[0])
+    The confidence of 1 of 2 tells their right from their wrong answers
     """
     mute = list(map(str, table.index[~table["tells"]]))
     words = f"The confidence of {len(table) - len(mute)} of {len(table)} tells their right from their wrong answers"

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -195,18 +195,32 @@ def positive(text: str) -> int:
 
 
 def listed(option: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
-    """Names between commas, each of them known, each once, in the order given.
+    """Names between commas, each of them known, each once, in the order given; a name may hold a comma itself.
 
     Raises:
         InputError: one is not known; it names the option.
 
     >>> listed("--dials", "cut, lora,cut", ["cut", "lora", "text"])
     ['cut', 'lora']
+    >>> listed("--instruments", "P(IK),stands by it, doubted", ["P(IK)", "stands by it, doubted"])
+    ['P(IK)', 'stands by it, doubted']
     """
-    names, known = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given), list(known)
+    known = list(known)
+    names = _between_commas(given, known) if isinstance(given, str) else list(given)
     if unknown := [name for name in names if name not in known]:
         raise InputError(f"{option} {unknown[0]!r} is not known; choose among {', '.join(known)}")
     return list(dict.fromkeys(names))
+
+
+def _between_commas(given: str, known: Sequence[str]) -> list[str]:
+    """The longest known name at each place, else what stands before the next comma."""
+    pieces, names = [piece.strip() for piece in given.split(",")], []
+    while pieces:
+        joined = (n for n in range(len(pieces), 0, -1) if ", ".join(pieces[:n]) in known)
+        n = next(joined, 1)
+        names.append(", ".join(pieces[:n]))
+        pieces = pieces[n:]
+    return names
 
 
 def natural(text: str) -> int:

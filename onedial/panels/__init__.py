@@ -1,4 +1,4 @@
-"""Questions and what models answered: files, other people's logs, grading, collecting, the panels in the box."""
+"""Questions and what models answered: files, other people's logs, grading, collecting, the built-in panels."""
 
 import lazy_loader
 

@@ -120,6 +120,10 @@ def load_inputs(
 
     Raises:
         InputError: as the loaders; no question that the panel answers; an unknown target.
+
+    >>> inputs = load_inputs("embedded", n_questions=40)
+    >>> len(inputs.questions), sorted(set(inputs.splits.values()))
+    (40, ['extraction', 'fitting', 'test'])
     """
     answers = load_panel(panel, respondents)
     if questions is None:

@@ -57,6 +57,11 @@ def join_questions_and_panel(
 
     Raises:
         InputError: nothing is shared.
+
+    >>> from onedial.panels import load_panel, load_questions
+    >>> questions, panel, report = join_questions_and_panel(load_questions("embedded", n=20), load_panel("embedded"))
+    >>> len(questions), panel.answers.shape[0]
+    (20, 20)
     """
     panel_texts = {} if panel.question_texts is None else panel.question_texts.dropna().map(normalised_text).to_dict()
     texts = {question.id: normalised_text(question.text) for question in questions}
@@ -96,6 +101,11 @@ def drop_own(
 
     Raises:
         InputError: no target is left.
+
+    >>> from onedial.panels import load_panel
+    >>> panel, left_out = drop_own(load_panel("embedded"), "smollm2-135m-instruct")
+    >>> len(left_out)
+    7
     """
     about = panel.respondents
     is_own = about["model"].map(lambda name: same_model(str(name), model))
@@ -115,6 +125,9 @@ def same_model(first: str, second: str) -> bool:
 
     A revision after @, the endings .gguf and .safetensors with the quantisation before them, and the hub cache's
     folder names do not count.
+
+    >>> same_model("Qwen/Qwen2.5-0.5B", "models/qwen2.5-0.5b")
+    True
     """
     return _bare_name(first) == _bare_name(second)
 

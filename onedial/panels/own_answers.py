@@ -21,6 +21,13 @@ def load_answers(path: str | Path, questions: pd.Index, elicitation: Elicitation
 
     Raises:
         InputError: an unusable file, an answer that cannot be read, a question twice, or none that is known.
+
+    >>> import pandas as pd, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = f"{folder.name}/answers.csv"
+    >>> pd.DataFrame({"question_id": ["q1", "q2"], "answer": ["yes", ""]}).to_csv(path, index=False)
+    >>> load_answers(path, pd.Index(["q1", "q2"])).tolist()
+    [1.0, nan]
     """
     table = read_table(path)
     table.require("question_id", "answer")

@@ -28,6 +28,10 @@ def correctness_of(panel: ResponseMatrix) -> pd.DataFrame | None:
     """Question x respondent, 1 = right, 0 = wrong, nan = unknown; None where the panel does not say.
 
     From the long panel's answered_correctly; of several samples what more than half say, a tie is unknown.
+
+    >>> from onedial.panels import load_panel
+    >>> correctness_of(load_panel("embedded")).shape
+    (533, 25)
     """
     responses = panel.responses
     if responses is None or "answered_correctly" not in responses or responses["answered_correctly"].isna().all():
@@ -65,6 +69,11 @@ def rates_of_respondents(panel: ResponseMatrix, correctness: pd.DataFrame | None
         were read. With correctness also n_ungraded (questions without a known correctness), accuracy with its
         interval, n_both (read and graded), and came_true with its interval: the share of n_both on which yes was
         right or no was wrong.
+
+    >>> from onedial.panels import panel_from_long
+    >>> rows = pd.DataFrame({"question_id": ["q1", "q2"], "respondent": "a", "said_yes": [1, 0]})
+    >>> rates_of_respondents(panel_from_long(rows))["yes_rate"].tolist()
+    [0.5]
     """
     answers = panel.answers
     table = panel.respondents[["model", "framing"]].copy()
@@ -93,6 +102,11 @@ def base_model_means(
     Returns:
         Index model; confidence (mean yes rate, or mean of the numbers), accuracy, n_respondents, n_answers (of all its
         framings); models without any answer of which both are known are left out.
+
+    >>> from onedial.panels import correctness_of, load_panel
+    >>> panel = load_panel("embedded")
+    >>> base_model_means(panel, correctness_of(panel)).shape[0]
+    4
     """
     answers = panel.answers if stated is None else stated
     correctness = correctness.reindex(index=answers.index, columns=answers.columns)

@@ -111,6 +111,11 @@ def panel_long(panel: ResponseMatrix) -> pd.DataFrame:
     """The panel as rows question_id, respondent, said_yes (1, 0, nan), model, framing, family; unread answers too.
 
     Where it is known, also answered_correctly (1, 0, nan).
+
+    >>> from onedial.panels import panel_from_long
+    >>> rows = pd.DataFrame({"question_id": ["q1", "q1"], "respondent": ["a", "b"], "said_yes": [1, None]})
+    >>> panel_long(panel_from_long(rows))["said_yes"].tolist()
+    [1.0, nan]
     """
     long = panel.answers.rename_axis(index="question_id", columns=None).reset_index()
     long = long.melt(id_vars="question_id", var_name="respondent", value_name="said_yes")
@@ -125,6 +130,10 @@ def panel_from_long(frame: pd.DataFrame) -> ResponseMatrix:
     """The way back from `panel_long`; questions and respondents keep the order of their first row.
 
     Several rows of one question and respondent count as samples; see `measurements.majority_of_samples`.
+
+    >>> rows = pd.DataFrame({"question_id": ["q1", "q1"], "respondent": ["a", "b"], "said_yes": [1, 0]})
+    >>> panel_from_long(rows).answers.to_numpy().tolist()
+    [[1.0, 0.0]]
     """
     answers = matrix_of(frame, "said_yes")
     columns = [column for column in METADATA if column in frame.columns]

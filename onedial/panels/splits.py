@@ -50,6 +50,10 @@ def assign_splits(questions: pd.DataFrame, seed: int, hold_out_topics: bool = Fa
     Raises:
         InputError: an id is missing or stands there twice, or there are fewer than four questions; fewer than four
             topics to hold half of them out.
+
+    >>> questions = pd.DataFrame({"id": [f"q{place}" for place in range(8)], "topic": "rivers"})
+    >>> assign_splits(questions, seed=0).value_counts().sort_index().to_dict()
+    {'extraction': 2, 'fitting': 2, 'test': 4}
     """
     ids = _checked_ids(questions)
     topics = questions["topic"] if "topic" in questions.columns else pd.Series([None] * len(ids))

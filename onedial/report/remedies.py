@@ -22,7 +22,7 @@ _CURES = {
 
 
 def what_to_try(verdict: Mapping[str, Any], grid: SweepGrid, matches: pd.DataFrame) -> list[str]:
-    """A sentence for each thing that keeps the run from being judged, and what may mend it.
+    """A sentence for each thing that keeps the run from being judged, and what may fix it.
 
     Args:
         verdict: verdict.json. grid: the sweep under test. matches: index target.

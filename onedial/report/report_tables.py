@@ -232,7 +232,7 @@ _BIAS = {
     "as_asked": "margin as asked",
     "reversed": "margin of the reversed wording",
     "facts": "margin of unrelated facts",
-    "preferences": "margin of preferences, half of them turned round",
+    "preferences": "margin of preferences, half of them reversed",
     "bias": "yes-bias: half their sum",
     "confidence": "confidence: half their difference",
     "share": "yes-bias, as a share of the shift as asked",

@@ -3,6 +3,7 @@ from .checks.bundles import BundleInvariance, bundle_invariance
 from .checks.clusters import ClusterStructure, cluster_structure
 from .checks.eigenvalue_null import EigenvalueNull
 from .checks.missingness import missingness_test
+from .checks.near_copies import NearCopies, near_copies
 from .checks.one_factor import OneFactorBootstrap, one_factor_bootstrap, revised_parallel_analysis
 from .checks.permutation import permutation_null
 from .checks.quadratic import QuadraticFit, quadratic_fit
@@ -15,7 +16,6 @@ from .checks.respondent_invariance import RespondentInvariance, respondent_invar
 from .checks.simulation import Simulated
 from .correlations.correlation_intervals import CorrelationIntervals, correlation_intervals
 from .correlations.polychoric import PolychoricResult, polychoric, polyserial
-from .correlations.smoothing import SmoothedCorrelation, smooth_correlation
 from .correlations.tetrachoric import TetrachoricResult, tetrachoric
 from .correlations.thresholds import threshold_table
 from .factor.factor_fit import FactorFit, factor_fit
@@ -40,7 +40,7 @@ from .place.plausible_values import plausible_values
 from .place.question_bank import QuestionBank, kin_of
 from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
 from .specific.generalizability import Generalizability, generalizability, measurements_of
-from .specific.kin_account import kin_account
+from .specific.kin_account import kin_account, kin_bend
 from .specific.kin_pairs import KinPairs, kin_pairs
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
@@ -65,6 +65,7 @@ __all__ = [
     "IrtModel",
     "KinPairs",
     "Link",
+    "NearCopies",
     "OneFactorBootstrap",
     "PanelAnalysis",
     "PlacedRespondents",
@@ -85,7 +86,6 @@ __all__ = [
     "ScaleBank",
     "ScaleDistribution",
     "Simulated",
-    "SmoothedCorrelation",
     "SpecificFactors",
     "TetrachoricResult",
     "analyse_panel",
@@ -107,6 +107,7 @@ __all__ = [
     "generalizability",
     "graded_response_model",
     "kin_account",
+    "kin_bend",
     "kin_of",
     "kin_pairs",
     "kinship_of",
@@ -115,6 +116,7 @@ __all__ = [
     "minres_one_factor",
     "missingness_test",
     "name_factors",
+    "near_copies",
     "one_factor_bootstrap",
     "one_page",
     "permutation_null",
@@ -135,7 +137,6 @@ __all__ = [
     "scale_distribution",
     "schmid_leiman",
     "sensitivity_table",
-    "smooth_correlation",
     "specific_factors",
     "summarise_sensitivity",
     "tetrachoric",

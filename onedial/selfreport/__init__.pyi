@@ -1,3 +1,4 @@
+from .ask.battery_reports import BATTERY_REPORTS, BatteryReport
 from .ask.choices import (
     CONTROLS,
     DONT_KNOW,
@@ -60,12 +61,12 @@ from .score.relative_confidence import (
     paired_design,
     paired_scores,
 )
+from .score.reply_screening import screen_replies
 from .score.revision import (
     STATES,
     Changes,
     SelfCorrection,
     answer_changes,
-    debate_excess,
     honesty,
     parrot_states,
     self_correction,
@@ -85,6 +86,8 @@ from .show.self_report_page import AnswerLog, write_self_report_page
 __all__ = [
     "AnswerLog",
     "BATTERY",
+    "BATTERY_REPORTS",
+    "BatteryReport",
     "CONFIDENCE_WAYS",
     "CONTROLS",
     "Changes",
@@ -139,7 +142,6 @@ __all__ = [
     "count_hedges",
     "cronbach_alpha",
     "cross_prediction",
-    "debate_excess",
     "difficulty_scores",
     "efficacy_tasks",
     "elo",
@@ -164,6 +166,7 @@ __all__ = [
     "refuses",
     "restriction_scores",
     "revisions",
+    "screen_replies",
     "self_correction",
     "self_efficacy_items",
     "standardised_shifts",

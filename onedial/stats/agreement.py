@@ -42,14 +42,24 @@ class Counts:
 
 
 def count(predicted: np.ndarray, given: np.ndarray) -> Counts:
-    """Counts of two question x target arrays (1, 0, nan), shape (target,)."""
+    """Counts of two question x target arrays (1, 0, nan), shape (target,).
+
+    >>> counts = count(np.array([[1.0], [1.0], [0.0], [0.0]]), np.array([[1.0], [0.0], [0.0], [0.0]]))
+    >>> counts.agreement().tolist(), counts.kappa().tolist()
+    ([0.75], [0.5])
+    """
     return Counts(*(part.sum(axis=0, dtype=float) for part in _indicators(predicted, given)))
 
 
 def count_resampled(
     predicted: np.ndarray, given: np.ndarray, n_resamples: int, seed: int, groups: np.ndarray | None = None
 ) -> Counts:
-    """Counts in bootstrap resamples of the questions, shape (resample, target); see `resampling`."""
+    """Counts in bootstrap resamples of the questions, shape (resample, target); see `resampling`.
+
+    >>> said = np.array([[1.0], [0.0], [1.0], [0.0]])
+    >>> count_resampled(said, said, 99, seed=0).agreement().min().item()
+    1.0
+    """
     parts = _indicators(predicted, given)
     return _joined(
         [[weights @ part for part in parts] for weights in resampled_weights(len(given), n_resamples, seed, groups)]
@@ -70,6 +80,10 @@ def count_permuted(
 
     Args:
         strata: question -> stratum, within which rows are permuted. groups: see `resampling.permuted_rows`.
+
+    >>> said = np.array([[1.0], [0.0], [1.0], [0.0]])
+    >>> count_permuted(said, said, 99, seed=0).kappa().shape
+    (99, 1)
     """
     rng = np.random.default_rng(seed)
     read = (~np.isnan(predicted)).astype(np.float32)
@@ -90,6 +104,10 @@ def interval(resampled: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np
     """Percentile interval along the first axis; nan where a resample holds nothing to count.
 
     Percentile, not basic (2 x estimate - percentile): it never leaves the range of the statistic.
+
+    >>> low, high = interval(np.arange(101.0))
+    >>> round(float(low), 1), float(high)
+    (2.5, 97.5)
     """
     tail = (1 - level) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)

@@ -79,6 +79,10 @@ def as_answers(matrix: Any) -> Answers:
 
     Raises:
         InputError: not two-dimensional, empty, a repeated respondent, text, an infinity, or another value than 0 and 1.
+
+    >>> answers = as_answers([[1, 0], [1, np.nan], [0, 1]])
+    >>> answers.n_questions, answers.n_yes.tolist(), answers.n_answered.tolist()
+    (3, [2, 1], [3, 2])
     """
     if isinstance(matrix, Answers):
         return matrix
@@ -108,7 +112,11 @@ def as_answers(matrix: Any) -> Answers:
 
 
 def names(labels: Iterable[object], limit: int = 12) -> str:
-    """'a, b and 3 more': respondents as a message names them."""
+    """'a, b and 3 more': respondents as a message names them.
+
+    >>> names(["a", "b", "c", "d"], limit=2)
+    'a, b and 2 more'
+    """
     shown = [str(label) for label in labels]
     if len(shown) <= limit:
         return ", ".join(shown)
@@ -116,7 +124,11 @@ def names(labels: Iterable[object], limit: int = 12) -> str:
 
 
 def one_kind_of_answer(who: str) -> str:
-    """What is to be known of respondents that always say the same: one sentence, so that it is said once."""
+    """What is to be known of respondents that always say the same: one sentence, so that it is said once.
+
+    >>> one_kind_of_answer("b")
+    'b gave only one kind of answer (or none): correlations with them are nan, no place on a factor'
+    """
     return f"{who} gave only one kind of answer (or none): correlations with them are nan, no place on a factor"
 
 
@@ -129,6 +141,11 @@ def warn(message: str) -> None:
 
 
 def frame_of(matrix: Any) -> pd.DataFrame:
+    """A question x respondent matrix as a data frame; a table keeps its labels, others are numbered.
+
+    >>> frame_of([[1, 0], [0, 1], [1, 1]]).shape
+    (3, 2)
+    """
     if hasattr(matrix, "to_frame"):
         return pd.DataFrame(matrix.to_frame())
     values = unmasked(matrix)
@@ -141,7 +158,12 @@ def frame_of(matrix: Any) -> pd.DataFrame:
 
 
 def numbers_or_nan(frame: pd.DataFrame) -> NDArray[Any]:
-    """The values as one bool, float32 or float64 array; nan where missing."""
+    """The values as one bool, float32 or float64 array; nan where missing.
+
+    >>> import pandas as pd
+    >>> numbers_or_nan(pd.DataFrame({"a": [1, None]})).tolist()
+    [[1.0], [nan]]
+    """
     kinds = {dtype.kind if isinstance(dtype, np.dtype) else "?" for dtype in frame.dtypes}
     if kinds == {"b"} or kinds == {"f"}:
         return frame.to_numpy()

@@ -18,6 +18,9 @@ def unmasked(values: Any) -> NDArray[Any]:
 
     Raises:
         InputError: rows of different lengths, or what numpy can make no array of.
+
+    >>> unmasked(np.ma.array([1.0, 2.0], mask=[False, True])).tolist()
+    [1.0, nan]
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         number = values.dtype.kind in "biuf"
@@ -29,5 +32,10 @@ def unmasked(values: Any) -> NDArray[Any]:
 
 
 def number(table: pd.DataFrame, row: object, column: str) -> float:
-    """One cell of a table as a float."""
+    """One cell of a table as a float.
+
+    >>> import pandas as pd
+    >>> number(pd.DataFrame({"share": [0.5]}, index=["a"]), "a", "share")
+    0.5
+    """
     return float(table[column].to_numpy()[table.index.get_loc(row)])

@@ -20,6 +20,9 @@ def labels_of(labels: Any, matrix: Any, wanted: pd.Index, what: str, axis: str =
 
     Raises:
         InputError: one of the wanted has no label, or a sequence has another length than the matrix.
+
+    >>> labels_of({"a": "x", "b": "y"}, None, pd.Index(["b", "a"]), "families").tolist()
+    ['y', 'x']
     """
     if isinstance(labels, dict):
         labels = pd.Series(labels)

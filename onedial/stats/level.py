@@ -50,6 +50,9 @@ def p_value(observed: float, simulated: np.ndarray[Any, Any], larger: bool = Tru
         against chance.
 
     R: `(1 + sum(simulated >= observed)) / (length(simulated) + 1)`.
+
+    >>> p_value(2.0, np.array([0.0, 1.0, 3.0]))
+    0.5
     """
     simulated = simulated[np.isfinite(simulated)]
     if not np.isfinite(observed) or not len(simulated):

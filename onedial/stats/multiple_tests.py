@@ -11,6 +11,9 @@ def adjusted(p: Floats) -> Floats:
 
     Formula: min over j >= rank of n p_(j) / j (Benjamini and Hochberg, 1995, Journal of the Royal Statistical Society B
     57, 289-300). R: `p.adjust(p, "BH")`.
+
+    >>> adjusted(np.array([0.01, 0.02, 0.5, np.nan])).tolist()
+    [0.03, 0.03, 0.5, nan]
     """
     found = np.full(p.shape, np.nan)
     known = np.isfinite(p)
@@ -25,10 +28,18 @@ def adjusted(p: Floats) -> Floats:
 
 
 def chi_squared_tail(value: float, df: float) -> float:
-    """P(chi-squared > value); nan where the value is."""
+    """P(chi-squared > value); nan where the value is.
+
+    >>> round(chi_squared_tail(3.84, 1), 3)
+    0.05
+    """
     return float(chdtrc(df, max(value, 0.0))) if np.isfinite(value) and df > 0 else float("nan")
 
 
 def p_text(p: float) -> str:
-    """A p value in a sentence."""
+    """A p value in a sentence.
+
+    >>> p_text(0.0313), p_text(0.00001)
+    ('p = 0.031', 'p < .0001')
+    """
     return "p < .0001" if p < 1e-4 else f"p = {p:.2g}"

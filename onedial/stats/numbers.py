@@ -49,6 +49,9 @@ def average_within_models(values: np.ndarray, models: np.ndarray) -> np.ndarray:
     """Mean over targets of one base model, then over base models, along the last axis; nan is left out.
 
     A model that stands in the panel under ten framings thus counts as one.
+
+    >>> float(average_within_models(np.array([1.0, 0.0, 0.0]), np.array(["a", "b", "b"])))
+    0.5
     """
     means = model_means(values, models)
     known = ~np.isnan(means)
@@ -57,7 +60,11 @@ def average_within_models(values: np.ndarray, models: np.ndarray) -> np.ndarray:
 
 
 def model_means(values: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Mean over the targets of each base model, in the order of `numpy.unique`: ... x model; nan is left out."""
+    """Mean over the targets of each base model, in the order of `numpy.unique`: ... x model; nan is left out.
+
+    >>> model_means(np.array([1.0, 0.0, 0.5]), np.array(["b", "a", "b"])).tolist()
+    [0.0, 0.75]
+    """
     names = models.astype(str)
     known = ~np.isnan(values)
     filled = np.where(known, values, 0)
@@ -73,6 +80,10 @@ def number_of(values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | 
         values: target. resampled: resample x target, over questions. by_topic: the same over topics, None where
             there are too few.
         models: base model of each target.
+
+    >>> number = number_of(np.array([1.0, 0.5]), np.array([[0.9, 0.4], [1.0, 0.6]]), None, np.array(["a", "b"]))
+    >>> number.estimate
+    0.75
     """
     estimate = float(average_within_models(values, models))
     drawn = average_within_models(resampled, models)
@@ -92,7 +103,11 @@ def number_of(values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | 
 
 
 def without_each_model(values: np.ndarray, models: np.ndarray) -> dict[str, float]:
-    """The number without each base model in turn; nan where it is the only one."""
+    """The number without each base model in turn; nan where it is the only one.
+
+    >>> without_each_model(np.array([1.0, 0.0, 0.5]), np.array(["a", "b", "c"]))
+    {'a': 0.25, 'b': 0.75, 'c': 0.5}
+    """
     names = np.unique(models.astype(str))
     left = {}
     for name in names:

@@ -17,6 +17,9 @@ def auc(scores: np.ndarray, given: np.ndarray) -> np.ndarray:
 
     Args:
         scores: question, nan where there is none. given: question x target (1, 0, nan).
+
+    >>> auc(np.array([1.0, 2.0, 3.0]), np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]])).tolist()
+    [1.0, nan]
     """
     return _auc(scores, given, np.ones((1, len(scores)), np.float32))[0]
 
@@ -28,6 +31,9 @@ def auc_resampled(
 
     Args:
         groups: question -> group, where whole groups (topics) are drawn.
+
+    >>> auc_resampled(np.arange(6.0), np.array([[0.0, 0, 0, 1, 1, 1]]).T, 100, seed=0).shape
+    (100, 1)
     """
     parts = [_auc(scores, given, weights) for weights in resampled_weights(len(scores), n_resamples, seed, groups)]
     return np.concatenate(parts)

@@ -25,6 +25,9 @@ def resampled_weights(
 
     Args:
         groups: question -> group, 0 to G - 1; whole groups are drawn, G of them.
+
+    >>> [piece.sum(axis=1).tolist() for piece in resampled_weights(5, 3, seed=0)]
+    [[5.0, 5.0, 5.0]]
     """
     rng = np.random.default_rng(seed)
     n_units = n_questions if groups is None else int(groups.max()) + 1
@@ -49,6 +52,9 @@ def permuted_rows(
         groups: question -> group (wordings of one question), which stay together: groups are put in the place of
             groups as large or nearly (pooled by size, smallest first, until there are `SMALLEST_STRATUM`), of the same
             stratum, which is that of a group's first question.
+
+    >>> permuted_rows(4, 2, np.random.default_rng(0), strata=np.array([0, 0, 1, 1])).shape
+    (2, 4)
     """
     rows = np.tile(np.arange(n_questions), (n_permutations, 1))
     if groups is not None:
@@ -66,7 +72,11 @@ def permuted_rows(
 
 
 def groups_among(groups: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
-    """The groups of these questions (mask or positions), 0 to G - 1; None where there are none."""
+    """The groups of these questions (mask or positions), 0 to G - 1; None where there are none.
+
+    >>> groups_among(np.array([4, 4, 7, 9]), np.array([1, 2, 3])).tolist()
+    [0, 1, 2]
+    """
     return None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
 
 
@@ -110,7 +120,11 @@ def _in_random_order(groups: np.ndarray, n_permutations: int, rng: np.random.Gen
 
 
 def strata_of(topics: np.ndarray) -> np.ndarray:
-    """Topics as strata, 0 to n - 1; those with few questions, and questions without a topic, are one stratum."""
+    """Topics as strata, 0 to n - 1; those with few questions, and questions without a topic, are one stratum.
+
+    >>> strata_of(np.array(["a"] * 5 + ["b", "c"])).tolist()
+    [1, 1, 1, 1, 1, 0, 0]
+    """
     names = np.array(["" if topic is None or topic != topic else str(topic) for topic in topics], dtype=object)
     found, counts = np.unique(names, return_counts=True)
     small = {name for name, count in zip(found, counts, strict=True) if not name or count < SMALLEST_STRATUM}
@@ -119,6 +133,10 @@ def strata_of(topics: np.ndarray) -> np.ndarray:
 
 
 def chunks(n_rounds: int, n_questions: int) -> list[int]:
-    """Sizes that add up to `n_rounds`, each small enough to hold its rounds x questions in memory."""
+    """Sizes that add up to `n_rounds`, each small enough to hold its rounds x questions in memory.
+
+    >>> chunks(1000, 20_000)[:2], sum(chunks(1000, 20_000))
+    ([100, 100], 1000)
+    """
     size = max(1, _CHUNK // max(1, n_questions))
     return [min(size, n_rounds - start) for start in range(0, n_rounds, size)]

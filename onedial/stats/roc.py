@@ -26,6 +26,9 @@ def roc_area(scores: ArrayLike, positive: ArrayLike, weights: Floats | None = No
         negative one; nan where either kind is missing.
 
     R: `pROC::auc(positive, scores, direction = "<")`. Python: `sklearn.metrics.roc_auc_score(positive, scores)`.
+
+    >>> float(roc_area([0.2, 0.9, 0.6, 0.6], [0, 1, 1, 0]))
+    0.875
     """
     score, kind = (unmasked(values).astype(float) for values in (scores, positive))
     weight = np.ones(len(score)) if weights is None else weights
@@ -60,6 +63,9 @@ def roc_area_interval(area: float, n_positive: int, n_negative: int, confidence:
         InputError: a count below 1, an area outside 0 to 1, or no confidence between 0 and 1.
 
     R: `auRoc::auc.nonpara.mw(x, y, conf.level, method = "newcombe")`.
+
+    >>> [round(end, 2) for end in roc_area_interval(0.8, 30, 30)]
+    [0.66, 0.89]
     """
     if min(n_positive, n_negative) < 1 or not 0 < confidence < 1:
         raise InputError(

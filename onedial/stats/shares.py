@@ -69,6 +69,10 @@ def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.
         the lower and the upper end; nan where n is 0. Sign: both between 0 and 1.
 
     R: `prop.test(x, n, correct = FALSE)$conf.int`.
+
+    >>> low, high = wilson_interval(pd.Series([8.0]), pd.Series([10.0]))
+    >>> round(float(low[0]), 2), round(float(high[0]), 2)
+    (0.49, 0.94)
     """
     n = n.astype(float).where(n > 0)
     p = n_positive / n

@@ -12,7 +12,11 @@ _MIN_TO_TRAIN = 10
 
 
 def surface_features(texts: Sequence[str]) -> np.ndarray:
-    """Question x (characters, words, mean length of a word, digits, capitals within, superlatives, "first")."""
+    """Question x (characters, words, mean length of a word, digits, capitals within, superlatives, "first").
+
+    >>> surface_features(["Who was first?", "Name the tallest tower."]).shape
+    (2, 7)
+    """
     rows = []
     for text in texts:
         words = text.split()
@@ -34,7 +38,11 @@ def surface_features(texts: Sequence[str]) -> np.ndarray:
 
 
 def text_features(texts: Sequence[str]) -> sparse.csr_matrix:
-    """Question x (surface features and TF-IDF of words and pairs of words that stand in two questions or more)."""
+    """Question x (surface features and TF-IDF of words and pairs of words that stand in two questions or more).
+
+    >>> text_features(["Who wrote Emma?", "Who wrote Dune?"]).shape
+    (2, 10)
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer(ngram_range=(1, 2), min_df=min(2, len(texts)), sublinear_tf=True).fit_transform(texts)
@@ -53,6 +61,10 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
 
     Returns:
         (question, column); nan throughout where fewer than ten values are known or all are alike.
+
+    >>> x = np.arange(40.0)[:, None]
+    >>> ridge_scores(x, 2 * x, np.arange(40) < 30).shape
+    (40, 1)
     """
     from sklearn.linear_model import RidgeCV
     from sklearn.model_selection import KFold

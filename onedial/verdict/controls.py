@@ -58,6 +58,16 @@ def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -
 
     Returns:
         Index control (as given); columns `CONTROL_COLUMNS`.
+
+    >>> from onedial.verdict import match_targets
+    >>> from onedial.verdict.simulation import simulated_controls
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> matches = match_targets(sweep, panel, n_bootstrap=99)
+    >>> control_table(matches, simulated_controls(rng, sweep, 3)).shape[0]
+    3
     """
     rows = {}
     for name, control in controls.items():

@@ -150,6 +150,14 @@ def dial_of_grid(grid: SweepGrid) -> Dial:
 
     An answer that was not read inside the range is bridged by its neighbours'; at an end the nearest one that was read
     is taken to last.
+
+    >>> from onedial.verdict import sweep_grid
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> dial_of_grid(sweep_grid(sweep)).turning  # no answer turns twice
+    0.0
     """
     used = readable_range(grid)
     magnitudes, margins = grid.magnitudes[used], grid.margins[:, used]
@@ -168,6 +176,10 @@ def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, 
         crossings: question_id, magnitude (nan where the answer never turns), yes_at_low; one row for each turn.
         questions: those of the dial; one that has no row was never read.
         low, high: the range in which turns were sought.
+
+    >>> crossings = pd.DataFrame({"question_id": ["a"], "magnitude": [0.2], "upwards": [True], "yes_at_low": [False]})
+    >>> dial_of_crossings(crossings, pd.Index(["a"]), -1.0, 1.0).place.round(2).tolist()
+    [0.2]
     """
     own = crossings.sort_values(["question_id", "magnitude"])
     turns = {str(name): group["magnitude"].dropna().to_numpy(float) for name, group in own.groupby("question_id")}
@@ -207,7 +219,16 @@ def grid_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> Swee
 
 
 def readable_range(grid: SweepGrid) -> np.ndarray:
-    """Positions of the magnitudes from 0 outwards until, on either side, too much of the fitting split is unread."""
+    """Positions of the magnitudes from 0 outwards until, on either side, too much of the fitting split is unread.
+
+    >>> from onedial.verdict import sweep_grid
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> len(readable_range(sweep_grid(sweep)))
+    11
+    """
     allowed = choice.readable_magnitudes(grid.answers[grid.rows(FITTING)], grid.unsteered)
     first = last = grid.unsteered
     while first > 0 and allowed[first - 1]:

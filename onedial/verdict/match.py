@@ -21,7 +21,9 @@ from scipy import stats
 
 from onedial.core import InputError, one_line
 from onedial.panels import EXTRACTION, FITTING, TEST
+from onedial.scale import NearCopies, near_copies
 from onedial.stats import (
+    FEWEST_TOPICS,
     N_RESAMPLES,
     auc,
     auc_resampled,
@@ -102,14 +104,16 @@ class TargetMatches:
     """The match of every target.
 
     Attributes:
-        table: one row per target (docs/method.md lists the columns). Saved as matches.csv.
+        table: one row per target (docs/method_numbers.md lists the columns). Saved as matches.csv.
         dose_response: per split and magnitude: n, n_unread, yes_rate, yes_rate_se, mean_mass, median_margin.
         evidence: what `judge` needs.
+        near_copies: base models that answer so nearly alike that they count as one, under one name in the table.
     """
 
     table: pd.DataFrame
     dose_response: pd.DataFrame
     evidence: Evidence
+    near_copies: NearCopies
 
     __repr__ = one_line
 
@@ -142,6 +146,13 @@ def match_targets(
 
     Raises:
         InputError: tables that do not fit together, or no question in the fitting or the test split.
+
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> match_targets(sweep, panel, n_bootstrap=99).table["status"].tolist()
+    ['ok', 'ok', 'ok', 'ok', 'ok', 'few']
     """
     grid = sweep_grid(sweep, splits, intervention_id, direct)
     return match_grid(
@@ -186,11 +197,25 @@ def match_grid(
         **_measured_on_test(evidence, n_bootstrap, seed),
         **_measured_by_order(evidence, n_bootstrap, seed),
     )
-    return TargetMatches(table, dose_response(grid), evidence)
+    groups = evidence.wordings
+    if (by_topic := strata_of(evidence.all_topics)).max(initial=0) + 1 >= FEWEST_TOPICS:
+        groups = by_topic
+    alike = near_copies(frame, table["model"].astype(str).tolist(), groups)
+    table["model"] = alike.counted_as
+    return TargetMatches(table, dose_response(grid), evidence, alike)
 
 
 def dose_response(grid: SweepGrid) -> pd.DataFrame:
-    """What each magnitude does to the subject, per split: yes rate over the answers read, mean mass over all."""
+    """What each magnitude does to the subject, per split: yes rate over the answers read, mean mass over all.
+
+    >>> from onedial.verdict import sweep_grid
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> sorted(dose_response(sweep_grid(sweep))["split"].unique())
+    ['extraction', 'fitting', 'test']
+    """
     parts = []
     for split in dict.fromkeys(grid.splits):
         margins, masses = grid.margins[grid.rows(split)], grid.masses[grid.rows(split)]

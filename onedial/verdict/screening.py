@@ -1,6 +1,8 @@
 """What is wrong with a panel before anything is judged: each check has a name, the targets it is about, and a sentence.
 
     copies among the targets            two base models, or one and the unsteered subject, with a kappa of .95 or more
+    near-copies count as one            base models that share over two thirds of what the scale of the others leaves of
+                                        each (`scale.near_copies`)
     framings may count as models        no target has a framing, and names of several begin alike
     informative gaps                    of a target with 5% gaps or more: the dial turns what it left out earlier or
                                         later (Mann-Whitney, adjusted over targets)
@@ -9,7 +11,8 @@
     settings too coarse                 over half of the judged targets lie .05 or more from every yes rate of the
                                         subject, though within their range
 
-A check warns and takes nothing out: what it finds may be the truth about a panel.
+A check warns and takes nothing out: what it finds may be the truth about a panel. Near-copies are kept too, and count
+as one base model (`match`).
 """
 
 import re
@@ -25,13 +28,14 @@ from onedial.verdict.criteria import choice
 from onedial.verdict.criteria.status import JUDGED, MIN_OF_A_KIND
 from onedial.verdict.match import TargetMatches
 
-COPIES, FRAMINGS, GAPS = (
+COPIES, NEAR, FRAMINGS, GAPS = (
     "copies among the targets",
+    "near-copies count as one",
     "framings may count as models",
     "informative gaps",
 )
 TWICE, ONE_SIDED, COARSE = "questions stand there twice", "nearly one answer only", "settings too coarse"
-CHECKS = (COPIES, FRAMINGS, GAPS, TWICE, ONE_SIDED, COARSE)
+CHECKS = (COPIES, NEAR, FRAMINGS, GAPS, TWICE, ONE_SIDED, COARSE)
 ALIKE, MANY_GAPS, RARE, FAR = 0.95, 0.05, 0.15, 0.05
 _SEPARATOR = re.compile(r"\s*[:,]\s+|\s+[/|]\s+|\s+\(")
 """Between a model and a framing; `llama3:8b` and `openai/o3` are models."""
@@ -51,8 +55,16 @@ def screen(matches: TargetMatches, texts: Sequence[str] = ()) -> list[Screened]:
 
     Args:
         texts: of the sweep's questions; empty where they are not known.
+
+    >>> from onedial.verdict import match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> screen(match_targets(sweep, panel, n_bootstrap=99))
+    []
     """
-    found = [_copies(matches), _framings(matches), _gaps(matches), _twice(matches, texts)]
+    found = [_copies(matches), _near(matches), _framings(matches), _gaps(matches), _twice(matches, texts)]
     found += [_one_sided(matches), _coarse(matches)]
     return [each for each in found if each is not None]
 
@@ -61,7 +73,7 @@ def _copies(matches: TargetMatches) -> Screened | None:
     evidence, names = matches.evidence, [str(name) for name in matches.table.index]
     subject = np.where(np.isnan(evidence.margins), np.nan, (evidence.margins > 0).astype(float))
     answers = np.column_stack([evidence.answers, subject])
-    models = [*matches.table["model"].astype(str), "\0the subject"]
+    models = [*matches.near_copies.models, "\0the subject"]
     kappas = _kappas(answers)
     pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= ALIKE, k=1)) if models[one] != models[other]]
     if not pairs:
@@ -74,6 +86,25 @@ def _copies(matches: TargetMatches) -> Screened | None:
         about,
         f"These answer all but alike under other names (kappa): {listed(told, 3)}; if they are one model, leave all "
         "but one out, and the subject's own.",
+    )
+
+
+def _near(matches: TargetMatches) -> Screened | None:
+    found = matches.near_copies
+    if not found.groups:
+        return None
+    joins = found.joins.set_index("models")
+    told = []
+    for group in found.groups:
+        own = joins.loc[" + ".join(group)]
+        told.append(f"{listed(group)} ({own['correlation']:.2f}, where {own['expected']:.2f} was expected)")
+    names = matches.table["model"].astype(str)
+    about = [str(name) for name in matches.table.index[names.isin([" + ".join(group) for group in found.groups])]]
+    return Screened(
+        NEAR,
+        about,
+        f"These base models answer nearly as one (mean correlation, and what the others' scale lets expect): "
+        f"{'; '.join(told)}; each group counts as one base model.",
     )
 
 
@@ -102,7 +133,7 @@ def of_one_name(matches: TargetMatches) -> bool:
 def _stems(matches: TargetMatches) -> dict[str, str]:
     """How each name begins, of those that go on with a framing; none where framings or base models are told."""
     table = matches.table
-    if (table["framing"].astype(str) != "").any() or (table["model"].astype(str) != table.index.astype(str)).any():
+    if (table["framing"].astype(str) != "").any() or list(matches.near_copies.models) != list(table.index.astype(str)):
         return {}
     parts = {str(name): _SEPARATOR.split(str(name), maxsplit=1) for name in table.index}
     return {name: own[0] for name, own in parts.items() if len(own) > 1}

@@ -81,6 +81,14 @@ def sweep_grid(
     Raises:
         InputError: a column is missing, several interventions and none chosen, a (question, magnitude) twice or never,
             no magnitude 0, an unknown split.
+
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> grid = sweep_grid(sweep)
+    >>> grid.margins.shape
+    (200, 11)
     """
     sweep = _one_intervention(sweep, intervention_id)
     needed = [*SWEEP_COLUMNS, *([] if splits is not None else ["split"])]

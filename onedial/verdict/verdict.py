@@ -8,7 +8,8 @@
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
                                               leave; or not shown to be more than length, label or topic predict; or
-                                              no topics are known, and it may tell of topics alone (`alike`)
+                                              no topics are known, or none that texts know of, and it may tell
+                                              of topics alone (`alike`)
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -269,6 +270,15 @@ def judge(
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.
+
+    >>> from onedial.verdict import match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> verdict = judge(match_targets(sweep, panel, n_bootstrap=99), n_permutations=99, n_bootstrap=99)
+    >>> verdict.reproduced, verdict.dial
+    ('a shared signal, not enough to reproduce', 'a moved cut')
     """
     if min(n_permutations, n_bootstrap) < 19:
         raise InputError("a 5% level needs at least 19 permutations and 19 resamples; 1999 are usual")

@@ -100,7 +100,11 @@ class Concordance:
 
 
 def topic_draws(n_topics: int, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0) -> Floats:
-    """(replicate, topic) how often each topic was drawn, with replacement, as many as there are."""
+    """(replicate, topic) how often each topic was drawn, with replacement, as many as there are.
+
+    >>> topic_draws(5, 3).sum(axis=1).tolist()
+    [5.0, 5.0, 5.0]
+    """
     share = np.full(n_topics, 1 / n_topics)
     return np.random.default_rng(seed).multinomial(n_topics, share, n_bootstrap).astype(float)
 

@@ -13,7 +13,7 @@ from several starts, of which the one of the least loss is kept. A statement's r
     polar ccs       polarities are normalised apart too, and the polar gap (below) is added to the loss: a statement and
                     its negation must be read as opposites as well (in the spirit of arXiv 2511.21737)
     crc             the first principal component of z_yes - z_no
-    random          a direction drawn evenly
+    random          a direction drawn uniformly
     supervised      LDA on z_yes - z_no with the labels: what could be found
 
 All but the last leave open which end means true. That one bit is taken from the training statements' labels, so that
@@ -193,17 +193,29 @@ def contrast_loss(p: Any, polar: float = 0.0) -> tuple[Any, Any]:
 
 
 def polar_gap(p: Floats) -> Floats:
-    """(statement,) half the summed squares of pA_yes - pB_no and pA_no - pB_yes, from (statement, polarity, answer)."""
+    """(statement,) half the summed squares of pA_yes - pB_no and pA_no - pB_yes, from (statement, polarity, answer).
+
+    >>> polar_gap(np.array([[[0.9, 0.1], [0.1, 0.9]]])).round(2).tolist()  # the negation is read as the opposite
+    [0.0]
+    """
     return ((p[:, 0] - p[:, 1, ::-1]) ** 2).mean(axis=1)
 
 
 def contradiction(p: Floats) -> Floats:
-    """(statement,) pA_yes pB_yes + pA_no pB_no."""
+    """(statement,) pA_yes pB_yes + pA_no pB_no.
+
+    >>> contradiction(np.array([[[0.9, 0.1], [0.1, 0.9]]])).round(2).tolist()
+    [0.18]
+    """
     return (p[:, 0] * p[:, 1]).sum(axis=1)
 
 
 def opposite(p: Floats) -> NDArray[np.bool_]:
-    """(statement,) whether both answers lean the other way for the negation: the polar gap's sign in the paper."""
+    """(statement,) whether both answers lean the other way for the negation: the polar gap's sign in the paper.
+
+    >>> opposite(np.array([[[0.9, 0.1], [0.1, 0.9]]])).tolist()
+    [True]
+    """
     yes, no = np.sign(p[:, 0, 0] - p[:, 1, 0]), np.sign(p[:, 1, 1] - p[:, 0, 1])
     return np.asarray(yes * no > 0)
 

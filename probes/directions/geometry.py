@@ -186,6 +186,9 @@ def principal_angles(one: Floats, other: Floats) -> Floats:
     """Angles in degrees between the subspaces that the columns of two (d_model, vector) matrices span, smallest first.
 
     scipy: `subspace_angles`, in radians and the largest first.
+
+    >>> principal_angles(np.eye(3)[:, :1], np.array([[1.0], [1.0], [0.0]])).round(0).tolist()
+    [45.0]
     """
     from scipy.linalg import subspace_angles
 

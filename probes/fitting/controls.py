@@ -22,6 +22,10 @@ def shuffled_within(truth: Floats, topic: NDArray[np.intp], seed: int, group: ND
     """Each column of (question, label) shuffled within topics; what is unknown stays unknown, and rates are kept.
 
     Groups of wordings change places as wholes (`probes.fitting.reads_at_all`).
+
+    >>> truth, topic = np.array([[1.0], [0.0], [1.0], [1.0]]), np.array([0, 0, 1, 1])
+    >>> shuffled_within(truth, topic, seed=0)[2:].ravel().tolist()
+    [1.0, 1.0]
     """
     rng = np.random.default_rng(seed)
     shuffled = truth.copy()
@@ -42,6 +46,9 @@ def control_labels(texts: Sequence[str], n: int, seed: int = 0) -> Floats:
     """(question, n) labels, each a coin for every opening word; draws with under a fifth on one side are drawn anew.
 
     Where the questions begin so much alike that no such draw turns up, fewer columns come back, at worst none.
+
+    >>> control_labels(["Who wrote Emma?", "Who was she?", "What is it?", "Where is it?", "When was it?"], 3).shape
+    (5, 3)
     """
     openings = [next(iter(text.lower().split()), "") for text in texts]
     kinds, kind = np.unique(openings, return_inverse=True)

@@ -96,6 +96,9 @@ def of_rows(rows: Floats) -> Features:
 
     Raises:
         InputError: nan or infinite values.
+
+    >>> of_rows(np.eye(3))(np.array([True, True, True]))[0].shape
+    (3, 3)
     """
     if not np.isfinite(rows).all():
         bad = int((~np.isfinite(rows)).any(axis=1).sum())
@@ -123,6 +126,13 @@ def cross_fit(
 
     Raises:
         InputError: an unknown method, or labels that do not fit the questions.
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = (np.arange(80) % 2)[:, None] * 1.0
+    >>> rows = rng.standard_normal((80, 8)) + truth
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> cross_fit(of_rows(rows), ["label"], truth, folds, ["lda"])["lda"].labels
+    ('label',)
     """
     jobs = [Job(name, tuple(labels), truth) for name in methods]
     return dict(zip(methods, cross_fit_jobs(features, jobs, folds, penalties, least), strict=True))
@@ -176,6 +186,11 @@ def platt(score: Floats, truth: Floats) -> tuple[Floats, Floats]:
     The prior is that of Platt (1999): targets (n_1 + 1) / (n_1 + 2) and 1 / (n_0 + 2) in place of 1 and 0, so that
     scores that separate the labels give no endless slope. A score that says nothing gets slope 0. Nan counts for
     nothing.
+
+    >>> score = np.linspace(-2, 2, 40)[:, None]
+    >>> intercept, slope = platt(score, (score > 0.1) * 1.0)
+    >>> bool(slope[0] > 0)
+    True
     """
     known = np.isfinite(score) & np.isfinite(truth)
     x, y = np.where(known, np.nan_to_num(score), 0.0), np.where(known, np.nan_to_num(truth), 0.0)

@@ -35,12 +35,20 @@ SMALLER_SIDE = 0.2
 
 
 def target_label(target: str) -> str:
-    """The label that says what a target says."""
+    """The label that says what a target says.
+
+    >>> target_label("gemma-3-270m: exam")
+    'yes: gemma-3-270m: exam'
+    """
     return f"yes: {target}"
 
 
 def correct_label(model: str) -> str:
-    """The label that says whether another base model was right."""
+    """The label that says whether another base model was right.
+
+    >>> correct_label("gemma-3-270m")
+    'correct: gemma-3-270m'
+    """
     return f"correct: {model}"
 
 
@@ -133,7 +141,12 @@ def fact_labels(store: ActivationStore, truth: Mapping[str, float], least: int =
 
 
 def shared_difficulty(panel: ResponseMatrix, without: Collection[str] = ()) -> pd.Series:
-    """(question,) the difficulty that respondents share, higher = harder, without some respondents."""
+    """(question,) the difficulty that respondents share, higher = harder, without some respondents.
+
+    >>> from onedial.panels import load_panel
+    >>> shared_difficulty(load_panel("frontier")).shape
+    (450,)
+    """
     left = [str(name) for name in panel.answers if name not in set(without)]
     return _difficulty(panel.select(respondents=left))
 

@@ -92,6 +92,13 @@ def fit_probe(
     Raises:
         InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 10
             questions of either label, fewer topics than folds, activations that do not differ, c not above 0.
+
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.arange(80) % 2
+    >>> residuals = torch.tensor(rng.standard_normal((80, 8)) + labels[:, None], dtype=torch.float32)
+    >>> probe = fit_probe(residuals, labels, topics=[f"topic {place // 10}" for place in range(80)])
+    >>> probe.auroc > 0.9
+    True
     """
     rows, truth = _check(residuals, labels, c)
     folds = _folds(truth, topics, groups, seed)
@@ -137,6 +144,13 @@ def probe_layers(
 
     Raises:
         InputError: as in `fit_probe`, or the number of layers differs.
+
+    >>> rng = np.random.default_rng(0)
+    >>> labels, topics = np.arange(80) % 2, [f"topic {place // 10}" for place in range(80)]
+    >>> residuals = torch.tensor(rng.standard_normal((80, 2, 8)), dtype=torch.float32)
+    >>> residuals[:, 1] += torch.tensor(labels, dtype=torch.float32)[:, None]
+    >>> int(probe_layers(residuals, labels, [4, 5], topics=topics)["auroc"].idxmax())
+    1
     """
     if len(layers) != residuals.shape[1]:
         raise InputError(

@@ -11,7 +11,7 @@ it (weighted by p (1 - p)), the score of d at 0 is the sum over topics of S_t = 
 topic hang together, so the signs of whole topics are flipped: p = (1 + number of draws with a sum at least as large) /
 (1 + draws) (score wild bootstrap: Kline and Santos, 2012, Journal of Econometric Methods 1, 23-41). One-sided: a
 reading that helps has d > 0. The likelihood-ratio test beside it takes every question for a draw of its own, and finds
-too much where topics differ. How often either errs is counted by scripts/calibrate_probes.py (docs/probes.md).
+too much where topics differ. How often either errs is counted by scripts/calibrate_probes.py (docs/probes_evidence.md).
 """
 
 from collections.abc import Sequence
@@ -121,6 +121,12 @@ def added_test(
 
     Args:
         truth: (question,) 1 / 0 / nan. base: (question, number). score: (question,).
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(80) < 0.5
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> added_test(truth * 1.0, np.zeros((80, 1)), truth + rng.standard_normal(80), folds, 199) < 0.05
+    True
     """
     y, s, design, topic = _nested_design(truth, base, score, folds)
     weight = fit_logistic(design[:, 1:], y, faint=1e-6)
@@ -139,6 +145,13 @@ def likelihood_ratio(truth: Floats, base: Floats, score: Floats, folds: TopicFol
     It takes questions for independent: within topics they are not, so that its p is too small; see `added_test`.
 
     R: `anova(glm(y ~ base + fold, binomial), glm(y ~ base + fold + score, binomial), test = "LRT")`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(80) < 0.5
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> deviance, p = likelihood_ratio(truth * 1.0, np.zeros((80, 1)), truth + rng.standard_normal(80), folds)
+    >>> bool(p < 0.05)
+    True
     """
     y, s, design, _ = _nested_design(truth, base, score, folds)
     log_likelihood = []

@@ -35,6 +35,11 @@ def readers_of(rows: Floats, folds: TopicFolds) -> Readers:
     """Per fold, what turns the values of its training questions into readings: of its own questions, and of theirs.
 
     Ridge with Ledoit and Wolf's shrinkage is linear in what it is fitted to: one matrix serves however many columns.
+
+    >>> rng = np.random.default_rng(0)
+    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
+    >>> len(readers_of(rng.standard_normal((80, 8)), folds))
+    5
     """
     found = []
     for fold in range(folds.n_folds):
@@ -94,5 +99,9 @@ def auroc_of_copies(
 
 
 def reads_by_chance(auroc: float, copies: Floats) -> float:
-    """One-sided p of an AUROC beside those of copies that mean nothing."""
+    """One-sided p of an AUROC beside those of copies that mean nothing.
+
+    >>> reads_by_chance(0.7, np.array([0.5, 0.52, 0.48]))
+    0.25
+    """
     return float((1 + (copies >= auroc - 1e-12).sum()) / (1 + len(copies)))

@@ -213,7 +213,7 @@ def used(contents: ProbeContents, table: pd.DataFrame) -> Section:
         f"Each direction of layer {_layer(table)} is added to the stream at the answer position, "
         f"{table['step'].iloc[0]:.2g} residual norms to either side, on {own['n'].max():.0f} questions of all topics. "
         "The effect is the slope of the yes/no margin, per residual norm; positive raises yes. p: share of random "
-        "directions with at least such an effect, drawn evenly, and with the covariance of the streams. cosine: with "
+        "directions with at least such an effect, drawn uniformly and with the covariance of the streams. cosine: with "
         "the difference of means of the first label, the direction that steering would add."
     )
     rows = own.set_index(own["label"] + ", " + own["method"].str.replace("_", " "))

@@ -74,7 +74,7 @@ class Dial(Protocol):
     def on_text(
         self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """What each setting does to neutral text, by default all passages in the box; see `effects_on_text`."""
+        """What each setting does to neutral text, by default all built-in passages; see `effects_on_text`."""
         ...
 
 
@@ -230,7 +230,11 @@ class PromptDial:
 
 
 def instructed_threshold(levels: Sequence[float] = SURENESS) -> PromptDial:
-    """ "Say Yes only if you are at least t% sure": the setting is t, 0 says nothing; higher should mean fewer yes."""
+    """ "Say Yes only if you are at least t% sure": the setting is t, 0 says nothing; higher should mean fewer yes.
+
+    >>> instructed_threshold([50.0, 90.0]).name
+    'instructed threshold'
+    """
     openings = {float(level): INSTRUCTION.format(level=level) for level in levels}
     return PromptDial("instructed threshold", "threshold", openings)
 
@@ -240,6 +244,9 @@ def personas(names: Sequence[str] = PERSONAS) -> PromptDial:
 
     Raises:
         InputError: a framing that there is not.
+
+    >>> sorted(personas(["cautious", "exam"]).openings)
+    [1.0, 2.0]
     """
     if unknown := [name for name in names if not OPENINGS.get(name)]:
         known = ", ".join(name for name, opening in OPENINGS.items() if opening)

@@ -305,7 +305,12 @@ def choose_gate(
 
 
 def expected_share(hits: np.ndarray, m: int = NEXT, level: float = 0.95) -> Expected:
-    """The share of hits, and the predictive interval for m further exchangeable cases; see the module's text."""
+    """The share of hits, and the predictive interval for m further exchangeable cases; see the module's text.
+
+    >>> found = expected_share(np.array([1] * 80 + [0] * 20))
+    >>> found.low < 0.8 < found.high
+    True
+    """
     n, k = len(hits), int(np.sum(hits))
     if not n:
         return Expected(math.nan, math.nan, math.nan, 0)

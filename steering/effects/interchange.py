@@ -10,7 +10,7 @@ again with the donor's component, and the donor with the receiver's:
 
 with m the margin: 0 = what lies along v decides nothing between them, 1 = all of it. Swapped likewise: what lies along
 Yes minus No of the unembedding (`words`) and along directions drawn with the covariance of the streams (`covariance`,
-where streams differ anyway); and moved along directions drawn evenly from the sphere (`random`) is each question as far
+where streams differ); and moved along directions drawn uniformly from the sphere (`random`) is each question as far
 as the vector's swap moves it.
 """
 

@@ -40,6 +40,10 @@ def reasoned_instrument(template: PromptTemplate, max_new_tokens: int | None = N
 
     Args:
         max_new_tokens: a text that is longer is cut off there, and counts as unread; None takes the instrument's own.
+
+    >>> from onedial.asking import METACOGNITIVE
+    >>> reasoned_instrument(METACOGNITIVE).name
+    'reasoned'
     """
     instrument = reasoned(template)
     if max_new_tokens is None:
@@ -57,6 +61,11 @@ def short_grid(table: pd.DataFrame, n_settings: int) -> list[float]:
 
     Raises:
         InputError: fewer than two settings are asked for.
+
+    >>> rows = [(f"q{q}", "v", m, m + q / 10 - 0.5, 0.9) for q in range(11) for m in (-0.5, 0.0, 0.3, 0.5)]
+    >>> table = pd.DataFrame(rows, columns=["question_id", "intervention_id", "magnitude", "margin", "mass"])
+    >>> short_grid(table, 3)
+    [-0.5, 0.0, 0.5]
     """
     if n_settings < 2:
         raise InputError(f"{n_settings} settings for reasoned answers; give 2 or more, 0 among them")

@@ -35,7 +35,7 @@ LIMIT = 0.02
 REVERSED_SETTINGS = 9
 """Of a dial, evenly in yes rate, at which a question is asked in its reversed wording too."""
 N_PREFERENCES = 40
-"""Questions about likes that are asked at the same settings: all in the box."""
+"""Questions about likes that are asked at the same settings: all that are built in."""
 PASSAGES_AT_ONCE = 8
 N_BOOTSTRAP = 999
 TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]
@@ -64,7 +64,7 @@ def effects_on_text(
         intervention: acts as it would on a prompt that is the passage's first half, and what is generated after it.
         change: of logits, given a setting: for dials that leave the stream alone.
         around: a context in which the whole model is another at a setting, such as with an adapter.
-        passages: by default those in the box.
+        passages: by default the built-in ones.
 
     Returns:
         One row per setting, `TEXT_COLUMNS`; 95% intervals over passages.
@@ -173,6 +173,11 @@ def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, 
 
     Raises:
         InputError: the unsteered setting is missing.
+
+    >>> rows = [("f1", 0.0, 2.0), ("f2", 0.0, -1.0), ("f1", 0.3, 3.0), ("f2", 0.3, 1.0)]
+    >>> table = pd.DataFrame(rows, columns=["question_id", "setting", "margin"]).assign(mass=0.9)
+    >>> fact_effects(table, pd.Series({"f1": 1.0, "f2": 0.0}))["accuracy"].tolist()
+    [1.0, 0.5]
     """
     wide = {name: table.pivot(index="question_id", columns="setting", values=name) for name in ("margin", "mass")}
     settings = wide["margin"].columns.to_numpy(float)

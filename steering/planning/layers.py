@@ -59,6 +59,9 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
 
     Raises:
         InputError: not of these forms, or a layer that the model has not.
+
+    >>> candidate_layers("8-10", 30), candidate_layers("10,20", 30), candidate_layers("auto", 12)
+    ([8, 9, 10], [10, 20], [3, 5, 7, 9])
     """
     if option == "auto":
         return list(range(n_layers // 4, max(3 * n_layers // 4, n_layers // 4) + 1, 2))

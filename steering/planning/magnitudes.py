@@ -37,6 +37,9 @@ def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
 
     Raises:
         InputError: neither, or fewer than two magnitudes other than 0.
+
+    >>> read_magnitudes("-0.5,1"), read_magnitudes("auto")
+    ([-0.5, 0.0, 1.0], None)
     """
     if option == "auto":
         return None
@@ -53,7 +56,11 @@ def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
 
 
 def doubling(units_per_norm: float = 1.0) -> list[float]:
-    """0 and +-0.05, 0.1, 0.2 ... up to 4 residual norms, in units of which `units_per_norm` are one norm."""
+    """0 and +-0.05, 0.1, 0.2 ... up to 4 residual norms, in units of which `units_per_norm` are one norm.
+
+    >>> doubling()[:6]
+    [-0.05, -0.1, -0.2, -0.4, -0.8, -1.6]
+    """
     steps = [FIRST]
     while steps[-1] * 2 < LAST:
         steps.append(steps[-1] * 2)
@@ -62,7 +69,12 @@ def doubling(units_per_norm: float = 1.0) -> list[float]:
 
 
 def yes_rates(table: pd.DataFrame) -> pd.DataFrame:
-    """Per magnitude: `yes_rate` among the answers that could be read, and `unread` (share of all)."""
+    """Per magnitude: `yes_rate` among the answers that could be read, and `unread` (share of all).
+
+    >>> table = pd.DataFrame({"question_id": ["q1", "q2"], "magnitude": 0.0, "margin": [1.0, -1.0], "mass": [0.9, 0.9]})
+    >>> yes_rates(table)["yes_rate"].tolist()
+    [0.5]
+    """
     read = is_read(table["mass"])
     yes = (table["margin"] > 0).where(read)
     grouped = pd.DataFrame({"magnitude": table["magnitude"], "yes": yes.astype(float), "unread": ~read})

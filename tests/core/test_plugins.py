@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import help_without_libraries
+from programs import helps_without_libraries
 
 import steering
 from onedial.command import COMMANDS, main, overview
@@ -41,7 +41,7 @@ def test_what_a_plugin_adds_can_be_chosen_by_another_option(plugin, form, monkey
 
 
 def test_the_choices_of_the_sweep_are_read_without_the_libraries_and_are_those_of_the_dictionaries():
-    said = "".join(help_without_libraries(EXPERIMENTS / "steer_sweep.py").split())
+    said = "".join(helps_without_libraries(EXPERIMENTS / "steer_sweep.py")["steer_sweep.py"].split())
     for name in ("CONTRASTS", "DIRECTIONS", "OPERATORS", "POSITIONS", "UNITS"):
         assert "{" + ",".join(getattr(steering, name)) + "}" in said
 

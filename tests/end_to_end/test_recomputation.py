@@ -1,4 +1,4 @@
-"""The verdict's numbers again, from a run's tables by plain code that was written from docs/method.md alone.
+"""The verdict's numbers again, from a run's tables by plain code written from docs/method*.md alone, evidence left out.
 
 Nothing of `verdict` computes here: it only finds the files. Two old runs are recomputed (three base models under
 framings, topics, unread answers), and a tiny new one (twelve base models).

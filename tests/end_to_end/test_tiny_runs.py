@@ -161,7 +161,8 @@ def test_the_report_opens_with_the_sentence_of_the_verdict(run):
     assert report.index(sentence[1:]) < report.index("<table")
 
 
-def test_the_config_of_a_run_repeats_it_bit_for_bit(run, call, tmp_path):
+def test_the_config_of_a_run_repeats_it_bit_for_bit(one_run, call, tmp_path):
+    run = one_run
     ended = call(STEER_SWEEP, "--config", run.path / "config.yaml", "--out", tmp_path / "again")
     assert ended.code == 0, ended.err
     again = SweepRun.open(tmp_path / "again")

@@ -3,7 +3,6 @@ too."""
 
 import pandas as pd
 import pytest
-from programs import help_without_libraries
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import outspoken_model, save_outspoken, vectors_at
 
@@ -93,7 +92,3 @@ def test_what_cannot_be_is_refused_before_a_model_is_loaded(call, tmp_path, opti
     assert ended.code == 2
     assert said in ended.err
     assert not (tmp_path / "run").exists()
-
-
-def test_help_is_instant():
-    assert "--n-each" in help_without_libraries(PROGRAM)

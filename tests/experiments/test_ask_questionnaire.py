@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-from programs import help_without_libraries
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_tiny
 
@@ -48,7 +47,3 @@ def test_no_models_and_no_scale_are_refused_before_anything_is_written(call, tmp
     assert ended.code == 2
     assert "there is no questionnaire" in ended.err
     assert not (tmp_path / "run").exists()
-
-
-def test_help_needs_no_heavy_library():
-    assert "--administrations" in help_without_libraries(PROGRAM)

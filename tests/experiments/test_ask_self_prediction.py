@@ -5,7 +5,6 @@ import importlib.util
 import pandas as pd
 import pytest
 from fake_server import FakeServer
-from programs import help_without_libraries
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
@@ -91,7 +90,6 @@ def test_a_provider_s_model_cannot_be_steered(call, tmp_path):
     assert "cannot be steered" in ended.err
 
 
-def test_no_model_is_refused_and_help_is_instant(call, tmp_path):
+def test_no_model_is_refused(call, tmp_path):
     assert "names no model" in call(PROGRAM, "--model", ",", "--out", tmp_path / "run").err
     assert not (tmp_path / "run").exists()
-    assert "--n-questions" in help_without_libraries(PROGRAM)

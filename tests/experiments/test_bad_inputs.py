@@ -488,7 +488,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_space(steer, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("write", [1, 2, 3, 5, 6, 8, 10])
+@pytest.mark.parametrize("write", [1, 3, 5, 8])
 def test_no_space_at_any_write_is_told_in_one_sentence_and_the_run_can_go_on(steer, tmp_path, monkeypatch, write):
     replace, writes = os.replace, []
 
@@ -659,18 +659,10 @@ def test_what_cannot_be_judged_is_refused(call, finished, inputs, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--model", "/nowhere"], "/nowhere does not exist"),
-        (["--panel", "/nowhere.csv"], "there is no file /nowhere.csv"),
-        (["--layer", "99"], "layer 99 requested, but this model has layers 0-4"),
-    ],
-)
-def test_refusals_look_alike_from_a_shell(inputs, tmp_path, arguments, words):
-    good = as_arguments(good_options(inputs))
-    done = run_program(STEER_SWEEP, *good, *arguments, "--out", tmp_path / "run", env=alone())
-    assert_refused((done.returncode, done.stdout, done.stderr), words)
+def test_a_refusal_looks_alike_from_a_shell(inputs, tmp_path):
+    given = as_arguments(good_options(inputs) | {"layer": 99, "out": tmp_path / "run"})
+    done = run_program(STEER_SWEEP, *given, env=alone())
+    assert_refused((done.returncode, done.stdout, done.stderr), "layer 99 requested, but this model has layers 0-4")
     assert not (tmp_path / "run").exists()
 
 

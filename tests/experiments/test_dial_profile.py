@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from programs import help_without_libraries
 from shared_runs import shared_run
 from tiny_experiment import call, files_of
 
@@ -101,5 +100,12 @@ def test_what_cannot_be_done_is_said_in_one_sentence_and_nothing_is_written(swep
     assert not (tmp_path / "out").exists()
 
 
-def test_help_needs_no_heavy_library():
-    assert "--yes-rates" in help_without_libraries(PROGRAM)
+def test_the_batterys_instruments_are_asked_of_the_steered_subject_like_the_others(swept, tmp_path, call):
+    names = "right option,belief, first person,confidence in numbers, answer shown,language"
+    quick = ("--n-questions", "4", "--controls", "1", "--replicates", "9", "--yes-rates", ".8", "--no-answers")
+    ran = call(PROGRAM, swept.path, *quick, "--instruments", names, "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    reports = pd.read_csv(tmp_path / "run" / "reports.csv").set_index("report")
+    assert {"right option", "belief, first person", "language"} <= set(reports.index)
+    answers = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "answers").glob("*.parquet"))
+    assert answers.loc[answers["report"] == "right option", "form"].nunique() == 4

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from forks import run_program
 from matplotlib.text import Text
-from programs import help_without_libraries
 from psychometric_data import answers, one_factor
 from scipy.special import ndtri
 
@@ -120,10 +119,6 @@ def test_a_panel_that_cannot_be_used_ends_in_one_sentence(tmp_path, content, ext
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_help_needs_no_heavy_library():
-    assert "PANEL" in help_without_libraries(PROGRAM)
 
 
 def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):

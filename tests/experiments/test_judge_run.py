@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from programs import MODEL_LIBRARIES, help_without_libraries, run_without
+from programs import MODEL_LIBRARIES, run_without
 from reporting_run import VECTOR_ID, intervention, make_run
 from tiny_experiment import call  # noqa: F401
 
@@ -139,7 +139,3 @@ def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path
         assert code == 2
         assert words in complaint
     assert not (tmp_path / "new").exists()
-
-
-def test_help_does_not_wait_for_heavy_imports():
-    assert "Needs no model" in help_without_libraries(PROGRAM)

@@ -4,7 +4,6 @@ import json
 
 import pandas as pd
 import pytest
-from programs import help_without_libraries
 from tiny_experiment import ROOT, call, run_here, write_experiment
 
 __all__ = ["call"]
@@ -113,7 +112,3 @@ def test_a_panel_that_is_no_scale_is_refused_and_leaves_no_run(tmp_path, call):
     assert ended.code == 2
     assert ended.err.splitlines()[-1].startswith("error: ")
     assert not (tmp_path / "run").exists()
-
-
-def test_the_help_needs_no_library():
-    assert "--evaluate" in help_without_libraries(PLACE)

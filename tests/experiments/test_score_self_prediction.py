@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pandas as pd
-from programs import help_without_libraries
 from tiny_experiment import ROOT, call
 
 __all__ = ["call"]
@@ -33,7 +32,3 @@ def test_a_folder_without_answers_is_refused(call, tmp_path):
     (tmp_path / "association.csv").write_text("word\nsea\n")
     assert "no column model" in call(PROGRAM, tmp_path, "--out", tmp_path / "run").err
     assert not Path(tmp_path / "run").exists()
-
-
-def test_help_needs_no_heavy_library():
-    assert "FOLDER" in help_without_libraries(PROGRAM)

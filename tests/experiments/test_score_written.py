@@ -3,7 +3,6 @@ missing."""
 
 import pandas as pd
 import pytest
-from programs import help_without_libraries
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
@@ -53,4 +52,3 @@ def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):
     assert ended.code == 2
     assert "choose among" in ended.err
     assert not (tmp_path / "run").exists()
-    assert "--samples" in help_without_libraries(PROGRAM)

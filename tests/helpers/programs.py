@@ -1,5 +1,6 @@
 """Programs of experiments/ in a process of their own, in which some libraries cannot be imported."""
 
+import json
 import os
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def run_without(libraries: tuple[str, ...], program: Path, *arguments: object) -
     return done.stdout
 
 
-def help_without_libraries(program: Path) -> str:
-    """The program's help, for which no heavy library is needed."""
-    return run_without(HEAVY_LIBRARIES, program, "--help")
+def helps_without_libraries(*programs: Path) -> dict[str, str]:
+    """The help of each program by its name, all from one process in which no heavy library can be imported."""
+    texts = json.loads(run_without(HEAVY_LIBRARIES, Path(__file__).with_name("helps.py"), *programs))
+    return {program.name: texts[str(program)] for program in programs}

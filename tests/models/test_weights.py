@@ -1,7 +1,6 @@
 """Weights are read from safetensors and GGUF only, arrive whole, and every failure is one sentence."""
 
 import dataclasses
-import importlib.util
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from onedial.core import InputError, run_command, sha256_of_file
 from onedial.models import OFFLINE_MODELS, find_offline_model, resolve_weights
 from onedial.models.checkpoints import conversion, embedded, gguf, hub
+from onedial.models.checkpoints.fetch import main
 from onedial.models.checkpoints.gguf import convert_gguf, load_gguf
 from onedial.models.checkpoints.pieces import GEMMA
 from onedial.models.checkpoints.weights import load_config, load_weights
@@ -251,19 +251,14 @@ def test_every_pinned_model_is_described_without_contradiction():
     assert find_offline_model("mistralai/Mistral-7B-Instruct-v0.3") is None
 
 
-# ---- scripts/fetch_offline_models.py
+# ---- fetching ahead
 
 
 @pytest.fixture
 def fetch(monkeypatch):
-    script = Path(__file__).resolve().parents[2] / "scripts" / "fetch_offline_models.py"
-    specification = importlib.util.spec_from_file_location("fetch_offline_models", script)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", [str(script), *arguments])
-        return run_command(module.main)
+        monkeypatch.setattr(sys, "argv", ["fetch", *arguments])
+        return run_command(main)
 
     return run
 
@@ -354,7 +349,7 @@ def test_a_hub_refusal_says_what_to_do(error, sentence, cache, monkeypatch):
 
 
 def test_without_network_and_cache_the_offline_ways_are_named(cache):
-    with pytest.raises(InputError, match=r"cannot be reached; .*local folder.*fetch_offline_models\.py"):
+    with pytest.raises(InputError, match=r"cannot be reached; .*local folder.*onedial\.models\.checkpoints\.fetch"):
         resolve_weights("some/model")
 
 

@@ -1,6 +1,8 @@
 """The figures: both formats, every number of targets, whatever the tables lack."""
 
+import csv
 import itertools
+import json
 
 import matplotlib
 import numpy as np
@@ -11,7 +13,7 @@ from PIL import Image
 from reporting_run import make_run
 
 from onedial.report.figures import figures
-from onedial.report.figures.rival_figures import controls_figure, rivals_figure
+from onedial.report.figures.rival_figures import controls_figure, prediction_figure, rivals_figure
 from onedial.report.figures.run_figures import write_figures
 from onedial.scale import fit_factor_model
 from onedial.scale.study.factor_figures import correlation_map, scree
@@ -68,6 +70,37 @@ def test_rivals_stand_in_the_order_of_their_signal_with_steering_among_them(run)
     assert set(said) == {"steering", *rivals.index} - {"surface"}
     signal = rivals["signal"].to_dict() | {"steering": 0.2}
     assert [signal[name] for name in said] == sorted(signal[name] for name in said)
+
+
+def read_off(axes):
+    """{row: (point, low, high)} of a figure with named rows, as the axes show it."""
+    ends = {}
+    for bars in axes.collections:
+        for (low, at), (high, _) in (each for each in bars.get_segments() if len(bars.get_segments()) == 1):
+            ends[at] = low, high
+    points = {line.get_ydata()[0]: line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1}
+    rows = dict(zip(axes.get_yticks(), axes.get_yticklabels(), strict=True))
+    return {label.get_text(): (points[at], *ends[at]) for at, label in rows.items()}
+
+
+def saved(file, name, *columns):
+    """{name: numbers} of a table, read without the project's readers; where it tells numbers of answers, of all."""
+    with open(file, newline="", encoding="utf-8") as table:
+        rows = [row for row in csv.DictReader(table) if row.get("k", "all") == "all"]
+    return {row[name]: tuple(float(row[column]) for column in columns) for row in rows}
+
+
+def test_points_and_bars_of_rivals_and_sources_are_the_numbers_of_the_saved_tables(run):
+    verdict = json.loads((run.path / "verdict.json").read_text())
+    wanted = saved(run.path / "rivals.csv", "rival", "signal", "low", "high")
+    wanted["steering"] = tuple(verdict["signal"][name] for name in ("estimate", "low", "high"))
+    shown = read_off(rivals_figure(run.rivals(), verdict["signal"]).figure.axes[0])
+    assert len(shown) > 5
+    assert shown == {name: pytest.approx(wanted[name], nan_ok=True) for name in shown}
+    wanted = saved(run.path / "prediction.csv", "source", "bits", "low", "high")
+    shown = read_off(prediction_figure(run.prediction(), next(iter(wanted))).figure.axes[0])
+    assert len(shown) > 2
+    assert shown == {name: pytest.approx(wanted[name], nan_ok=True) for name in shown}
 
 
 def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(tmp_path):

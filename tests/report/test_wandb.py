@@ -4,6 +4,7 @@ import json
 import warnings
 
 import pytest
+from blank import draw_nothing
 from reporting_run import make_run
 from wandb_files import artifacts_of, complete_records, items_of, start_of
 
@@ -28,7 +29,9 @@ def folder(tmp_path_factory):
 def logged(folder):
     run = make_run(folder / "run", n_targets=6)
     run.run.file(run.vector_file("mean_difference")).write_bytes(b"a vector")
-    write_report(run)
+    with pytest.MonkeyPatch.context() as patch:
+        draw_nothing(patch.setattr)
+        write_report(run)
     mirror = SweepWatcher(run, WandbRun(run.run, WandbOptions("offline", "trial"), "sweep"))
     mirror.log_plan()
     mirror.run_ended(failed=False)

@@ -116,6 +116,16 @@ def test_a_parabola_and_a_second_factor_of_random_answers_are_explained_by_them(
     assert found.table["random_answers"]["random answers, all alike"] == pytest.approx(0.12, abs=0.03)
 
 
+def test_a_parabola_of_a_skewed_scale_with_random_answers_is_explained_by_both_together():
+    rng, m = np.random.default_rng(11), 19
+    rates = rng.permutation(np.linspace(0.1, 0.9, m))
+    hidden = 0.8 * rng.exponential(1, (1000, 1)) + 0.6 * rng.standard_normal((1000, m))
+    answers = hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()
+    found = rival_accounts(np.where(rng.random((1000, m)) < 0.05, rng.random((1000, m)) < 0.5, answers), 39)
+    assert found.r2 > 0.8
+    assert not found.stands("parabola")
+
+
 def test_a_true_parabola_and_a_true_second_scale_stand():
     rng = np.random.default_rng(8)
     loading = 0.92 - 0.3 * (LIMITS / LIMITS.max()) ** 2

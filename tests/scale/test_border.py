@@ -33,7 +33,6 @@ FUNCTIONS = {
 }
 OF_CORRELATIONS = {
     "minres_one_factor": scale.minres_one_factor,
-    "smooth_correlation": lambda r: scale.smooth_correlation(r).correlation,
 }
 SAME = {
     "a list": YES.tolist(),
@@ -85,4 +84,3 @@ def test_correlations_are_read_in_any_form():
     r = pd.DataFrame(np.full((4, 4), 0.49) + 0.51 * np.eye(4))
     for form in (r, r.to_numpy(), r.astype("Float64"), np.ma.masked_array(r.to_numpy())):
         np.testing.assert_allclose(scale.minres_one_factor(form), 0.7, atol=1e-6)
-        np.testing.assert_allclose(scale.smooth_correlation(form).correlation, r)

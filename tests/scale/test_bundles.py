@@ -29,6 +29,17 @@ def test_hard_topics_are_no_violation():
     assert np.isfinite(found).mean() > 0.95
 
 
+def test_what_a_family_shares_on_every_question_is_no_topic_that_lies_elsewhere():
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        hidden = np.sqrt(0.4) * rng.standard_normal((480, 1)) + np.sqrt(0.2) * rng.standard_normal((480, 12))
+        hidden += np.sqrt(0.4) * np.repeat(rng.standard_normal((480, 4)), 3, axis=1)
+        answers = hidden + rng.uniform(-0.7, 0.7, 12) > 0
+        found.append(bundle_invariance(answers, TOPICS, FAMILY).table["p"])
+    assert (np.concatenate(found) <= 0.05).mean() < 0.075
+
+
 def test_a_topic_is_found_whose_questions_are_not():
     found, questions = [], []
     for seed in range(5):
@@ -46,6 +57,16 @@ def test_the_shift_is_the_planted_one_in_spreads_of_the_scale():
     spread = np.sqrt(1 + np.linspace(-0.8, 0.8, 6).var())
     assert table["shift"][(0, "a")] == pytest.approx(0.6 / spread, abs=0.12)
     assert (table["least_shift"] > 2.8 * table["se"]).all()
+
+
+def test_the_spread_of_the_shifts_is_the_planted_one_and_nothing_where_there_is_none():
+    rng = np.random.default_rng(6)
+    hidden = 0.8 * rng.standard_normal((1800, 1)) + 0.6 * rng.standard_normal((1800, 16))
+    topic = np.arange(1800) % 15
+    none = bundle_invariance(hidden > 0, topic).spread
+    some = bundle_invariance(hidden + 0.3 * rng.standard_normal((15, 16))[topic] > 0, topic).spread
+    assert none < 0.08
+    assert some == pytest.approx(0.3 / 0.8, abs=0.06)
 
 
 def test_a_certain_shift_that_is_small_is_no_finding():

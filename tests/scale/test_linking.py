@@ -60,6 +60,24 @@ def test_common_questions_link_panels_of_other_respondents() -> None:
     assert (moved["se"] > moved["link_se"]).all()
 
 
+def test_common_questions_link_without_bias_where_the_other_questions_lie_elsewhere() -> None:
+    off = []
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        first, second = rng.standard_normal(500), 1.2 + 0.5 * rng.standard_normal(500)
+        second[:150] = first[:150]  # the other 350 are easier and alike: no normal scale
+        base, other = (
+            pd.DataFrame(answered(ease, rng.uniform(0.5, 0.9, 16), rng.uniform(-1, 1, 16), 100 + seed)).add_prefix(name)
+            for ease, name in ((first, "base_"), (second, "other_"))
+        )
+        other.index = pd.Index([*range(150), *range(1000, 1350)])
+        link = link_panels(base, other)
+        slope, shift = second.std() / first.std(), (second.mean() - first.mean()) / first.std()
+        off.append([(link.slope - slope) / link.slope_se, (link.shift - shift) / link.shift_se])
+    assert (np.abs(np.mean(off, axis=0)) < 0.75).all()  # 2.1 and 1.6 on a normal scale
+    assert ((np.abs(off) < 1.96).mean(axis=0) > 0.8).all()
+
+
 def test_what_shares_too_little_is_not_linked() -> None:
     base, other = panels(9)
     other.columns = [f"other {name}" for name in other]

@@ -8,6 +8,7 @@ import pytest
 
 from onedial.core import InputError
 from onedial.scale import analyse_panel, analysis_summary, analysis_tables, one_page
+from onedial.scale.study.one_page import shared_variance
 from onedial.scale.study.panel_analysis import grouped
 from onedial.stats import PsychometricsWarning
 
@@ -37,6 +38,16 @@ def test_one_scale_is_called_one_scale():
     assert "Nothing found here speaks against one scale for all." in page
     assert analysis.n_factors == 1
     assert analysis.rotated is None
+
+
+def test_guesses_do_not_take_from_what_is_shared():
+    rng = np.random.default_rng(8)
+    latent = 0.8 * rng.standard_normal((1000, 1)) + 0.6 * rng.standard_normal((1000, 16))
+    answers = latent > rng.permutation(np.linspace(-1, 1, 16))
+    panel = pd.DataFrame(np.where(rng.random(answers.shape) < 0.2, 1.0, answers))
+    analysis = analyse_panel(panel, n_replicates=9, n_sensitivity=0)
+    assert shared_variance(analysis) == pytest.approx(0.64, abs=0.07)
+    assert analysis.marginal.respondents["loading"].pow(2).mean() < 0.5
 
 
 def test_what_could_not_have_been_found_is_not_said_to_be_absent():

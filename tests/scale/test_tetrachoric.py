@@ -1,7 +1,5 @@
 """Tetrachoric correlations against R, against closed forms, and against bad input."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,7 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
 from onedial.core import InputError
-from onedial.scale import smooth_correlation, tetrachoric, threshold_table
+from onedial.scale import tetrachoric, threshold_table
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf
 from onedial.stats import PsychometricsWarning
 
@@ -107,23 +105,6 @@ def test_the_smallest_eigenvalue_is_that_of_the_unsmoothed_matrix():
     result = tetrachoric(answers("sim3"))
     assert result.min_eigenvalue == pytest.approx(np.linalg.eigvalsh(result.correlation)[0])
     assert result.min_eigenvalue < 0
-
-
-@pytest.mark.parametrize("name", SIMULATIONS)
-def test_smoothing_agrees_with_psych_and_says_what_it_changed(name):
-    raw = pd.read_csv(REFERENCE / f"{name}_psych_c05_raw.csv", index_col=0)
-    with pytest.warns(PsychometricsWarning, match="by up to"):
-        smoothed = smooth_correlation(raw)
-    assert np.abs(smoothed.correlation.to_numpy() - matrix(f"{name}_psych_c05_smooth")).max() < 1e-9
-    assert smoothed.max_change == pytest.approx(np.abs(smoothed.correlation - raw).to_numpy().max())
-
-
-def test_a_positive_definite_matrix_is_left_alone():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        smoothed = smooth_correlation(np.array([[1, 0.5], [0.5, 1]]))
-    assert not smoothed.was_smoothed
-    assert smoothed.correlation.iloc[0, 1] == 0.5
 
 
 def test_a_constant_respondent_is_named_and_nan_never_zero():

@@ -1,4 +1,4 @@
-"""What is counted for docs/probes.md: every case gives numbers, and what is planted strongly is found."""
+"""What is counted for docs/probes_evidence.md: every case gives numbers, and what is planted strongly is found."""
 
 import importlib
 import sys

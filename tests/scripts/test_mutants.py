@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from mutants import is_noticed, mutants_of
+from mutants import drawn_of, is_noticed, mutants_of
 
 SOURCE = '''"""Of a > b."""
 
@@ -43,6 +43,19 @@ def test_a_mutant_keeps_its_key_when_lines_above_it_change():
     assert {each.key for each in mutants_of("m.py", SOURCE)} == {
         each.key for each in mutants_of("m.py", "import os\n\n\n" + SOURCE)
     }
+
+
+def test_equal_changes_in_one_function_have_keys_of_their_own():
+    keys = [each.key for each in mutants_of("m.py", "def f(a):\n    return a + 1 + 1\n")]
+    assert len(set(keys)) == len(keys) == 4
+
+
+def test_a_draw_keeps_its_mutants_when_other_code_is_added():
+    before = mutants_of("m.py", SOURCE)
+    more = before + mutants_of("other.py", SOURCE)
+    kept = {each.key for each in drawn_of(more, 8, seed=0)} & {each.key for each in before}
+    assert kept <= {each.key for each in drawn_of(before, 8, seed=0)}
+    assert drawn_of(before, 3, seed=0) != drawn_of(before, 3, seed=1)
 
 
 @pytest.mark.parametrize(("asserted", "noticed"), [("larger(2, 2) is False", True), ("larger(3, 2) is True", False)])

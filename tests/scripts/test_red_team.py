@@ -17,11 +17,11 @@ def test_every_cell_has_the_targets_and_yes_rates_that_it_is_named_for(red_team)
         options = {**own, "n_questions": 200}
         sweep, questions, panel, respondents = red_team.panel_of(np.random.default_rng(0), **options)
         assert list(panel.index) == list(questions["id"]) == sorted(sweep["question_id"].unique()), cell
-        assert panel.shape[1] == (options.get("framings") or 18)
+        assert panel.shape[1] == options.get("n_models", 6) * options.get("framings", 3)
         assert (respondents is None) == (not options.get("told", True))
         if "rates" in options:
-            assert panel.mean().mean() == pytest.approx(0.9, abs=0.05)
-        assert (panel.isna().to_numpy().mean() > 0.05) == ("blank" in options), cell
+            assert panel.mean().mean() == pytest.approx(np.mean(options["rates"]), abs=0.05)
+        assert (panel.isna().to_numpy().mean() > 0.05) == bool({"blank", "no_blank"} & set(options)), cell
         assert set(sweep["topic"]) == set(questions["topic"])
         assert (set(questions["topic"]) == {""}) == (not options.get("labelled", True)), cell
 
@@ -31,6 +31,20 @@ def test_topics_alone_are_not_called_reproduced_for_want_of_their_names_and_an_h
         found = red_team.one_row(cell, 1, 99)
         assert found["reproduced_if_named"], cell
         assert (found["reproduced"] == "reproduced") == reproduced, cell
+
+
+def test_topics_that_no_text_knows_of_stand_for_none(red_team):
+    seed = 5
+    rng = np.random.default_rng([seed, *b"honest, misnamed"])
+    assert len(set(red_team.panel_of(rng, **red_team.CELLS["honest, misnamed"])[1]["topic"])) == 8
+    found = red_team.one_row("honest, misnamed", seed, 99)
+    assert (found["reproduced"], found["flags"]) == ("reproduced", "no topics known")
+
+
+def test_fine_tunes_of_one_model_count_once_and_four_related_models_do_not(red_team):
+    for cell, n_models, reproduced in (("fine-tunes .95", 3, False), ("four related", 6, True)):
+        found = red_team.one_row(cell, 0, 99)
+        assert (found["n_models"], found["reproduced"] == "reproduced") == (n_models, reproduced), cell
 
 
 @pytest.mark.parametrize("cell", ["20 framings", "20 framings, untold"])

@@ -1,27 +1,14 @@
 """The profile's simulation plants what it says it plants, and the rule keeps its size there."""
 
-import argparse
-import importlib.util
-
-from tiny_experiment import ROOT
+import importlib
 
 from onedial.verdict import PROFILE_VERDICTS
 
-SCRIPT = ROOT / "scripts" / "simulate_profile.py"
-OPTIONS = argparse.Namespace(n_questions=24, controls=19, replicates=99)
-
-
-def simulate():
-    spec = importlib.util.spec_from_file_location("simulate_profile", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 def test_a_large_effect_is_found_no_effect_stays_still_and_a_push_among_pushes_is_rarely_called_a_mover():
-    script = simulate()
+    script = importlib.import_module("simulate_profile")
     said = {
-        name: [script.one_verdict(pushes, effect, OPTIONS, seed) for seed in range(n)]
+        name: [script.one_verdict(pushes, effect, seed, 99) for seed in range(n)]
         for name, pushes, effect, n in (("large", 0.1, 1.0, 4), ("none", 0.0, 0.0, 6), ("as random", 0.5, None, 12))
     }
     movers = ("moves with the dial", "moves against it")

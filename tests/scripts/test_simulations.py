@@ -14,7 +14,7 @@ SCRIPTS = ROOT / "scripts"
 
 
 def test_a_table_grows_and_holds_what_was_added_when_it_is_opened_again(tmp_path):
-    growing = importlib.import_module("growing_table").GrowingTable
+    growing = importlib.import_module("simulating").GrowingTable
     table = growing(tmp_path / "deep" / "t.csv", ("case", "seed"), {"rule": 2})
     table.add([{"case": "a, b", "seed": 0, "found": 0.5}, {"case": "a, b", "seed": 0, "found": None}])
     table.add([{"case": "None", "seed": 1, "found": 0.1}])
@@ -28,7 +28,7 @@ def test_a_table_grows_and_holds_what_was_added_when_it_is_opened_again(tmp_path
 
 
 def test_rows_of_other_settings_or_another_table_are_refused(tmp_path):
-    growing = importlib.import_module("growing_table").GrowingTable
+    growing = importlib.import_module("simulating").GrowingTable
     growing(tmp_path / "t.csv", ("seed",), {"rule": 1}).add([{"seed": 0}])
     with pytest.raises(InputError, match=r"t\.csv holds rows with rule 1, and now it is 2; give another file"):
         growing(tmp_path / "t.csv", ("seed",), {"rule": 2})
@@ -41,11 +41,11 @@ def test_rows_of_other_settings_or_another_table_are_refused(tmp_path):
     [
         ("simulate_structure_tests.py", "rasch", "onedial.scale.rasch_test"),
         ("simulate_matching.py", "falls", "onedial.verdict.criteria.status.falls"),
-        ("calibrate_probes.py", None, "calibrate_probes.count"),
+        ("calibrate_probes.py", "patches", "calibrate_probes.count"),
     ],
 )
 def test_what_the_table_holds_is_not_simulated_anew(script, study, again, tmp_path, call, monkeypatch):
-    given = [study, "--sets", 3] if study else ["--only", "patches", "--n", 3]
+    given = [study, "--sets", 3]
     first = call(SCRIPTS / script, *given, "--table", tmp_path / "t.csv")
     assert first.code == 0
     rows = pd.read_csv(tmp_path / "t.csv")

@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from unittest import mock
 
 import pandas as pd
 import pytest
@@ -76,7 +77,12 @@ def test_every_command_is_one_that_its_program_understands(script, monkeypatch, 
             program = ROOT / words[1]
             module = sys.modules[main_of(program).__module__]
             monkeypatch.setattr(sys, "argv", words[1:])
-            module.parse_options()
+            if hasattr(module, "parse_options"):
+                module.parse_options()
+                continue
+            read = mock.patch("simulating.GrowingTable", side_effect=InterruptedError)
+            with read, pytest.raises(InterruptedError):
+                module.main()
 
 
 def test_a_run_that_is_there_goes_on_and_another_begins(script, tmp_path):

@@ -46,7 +46,7 @@ def test_the_stored_table_is_of_all_instruments_and_none_of_them_fails(read):
     stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "zoo.csv").set_index("score")
     assert list(stored.index) == list(dict.fromkeys(read["score"]))
     assert (stored["fixed_taken"] == 0).all()
-    assert (stored["chance_taken"] <= 0.2 * stored["chance_n"]).all()  # of 20; four or fewer in 99.7% of cases
+    assert (stored["chance_taken"] <= 0.2 * stored["chance_n"]).all()  # of 27 to 90
     assert stored["chance_taken"].sum() <= 0.1 * stored["chance_n"].sum()
     assert (stored["found"] >= 0.9 * stored["planted_n"]).all()
 

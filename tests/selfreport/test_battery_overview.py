@@ -3,8 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scripted import Scripted
 
-from onedial.selfreport import BATTERY, battery_overview
+from onedial.panels import load_questions
+from onedial.selfreport import (
+    BATTERY,
+    ask_choices,
+    ask_pairs,
+    ask_unknowable,
+    battery_overview,
+    choice_items,
+    overview_sentences,
+    paired_design,
+    screen_replies,
+)
+from onedial.selfreport.score.battery import KNOWS_PASSAGE
 from onedial.selfreport.score.battery_overview import CANNOT_BE_ASKED, LINES, TOO_FEW
 from onedial.stats import wilson_interval
 
@@ -37,8 +50,61 @@ def test_a_share_has_wilson_s_interval_and_an_area_that_of_its_table():
 def test_what_is_mostly_unread_cannot_be_asked_and_what_has_too_few_of_a_kind_says_so():
     passages = pd.DataFrame(
         {"n": [3, 16], "n_unread": [13, 0], "shift": np.nan, "low": np.nan, "high": np.nan},
-        index(("it", "helpful"), ("it", "useless")),
+        index(("it", KNOWS_PASSAGE), ("other", KNOWS_PASSAGE)),
     )
     assert battery_overview({"passages": passages})["status"].tolist() == [CANNOT_BE_ASKED, TOO_FEW]
+    few = passages.assign(shift=1.0, low=0.5, high=1.5)
+    assert battery_overview({"passages": few})["value"].isna().tolist() == [True, False]
     made = pd.DataFrame({"n_made": [10], "n_invalid": [6]}, pd.Index(["it"], name="respondent"))
     assert battery_overview({"failing": made})["status"].tolist() == [CANNOT_BE_ASKED]
+
+
+def asked(rule, test):
+    """What a respondent of a rule leaves in one test of the battery."""
+    pool = [each for each in load_questions("embedded") if each.answers]
+    respondent = Scripted(rule)
+    table = {
+        "choices": lambda: ask_choices(respondent, choice_items(pool, pool)[:24]).assign(kind="").reset_index(),
+        "pairs": lambda: ask_pairs(respondent, pool[:24], paired_design(24, 4)),
+        "unknowable": lambda: ask_unknowable(respondent),
+    }[test]()
+    return screen_replies({test: table.assign(respondent="it")}).loc[("it", test)]
+
+
+def by_letter(prompt, instrument):
+    spelt = list(instrument.reader.spellings.values())
+    return [2.0 if "A" in own else 0.0 for own in spelt]
+
+
+def by_first_line(prompt, instrument):
+    first = next(line[0] for line in prompt.user.splitlines() if line[1:3] == ") ")
+    return [2.0 if first in own else 0.0 for own in instrument.reader.spellings.values()]
+
+
+def by_question(prompt, instrument):
+    """The longer question or option: by what is shown and not by where it stands."""
+    shown = {line[0]: len(line) for line in prompt.user.splitlines() if line[1:3] == ") "}
+    return [float(shown[next(iter(own)).strip()]) for own in instrument.reader.spellings.values()]
+
+
+@pytest.mark.parametrize("test", ["choices", "pairs", "unknowable"])
+def test_who_goes_by_the_letter_is_said_to_and_who_goes_by_what_is_shown_is_not(test):
+    assert asked(by_letter, test)["why"] == "goes by the letter"
+    assert asked(by_question, test)["why"] == ""
+    if test == "unknowable":
+        assert asked(by_first_line, test)["why"] == "goes by the place"
+
+
+def test_who_always_says_the_same_is_said_to_and_its_scores_are_not_to_be_read():
+    replies = pd.DataFrame(
+        {"respondent": ["it"] * 40 + ["other"] * 40, "text": ["Paris"] * 39 + [""] + list("ab") * 20}
+    )
+    screening = screen_replies({"hedges": replies})
+    assert screening["why"].tolist() == ["always says the same", ""]
+    scored = pd.DataFrame({"auroc": 0.9, "low": 0.8, "high": 1.0, "n": 40, "n_empty": 0}, ["it", "other"])
+    overview = battery_overview({"hedges": scored.rename_axis("respondent")}, screening)
+    assert overview["status"].tolist() == ["not to be read: always says the same", ""]
+    first, *rest = overview_sentences(overview)
+    assert first.startswith("1 of 1 scores")
+    assert "1 are not to be read" in first
+    assert not any(sentence.startswith("it:") and "0.90" in sentence for sentence in rest)

@@ -17,6 +17,7 @@ from onedial.selfreport import (
     choice_items,
     unknowable_twins,
 )
+from onedial.selfreport.score.battery import KNOWS_PASSAGE
 
 POOL = [each for each in load_questions("embedded") if each.answers]
 ITEMS = choice_items(POOL[:40:2], POOL)
@@ -45,12 +46,13 @@ def test_a_report_of_knowledge_rises_beside_the_helpful_passage_alone():
         assert found.loc[kind, "shift"] == pytest.approx(0)
 
 
-def test_a_report_that_rises_beside_any_words_is_seen_to_rise_beside_useless_ones():
+def test_a_report_that_rises_beside_any_words_rises_beside_useless_ones_and_no_further_beside_helpful_ones():
     def words(prompt, _):
         return [own(prompt)[0] + 0.05 * len(prompt.user), 0.0]
 
     found = shifts(words)
-    assert (found["low"] > 0).all()
+    assert (found.drop(KNOWS_PASSAGE)["low"] > 0).all()
+    assert found.loc[KNOWS_PASSAGE, "low"] < 0 < found.loc[KNOWS_PASSAGE, "high"]
 
 
 def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():
@@ -148,5 +150,15 @@ def test_twins_come_in_pairs_of_which_one_cannot_be_known():
     assert len(pairs) >= 20
     assert all(isinstance(one, Question) and not one.unknowable and other.unknowable for one, other in pairs)
     assert len({each.text for pair in pairs for each in pair}) == 2 * len(pairs)
-    words = np.array([[len(each.text.split()) for each in pair] for pair in pairs]).mean(axis=0)
-    assert words[1] > words[0]  # said in the page: the unknowable ones are longer
+
+
+def test_no_twin_is_told_by_its_length_or_by_the_turn_at_which_it_is_asked():
+    turns = iter(range(10_000))
+    for answer in (
+        lambda prompt, _: [len(prompt.user.splitlines()[0]) - 76.5, 0.0],
+        lambda *_: [2.0 * (-1) ** next(turns), 0.0],
+    ):
+        table = ask_unknowable(Scripted(answer)).assign(respondent="it")
+        found = battery_scores("unknowable", table, {})["unknowable"].loc["it"]
+        assert 0.2 < table["abstained"].mean() < 0.8
+        assert found["low"] < 0 < found["high"]

@@ -8,7 +8,6 @@ from onedial.core import InputError
 from onedial.selfreport import (
     STATES,
     answer_changes,
-    debate_excess,
     honesty,
     parrot_states,
     self_correction,
@@ -90,17 +89,6 @@ def test_who_keeps_every_answer_has_full_confidence_no_critique_and_half_rss():
     found = self_correction(first, first)
     assert (found.confidence, found.critique, found.rss) == (1.0, 0.0, pytest.approx(0.5))
     assert (found.n, found.n_pairs) == (3, 5)
-
-
-def test_opponents_who_are_both_sure_exceed_what_both_can_be_right_about():
-    one, other = [[0.7, 0.9], [0.6, 0.8], [0.5, np.nan]], [[0.5, 0.8], [0.4, 0.9], [0.5, 0.9]]
-    found = debate_excess(one, other, 99)
-    assert found["excess"].tolist() == pytest.approx([(0.2 + 0 + 0) / 3, 0.7])
-    assert found["n_unread"].tolist() == [0, 1]
-    assert found["both_sure"].tolist() == [0.0, 1.0]
-    assert debate_excess([[0.9], [0.75], [0.6]], [[0.6], [0.75], [0.9]], 9)["both_sure"].item() == pytest.approx(1 / 3)
-    with pytest.raises(InputError, match="not percentages"):
-        debate_excess([[70]], [[30]])
 
 
 def test_a_lie_contradicts_a_belief_that_holds_and_an_evasion_is_none():

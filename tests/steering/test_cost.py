@@ -81,6 +81,14 @@ def test_several_vectors_cost_their_rows_and_one_prefill():
     assert predict_cost(config, 64, [80], []).flops["rows"] == 0
 
 
+def test_beyond_a_batch_a_magnitude_costs_as_much_as_within_one():
+    """Rows attend to those of their own batch alone."""
+    config = tiny_model("llama").hf.config
+    one, two = (predict_cost(config, 16, [80], [(2, n)]).flops["rows"] for n in (64, 128))
+    assert two == 2 * one
+    assert predict_cost(config, 16, [80], [(2, 32)]).flops["rows"] < one / 2
+
+
 def test_without_measured_rates_no_time_is_made_up():
     assert predict_cost(tiny_model("llama").hf.config, 16, [80], [(2, 41)]).seconds is None
 

@@ -6,7 +6,7 @@ import pytest
 from verdict_tables import simulated
 
 from onedial.verdict import CANNOT_BE_JUDGED, CHECKS, judge, match_targets, screen, simulation
-from onedial.verdict.screening import COARSE, COPIES, FRAMINGS, GAPS, ONE_SIDED, TWICE
+from onedial.verdict.screening import COARSE, COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE
 
 
 def matched(sweep, panel, respondents=None):
@@ -35,11 +35,27 @@ def test_a_copy_of_a_target_and_of_the_subject_is_found_unless_it_is_said_to_be_
     flipped = panel["target 4"].copy()
     flipped.iloc[:3] = 1 - flipped.iloc[:3]
     more = panel.assign(again=flipped, own=(unsteered > 0).astype(float))
-    (found,) = screen(matched(sweep, more))
+    found, near = screen(matched(sweep, more))
     assert (found.check, found.about) == (COPIES, ["again", "own", "target 4"])
+    assert (near.check, near.about) == (NEAR, ["target 4", "again"])
     models = pd.DataFrame({"model": more.columns.where(more.columns != "again", "target 4")}, index=more.columns)
     (found,) = screen(matched(sweep, more, models))
     assert found.about == ["own"]
+
+
+def test_near_copies_count_as_one_base_model_and_models_of_one_scale_do_not(sound):
+    sweep, panel = sound
+    rng = np.random.default_rng(1)
+    apart = rng.standard_normal((400, 1)) + 0.8 * rng.standard_normal((400, 3)) > 0
+    parent = rng.standard_normal((400, 1))
+    tunes = parent + 0.4 * rng.standard_normal((400, 3)) > 0
+    both = np.hstack([tunes, apart]).astype(float)
+    names = ["tune a", "tune b", "tune c", "other d", "other e", "other f"]
+    found = matched(sweep, pd.DataFrame(both, panel.index, names))
+    assert found.table["model"].tolist() == ["tune a + tune b + tune c"] * 3 + names[3:]
+    near = screen(found)[0]
+    assert (near.check, near.about) == (NEAR, names[:3])
+    assert matched(sweep, panel).table["model"].tolist() == list(panel.columns)
 
 
 def test_framings_without_a_table_of_respondents_are_noticed(sound):
@@ -82,5 +98,5 @@ def test_settings_that_match_no_rate_are_too_coarse(sound):
 def test_what_screening_finds_is_among_the_flags_and_in_the_sentence(sound):
     sweep, panel = sound
     found = judge(matched(sweep, panel.assign(again=panel["target 4"])), 19, 19)
-    assert [each for each in found.flags if each in CHECKS] == [COPIES]
-    assert found.sentence.endswith(COPIES)
+    assert [each for each in found.flags if each in CHECKS] == [COPIES, NEAR]
+    assert found.sentence.endswith(f"{COPIES}; {NEAR}")

@@ -246,7 +246,7 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
             raise InputError(f"{name}: the server {what} ({error}); correct it, and continue with --resume") from None
     if n_failed >= _NO_USE:
         raise InputError(
-            f"{name}: {n_failed} requests failed and none was answered, the last by {error}; mend that first"
+            f"{name}: {n_failed} requests failed and none was answered, the last by {error}; fix that first"
         )
 
 

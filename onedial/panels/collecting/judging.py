@@ -140,6 +140,10 @@ def agreement(judged: pd.DataFrame) -> dict[str, float]:
     Returns:
         n, share (p_o), kappa, kappa_low, kappa_high (95%), grader_right, judge_right (shares right), n_unread (answers
         that the judge gave no verdict on); nan where there is nothing to compare, kappa where one of them never varies.
+
+    >>> judged = pd.DataFrame({"correct": [1.0, 1, 0, 0], "judged_right": [1.0, 0, 0, 0]})
+    >>> sorted(agreement(judged))[:2]
+    ['grader_right', 'judge_right']
     """
     both = judged[["correct", "judged_right"]].dropna()
     n, n_unread = len(both), int(judged["judged_right"].isna().sum())

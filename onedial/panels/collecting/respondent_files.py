@@ -118,6 +118,13 @@ def load_respondents(path: str | Path) -> list[RespondentModel]:
     Raises:
         InputError: no such file, no YAML, an unknown or missing key, an unknown framing, the same respondent twice, a
             value that its key cannot have.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "who.yaml"
+    >>> _ = path.write_text("{models: [smollm2-135m-instruct], framings: [neutral, cautious]}")
+    >>> [framing.name for framing in load_respondents(path)[0].framings]
+    ['neutral', 'cautious']
     """
     content = _content(Path(path))
     models = [_model(entry, content.get("framings", ["neutral"]), Path(path)) for entry in content["models"]]
@@ -130,6 +137,13 @@ def load_judge(path: str | Path) -> RespondentModel | None:
 
     Raises:
         InputError: as `load_respondents`; or it is a model on this machine.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "who.yaml"
+    >>> _ = path.write_text("models: [smollm2-135m-instruct]")
+    >>> load_judge(path) is None
+    True
     """
     entry = _content(Path(path)).get("judge")
     if entry is None:

@@ -28,6 +28,12 @@ def grade_closed_book(written: pd.DataFrame, questions: Sequence[Question]) -> p
 
     Raises:
         InputError: a question that is not given.
+
+    >>> from onedial.panels import load_questions
+    >>> questions = load_questions([{"id": "q1", "question": "Who wrote Emma?", "answers": ["Jane Austen"]}])
+    >>> written = pd.DataFrame({"question_id": ["q1"], "model": ["m"], "text": ["Jane Austen"]})
+    >>> grade_closed_book(written, questions)["outcome"].tolist()
+    ['right']
     """
     by_id = {question.id: question for question in questions}
     unknown = [identity for identity in written["question_id"].unique() if identity not in by_id]
@@ -51,6 +57,12 @@ def accuracy_by_level(closed_book: pd.DataFrame, questions: Sequence[Question]) 
     Args:
         closed_book: columns model, question_id, correct (1, 0, nan for what is no answer or cannot be graded).
         questions: give the levels; those without one count in `all` alone.
+
+    >>> from onedial.panels import load_questions
+    >>> questions = load_questions([{"id": "q1", "question": "Which river flows through Vienna?", "level": 1}])
+    >>> closed = pd.DataFrame({"question_id": ["q1"], "model": ["m"], "outcome": ["right"], "correct": [1.0]})
+    >>> accuracy_by_level(closed, questions)["all"].tolist()
+    [1.0]
     """
     graded = closed_book[closed_book["correct"].notna()]
     return _by_level(graded, graded["correct"].astype(float), questions)
@@ -66,7 +78,11 @@ def non_answers_by_level(closed_book: pd.DataFrame, questions: Sequence[Question
 
 
 def outcome_counts(closed_book: pd.DataFrame) -> pd.DataFrame:
-    """How many answers of each model came out right, wrong, as no answer, ungraded."""
+    """How many answers of each model came out right, wrong, as no answer, ungraded.
+
+    >>> outcome_counts(pd.DataFrame({"model": ["m", "m"], "outcome": ["right", "wrong"]})).loc["m", "right"].item()
+    1
+    """
     counts = pd.crosstab(closed_book["model"], closed_book["outcome"])
     return counts.reindex(
         index=closed_book["model"].unique(), columns=["right", "wrong", NO_ANSWER, "ungraded"], fill_value=0

@@ -24,6 +24,11 @@ def grade_answer(question: Question, answer_text: str | None) -> Grade:
 
     Returns:
         The grade; ungraded where nothing was asked or nothing is accepted.
+
+    >>> from onedial.panels import load_questions
+    >>> (question,) = load_questions([{"question": "Which river flows through Vienna?", "answers": ["Danube"]}])
+    >>> grade_answer(question, "The Danube.").outcome, grade_answer(question, "The Rhine.").outcome
+    ('right', 'wrong')
     """
     return GRADERS[question.grading](question, answer_text)
 

@@ -72,6 +72,9 @@ def grade(answer_text: str | None, accepted: Sequence[str], question: str = "", 
 
     Returns:
         The grade; its outcome is "no answer" also where nothing is accepted.
+
+    >>> grade("The Danube.", ["Danube"]).correct
+    True
     """
     if answer_text is None:
         return UNGRADED

@@ -8,13 +8,16 @@ from onedial.panels.questions.question_files import load_questions
 
 
 def load_facts(n: int | None = None, seed: int = 0) -> list[Question]:
-    """The facts in the box, in pairs of which one is true; each question's accepted answer is yes or no.
+    """The built-in facts, in pairs of which one is true; each question's accepted answer is yes or no.
 
     Args:
         n: how many, an even number; None for all. Fewer are among more of the same seed.
 
     Raises:
         InputError: an odd number, or more than there are.
+
+    >>> load_facts(2)[0].answers
+    ('yes',)
     """
     facts = load_questions("facts")
     if n is None:
@@ -27,7 +30,12 @@ def load_facts(n: int | None = None, seed: int = 0) -> list[Question]:
 
 
 def truth_of(facts: Sequence[Question]) -> dict[str, float]:
-    """Question id -> 1 where yes is right, 0 where no is."""
+    """Question id -> 1 where yes is right, 0 where no is.
+
+    >>> from onedial.panels import load_facts
+    >>> sorted(truth_of(load_facts(4)).values())
+    [0.0, 0.0, 1.0, 1.0]
+    """
     return {fact.id: float(fact.answers[0] == "yes") for fact in facts}
 
 

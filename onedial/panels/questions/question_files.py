@@ -62,6 +62,9 @@ def load_questions(source: str | Path | Rows, n: int | None = None, seed: int = 
     Raises:
         InputError: an unknown source; an empty, truncated or undecodable file; a missing column; a blank question;
             a wrong type; an id that stands twice; more questions requested than there are.
+
+    >>> load_questions(["Who wrote Emma?", "What is the capital of Peru?"])[1].text
+    'What is the capital of Peru?'
     """
     if not isinstance(source, str | Path):
         name, table = "what was given", _table_of(source)
@@ -101,6 +104,9 @@ def read_questions(source: str | Path) -> list[Question]:
 
     Raises:
         InputError: as in `load_questions`, apart from repeats.
+
+    >>> len(read_questions("embedded"))
+    533
     """
     return _read(source)[0]
 

@@ -36,6 +36,7 @@ ACCOUNTS: dict[str, tuple[ScaleKind, AsymptoteKind]] = {
     "any scale": ("histogram", "none"),
     "random answers, all alike": ("normal", "common"),
     "random answers, each its own": ("normal", "own"),
+    "any scale, random answers all alike": ("histogram", "common"),
     "any scale, random answers": ("histogram", "own"),
 }
 PLAIN = "normal scale"
@@ -102,7 +103,8 @@ class RivalAccounts:
             "any scale": "a scale of another shape",
             "random answers, all alike": f"random answers ({share}, all alike)",
             "random answers, each its own": f"random answers ({share}, each respondent its own)",
-            "any scale, random answers": f"both together ({share} random)",
+            "any scale, random answers all alike": f"both together ({share} random, all alike)",
+            "any scale, random answers": f"both together ({share} random, each respondent its own)",
         }.get(account, account)
 
 

@@ -4,11 +4,12 @@ For a group of respondents and a bundle of questions (a topic), with p_q(z) wher
 everybody else and S_q(z) = sum of P_i(yes | z) over the group's members that answered q,
 
     D = sum over q of (yes_q - E_q),    E_q = sum_z p_q(z) S_q(z),    V = sum over q of the variance of yes_q,
-    z = (D - v D_all) / sqrt(V (1 - v)),    v = V / V_all
+    z = (D - v D_all) / sqrt(f V (1 - v)),    v = V / V_all,    f = max(1, sum over all q of (yes_q - E_q)^2 / V_all)
     shift = (D - v D_all) / ((1 - v) sum over q of dE_q / dz), to first order
 
 D_all and V_all are those of all questions: what counts is a bundle beside the others, and the curves have taken up the
-rest. Each bundle has a place and a spread of its own, so that hard bundles are no violation.
+rest. Each bundle has a place and a spread of its own, so that hard bundles are no violation. What a family shares
+beside the scale moves single questions for all of its members, and so makes its counts more variable than f = 1 says.
 """
 
 from dataclasses import dataclass
@@ -54,6 +55,15 @@ class BundleInvariance:
         found = self.table[(self.table["q"] <= alpha) & (self.table["shift"].abs() >= FLOOR)]
         return found.reindex(found["shift"].abs().sort_values(ascending=False).index)
 
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the shifts, in spreads of the scale, their errors taken out; nan where none is known.
+
+        Formula: sqrt(max(0, mean of shift^2 - se^2)) over bundles and groups. Times a loading, and squared, it is the
+        share of the variance that is a topic's for one group.
+        """
+        return float(np.sqrt(np.maximum(0.0, (self.table["shift"] ** 2 - self.table["se"] ** 2).mean())))
+
     def sentence(self, what: str = "bundle", who: str = "group") -> str:
         """Which bundles lie elsewhere, for whom, and what would have been found."""
         tested = self.table[self.table["p"].notna()]
@@ -61,7 +71,8 @@ class BundleInvariance:
             return f"Bundles by {what} could not be tested: too few answers of either kind."
         found, least = self.violations(), tested["least_shift"].median()
         n = len(self.table.index.unique("bundle"))
-        opening = f"In bundles by {what} ({n}; a shift of {least:.2f} spreads is found in 80%)"
+        opening = f"In bundles by {what} ({n}; a shift of {least:.2f} spreads is found in 80%"
+        opening += f"; standard deviation of the shifts {self.spread:.2f})"
         if not len(found):
             return f"{opening}: none lies elsewhere for a {who} by {FLOOR:g} or more."
         first = found.reset_index()[["group", "bundle", "shift"]].iloc[:_SHOWN].to_numpy()
@@ -136,7 +147,7 @@ def bundle_invariance(
         said = (answers.yes & answers.answered)[:, members].sum(axis=1)
         sums = {
             "n_questions": answered.any(axis=1).astype(int), "yes": said, "expected": expected, "variance": variance,
-            "rise": rises,
+            "square": (said - expected) ** 2, "rise": rises,
         }  # fmt: skip
         parts[name] = pd.DataFrame({what: in_bundle @ values for what, values in sums.items()}, bundle_names)
     table = pd.concat(parts, names=["group", "bundle"]).swaplevel().sort_index(level=0, sort_remaining=False)
@@ -145,11 +156,12 @@ def bundle_invariance(
 
 def _tested(table: pd.DataFrame) -> pd.DataFrame:
     """Sums with the bundle's shift, its error, p, q and the least shift."""
-    everywhere = table.groupby(level="group")[["yes", "expected", "variance"]].transform("sum")
+    everywhere = table.groupby(level="group")[["yes", "expected", "variance", "square"]].transform("sum")
+    spread = np.maximum(1, everywhere["square"] / everywhere["variance"])
     share = table["variance"] / everywhere["variance"]
     surplus = table["yes"] - table["expected"] - share * (everywhere["yes"] - everywhere["expected"])
-    error = np.sqrt(table["variance"] * (1 - share))
-    enough = error**2 >= _LEAST_VARIANCE
+    error = np.sqrt(spread * table["variance"] * (1 - share))
+    enough = table["variance"] * (1 - share) >= _LEAST_VARIANCE
     rise = ((1 - share) * table["rise"]).where(enough)
     shift, se = surplus / rise, error / rise
     found = table[["n_questions", "yes", "expected"]].astype({"n_questions": int, "yes": int})

@@ -44,7 +44,7 @@ class ClusterStructure:
         between: mean correlation between clusters against clusters shuffled whole. p: nothing shared between clusters.
         first, second: eigenvalues of the matrix of clusters with 1 on its diagonal; `first` against clusters shuffled
             whole, `second` (None under four clusters) against one factor between clusters and one within each.
-        difference: within minus between, against clusters dealt out to the respondents at random.
+        difference: within minus between, against clusters assigned to the respondents at random.
         seed: of the random numbers.
     """
 
@@ -66,7 +66,7 @@ class ClusterStructure:
         within, between = (float(self.table["mean"][row]) for row in ("within", "between"))
         found = [
             f"{m} respondents are {n} {kind}: correlations average {within:.2f} within and {between:.2f} between "
-            f"{kind} (labels dealt out at random: difference {self.difference.mean:.2f}, {p_text(self.difference.p)})."
+            f"{kind} (labels assigned at random: difference {self.difference.mean:.2f}, {p_text(self.difference.p)})."
         ]
         own = self.table["mean"].iloc[:n].dropna()
         if 0 < len(own) <= _MOST_LISTED:
@@ -96,7 +96,7 @@ def cluster_structure(
     """Means of correlations within and between clusters, with nulls that keep each cluster together.
 
     Formula: p = (1 + k) / (B + 1). Shared between clusters: each cluster's rows are shuffled as a whole, which keeps
-    everything within it. Clustering: labels are dealt out anew. Second factor between clusters: answers simulated from
+    everything within it. Clustering: labels are permuted. Second factor between clusters: answers simulated from
     r_ij = g_i g_j + [same cluster] s_i s_j, fitted by least squares (Shrout and Fleiss, 1979, Psychological Bulletin
     86, 420-428, for the shares as intraclass correlations).
 
@@ -112,6 +112,12 @@ def cluster_structure(
         InputError: the labels do not fit, there are fewer than two clusters, or none has two respondents.
 
     R: none; the means are `mean(r[outer(cluster, cluster, "==") & upper.tri(r)])`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> found = cluster_structure(answers, list("aabbcc"), n_replicates=19)
+    >>> found.first.p
+    0.05
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     label = labels_of(clusters, matrix, answers.respondents, "clusters")

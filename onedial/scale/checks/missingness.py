@@ -28,6 +28,12 @@ def missingness_test(matrix: Any) -> pd.DataFrame:
         InputError: the matrix cannot be read.
 
     R: `wilcox.test(others ~ is.na(x[, i]), exact = FALSE, correct = TRUE)`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> answers[:40, 0] = np.nan
+    >>> missingness_test(answers).shape[0]
+    6
     """
     from scipy.stats import false_discovery_control  # scipy.stats takes a second to load, and only this test needs it
 

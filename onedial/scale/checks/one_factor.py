@@ -5,7 +5,7 @@ those of the correlation matrix: an empty-cell correction lowers the latter at e
 lowered loadings would then call the correction's own second factor real. The scale may have any distribution, and every
 question is drawn from where it probably lies, so that gaps stay on the questions on which they are: on a scale that is
 not normal, or with gaps on hard questions, a null that deals places out afresh finds factors that are not there
-(docs/psychometrics.md shows all three).
+(docs/psychometrics_evidence.md shows all three).
 """
 
 from collections.abc import Iterator
@@ -78,6 +78,11 @@ def one_factor_bootstrap(
         InputError: fewer than three respondents vary, or B < 1.
 
     R: simulate with `psych::sim.irt(mod = "normal")`, then `eigen(psych::tetrachoric(x, smooth = FALSE)$rho)`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> one_factor_bootstrap(answers, 9).second.p > 0.05
+    True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     fit = null_model(answers, scale, asymptotes=asymptotes)
@@ -124,6 +129,11 @@ def revised_parallel_analysis(
         InputError: fewer than three respondents vary, B < 1, or max_factors out of range.
 
     R: none in psych (`fa.parallel` conditions on no factor); EFA.MRFA and EFAtools do not condition either.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> revised_parallel_analysis(answers, 2, 19).n_above()
+    2
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     highest = max(2, answers.n_respondents // 3)

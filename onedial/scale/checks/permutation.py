@@ -40,6 +40,11 @@ def permutation_null(
         InputError: fewer than three respondents vary, or B < 1.
 
     R: none of psych's null models keeps the gaps; `psych::fa.parallel(x, cor = "tet", sim = FALSE)` is the closest.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> permutation_null(answers, 19).p.tolist()
+    [0.05, nan, nan, nan, nan, nan]
     """
     check_modes(thresholds, zero_cells)
     if n_permutations < 1:

@@ -3,7 +3,7 @@
     loading_i = a + b threshold_i + c threshold_i^2 + error
 
 A high R^2 says that respondents with extreme yes rates load less. It does not say why: an empty-cell correction
-alone produces it (docs/psychometrics.md), so read it beside its null (`onedial.scale.quadratic_fit_test`).
+alone produces it (docs/psychometrics_evidence.md), so read it beside its null (`onedial.scale.quadratic_fit_test`).
 """
 
 from dataclasses import dataclass
@@ -83,6 +83,9 @@ def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
         InputError: the two do not have the same length.
 
     R: `summary(lm(loading ~ threshold + I(threshold^2)))`.
+
+    >>> round(quadratic_fit([0.5, 0.8, 0.9, 0.8, 0.5], [-2, -1, 0, 1, 2]).r2, 2)
+    1.0
     """
     y = unmasked(loadings).astype(float).reshape(-1)
     t = unmasked(thresholds).astype(float).reshape(-1)

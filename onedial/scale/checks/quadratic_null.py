@@ -39,7 +39,7 @@ def quadratic_fit_test(
 ) -> Simulated:
     """R^2 of the parabola of loading on threshold when the two have nothing to do with each other.
 
-    Formula: marginal maximum likelihood loadings are dealt out to the respondents at random, answers are simulated
+    Formula: marginal maximum likelihood loadings are assigned to the respondents at random, answers are simulated
     from the one-factor model with the observed yes rates and gaps, and minres loadings and R^2 are estimated again:
     p = (1 + #{null R^2 >= observed}) / (B + 1). Whatever R^2 the small number of respondents, the empty-cell rule and
     the shape of the scale create is in the null.
@@ -63,6 +63,11 @@ def quadratic_fit_test(
         InputError: fewer than three respondents vary, or B < 1.
 
     R: none; the observed R^2 is `summary(lm(loading ~ threshold + I(threshold^2)))$r.squared`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> quadratic_fit_test(answers, 9).p > 0.05
+    True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     fit = null_model(answers, scale, asymptotes=asymptotes)

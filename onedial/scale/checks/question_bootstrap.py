@@ -74,6 +74,11 @@ def bootstrap_questions(
         InputError: fewer than three respondents vary, B < 2, or the labels do not fit.
 
     R: `psych::fa(r, n.iter = 1000)` bootstraps in this way for Pearson correlations; `boot::boot(x, f, 1000)`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> bootstrap_questions(answers, 50).n_units
+    400
     """
     check_modes(thresholds, zero_cells)
     if n_replicates < 2:

@@ -106,6 +106,11 @@ def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram"
         InputError: the labels do not fit, or there are fewer than two groups or three respondents.
 
     R: none; `mirt::bfactor(x, group)` estimates the same variance as a group factor.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> question_invariance(answers, list("aaabbb")).groups.shape[0]
+    2
     """
     answers = usable_answers(as_answers(matrix))
     linked = linked_respondents(answers)

@@ -44,6 +44,11 @@ def difficulty_reliability(matrix: Any, scale: ScaleKind = "normal") -> Reliabil
         InputError: fewer than three respondents vary or hang together.
 
     R: `mirt::empirical_rxx(mirt::fscores(fit, full.scores.SE = TRUE))`, `mirt::marginal_rxx(fit)`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> round(difficulty_reliability(answers).empirical, 1)
+    0.7
     """
     model = matrix if isinstance(matrix, IrtModel) else two_parameter_irt(matrix, scale=scale)
     known = model.difficulty.notna().to_numpy()

@@ -109,6 +109,11 @@ def residual_correlations(
         InputError: fewer than three respondents vary or hang together, or B < 1.
 
     R: `mirt::residuals(fit, type = "Q3")` for the values.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> residual_correlations(answers, 19).pairs.shape[0]
+    15
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
     fit = null_model(answers, scale, asymptotes=asymptotes)

@@ -42,6 +42,7 @@ _STEPS = 4
 _STEPS_OF_BASE = 10
 _SUSPECT = 0.2  # p below which a respondent is tested again when another has been set free
 SHIFT_OF_INTEREST = 0.3  # of a threshold: about ten percentage points of the yes rate
+_MANY = 0.25  # of the respondents, against whom the others are no majority to be sure of
 NO_ANSWERS = "too few yes or no in some group"
 TESTED = "tested"
 
@@ -94,10 +95,13 @@ class RespondentInvariance:
                 f"a threshold shifted by {least:.2f} in one of them would be found in 80%)."
             )
         worst = broken.index[0]
+        many = ""
+        if len(broken) >= _MANY * tested:
+            many = " Where so many differ, answers cannot tell whether it is they or the others that leave the scale."
         return (
             f"{len(broken)} of {tested} respondents use the scale differently over {what} ({names(broken.index, 4)}): "
             f"for the same questions the yes rate of {worst} differs by {broken['yes_rate_difference'].iloc[0]:.0%} "
-            "between groups."
+            f"between groups.{many}"
         )
 
 
@@ -125,6 +129,11 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
 
     R: `mirt::DIF(mirt::multipleGroup(x, 1, group, invariance = c("slopes", "intercepts", "free_means", "free_var")),
     "d", scheme = "drop")`, `c("a1", "d")` for both.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> respondent_invariance(answers, ["x", "y"] * 200).violations().shape[0]
+    0
     """
     answers, parts, labels = _in_groups(matrix, groups)
     testable = np.all([_enough(codes) for codes in parts], axis=0)

@@ -1,1 +1,1 @@
-"""Correlations of what lies behind yes and no: tetrachoric, polychoric, intervals, smoothing."""
+"""Correlations of what lies behind yes and no: tetrachoric, polychoric, intervals."""

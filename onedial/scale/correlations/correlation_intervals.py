@@ -55,6 +55,12 @@ def correlation_intervals(matrix: Any, zero_cells: ZeroCellRule = "half") -> Cor
         InputError: the matrix cannot be read, or the rule does not exist.
 
     R: `polycor::polychor(x, y, std.err = TRUE)` (which treats the thresholds as known unless `ML = TRUE`).
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> found = correlation_intervals(answers)
+    >>> bool(found.low.iloc[0, 1] < 0.5 < found.high.iloc[0, 1])  # the true correlation is .5
+    True
     """
     check_modes("pairwise", zero_cells)
     answers = as_answers(matrix)

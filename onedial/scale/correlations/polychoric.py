@@ -77,6 +77,11 @@ def polychoric(
 
     R: `psych::polychoric(x, smooth = FALSE, global = FALSE, correct = 0)` for `none` (with `correct = .5` its cuts come
     from a table that adds up to more than 1); `polycor::polychor(x, y)` for one pair.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> polychoric(answers + (answers > 0) * (rng.random((400, 6)) < 0.5)).correlation.shape
+    (6, 6)
     """
     check_modes(thresholds, zero_cells)
     graded = as_graded(matrix)
@@ -136,6 +141,11 @@ def polyserial(continuous: Any, matrix: Any) -> pd.Series:
         InputError: the numbers do not fit the questions.
 
     R: `polycor::polyserial(x, y, ML = TRUE)`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> bool(polyserial(answers.sum(axis=1), answers).min() > 0.5)
+    True
     """
     graded = as_graded(matrix)
     if isinstance(continuous, pd.Series) and continuous.index.is_unique and graded.questions.is_unique:

@@ -82,6 +82,11 @@ def tetrachoric(
 
     R: `psych::tetrachoric(x, correct = .5, smooth = FALSE, global = FALSE)` for the defaults, `global = TRUE` for
     global thresholds; `polycor::polychor(x, y)` for one pair without empty cells.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> round(float(tetrachoric(answers).correlation.iloc[0, 1]), 2)  # true: .5
+    0.46
     """
     check_modes(thresholds, zero_cells)
     answers = as_answers(matrix)

@@ -34,6 +34,9 @@ def threshold_table(matrix: Any) -> pd.DataFrame:
         InputError: the matrix cannot be read (see `onedial.stats.answers.as_answers`).
 
     R: `-psych::tetrachoric(x)$tau`.
+
+    >>> threshold_table([[1, 0], [1, 0], [0, 1], [1, 0]]).iloc[:, 0].round(2).tolist()
+    [0.67, -0.67]
     """
     answers = as_answers(matrix)
     n = answers.n_answered

@@ -111,6 +111,11 @@ def factor_fit(
 
     R: `lavaan::cfa(f, x, ordered = names(x), std.lv = TRUE, estimator = "WLSMV", missing = "pairwise")`, the measures
     `rmsea.scaled` and `cfi.scaled`, with `thresholds="global"` here.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> factor_fit(answers).rmsea < 0.1
+    True
     """
     check_modes(thresholds, zero_cells)
     answers = usable_answers(as_answers(matrix))
@@ -195,18 +200,18 @@ def correlation_influences(
     if thresholds == "pairwise":
         weights = cell_influences(cells, rho)
         weights = weights - (weights * cells).sum(axis=0) / shared
-        return rho, _over_questions(answers, weights, shared, first, second), kept
+        return rho, influences_over_questions(answers, weights, shared, first, second), kept
     scores, by_first, by_second, information = _scores_at(limits[first], limits[second], rho, tables.tables[:, kept])
     rate = answers.n_yes / answers.n_answered
     density = np.exp(-(limits**2) / 2) / np.sqrt(2 * np.pi)
     of_limits = (
         np.where(answers.answered, answers.yes - rate, 0.0) * (answers.n_questions / answers.n_answered) / density
     )
-    own = _over_questions(answers, scores, shared, first, second)
+    own = influences_over_questions(answers, scores, shared, first, second)
     return rho, (own - by_first * of_limits[:, first] - by_second * of_limits[:, second]) / information, kept
 
 
-def _over_questions(answers: Answers, weights: Floats, shared: Floats, first: Any, second: Any) -> Floats:
+def influences_over_questions(answers: Answers, weights: Floats, shared: Floats, first: Any, second: Any) -> Floats:
     """(question, pair) the weight (4, pair) of its answer pattern, scaled to all questions; 0 where one is missing."""
     yes, answered = answers.yes, answers.answered
     pattern = 2 * ~yes[:, first] + ~yes[:, second]

@@ -129,6 +129,12 @@ def fit_factor_model(
 
     R: `psych::fa(psych::tetrachoric(x, smooth = FALSE)$rho, n_factors, fm = "minres", rotate = "none")`, and
     `psych::principal(r, n_factors, rotate = "none")`. Neither smooths a matrix that it is given.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> model = fit_factor_model(answers)
+    >>> model.loadings.round(1).to_numpy().ravel().tolist()  # true: .71
+    [0.7, 0.8, 0.7, 0.7, 0.7, 0.8]
     """
     if extraction not in get_args(Extraction):
         raise InputError(

@@ -3,7 +3,7 @@
 A factor is named by the known differences that go with it: its scores over questions with what is known of the
 questions, its loadings over respondents with what is known of them. For a label, eta squared is the share of variance
 that lies between its groups; for a number, the squared correlation. Chance alone gives a label with G groups about
-(G - 1) / (n - 1), so every share is compared with labels dealt out at random.
+(G - 1) / (n - 1), so every share is compared with labels assigned at random.
 """
 
 from typing import Any
@@ -21,14 +21,14 @@ def name_factors(values: pd.DataFrame, known: pd.DataFrame, n_permutations: int 
     """How much each factor has to do with each column of what is known.
 
     Formula: eta squared = 1 - sum of squares within groups / total (text, or a number with at most twelve values), else
-    r squared; p = (1 + #{dealt out >= observed}) / (B + 1), adjusted by Benjamini and Hochberg over all cells.
+    r squared; p = (1 + #{permuted >= observed}) / (B + 1), adjusted by Benjamini and Hochberg over all cells.
 
     Args:
         values: (question or respondent, factor) scores or loadings. known: what is known of the same, one column each;
             rows are matched by name. n_permutations: B. seed: of the permutations.
 
     Returns:
-        one row per factor and column: `factor, column, share, chance` (mean of the dealt out shares), `highest` (the
+        one row per factor and column: `factor, column, share, chance` (mean of the permuted shares), `highest` (the
         group with the highest mean, or + / - for a number), `p, q, n`; the largest share above chance first.
         Sign: share between 0 and 1.
 
@@ -36,6 +36,12 @@ def name_factors(values: pd.DataFrame, known: pd.DataFrame, n_permutations: int 
         InputError: nothing is known of any row, or B < 1.
 
     R: `summary(lm(score ~ label))$r.squared`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> sums, lengths = pd.DataFrame({"first": answers.sum(axis=1)}), pd.DataFrame({"length": rng.random(400)})
+    >>> name_factors(sums, lengths, 99).shape[0]
+    1
     """
     if n_permutations < 1:
         raise InputError(f"n_permutations={n_permutations}; ask for at least 1")

@@ -28,6 +28,12 @@ def factor_places(matrix: Any, rotated: RotatedLoadings) -> pd.DataFrame:
         InputError: the loadings do not fit the respondents.
 
     R: `mirt::fscores(fit, method = "MAP")` at the same parameters.
+
+    >>> from onedial.scale import fit_factor_model, rotate
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> factor_places(answers, rotate(fit_factor_model(answers, 2).loadings)).shape
+    (400, 2)
     """
     answers = as_answers(matrix)
     table = rotated.loadings

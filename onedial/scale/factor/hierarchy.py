@@ -76,6 +76,10 @@ def schmid_leiman(correlation: pd.DataFrame | Floats, n_factors: int = 3, seed: 
         InputError: not square, or too few respondents for that many factors.
 
     R: `psych::schmid(r, n_factors, fm = "minres", rotate = "oblimin")`, `psych::omega(r, n_factors, flip = FALSE)`.
+
+    >>> correlation = np.kron(0.2 * np.eye(3), np.ones((3, 3))) + np.full((9, 9), 0.3) + 0.5 * np.eye(9)
+    >>> round(schmid_leiman(correlation).omega_hierarchical, 2)
+    0.71
     """
     frame = correlation if isinstance(correlation, pd.DataFrame) else pd.DataFrame(np.asarray(correlation, dtype=float))
     values = frame.to_numpy(dtype=float)

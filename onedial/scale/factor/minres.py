@@ -42,6 +42,9 @@ def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
         InputError: not square matrices of numbers.
 
     R: `psych::fa(r, 1, fm = "minres")$loadings`.
+
+    >>> minres_one_factor(np.full((3, 3), 0.25) + 0.75 * np.eye(3)).round(2).tolist()
+    [0.5, 0.5, 0.5]
     """
     correlation = _square(correlation)
     weight = _weights(correlation)

@@ -59,6 +59,10 @@ def rotate(loadings: pd.DataFrame | Floats, rotation: Rotation = "oblimin", seed
         InputError: the rotation does not exist, or fewer respondents than factors have loadings.
 
     R: `varimax(loadings, eps = 1e-12)`, `GPArotation::oblimin(loadings)`; `psych::fa(r, k, rotate = "oblimin")`.
+
+    >>> loadings = np.array([[0.7, 0.5], [0.7, 0.5], [0.7, -0.5], [0.7, -0.5]])
+    >>> rotate(loadings, "varimax").loadings.abs().round(1).to_numpy().tolist()
+    [[0.9, 0.1], [0.9, 0.1], [0.2, 0.8], [0.2, 0.8]]
     """
     if rotation not in get_args(Rotation):
         raise InputError(f"rotation={rotation!r}; choose varimax or oblimin")

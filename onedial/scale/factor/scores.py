@@ -44,6 +44,11 @@ def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nod
         InputError: loadings or thresholds do not fit the number of respondents.
 
     R: `-mirt::fscores(fit, method = "EAP", quadpts = 241)` at the same parameters.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> factor_scores(answers, [0.7] * 6, [0.0] * 6).shape
+    (400, 3)
     """
     answers = as_answers(matrix)
     slope = unmasked(loadings).astype(float).reshape(-1)

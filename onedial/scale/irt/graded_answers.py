@@ -103,6 +103,9 @@ def cut_confidence(matrix: Any, at: Sequence[float]) -> pd.DataFrame:
         InputError: the points do not rise, or the matrix holds text.
 
     R: `findInterval(x, at)`.
+
+    >>> cut_confidence(pd.DataFrame({"a": [20.0, 70.0, 99.0]}), at=[50, 95])["a"].tolist()
+    [0.0, 1.0, 2.0]
     """
     points = np.asarray(at, dtype=float)
     if not len(points) or not np.isfinite(points).all() or (np.diff(points) <= 0).any():

@@ -69,6 +69,11 @@ def graded_response_model(
         InputError: fewer than three respondents vary or hang together, or an option does not exist.
 
     R: `mirt::mirt(x, 1, itemtype = "graded")` with a1 / 1.702.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> graded_response_model(answers + (rng.random((400, 6)) < 0.5)).respondents["loading"].shape
+    (6,)
     """
     family_of(scale)
     check_asymptotes(asymptotes)

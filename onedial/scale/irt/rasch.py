@@ -107,6 +107,10 @@ def rasch_proportions(
         InputError: a score outside [0, 1], nothing left to fit, or a rate outside (0, 1].
 
     R: none does exactly this; `eRm::RM` and `TAM::tam.jml` take answers, not proportions.
+
+    >>> table = pd.DataFrame([[0.5, 0.7], [0.7, 0.85]], ["weak", "strong"], ["hard", "easy"])
+    >>> rasch_proportions(table).ability.round(1).abs().to_dict()
+    {'weak': 0.0, 'strong': 0.9}
     """
     if not 0 < rate <= 1 or tolerance <= 0 or max_steps < 1:
         raise InputError(
@@ -170,6 +174,11 @@ def rasch_test(matrix: Any, scale: ScaleKind = "normal") -> RaschTest:
         InputError: fewer than three respondents vary or hang together.
 
     R: `anova(ltm::rasch(x), ltm::ltm(x ~ z1))`, logistic.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> rasch_test(answers).p > 0.05
+    True
     """
     answers = usable_answers(as_answers(matrix))
     linked = linked_respondents(answers)

@@ -21,7 +21,7 @@ from onedial.scale.irt.scales import ScaleKind
 from onedial.stats import LEVEL, Answers, Floats, as_answers, number, p_text, p_value, warn
 
 KINDS: tuple[ScaleKind, ...] = ("normal", "smooth", "two_component", "histogram")
-_EXTRA_PARAMETERS = {"normal": 0, "smooth": 2, "two_component": 3}  # beyond place and unit, which the curves leave open
+EXTRA_PARAMETERS = {"normal": 0, "smooth": 2, "two_component": 3}  # beyond place and unit, which the curves leave open
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,11 @@ def scale_distribution(matrix: Any, n_replicates: int = 0, seed: int = 0) -> Sca
 
     R: `mirt::mirt(x, 1, "2PL", dentype = "EHW")` for the histogram, `dentype = "Gaussian"`; `dentype = "Davidian-4"` is
     another smooth alternative.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> scale_distribution(answers).is_normal
+    True
     """
     if n_replicates < 0:
         raise InputError(f"n_replicates={n_replicates}; ask for 0 or more")
@@ -140,7 +145,7 @@ def _row(fit: MarginalFit, normal: MarginalFit) -> dict[str, float]:
     skewness, kurtosis = moments(fit.nodes, np.exp(fit.log_weight))
     r2 = parabola_r2(fit.curves.loading[None], fit.curves.thresholds)[0] if len(fit.curves.slope) > 3 else float("nan")
     return {
-        "n_parameters": _EXTRA_PARAMETERS.get(fit.kind, float("nan")),
+        "n_parameters": EXTRA_PARAMETERS.get(fit.kind, float("nan")),
         "log_likelihood": fit.log_likelihood,
         "gain": 2 * (fit.log_likelihood - normal.log_likelihood),
         "p": float("nan"),

@@ -4,7 +4,9 @@ A panel's scale has mean 0 and spread 1 over its own questions. On another panel
 
     z_base = A z_other + B.
 
-*By common questions.* What a panel's answers tell of a question is nearly normal: place x = EAP / (1 - se^2) with
+*By common questions.* Of a panel's questions some are in the other panel and some are not, and the two kinds may lie
+elsewhere: the curves are those of a smoothly bent scale, or of one with two components where that fits better. What
+the answers then tell of a question is nearly normal: with a standard normal prior, place x = EAP / (1 - se^2) and
 information I = 1 / se^2 - 1, the prior taken out of the posterior. With z ~ N(mu, s^2) over the common questions,
 
     x_base ~ N(z, 1 / I_base),    x_other ~ N((z - B) / A, 1 / I_other),
@@ -27,8 +29,11 @@ from scipy.special import ndtr
 
 from onedial.core import InputError, one_line
 from onedial.scale.factor.usable import usable_answers
+from onedial.scale.irt.expectation import mean_and_spread
 from onedial.scale.irt.irt import at_bound, curve_covariance, marginal_model
+from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.nodes import quadrature
+from onedial.scale.irt.scale_distribution import EXTRA_PARAMETERS
 from onedial.stats import Z_95, Floats, as_answers
 
 By = Literal["questions", "respondents"]
@@ -58,15 +63,16 @@ class ScaleBank:
     def of(cls, panel: Any) -> "ScaleBank":
         """The bank of a panel, question x respondent, 1 / 0 / nan.
 
-        Formula: marginal maximum likelihood on a normal scale (`two_parameter_irt`). Respondents whose slope sits at
-        its bound are left out.
+        Formula: marginal maximum likelihood (`two_parameter_irt`) on a smoothly bent scale; for the questions, on one
+        of two components where Akaike's criterion prefers it. EAP and se with a standard normal prior. Respondents
+        whose slope sits at its bound are left out.
 
         Raises:
             InputError: fewer than three respondents vary or share questions.
         """
         answers = usable_answers(as_answers(panel))
-        fit, linked = marginal_model(answers)
-        easiness, se = fit.scores()
+        fit, linked = marginal_model(answers, "smooth")
+        easiness, se = _with_normal_prior(_of_questions(fit))
         questions = pd.DataFrame({"difficulty": -easiness, "se": se}, answers.questions)
         questions["information"] = np.maximum(1 / se**2 - 1, 0)
         questions = questions[pd.Series(answers.answered[:, linked].any(axis=1), answers.questions)]
@@ -176,6 +182,19 @@ def link_panels(base: Any, other: Any, by: By | None = None) -> Link:
         f"the two panels have too little in common to be on one scale: {n}; give panels that share identifiers of "
         "questions or respondents"
     )
+
+
+def _of_questions(smooth: MarginalFit) -> MarginalFit:
+    """The same model, or one with two components, by Akaike's criterion."""
+    two = fit_marginal(smooth.codes, "two_component")
+    gain = two.log_likelihood - smooth.log_likelihood
+    return two if gain > EXTRA_PARAMETERS["two_component"] - EXTRA_PARAMETERS["smooth"] else smooth
+
+
+def _with_normal_prior(fit: MarginalFit) -> tuple[Floats, Floats]:
+    """(question,), (question,): EAP easiness and posterior standard deviation with N(0, 1) for a prior."""
+    log_prior = -(fit.nodes**2) / 2
+    return mean_and_spread(fit.codes, fit.log_p, log_prior - np.log(np.exp(log_prior).sum()), fit.nodes)
 
 
 def _by_questions(common: pd.DataFrame) -> tuple[Floats, Floats]:

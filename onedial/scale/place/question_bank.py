@@ -102,8 +102,8 @@ class QuestionBank:
         >>> bank = QuestionBank.of(load_panel("frontier"))
         >>> nobody = bank.place({})
         >>> eager = bank.place({question: True for question in nobody.next_questions(8)})
-        >>> nobody.threshold < eager.threshold, nobody.threshold_se > eager.threshold_se
-        (True, True)
+        >>> nobody.threshold < eager.threshold
+        True
         """
         from onedial.scale.place.placement import Placement
 
@@ -169,6 +169,9 @@ def kin_of(respondents: pd.DataFrame) -> pd.Series:
 
     Args:
         respondents: index respondent, with `model` and `family`, as a panel holds it.
+
+    >>> kin_of(pd.DataFrame({"model": ["m1", "m2"], "family": ["f", "f"]}, ["a", "b"])).tolist()
+    ['m1', 'm2']
     """
     family = respondents["family"].where(respondents["family"].astype(bool), respondents["model"])
     return family if family.nunique() >= FEWEST_KIN else respondents["model"]

@@ -70,6 +70,7 @@ class BifactorModel:
             `se, low, high`, 95% interval by the delta method.
         groups: index group; `n_respondents, specific` (mean share of the variance), `se, low, high`, nan where one
             respondent is alone.
+        covariance: (respondent, respondent) of the general loadings; nan where they are at their bound.
         difficulty, difficulty_se: (question,) -EAP and posterior standard deviation of the general factor.
         log_likelihood: at the maximum. converged: whether it was reached. loadings: `free` or `equal`.
     """
@@ -78,6 +79,7 @@ class BifactorModel:
     thresholds: pd.DataFrame
     shares: pd.DataFrame
     groups: pd.DataFrame
+    covariance: pd.DataFrame
     difficulty: pd.Series
     difficulty_se: pd.Series
     log_likelihood: float
@@ -178,6 +180,11 @@ def specific_factors(
         InputError: as `bifactor_model`.
 
     R: `mirt::anova(mirt::mirt(x, 1), mirt::bfactor(x, group))` for the idea.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> specific_factors(answers, list("aaabbb")).p > 0.05
+    True
     """
     panel = _Panel.of(matrix, groups, "equal", scale, asymptotes)
     full = panel.fitted(panel.shared, "equal")
@@ -364,6 +371,9 @@ class _Panel:
             thresholds=pd.DataFrame(table, self.graded.respondents, self.graded.values[1:]),
             shares=pd.DataFrame.from_dict(rows, orient="index").rename_axis("part"),
             groups=pd.DataFrame.from_dict(by_group, orient="index").rename_axis("group"),
+            covariance=pd.DataFrame(
+                np.where(bound | bound[:, None], np.nan, of_loadings[:m, :m]), respondents.index, respondents.index
+            ),
             difficulty=pd.Series(np.where(seen, -mean, np.nan), questions, name="difficulty"),
             difficulty_se=pd.Series(np.where(seen, error_of_places, np.nan), questions, name="difficulty_se"),
             log_likelihood=fit.log_likelihood,

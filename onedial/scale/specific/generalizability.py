@@ -152,7 +152,12 @@ def generalizability(measurements: pd.DataFrame) -> Generalizability:
 
 
 def measurements_of(answers: pd.DataFrame, respondents: pd.DataFrame) -> pd.DataFrame:
-    """The table for `generalizability` from a panel, question x respondent, whose respondents have `model, framing`."""
+    """The table for `generalizability` from a panel, question x respondent, whose respondents have `model, framing`.
+
+    >>> answers = pd.DataFrame({"a": [1.0, 0.0]})
+    >>> measurements_of(answers, pd.DataFrame({"model": ["m"], "framing": ["neutral"]}, ["a"])).shape
+    (2, 4)
+    """
     first, second = np.indices(answers.shape)
     known = respondents.loc[answers.columns]
     columns = {

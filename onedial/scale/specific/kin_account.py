@@ -1,10 +1,12 @@
-"""Is a second factor more than what groups of respondents share? One more account beside those of one scale alone."""
+"""Is a second factor, or a parabola, more than what groups of respondents share? One more account beside those of one
+scale alone."""
 
 from typing import Any
 
 import numpy as np
 
 from onedial.core import InputError
+from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.checks.replicates import Counted, correlate
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
@@ -36,6 +38,12 @@ def kin_account(
 
     Raises:
         InputError: the matrix has other respondents than the model, or B < 1.
+
+    >>> from onedial.scale import specific_factors
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> kin_account(answers, specific_factors(answers, list("aaabbb")), 9).p > 0.05
+    True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     groups, evidence = specific.drawn_from
@@ -51,3 +59,29 @@ def kin_account(
     null = correlate(counted, thresholds, zero_cells).eigenvalues()[:, 1]
     observed = float(observed_eigenvalues(answers, thresholds, zero_cells)[1])
     return Simulated(observed, null, p_value(observed, null))
+
+
+def kin_bend(specific: SpecificFactors) -> float:
+    """Whether loadings bend along thresholds once what groups of respondents share is in the model.
+
+    Formula: the regression of `rival_accounts` (`bend_p`) for the general loadings of the model of `specific`, with
+    their covariance, on its thresholds. Loadings of one scale alone take up what a group shares: a large or a close
+    group pulls the scale towards itself, and with it the loadings of everybody who says yes about as often.
+
+    Args:
+        specific: of yes/no answers (`specific_factors`), best with any scale and each respondent's answers at random.
+
+    Returns:
+        p; nan with fewer than six respondents. Sign: small p = a bend is left.
+
+    >>> import numpy as np
+    >>> from onedial.scale import specific_factors
+    >>> rng = np.random.default_rng(0)
+    >>> own = 0.5 * np.repeat(rng.standard_normal((600, 3)), 3, axis=1)
+    >>> hidden = 0.7 * rng.standard_normal((600, 1)) + own + 0.5 * rng.standard_normal((600, 9))
+    >>> kin_bend(specific_factors(hidden > np.linspace(-1, 1, 9), list("aaabbbccc"))) > 0.05
+    True
+    """
+    model = specific.model
+    thresholds = model.thresholds.iloc[:, 0].to_numpy(dtype=float)
+    return bend_among(model.respondents["general"].to_numpy(), thresholds, model.covariance.to_numpy())

@@ -1,7 +1,7 @@
 """Names for what is left beside the scale: are the pairs that share most of it pairs of one family?
 
 Of the pairs with the strongest residual correlation (one in twenty) those within a group are counted, and counted again
-with the labels dealt out anew among the respondents. Nothing of the residuals is modelled: whatever makes them, labels
+with the labels permuted among the respondents. Nothing of the residuals is modelled: whatever makes them, labels
 that have nothing to do with it stand within a strong pair as often as dealt ones do.
 """
 
@@ -30,7 +30,7 @@ class KinPairs:
             factor), `z`, `group` of both, or None.
         groups: index group, those of at least two respondents; `pairs` within it, `strongest` among them, `residual`,
             mean of all its pairs.
-        within: number of strongest pairs within groups, against labels dealt out anew.
+        within: number of strongest pairs within groups, against permuted labels.
     """
 
     strongest: pd.DataFrame
@@ -44,7 +44,7 @@ class KinPairs:
         n, count = len(self.strongest), int(self.within.observed)
         text = (
             f"Of the {n} pairs that have most in common beyond the scale {count} are of one {what} "
-            f"({self.within.mean:.1f} if labels are dealt out at random, {p_text(self.within.p)})"
+            f"({self.within.mean:.1f} if labels are assigned at random, {p_text(self.within.p)})"
         )
         if self.within.p > LEVEL:
             return f"{text}: no name for what is left beside the scale."
@@ -70,6 +70,12 @@ def kin_pairs(residuals: ResidualCorrelations, groups: Any, n_permutations: int 
 
     Raises:
         InputError: no group has two of the respondents, or all are of one group.
+
+    >>> from onedial.scale import residual_correlations
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> kin_pairs(residual_correlations(answers, 19), list("aaabbb"), 99).within.p > 0.05
+    True
     """
     respondents = residuals.matrix.index
     labels = labels_of(groups, residuals.matrix.notna().astype(float), respondents, "groups")

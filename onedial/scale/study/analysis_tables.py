@@ -132,6 +132,8 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
         summary["specific"] = {"by": analysis.kin, "p": analysis.specific.p, "shares": shares.to_dict(orient="index")}
     if analysis.by_kin is not None:
         summary["second_eigenvalue_by_kin"] = analysis.by_kin.to_dict()
+    if analysis.kin_bend is not None:
+        summary["quadratic_p_by_kin"] = analysis.kin_bend
     if analysis.strongest is not None:
         summary["strongest_pairs_within"] = analysis.strongest.within.to_dict()
     if (clusters := analysis.clusters) is not None:

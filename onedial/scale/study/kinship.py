@@ -66,6 +66,10 @@ def kinship_of(panel: ResponseMatrix, least: float = LEAST) -> Kinship:
 
     Raises:
         InputError: fewer than two respondents are left.
+
+    >>> from onedial.panels import load_panel
+    >>> kinship_of(load_panel("embedded")).n_models
+    4
     """
     rates = panel.answers.mean()
     is_kept = (rates >= least) & (rates <= 1 - least)

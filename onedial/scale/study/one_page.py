@@ -17,6 +17,7 @@ from onedial.stats import LEVEL, names, number, p_text
 _WIDTH = 100
 _STRONG = 0.5  # of the variance: more shared than not
 _WORTH_A_NAME = 0.05  # of a variance
+_FEWEST_KIN = 3  # groups, of which none can be taken for everybody
 _EXTRACTIONS = {"minres": "minres loadings", "principal": "principal components (unique variance included)"}
 
 
@@ -49,8 +50,11 @@ def page_sections(analysis: PanelAnalysis) -> dict[str, list[str]]:
 def verdict(analysis: PanelAnalysis) -> str:
     """The judgement in one or two sentences."""
     against, missed = objections(analysis), _missed(analysis)
-    share = analysis.marginal.respondents["loading"].pow(2).mean()
-    clusters = analysis.clusters
+    share, clusters = shared_variance(analysis), analysis.clusters
+    usual = analysis.marginal.respondents["loading"].pow(2).mean()
+    of_variance = f"{share:.0%} of the variance"
+    if abs(share - usual) >= _WORTH_A_NAME:
+        of_variance += f"; {usual:.0%} by one normal scale alone"
     if analysis.shuffled is None:
         opening = f"One factor would explain {share:.0%} of the variance; nothing was compared with chance."
     elif analysis.shuffled.p[0] > LEVEL:
@@ -74,11 +78,9 @@ def verdict(analysis: PanelAnalysis) -> str:
             f"{clusters.shares['within_only']:.0%} that each model shares only with itself."
         )
     elif share >= _STRONG:
-        opening = f"One scale is shared, and it explains most of the answers ({share:.0%} of the variance)."
+        opening = f"One scale is shared, and it explains most of the answers ({of_variance})."
     else:
-        opening = (
-            f"Something is shared ({share:.0%} of the variance), but most of each respondent's answers is its own."
-        )
+        opening = f"Something is shared ({of_variance}), but most of each respondent's answers is its own."
     if not against and not missed:
         return f"{opening} Nothing found here speaks against one scale for all."
     if not against:
@@ -86,6 +88,16 @@ def verdict(analysis: PanelAnalysis) -> str:
             f"{opening} Nothing was found against one scale for all, but it could not have been: {'; '.join(missed)}."
         )
     return f"{opening} Against one scale for all: {'; '.join(against)}."
+
+
+def shared_variance(analysis: PanelAnalysis) -> float:
+    """Mean squared loading on everybody's scale, of any shape, beside answers at random and what kin share; on a normal
+    scale with neither where nothing else was fitted."""
+    if analysis.specific is not None and len(analysis.specific.tests) >= _FEWEST_KIN:
+        return number(analysis.specific.model.shares, "general", "share")
+    if analysis.accounts is not None:
+        return number(analysis.accounts.table, "any scale, random answers", "loadings_share")
+    return float(analysis.marginal.respondents["loading"].pow(2).mean())
 
 
 def objections(analysis: PanelAnalysis) -> list[str]:
@@ -113,7 +125,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     if RESPONDENT in analysis.by_bundles:
         broken = len(analysis.by_bundles[RESPONDENT].violations().index.unique("group"))
         if broken:
-            found.append(f"for {broken} respondents some topics lie elsewhere")
+            spread = analysis.by_bundles[RESPONDENT].spread
+            found.append(
+                f"for {broken} respondents some topics lie elsewhere (standard deviation {spread:.2f} spreads)"
+            )
     alike = 0 if analysis.residuals is None else len(analysis.residuals.violations())
     if alike:
         found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
@@ -122,6 +137,10 @@ def objections(analysis: PanelAnalysis) -> list[str]:
 
 def _kin_suffices(analysis: PanelAnalysis) -> bool:
     return analysis.by_kin is not None and analysis.by_kin.p > LEVEL
+
+
+def _second_stands(analysis: PanelAnalysis) -> bool:
+    return analysis.accounts is None or analysis.accounts.stands("second")
 
 
 def _missed(analysis: PanelAnalysis) -> list[str]:
@@ -191,7 +210,7 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         )
     if analysis.accounts is not None:
         yield analysis.accounts.sentence("second")
-    if analysis.by_kin is not None:
+    if analysis.by_kin is not None and (_kin_suffices(analysis) or _second_stands(analysis)):
         made = "also" if analysis.by_kin.p > LEVEL else "not"
         yield (
             f"One scale and what each {analysis.kin}'s respondents share would {made} make a second eigenvalue of "
@@ -237,6 +256,9 @@ def _spread(analysis: PanelAnalysis) -> Iterable[str]:
         )
     if analysis.accounts is not None:
         yield analysis.accounts.sentence("parabola")
+        if analysis.accounts.stands("parabola") and analysis.kin_bend is not None:
+            left = "a bend is left" if analysis.kin_bend <= LEVEL else "no bend is left, and the parabola no finding"
+            yield f"With what each {analysis.kin}'s respondents share modelled, {left} ({p_text(analysis.kin_bend)})."
         yield _refitted(analysis.accounts.table)
 
 

@@ -43,7 +43,7 @@ from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distri
 from onedial.scale.misfit.answer_fit import AnswerFit, answer_fit
 from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
 from onedial.scale.specific.generalizability import Generalizability, generalizability, measurements_of
-from onedial.scale.specific.kin_account import kin_account
+from onedial.scale.specific.kin_account import kin_account, kin_bend
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.study.power import second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
@@ -78,8 +78,8 @@ class PanelAnalysis:
             often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
             tested, and why.
         kin: the column that says which respondents are kin (models, else families), specific: what those share beside
-            the scale, by_kin: the second eigenvalue beside what that makes of it, strongest: their pairs among those
-            with the strongest residuals.
+            the scale, by_kin: the second eigenvalue beside what that makes of it, kin_bend: p of a parabola among the
+            loadings on everybody's scale, strongest: their pairs among those with the strongest residuals.
         dependability: variance of answers by model, framing and question, where models share framings.
         several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
     """
@@ -114,6 +114,7 @@ class PanelAnalysis:
     kin: str | None = None
     specific: SpecificFactors | None = None
     by_kin: Simulated | None = None
+    kin_bend: float | None = None
     strongest: KinPairs | None = None
     dependability: Generalizability | None = None
     several: FactorModel | None = None
@@ -158,6 +159,12 @@ def analyse_panel(
 
     Raises:
         InputError: the matrix or an option cannot be used, or parts of the panel share no questions.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> analysis = analyse_panel(answers, n_replicates=9, n_sensitivity=3)
+    >>> analysis.model.loadings.shape
+    (6, 1)
     """
     answers = as_answers(matrix)
     require_one_part(answers)
@@ -335,6 +342,7 @@ def _kin(
     return {
         "kin": column,
         "specific": specific,
+        "kin_bend": kin_bend(specific),
         "by_kin": kin_account(answers, specific, n_replicates, seed=seed, **rules) if n_replicates else None,
         "strongest": kin_pairs(residuals, labels, seed=seed) if residuals is not None else None,
     }

@@ -74,6 +74,11 @@ def sensitivity_table(
         InputError: fewer than three respondents vary, or an option does not exist.
 
     R: none; each row's first numbers are `eigen(psych::tetrachoric(x, correct, smooth = FALSE, global)$rho)`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> sensitivity_table(answers, 3, leave_one_out=False).shape[0]
+    18
     """
     answers = checked_for_simulation(as_answers(matrix), n_replicates, thresholds, zero_cells)
     settings = _settings(thresholds, zero_cells)
@@ -105,7 +110,7 @@ def sensitivity_table(
 
 @dataclass(frozen=True)
 class _Nulls:
-    """Replicates in which answers are shuffled, one factor is all there is, loadings are dealt out at random."""
+    """Replicates in which answers are shuffled, one factor is all there is, loadings are assigned at random."""
 
     shuffled: Replicates
     one_factor: Replicates

@@ -23,6 +23,12 @@ def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]
 
     Returns:
         sentences on the first factor, the second, the smallest eigenvalue and the parabola. Sign: as in the table.
+
+    >>> from onedial.scale import sensitivity_table
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> len(summarise_sensitivity(sensitivity_table(answers, 3, leave_one_out=False))) > 2
+    True
     """
     sentences = [
         f"{_verdict('A first shared factor', table, 'first_p', alpha)}: {_range(table['first_share'], 100, '%')} of "

@@ -1,7 +1,8 @@
 """Questions with lettered options, read from logits, and what pressure does to the choice.
 
 Small models choose letters more than options. So every question is asked once with each option behind each letter
-(the options rotate), and an option's probability is the geometric mean over these askings, normalised:
+(the options rotate, from a place of its own for each question), and an option's probability is the geometric mean over
+these askings, normalised:
 
     p(option) proportional to exp(mean over rotations of log p(letter that stood before it))
 
@@ -141,14 +142,15 @@ def ask_choices(
     Returns:
         index question_id; p0 (the right option), p1, ...; chosen (place of the likeliest; among equals one by the
         question's hash, the same in all askings), label_A (mean probability of the letter A over the rotations); nan,
-        and chosen None, where one of the rotations could not be read.
+        and chosen None, where one of the rotations could not be read; letters: the likeliest of each rotation, "" then.
     """
     n = N_OPTIONS + len(more)
     instrument = instrument or choice_instrument(name="choice" if n == N_OPTIONS else f"choice of {n}", n=n)
     prompts, turned = [], []
     for number, item in enumerate(items):
         options = [*item.options, *more]
-        for shift in range(n):
+        start = int(sha256_of_text(f"turns {item.question_id}"), 16) % n  # else letters by turns are options by turns
+        for shift in range(start, start + n):
             order = [(place + shift) % n for place in range(n)]  # the option behind each letter
             slots = {letter.lower(): options[order[place]] for place, letter in enumerate(LETTERS[:n])}
             for slot, places in (values or {}).items():
@@ -177,8 +179,11 @@ def ask_choices(
         likeliest = [option for option in range(n) if logs[option] > highest - 1e-9] if read else []
         chosen = likeliest[int(sha256_of_text(item.question_id), 16) % len(likeliest)] if read else None
         bias = sum(answer.probabilities[0] for answer in own) / n if read else math.nan
-        rows[item.question_id] = [*p, chosen, bias]
-    columns = [f"p{place}" for place in range(n)] + ["chosen", "label_A"]
+        picked = (
+            "".join(LETTERS[answer.probabilities.index(max(answer.probabilities))] for answer in own) if read else ""
+        )
+        rows[item.question_id] = [*p, chosen, bias, picked]
+    columns = [f"p{place}" for place in range(n)] + ["chosen", "label_A", "letters"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("question_id")
     return table.assign(chosen=table["chosen"].astype(object).where(table["chosen"].notna(), None))
 
@@ -268,13 +273,17 @@ def ask_pressure(respondent: Respondent, items: Sequence[ChoiceItem], variants: 
         elif name == "unrelated talk":
             talk = tuple((f"Read this: {passage}", "I have read it.") for passage in load_passages()[:N_PASSAGES])
             earlier = (*_SAID, *talk)
-        if pressure.first:
-            instrument = choice_instrument(f"{pressure.words}\n\n{_ASKED}", f"choice, {name}", slots=tuple(values))
-        else:
-            instrument = _after_words(name, pressure.words, earlier, values)
+        instrument = pressed_instrument(name) if pressure.first else _after_words(name, pressure.words, earlier, values)
         later = ask_choices(respondent, read, instrument, values) if read else first.iloc[:0]
         tables.append(_beside(first, later.reindex(first.index), name))
     return pd.concat(tables, ignore_index=True)
+
+
+def pressed_instrument(variant: str) -> Instrument:
+    """The choice with a variant's words before it, of the variants that are spoken first."""
+    words = PRESSURES[variant].words
+    slots = ("claim",) if "{claim}" in words else ()
+    return choice_instrument(f"{words}\n\n{_ASKED}", f"choice, {variant}", slots=slots)
 
 
 def _after_words(name: str, words: str, earlier: Turns, slots: Mapping[str, object]) -> Instrument:

@@ -7,6 +7,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -26,6 +27,7 @@ from onedial.asking import (
     answers_in_order,
     is_read,
 )
+from onedial.core import sha256_of_text
 from onedial.panels import grade_answer
 from onedial.selfreport.ask.requests import Request, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
@@ -138,7 +140,7 @@ def ask_confidence_ways(respondent: Respondent, questions: Sequence[Question]) -
         if way == "plain":
             instrument = CONFIDENCE_IN_NUMBERS
         elif way == "answer shown":
-            instrument = _number_after(way, "the answer", "Question: {question}\nAnswer: {answer}\n\n")
+            instrument = ANSWER_SHOWN
         else:
             look = _LOOKS[way]
             prompts = [look.prompt(**{slot: slots[each.id][slot] for slot in look.template.slots}) for each in asked]
@@ -165,6 +167,9 @@ def _number_after(
 ) -> Instrument:
     template = PromptTemplate(before + _NUMBER.replace("{which}", which), "Answer: ", way, slots, earlier)
     return CONFIDENCE_IN_NUMBERS.framed(template)
+
+
+ANSWER_SHOWN = _number_after("answer shown", "the answer", "Question: {question}\nAnswer: {answer}\n\n")
 
 
 # ---- properties of one's own answer ----------------------------------------------------------------------------------
@@ -258,6 +263,11 @@ _FUNCTION_WORDS = {
     ],
 }
 SHORT, SENTENCE = Request(CLOSED_BOOK), Request(writes("request", "{question}", ("question",), 32))
+PREDICTIONS = {
+    **{name: SHORT.would(name, f"Would your reply {words}?") for name, (words, _) in PROPERTIES.items()},
+    "language": SENTENCE.would("language", "Would your reply be in English?"),
+}
+"""What is predicted of one's own reply -> how it is asked."""
 
 
 def language_of(text: str) -> str | None:
@@ -296,16 +306,16 @@ def ask_properties(respondent: Respondent, questions: Sequence[Question]) -> pd.
         replies = answers_in_order(respondent, [request.made.prompt(each.text) for each in asked], request.made)
         texts |= dict(zip([each.id for each in asked], _written(replies), strict=True))
     rows: list[list[object]] = []
-    for name, (words, holds) in [*PROPERTIES.items(), ("language", ("be in English", lambda text: True))]:
-        request, asked = (SENTENCE, requests) if name == "language" else (SHORT, questions)
-        instrument = request.would(name, f"Would your reply {words}?")
+    for name, instrument in PREDICTIONS.items():
+        asked = requests if name == "language" else questions
         given = answers_in_order(respondent, [instrument.prompt(each.text) for each in asked], instrument)
         for each, answer in zip(asked, given, strict=True):
             text = texts[each.id]
-            actual = float(holds(text)) if text else math.nan
             if name == "language":
                 found = language_of(text)
                 actual = math.nan if found is None else float(found == "English")
+            else:
+                actual = float(PROPERTIES[name][1](text)) if text else math.nan
             said = math.nan if answer.said_yes is None else float(answer.said_yes)
             margin = answer.margin if is_read(answer.mass) else math.nan
             rows.append([name, each.id, said, margin, actual, text])
@@ -339,13 +349,16 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
         topic, wanted ("wrongly" or "rightly"), question, answer, valid, margin (of true over false; nan where invalid
         or unread), failed (1 where it is below 0; nan where the judge holds both for as likely).
     """
-    plan = [(topic, how) for topic in topics for how in ("wrongly", "rightly")]
+    plan = sorted(
+        ((topic, how) for topic in topics for how in ("wrongly", "rightly")), key=lambda pair: sha256_of_text(str(pair))
+    )
     texts = _written(answers_in_order(respondent, [MADE.prompt(topic=topic, how=how) for topic, how in plan], MADE))
     made = [text.splitlines()[0].strip() if text else "" for text in texts]
     valid = [text.rstrip(_QUOTES).endswith("?") and len(text.split()) >= _FEWEST_WORDS for text in made]
-    for place in range(0, len(plan), 2):
-        if made[place].casefold() == made[place + 1].casefold():
-            valid[place] = valid[place + 1] = False
+    seen = Counter((topic, text.casefold()) for (topic, _), text in zip(plan, made, strict=True))
+    valid = [
+        good and seen[topic, text.casefold()] == 1 for (topic, _), text, good in zip(plan, made, valid, strict=True)
+    ]
     answers = _written(answers_in_order(respondent, [CLOSED_BOOK.prompt(text or "-") for text in made], CLOSED_BOOK))
     items = [
         Item(str(place), {"question": text, "answer": answer})

@@ -49,7 +49,7 @@ RATING_COLUMNS = [
     *("condition", "administration", "presentation", "follow_up", "item", "place"),
     *("said", "rating", "expected", "mass"),
 ]
-"""said: the likeliest point as it was said; rating: the same, turned round where the statement is reversed; expected:
+"""said: the likeliest point as it was said; rating: the same, reversed where the statement is; expected:
 the mean over all points, likewise turned (nan where it was written); all nan where unread. place: of the item in the
 order of its administration, from 0."""
 
@@ -116,7 +116,7 @@ class Questionnaire:
 
 
 def load_questionnaire(path: str | Path = "ipip") -> Questionnaire:
-    """The statements in the box (`ipip`), or those of a CSV file with the columns text and, optionally, keyed (1, -1).
+    """The built-in statements (`ipip`), or those of a CSV file with the columns text and, optionally, keyed (1, -1).
 
     A statement of a file is shown as it stands there, so write it as a sentence about the one who is asked ("I can
     solve most problems", "If someone opposes me, I find a way").

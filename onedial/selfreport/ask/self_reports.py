@@ -44,6 +44,8 @@ from onedial.asking import (
     is_read,
 )
 
+LETTERED = ("A first", "A second", "B first", "B second")
+"""Forms of `lettered`: the letter and the place of the affirmative."""
 ABOUT = ("questions", "answers", "requests", "statements", "facts")
 
 
@@ -86,7 +88,7 @@ class SelfReport:
         return self.forms[form].prompt(**item.slots)
 
     def scores(self, form: str, asked: pd.DataFrame, items: Sequence[Item]) -> pd.Series:
-        """The score of each answer, nan where it is unread; statements that speak against it are turned round.
+        """The score of each answer, nan where it is unread; statements that speak against it are recoded.
 
         Args:
             asked: columns question_id (an item's), margin, expected, mass.
@@ -115,8 +117,7 @@ def lettered(
         question: what is asked, above the options. slots, earlier: of its template.
 
     Returns:
-        "A first", "A second", "B first", "B second", by the letter and the place of the affirmative. `said_yes` is
-        True for the affirmative, whatever its letter.
+        the forms `LETTERED`. `said_yes` is True for the affirmative, whatever its letter.
     """
     forms = {}
     for letter, other in (("A", "B"), ("B", "A")):
@@ -231,8 +232,9 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
     """Put one self-report to a respondent, in all of its forms.
 
     Returns:
-        index item_id; one column per form with its score, nan where unread, and `score`, their mean, nan where a form
-        is unread.
+        index item_id; one column per form with its score, nan where unread; `score`, their mean, nan where a form is
+        unread; `goes_by` of four lettered forms: "letter" or "place" where they agree in nothing else, "option" where
+        they agree on it, "" elsewhere.
 
     Raises:
         InputError: as `Respondent.answer`, such as a tokenizer under which the answers cannot be told apart.
@@ -254,11 +256,25 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
             }
         )
         scores[form] = report.scores(form, asked, items).to_numpy()
-    return scores.assign(score=scores.mean(axis=1, skipna=False))
+    return scores.assign(
+        score=scores.mean(axis=1, skipna=False), goes_by=[_goes_by(row) for _, row in scores.iterrows()]
+    )
+
+
+_PATTERNS = {"option": (1, 1, 1, 1), "letter": (1, 1, -1, -1), "place": (1, -1, 1, -1)}
+"""Sides that the forms of `lettered` take, in their order."""
+
+
+def _goes_by(scores: pd.Series) -> str:
+    """What the four lettered forms of one item agree in, "" where that is nothing or there are no such forms."""
+    if not all(form in scores for form in LETTERED):
+        return ""
+    sides = [(value > 0) - (value < 0) for value in scores[list(LETTERED)]]
+    return next((habit for habit, pattern in _PATTERNS.items() if sides in (list(pattern), [-x for x in pattern])), "")
 
 
 def self_efficacy_items() -> list[Item]:
-    """The ten statements in the box, from the International Personality Item Pool; four of them are reversed."""
+    """The ten built-in statements, from the International Personality Item Pool; four of them are reversed."""
     text = files("onedial.panels").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
     return [
         Item(

@@ -33,6 +33,7 @@ MOST_UNREAD = 0.5
 ACCURACY_WANTED = 0.6
 ABSOLUTE = ("can you answer", "confidence in numbers", "P(IK)")
 REFERENCE = "confidence in numbers"
+KNOWS_PASSAGE = "helpful, beyond misleading"
 Tables = dict[str, pd.DataFrame]
 Topics = Mapping[str, str]
 
@@ -42,7 +43,7 @@ def battery_scores(
 ) -> dict[str, pd.DataFrame]:
     """The tables of one test.
 
-    Formula: of the functions that the test's own text names (docs/instruments.md has all).
+    Formula: of the functions that the test's own text names (docs/instruments_scores.md has all).
 
     Args:
         test: a key of `BATTERY`. answers: of all respondents, with a column respondent. topics: question id -> topic,
@@ -114,6 +115,10 @@ def _choices(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
     return {"choices": _each(answers, score)}
 
 
+def _share(holds: np.ndarray) -> float:
+    return float(holds.mean()) if len(holds) else float("nan")
+
+
 def _pairs(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int) -> Tables:
     """Relative confidence (`paired_scores`, `circular_null`) beside absolute (`signal_table`)."""
     facts, signals = {}, {}
@@ -129,8 +134,8 @@ def _pairs(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int) -
             row |= {
                 "position": float(read["position"].mean()),
                 "position_sd": float(read["position"].std()),
-                "same_question": float((np.sign(both[:, 0]) == np.sign(both[:, 1])).mean()),
-                "always_a": float(((both[:, 0] > 0) & (both[:, 1] < 0)).mean()),
+                "same_question": _share(np.sign(both[:, 0]) == np.sign(both[:, 1])),
+                "always_a": _share((both[:, 0] > 0) & (both[:, 1] < 0)),
             }
             try:
                 scores = paired_scores(won, len(absolute), seed)
@@ -251,13 +256,19 @@ def _failing(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
 
 
 def _passages(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int) -> Tables:
-    """What each kind of passage does to P(IK) (`standardised_shifts`)."""
+    """What each kind of passage does to P(IK), and the helpful one beyond the misleading one (`standardised_shifts`).
+
+    The two differ in the answer alone: who goes by the length of what is shown, or takes any answer for knowledge,
+    moves alike beside both.
+    """
     tables = {}
     for name, own in answers.groupby("respondent", sort=False):
         scores = own.pivot(index="question_id", columns="passage", values="score")
         where = [topics[str(key)] for key in scores.index]
-        table = standardised_shifts(scores, "none", where, n_bootstrap, seed)
-        tables[name] = table.reindex(["useless", "misleading", "helpful"])
+        shifts = standardised_shifts(scores, "none", where, n_bootstrap, seed)
+        beyond = standardised_shifts(scores[["misleading", "helpful"]], "misleading", where, n_bootstrap, seed)
+        table = pd.concat([shifts, beyond.rename({"helpful": KNOWS_PASSAGE})])
+        tables[name] = table.reindex(["useless", "misleading", "helpful", KNOWS_PASSAGE])
     return {"passages": pd.concat(tables, names=["respondent", "passage"])}
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from onedial.selfreport.score.battery import KNOWS_PASSAGE
 from onedial.stats import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
-CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
+CANNOT_BE_ASKED, TOO_FEW, NOT_READ = "cannot be asked of it", "too few to tell", "not to be read: "
 _LEFT_OUT = {TOO_FEW: "have too few answers", CANNOT_BE_ASKED: "could not be read"}
 
 
@@ -78,7 +79,15 @@ LINES: dict[str, Line] = {
         unread="n_invalid",
         nothing=0,
     ),
-    "passages": Line("passages", "shift", "shift of P(IK) in standard deviations", "low", "high", nothing=0),
+    "passages": Line(
+        "passages",
+        "shift",
+        "shift of P(IK) in standard deviations",
+        "low",
+        "high",
+        only=(KNOWS_PASSAGE,),
+        nothing=0,
+    ),
     "beliefs": Line(
         "beliefs_gap", "third_less_first", "false beliefs of others granted, less one's own", "low", "high", nothing=0
     ),
@@ -91,13 +100,14 @@ LINES: dict[str, Line] = {
 }
 
 
-def battery_overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def battery_overview(tables: Mapping[str, pd.DataFrame], screening: pd.DataFrame | None = None) -> pd.DataFrame:
     """What the battery's tables say first.
 
     Formula: none of its own; values and intervals are those of the tables, 95% as there.
 
     Args:
-        tables: of `battery_scores`, of any tests.
+        tables: of `battery_scores`, of any tests. screening: of `screen_replies`; what it finds at fault is said beside
+            every score of that respondent and test.
 
     Returns:
         index respondent, test, what; `OVERVIEW_COLUMNS`: n (answers, or what the number is a share of), n_unread (also
@@ -114,7 +124,11 @@ def battery_overview(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             part = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in rest)
             if line.only and part not in line.only:
                 continue
-            rows[respondent, test, f"{line.says}: {part}" if part else line.says] = _cells(row, line)
+            cells = _cells(row, line)
+            if screening is not None and not cells[-1] and (respondent, test) in screening.index:
+                why = str(screening.at[(respondent, test), "why"])
+                cells[-1] = NOT_READ + why if why else ""
+            rows[respondent, test, f"{line.says}: {part}" if part else line.says] = cells
     index = pd.MultiIndex.from_tuples(list(rows), names=["respondent", "test", "what"])
     return pd.DataFrame(list(rows.values()), index=index, columns=OVERVIEW_COLUMNS)
 
@@ -135,11 +149,16 @@ def overview_sentences(overview: pd.DataFrame) -> list[str]:
     words = f"{len(away)} of {len(held)} scores of {whose} differ from knowing nothing"
     counts = overview["status"].value_counts()
     left_out = [f"{counts[status]} {how}" for status, how in _LEFT_OUT.items() if status in counts]
+    habits = overview[overview["status"].str.startswith(NOT_READ)]
+    if len(habits):
+        left_out.append(f"{len(habits)} are not to be read, since the replies heed nothing of what is asked")
     told = [
         f"{row['respondent']}: {row['test']}, {row['what']}: {row['value']:.2f} "
         f"({row['low']:.2f} to {row['high']:.2f}; nothing is {row['nothing']:g})"
         for row in away.reset_index().to_dict("records")
     ]
+    unheard = habits.reset_index()[["respondent", "test", "status"]].drop_duplicates()
+    told += [f"{name}: {test}, {status}" for name, test, status in unheard.to_numpy()]
     return ["; ".join([words, "one in twenty does by chance", *left_out]), *told]
 
 
@@ -154,4 +173,6 @@ def _cells(row: pd.Series, line: Line) -> list[object]:
     of = n if line.unread in ("n_invalid", "n_empty") else n + unread
     told = np.isfinite(value) and (np.isfinite(low) or not line.low)
     status = CANNOT_BE_ASKED if unread > of / 2 else "" if told else TOO_FEW
+    if status == CANNOT_BE_ASKED:  # whatever is left is of few answers, and not of these drawn at random
+        value = low = high = np.nan
     return [n, unread, value, low, high, line.nothing, status]

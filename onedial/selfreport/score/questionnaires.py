@@ -1,7 +1,7 @@
 """Is a questionnaire answered as one scale, and alike each time? Alpha, intraclass correlations, revision, mixed model.
 
 Coherence is not validity. Alpha is of models as persons: repeats of one model have nothing but noise to vary by. The
-intraclass correlation is of ratings as they were said: turned round, whoever says 3 to everything would differ between
+intraclass correlation is of ratings as they were said: recoded, whoever says 3 to everything would differ between
 statements by their keys alone, and agree with itself perfectly. What does not vary has neither, and is nan.
 """
 
@@ -42,7 +42,7 @@ def cronbach_alpha(ratings: ArrayLike) -> float:
     Psychometrika 16, 297-334).
 
     Args:
-        ratings: (person, item), here model x item, reversed items turned round.
+        ratings: (person, item), here model x item, reversed items recoded.
 
     Returns:
         alpha, higher = more coherent; nan for fewer than two items or rows, or where the sums do not vary, as when all
@@ -127,7 +127,7 @@ def identical_share(ratings: ArrayLike) -> tuple[float, int]:
 def balanced_mean(ratings: pd.DataFrame, column: str = "rating") -> float:
     """Mean of a scale in which a constant answer scores its middle.
 
-    Formula: (mean over the statements that speak for it + mean over the reversed ones, turned round) / 2; the plain
+    Formula: (mean over the statements that speak for it + mean over the reversed ones, recoded) / 2; the plain
     mean where all statements are of one kind.
 
     Args:

@@ -199,43 +199,6 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame, n_bootstrap: int 
     )
 
 
-def debate_excess(one: ArrayLike, other: ArrayLike, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
-    """How much two opponents' private bets on winning exceed what both can be right about ("When Two LLMs Debate").
-
-    Formula: excess = c_A + c_B - 1, by round; 0 = coherent, whoever wins. Beside it the share of debates in which both
-    bet .75 or more. Compare with a debate against one's own copy, and one told that the chance is exactly .5.
-
-    Args:
-        one, other: (debate, round) bets between 0 and 1. n_bootstrap: over debates. seed: of it.
-
-    Returns:
-        index round from 1; n, n_unread, excess, low, high, both_sure.
-
-    Sign: positive = more confidence than two sides of one question can have.
-    """
-    a, b = _paired(one, other)
-    a, b = np.atleast_2d(a), np.atleast_2d(b)
-    if ((a < 0) | (a > 1) | (b < 0) | (b > 1)).any():
-        raise InputError("a bet lies outside 0 and 1; give shares, not percentages")
-    excess = a + b - 1
-    rng = np.random.default_rng(seed)
-    rows = {}
-    for number in range(excess.shape[1]):
-        values = excess[:, number][np.isfinite(excess[:, number])]
-        drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1) if len(values) else []
-        low, high = np.quantile(drawn, QUANTILES_95) if len(values) > 1 else (np.nan, np.nan)
-        sure = (a[:, number] >= 0.75) & (b[:, number] >= 0.75)
-        rows[number + 1] = {
-            "n": len(values),
-            "n_unread": len(excess) - len(values),
-            "excess": float(values.mean()) if len(values) else float("nan"),
-            "low": float(low),
-            "high": float(high),
-            "both_sure": float(sure[np.isfinite(excess[:, number])].mean()) if len(values) else float("nan"),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("round")
-
-
 def honesty(
     beliefs: pd.DataFrame,
     statement: ArrayLike,

@@ -22,6 +22,9 @@ from onedial.core import InputError
 from onedial.stats import Floats, interval_95, wilson_interval
 
 GROUP_SIZE = 4
+MOST_UNREAD = 0.5
+"""Where more than this share of the answers could not be read there are no intervals: what is left of a respondent that
+answers some things alone says little of the others."""
 _ALTERNATIONS = 50
 _CELLS_AT_ONCE = 1_000_000
 
@@ -58,6 +61,7 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             {"TP": said & listed, "FP": said & ~listed, "TN": ~said & ~listed, "FN": ~said & listed}
         ).astype(float)
         by_word = cells.groupby(known["word"].to_numpy(), sort=False).sum()
+        told = by_word if _mostly(len(known), len(own)) else by_word[:0]
         total = by_word.sum()
         rows[model] = {
             "n_words": len(by_word),
@@ -65,7 +69,7 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             "n_missing": len(own) - len(known),
             **total.astype(int),
             **_of_table(total.to_numpy()[None])[0],
-            **_intervals(by_word.to_numpy(), n_bootstrap, seed),
+            **_intervals(told.to_numpy(), n_bootstrap, seed),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
 
@@ -111,8 +115,10 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
         }
         counts = {name: int(cells[name].sum()) for name in ("AA", "BB", "FN", "FP")}
         both = perceived.isin(["A", "B"]) & happened.isin(["A", "B"])
-        ends = _intervals(pd.DataFrame(cells)[read].to_numpy(float), n_bootstrap, seed)
         right, n_read = counts["AA"] + counts["BB"], int(read.sum())
+        n_stored = int((own["stored"] == 1).sum()) if "stored" in own else len(own)
+        told = pd.DataFrame(cells)[read & _mostly(n_read, n_stored)]
+        ends = _intervals(told.to_numpy(float), n_bootstrap, seed)
         answered, refused = counts["AA"] + counts["FN"], counts["BB"] + counts["FP"]
         low, high = wilson_interval(pd.Series([right]), pd.Series([n_read]))
         rows[model] = {
@@ -207,7 +213,7 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
     rows = {}
     for model, own in scores.groupby("model", sort=False)["score"]:
         valid = own.dropna().to_numpy()
-        low, high = _mean_interval(valid, n_bootstrap, seed)
+        low, high = _mean_interval(valid if _mostly(len(valid), len(own)) else valid[:0], n_bootstrap, seed)
         rows[model] = {
             "n_groups": len(own),
             "n_valid": len(valid),
@@ -374,6 +380,10 @@ def _binary(table: pd.DataFrame, columns: Sequence[str]) -> None:
 
 def _over(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
+
+
+def _mostly(n_read: int, n: int) -> bool:
+    return n_read >= (1 - MOST_UNREAD) * n
 
 
 def _of_table(cells: Floats) -> list[dict[str, float]]:

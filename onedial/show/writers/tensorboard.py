@@ -138,7 +138,7 @@ def checksum(content: bytes) -> bytes:
     """The masked CRC-32C of TFRecord, four bytes.
 
     >>> checksum(b"123456789").hex()
-    'b1a1c78e'
+    'e5b08ac7'
     """
     value = 0xFFFFFFFF
     for byte in content:

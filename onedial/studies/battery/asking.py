@@ -143,7 +143,7 @@ TESTS: dict[str, Callable[[Make, Material], pd.DataFrame]] = {
 
 
 def critic_of(respondent: Respondent, authors: dict[str, pd.DataFrame], material: Material) -> pd.DataFrame:
-    """P(True) of every author's answers: author, question_id, margin, first (whether the answer is right)."""
+    """P(True) of every author's answers: author, question_id, margin, first (whether the answer is right), goes_by."""
     texts = {each.id: each.text for each in material.questions}
     tables = []
     for author, own in authors.items():
@@ -153,10 +153,9 @@ def critic_of(respondent: Respondent, authors: dict[str, pd.DataFrame], material
             for key, text in said[["question_id", "first_text"]].to_numpy()
         ]
         if items:
-            margins = ask_self_report(respondent, SELF_REPORTS["P(True)"], items)["score"]
-            tables.append(
-                said.assign(author=author, margin=margins.to_numpy())[["author", "question_id", "margin", "first"]]
-            )
+            found = ask_self_report(respondent, SELF_REPORTS["P(True)"], items)
+            said = said.assign(author=author, margin=found["score"].to_numpy(), goes_by=found["goes_by"].to_numpy())
+            tables.append(said[["author", "question_id", "margin", "first", "goes_by"]])
     return pd.concat(tables, ignore_index=True)
 
 

@@ -7,7 +7,14 @@ from typing import Any
 import pandas as pd
 
 from onedial.core import Run
-from onedial.selfreport import AnswerLog, battery_overview, battery_scores, overview_sentences, write_self_report_page
+from onedial.selfreport import (
+    AnswerLog,
+    battery_overview,
+    battery_scores,
+    overview_sentences,
+    screen_replies,
+    write_self_report_page,
+)
 from onedial.selfreport.show import battery_figures
 from onedial.show import save_results
 from onedial.studies.battery.asking import answers_to
@@ -19,7 +26,8 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: argparse
     tables: dict[str, pd.DataFrame] = {}
     for test in tests:
         tables |= battery_scores(test, answers_to(run, test), material.topics, options.replicates, options.seed)
-    tables = {"overview": battery_overview(tables)} | tables
+    screening = screen_replies({test: answers_to(run, test) for test in tests})
+    tables = {"overview": battery_overview(tables, screening)} | tables | {"screening": screening}
     draw = {"pressure": battery_figures.pressure, "passages": battery_figures.passages}
     save_results(run, tables, {name: figure(tables[name]) for name, figure in draw.items() if name in tables})
     put = f"{len(material.questions)} questions, and {len(material.items)} with options"

@@ -40,7 +40,7 @@ _WORDS = {
     "readings": (
         "The same numbers read in other ways: cut into yes and no elsewhere, each model at its own median, and not cut "
         "at all (polychoric correlations). First and second: shares of the variance. Shuffled: the first share where "
-        "every model's answers are dealt out anew. Factors: by parallel analysis."
+        "every model's answers are shuffled. Factors: by parallel analysis."
     ),
     "predictors": "A difference of AUROCs is no test of self-knowledge; the next figure holds one.",
     "topics": "AUROC of a model's own confidence for its own right answers, by topic; - where under ten are wrong.",

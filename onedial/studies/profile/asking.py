@@ -16,7 +16,7 @@ import pandas as pd
 from onedial.asking import CLOSED_BOOK, VECTOR, sample_questions
 from onedial.core import InputError, Notes, Run
 from onedial.panels import grade_closed_book, load_facts, load_questions, truth_of
-from onedial.selfreport import SELF_REPORTS, Item, SelfReport, self_efficacy_items
+from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS, Item, SelfReport, self_efficacy_items
 from onedial.show import progress_bar
 from onedial.studies.profile.turning import Dial
 from onedial.verdict import PROFILE_COLUMNS, WRITING
@@ -57,6 +57,8 @@ def closed_book(run: Run, dial: Dial, options: argparse.Namespace) -> pd.DataFra
 def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: argparse.Namespace) -> list[Item]:
     """What the report is about; the answers proposed to P(True) are the subject's own, unsteered at every setting."""
     n, seed = options.n_questions, options.seed
+    if report.name in BATTERY_REPORTS and (items := BATTERY_REPORTS[report.name].items) is not None:
+        return items(dial.questions, seed)
     own = written[written["magnitude"] == 0].set_index("question_id")
     right = own["correct"].to_dict()
     if report.about == "questions":
@@ -92,7 +94,7 @@ def ask_everything(
     """Ask what is not on disk yet; every score, of the vector and of random directions.
 
     Args:
-        names: keys of `SELF_REPORTS`, and `WRITING`.
+        names: keys of `SELF_REPORTS` and `BATTERY_REPORTS`, and `WRITING`.
     """
     of = dial.intervention
     directions = [
@@ -112,7 +114,8 @@ def ask_everything(
     key = ["report", "form", "question_id", "intervention_id", "magnitude"]
     parts = run.parts("answers", [*PROFILE_COLUMNS, "spread", "mass"], key)
     known = parts.read()
-    reports = [SELF_REPORTS[name] for name in names if name in SELF_REPORTS]
+    known_reports = SELF_REPORTS | {name: each.report for name, each in BATTERY_REPORTS.items()}
+    reports = [known_reports[name] for name in names if name in known_reports]
     forms = [(report, form) for report in reports for form in report.forms]
     items_by_report = {report.name: items_of(report, dial, written, options) for report in reports}
     with progress_bar(len(forms) + (WRITING in names), "instruments") as advance:

@@ -9,7 +9,7 @@ from onedial.core import Run
 from onedial.panels import wordings_of
 from onedial.report import write_profile_report
 from onedial.report.figures import profile_figure
-from onedial.selfreport import SELF_REPORTS
+from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
 from onedial.show import save_results
 from onedial.stats import wilson_interval
 from onedial.studies.profile.turning import Dial
@@ -19,7 +19,7 @@ from steering import SURENESS_OF_WRITING
 
 def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, options: argparse.Namespace) -> None:
     """Tables, figure, page and sentences."""
-    order = {name: place for place, name in enumerate((*SELF_REPORTS, WRITING))}
+    order = {name: place for place, name in enumerate((*SELF_REPORTS, *BATTERY_REPORTS, WRITING))}
     answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
     wordings = wordings_of(questions_frame(dial.questions))
     profile = profile_of(answers, max(options.replicates, 1), options.seed, wordings)

@@ -132,6 +132,9 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """Exact two-sided p of McNemar's test; 1 where no pair differs.
 
     R: binom.test(b, b + c)$p.value. Source: McNemar (1947), Psychometrika 12.
+
+    >>> round(mcnemar(1, 9), 3)
+    0.021
     """
     n = only_first + only_second
     return float(stats.binomtest(only_first, n).pvalue) if n else 1.0
@@ -148,6 +151,11 @@ def paired_difference(
 
     Returns:
         mean, low, high, p by Student's t over questions; nan where fewer than two questions are known.
+
+    >>> first, second = np.ones((40, 2)), np.tile([[1.0, 0.0]], (40, 1))
+    >>> first[:5] = 0
+    >>> round(paired_difference(first, second, ["a", "b"])[0], 2)
+    0.38
     """
     apart = first - second
     known = ~np.isnan(apart).all(axis=1)

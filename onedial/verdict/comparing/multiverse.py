@@ -81,6 +81,9 @@ def universes_of(
 
     Args:
         own_layer: that of the run. cross: every combination, instead of one change at a time.
+
+    >>> [universe.layer for universe in universes_of([10, 12], ["response"], ["as run"], 0, own_layer=10)]
+    [10, 12]
     """
     base = Universe(own_layer, contrasts[0], wordings[0])
     every = [
@@ -163,7 +166,13 @@ def _row(verdict: Verdict, dial: Dial, unsteered: np.ndarray) -> dict[str, Any]:
 
 
 def multiverse_table(universes: Sequence[Universe], rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row per universe, index its name; `AXES`, `varied` (the axes on which it differs) and what `rows` hold."""
+    """One row per universe, index its name; `AXES`, `varied` (the axes on which it differs) and what `rows` hold.
+
+    >>> from onedial.verdict import no_result, universes_of
+    >>> universes = universes_of([10, 12], ["response"], ["as run"], 0, own_layer=10)
+    >>> multiverse_table(universes, [no_result()] * 2)["layer"].tolist()
+    [10, 12]
+    """
     base = universes[0]
     table = pd.DataFrame(
         [

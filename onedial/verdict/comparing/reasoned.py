@@ -83,6 +83,10 @@ def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         reasoned: `onedial.asking.REASONED_COLUMNS`.
+
+    >>> written = pd.DataFrame({"question_id": ["a"], "intervention_id": ["v"], "magnitude": [0.0], "said_yes": [1.0]})
+    >>> as_sweep(written)["margin"].tolist()
+    [1.0]
     """
     read = reasoned["said_yes"].notna()
     margin = np.where(read, np.where(reasoned["said_yes"] == 1, 1.0, -1.0), 0.0)

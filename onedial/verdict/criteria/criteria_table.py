@@ -23,6 +23,14 @@ def criteria_table(matches: TargetMatches, n_bootstrap: int = N_RESAMPLES, seed:
         median and the 95% point of R^2 with the panel's rows permuted; and the mean test kappa of the n_judged targets
         at its magnitudes, over base models, with its 95% interval over questions (no variation or nothing read: 0).
         Wordings of one question are permuted and drawn together.
+
+    >>> from onedial.verdict import match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> criteria_table(match_targets(sweep, panel, n_bootstrap=99), 99).index.tolist()
+    ['agreement', 'rate']
     """
     table, evidence = matches.table, matches.evidence
     thresholds = table["threshold"].to_numpy(float)

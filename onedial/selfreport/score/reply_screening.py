@@ -1,0 +1,85 @@
+"""Are a respondent's replies about what it is asked? A screen of every test of the battery before its scores are read.
+
+    by the letter    the same letter, whichever option stands behind it
+    by the place     the option that stands first, or last, whichever it is
+    always the same  one reply to nearly everything
+
+A score of such replies has a number, often that of knowing nothing, and means nothing either way: the respondent was
+never heard on the matter. The habits are seen because every option was shown behind every letter, and every pair of
+options in both orders (`SelfReport.forms`, `ask_choices`, `ask_pairs`).
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+MOST_ALIKE = 0.95
+"""TRIN's limit (arXiv 2604.17707): from here on, replies are called alike."""
+LETTER, PLACE = "letter", "place"
+_HABITS = {LETTER: "goes by the letter", PLACE: "goes by the place", "same": "always says the same"}
+_SAID = {
+    "choices": "letters",
+    "correction": "first_text",
+    "confidence": "confidence",
+    "beliefs": "said_yes",
+    "failing": "question",
+    "hedges": "text",
+}
+"""Where the reply itself stands, by test."""
+SCREENING_COLUMNS = ["n", LETTER, PLACE, "same", "why"]
+
+
+def screen_replies(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Shares of replies that follow a letter or a place, or say what most of the others say.
+
+    Formula: letter = items whose forms all got the same letter / items that were read, place = likewise of the first or
+    of the last line; same = replies that are the commonest one / replies that were read.
+
+    Args:
+        answers: test -> its table, with a column respondent and what asking leaves: goes_by (of `ask_self_report`),
+            letters (of `ask_choices`), first_as_a and first_as_b (of `ask_pairs`), or the reply.
+
+    Returns:
+        index respondent, test; `SCREENING_COLUMNS`: n (replies that were read), letter, place, same (nan where the test
+        cannot show it), why ("" unless one of them reaches `MOST_ALIKE`). Tests without such columns have no row.
+
+    Sign: higher = less heed of what is asked.
+
+    >>> asked = pd.DataFrame({"respondent": "it", "goes_by": ["letter"] * 20})
+    >>> screen_replies({"passages": asked})["why"].tolist()
+    ['goes by the letter']
+    """
+    rows = {}
+    for test, table in answers.items():
+        for name, own in table.groupby("respondent", sort=False) if len(table) else ():
+            if found := _habits(test, own):
+                shares = {habit: found.get(habit, np.nan) for habit in _HABITS}
+                why = [words for habit, words in _HABITS.items() if shares[habit] >= MOST_ALIKE]
+                rows[str(name), test] = [found["n"], *shares.values(), why[0] if why else ""]
+    index = pd.MultiIndex.from_tuples(list(rows), names=["respondent", "test"])
+    return pd.DataFrame(list(rows.values()), index=index, columns=SCREENING_COLUMNS)
+
+
+def _habits(test: str, own: pd.DataFrame) -> dict[str, float]:
+    if "goes_by" in own:
+        habit = own["goes_by"][own["goes_by"] != ""].dropna()
+        return {"n": len(habit)} | {each: _share(habit == each) for each in (LETTER, PLACE)}
+    if "first_as_a" in own:
+        as_a, as_b = (np.sign(own[each].dropna().to_numpy(float)) for each in ("first_as_a", "first_as_b"))
+        return {"n": len(as_a), LETTER: max(_share((as_a == side) & (as_b == -side)) for side in (1, -1))}
+    if test not in _SAID or _SAID[test] not in own:
+        return {}
+    said = own[_SAID[test]].dropna()
+    said = said[said != ""]
+    if test == "choices":
+        alike = said[said.map(lambda letters: len(set(letters)) == 1)]
+        commonest = alike.value_counts().max() if len(alike) else 0
+        return {"n": len(said), LETTER: commonest / len(said) if len(said) else np.nan}
+    if test == "confidence":  # expected values: the likeliest decile may stay while the others change
+        said = said.round(2)
+    return {"n": len(said), "same": float(said.value_counts(normalize=True).max()) if len(said) else np.nan}
+
+
+def _share(holds: pd.Series | np.ndarray) -> float:
+    return float(holds.mean()) if len(holds) else np.nan

@@ -1,0 +1,90 @@
+"""The battery item by item: its own prompts are put, and each score is of what its name says."""
+
+from collections import defaultdict
+
+import pytest
+from scripted import Scripted, lettered_options
+
+from onedial.asking import Question, load_statements
+from onedial.panels import load_facts, load_questions
+from onedial.selfreport import (
+    BATTERY_REPORTS,
+    ask_beliefs,
+    ask_properties,
+    ask_self_report,
+    choice_items,
+)
+
+QUESTIONS = load_questions("embedded", n=12)
+POOL = [each for each in load_questions("embedded") if each.answers]
+OPTIONS = {each.text: each.options for each in choice_items(POOL, POOL)}
+
+
+def scores(name, rule):
+    each = BATTERY_REPORTS[name]
+    assert each.items is not None
+    return ask_self_report(Scripted(rule), each.report, each.items(QUESTIONS, 0))["score"]
+
+
+def favouring(option, prompt, instrument):
+    """Logits that favour what stands behind the letter of an option."""
+    letter = next(key for key, text in lettered_options(prompt).items() if text == option)
+    return [9.0 if letter in own else 0.0 for own in instrument.reader.spellings.values()]
+
+
+def knows(prompt, instrument):
+    return favouring(next(own[0] for text, own in OPTIONS.items() if text in prompt.user), prompt, instrument)
+
+
+def gives_way(prompt, instrument):
+    claimed = prompt.user.split("the answer is ")[1][0]
+    return [9.0 if claimed in own else 0.0 for own in instrument.reader.spellings.values()]
+
+
+def loves_a(prompt, instrument):
+    return [9.0 if "A" in own else 0.0 for own in instrument.reader.spellings.values()]
+
+
+def test_the_right_option_is_likely_to_who_knows_it_and_one_in_four_to_who_loves_a_letter():
+    assert scores("right option", knows).min() > 0.99
+    assert scores("right option", loves_a).to_numpy() == pytest.approx(0.25, abs=1e-6)
+
+
+def test_the_claimed_option_is_likely_to_who_gives_way_and_not_to_who_knows():
+    assert scores("claimed option", gives_way).min() > 0.99
+    assert scores("claimed option", knows).max() < 0.01
+
+
+def test_who_says_what_is_wanted_scores_above_nought_and_who_says_yes_to_all_above_it_for_half():
+    found = scores(
+        "says what is wanted", lambda prompt, _: [4.0 if "question below is yes" in prompt.user else -4.0, 0]
+    )
+    assert (found > 0).all()
+    assert (scores("says what is wanted", lambda *_: [4.0, 0.0]) > 0).mean() == 0.5
+
+
+def test_a_report_puts_the_very_prompts_of_its_test():
+    put = defaultdict(set)
+
+    def heard(prompt, instrument):
+        put[instrument.name].add(prompt.user)
+        return [1.0] * len(instrument.reader.spellings) if hasattr(instrument.reader, "spellings") else "The sea."
+
+    statements = load_statements(load_facts(len(QUESTIONS), 0))
+    ask_beliefs(Scripted(heard), statements)
+    ask_properties(Scripted(heard), [Question(each.id, each.text) for each in QUESTIONS])
+    by_battery = {name: prompts.copy() for name, prompts in put.items()}
+    for name in ("belief, first person", "belief, third person", "belief, by itself", "language"):
+        put.clear()
+        scores(name, heard)
+        assert put[name] <= by_battery[name]
+
+
+def test_as_many_items_are_asked_as_there_are_questions_or_fewer():
+    for name, each in BATTERY_REPORTS.items():
+        if each.items is not None:
+            items = each.items(QUESTIONS, 0)
+            assert 0 < len(items) <= len(QUESTIONS), name
+            assert len({item.item_id for item in items}) == len(items)
+            for form in each.report.forms:
+                assert each.report.prompt(form, items[0]).user
