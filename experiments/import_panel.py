@@ -30,6 +30,10 @@ def import_panel(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.panels import LogChoices, panel_from_logs, read_logs, write_imported
 
     configuration = configuration_of(options)
+    if (options.out / "config.yaml").exists():
+        raise InputError(
+            f"{options.out} already holds a run; an import is made anew: delete it, or choose another --out"
+        )
     Run.check(configuration, options.out, resume=False)
     about = (options.confidence, options.confidence_scale, options.question_field, options.columns)
     choices = LogChoices(*about, incomplete=options.incomplete)

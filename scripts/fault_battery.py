@@ -35,10 +35,12 @@ from onedial.core import InputError, natural, positive, program_parser, run_comm
 
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "sha256.txt", "report.html", "figures", ".lock*")
 """Where and when a run was made, and what is drawn from the tables."""
+MEASURED = "seconds_per_answer"
+"""A column that is another each time: how long the machine took."""
 MESSAGES = {
     "kill": "",
     "terminate": "terminated; what was finished is saved in",
-    "full_disk": "No space left on device",
+    "full_disk": "choose another folder with --out",
     "read_only": "Read-only file system",
     "two_writers": "another process is writing",
     "truncated_part": "delete it and pass --resume",
@@ -86,12 +88,20 @@ def tables_of(folder: Path) -> dict[str, object]:
         if file.match("part-*.parquet"):
             found.setdefault(str(name.parent), []).append(pd.read_parquet(file))
         else:
-            found[str(name)] = _vector(file) if file.suffix == ".safetensors" else file.read_bytes()
+            found[str(name)] = _vector(file) if file.suffix == ".safetensors" else _untimed(file)
     for name, content in found.items():
         if isinstance(content, list):
             whole = pd.concat(content, ignore_index=True)
             found[name] = whole.sort_values(list(whole.columns[:3]), kind="stable", ignore_index=True)
     return found
+
+
+def _untimed(file: Path) -> object:
+    """Its bytes; of a table with times, the other columns."""
+    content = file.read_bytes()
+    if file.suffix == ".csv" and MEASURED.encode() in content.partition(b"\n")[0].strip().split(b","):
+        return pd.read_csv(file).drop(columns=MEASURED)
+    return content
 
 
 def _vector(file: Path) -> object:
@@ -473,7 +483,7 @@ def row_of(battery: Battery, fault: str) -> Row:
 def line_of(row: Row) -> str:
     """The row as text."""
     yes = {None: "-", True: "yes", False: "NO"}
-    return f"{row.program:14}{row.fault:18}survived {yes[row.survived]:4}equal {yes[row.equal]:4}{row.told}"
+    return f"{row.program:22}{row.fault:18}survived {yes[row.survived]:4}equal {yes[row.equal]:4}{row.told}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 from forks import start_program  # noqa: E402
 
 PATIENCE_SECONDS = 1800
-NEED_A_SWEEP = {"judge_run", "dial_profile"}
+NEED_A_SWEEP = {"judge_run", "dial_profile", "compare_runs"}
 
 
 class Going:
@@ -124,6 +124,9 @@ def programs(subject: Subject, n_questions: int, place: Path) -> dict[str, Progr
     def judged_run(folder: Path) -> None:
         shutil.copytree(swept, folder)
 
+    def another_run(folder: Path) -> None:
+        shutil.copytree(swept, place / "another", dirs_exist_ok=True)
+
     common, model, layer = ["--n-questions", str(n_questions)], ["--model", subject.model], subject.first_layer
     questions = [each for each in subject.asked if each.startswith("--questions")]
     of_subject = [*model, *subject.asked, *common]
@@ -149,7 +152,12 @@ def programs(subject: Subject, n_questions: int, place: Path) -> dict[str, Progr
                 parts="measurements",
             ),
             program("fit_factor", "--replicates 20 --sensitivity-replicates 0", ["embedded"]),
+            program("study_panel", "--replicates 9", ["embedded"]),
+            program("score_confidence", "--replicates 19", ["embedded"]),
+            program("score_self_prediction", "--replicates 19", ["tests/reference/self_execution"]),
+            program("place", "--next 6", ["embedded", *model]),
             program("judge_run", "", ["{run}"], resumes=False, prepare=judged_run),
+            program("compare_runs", "", [str(swept), str(place / "another")], prepare=another_run),
             program(
                 "compare_dials",
                 f"--layer {layer} --dials interventions,cut --method mean_difference --operator add --together 0 "

@@ -22,6 +22,8 @@ from onedial.core.processes import is_first_process
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or choose another folder with --out",
+    errno.EDQUOT: "your quota there is used up: free some space or choose another folder with --out",
+    errno.EFBIG: "no file may grow so large there (ulimit -f): raise the limit or choose another folder with --out",
     errno.EACCES: "choose a folder that you may write, or change the permissions",
     errno.EPERM: "choose a folder that you may write, or change the permissions",
     errno.EROFS: "choose a folder on a disk that is not read-only",

@@ -1,6 +1,8 @@
 """Options come from command line, config file and defaults, in this order, and a config file is checked like them."""
 
 import argparse
+import errno
+import os
 
 import pytest
 import yaml
@@ -14,6 +16,7 @@ from onedial.core import (
     natural,
     parse_run_options,
     program_parser,
+    run_command,
 )
 
 
@@ -121,3 +124,14 @@ def test_a_wrong_option_is_refused_in_one_sentence(given, said, capsys):
     told = capsys.readouterr().err
     assert told.startswith(said)
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_disk_a_quota_or_a_limit_that_is_reached_is_told_with_a_remedy(capsys, number):
+    def full():
+        raise OSError(number, os.strerror(number), "runs/mine")
+
+    assert run_command(full) == 2
+    said = capsys.readouterr().err
+    assert os.strerror(number) in said
+    assert "choose another folder with --out" in said

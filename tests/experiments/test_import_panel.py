@@ -31,6 +31,9 @@ def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
     panel, questions = load_panel(tmp_path / "out" / "panel.csv"), load_questions(tmp_path / "out" / "questions.jsonl")
     assert join_questions_and_panel(questions, panel)[2].by_id == 4
     assert panel.responses["answered_correctly"].notna().sum() == 8
+    again = run(LOGS / "inspect", "--out", tmp_path / "out")
+    assert again.returncode == 2
+    assert "delete it, or choose another --out" in again.stderr  # there is no --resume
 
 
 def test_a_table_with_columns_of_other_names_is_read(tmp_path):
