@@ -117,7 +117,16 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     """Scores, stability, revision, conditions, and accuracy beside them."""
     import pandas as pd
 
-    from onedial.selfreport import NO_TASK, RATING_COLUMNS, AnswerLog, rating_model, revisions, write_self_report_page
+    from onedial.selfreport import (
+        NO_TASK,
+        RATING_COLUMNS,
+        AnswerLog,
+        rating_model,
+        revisions,
+        screen_replies,
+        screening_sentences,
+        write_self_report_page,
+    )
     from onedial.show import save_results
 
     ratings = run.parts("ratings", ["model", *RATING_COLUMNS], KEY).read()
@@ -144,7 +153,8 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     )
     tables["accuracy"] = both
     save_results(run, tables, {})
-    sentences = [*level_sentences(scores), ability_sentence(both)]
+    screening = screen_replies({"questionnaire": ratings.rename(columns={"model": "respondent"})})
+    sentences = [*level_sentences(scores), *screening_sentences(screening), ability_sentence(both)]
     for name, table in tables.items():
         print(f"\n{name}\n{table.round(3).to_string()}")
     print("\n" + "\n".join(sentences))

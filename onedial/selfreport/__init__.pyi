@@ -61,7 +61,7 @@ from .score.relative_confidence import (
     paired_design,
     paired_scores,
 )
-from .score.reply_screening import screen_replies
+from .score.reply_screening import screen_replies, screening_sentences
 from .score.revision import (
     STATES,
     Changes,
@@ -167,6 +167,7 @@ __all__ = [
     "restriction_scores",
     "revisions",
     "screen_replies",
+    "screening_sentences",
     "self_correction",
     "self_efficacy_items",
     "standardised_shifts",

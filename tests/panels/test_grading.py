@@ -76,6 +76,7 @@ def test_an_accepted_answer_within_a_sentence_is_correct_and_not_exact(answer, a
         ("3", ["3rd"]),
         ("one", ["eleven"]),
         ("Lyon\nParis", ["Paris"]),
+        ("1. Lyon 2. Paris 3. Nice", ["Paris"]),
     ],
 )
 def test_a_wrong_denied_or_hedged_answer_is_not_correct(answer, accepted):
@@ -389,3 +390,9 @@ def test_where_the_question_offers_a_choice_its_words_are_answers():
     assert grade("Pluto is a planet.", ["dwarf planet"], question).outcome == "wrong"
     assert grade("Pluto is a dwarf planet.", ["dwarf planet"], question).outcome == "right"
     assert grade("Is Pluto a planet?", ["dwarf planet"], question).outcome == "no answer"
+
+
+def test_a_numbered_list_answers_where_several_are_asked_for_and_one_item_is_an_answer():
+    assert grade("1. Fred 2. George", ["Fred and George"]).correct
+    assert grade("1. Fred", ["Fred"]).correct
+    assert not grade("1. Fred 2. George", ["Fred"]).correct

@@ -16,6 +16,7 @@ from onedial.selfreport import (
     overview_sentences,
     paired_design,
     screen_replies,
+    screening_sentences,
 )
 from onedial.selfreport.score.battery import KNOWS_PASSAGE
 from onedial.selfreport.score.battery_overview import CANNOT_BE_ASKED, LINES, TOO_FEW
@@ -108,3 +109,11 @@ def test_who_always_says_the_same_is_said_to_and_its_scores_are_not_to_be_read()
     assert first.startswith("1 of 1 scores")
     assert "1 are not to be read" in first
     assert not any(sentence.startswith("it:") and "0.90" in sentence for sentence in rest)
+
+
+def test_who_foretells_the_same_of_every_request_is_said_to_and_unread_predictions_do_not_count():
+    said = {"same": ["A"] * 30 + ["other"] * 20, "heeds": ["A"] * 25 + ["B"] * 25}
+    asked = pd.concat(pd.DataFrame({"respondent": name, "predicted": each}) for name, each in said.items())
+    screening = screen_replies({"restriction": asked})
+    assert screening["n"].tolist() == [30, 50]
+    assert screening_sentences(screening) == ["same: restriction, not to be read: always says the same"]

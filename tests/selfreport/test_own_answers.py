@@ -150,6 +150,15 @@ def test_made_questions_are_judged_and_what_is_no_question_is_invalid():
     assert found["p"] < 0.001
 
 
+def test_the_same_question_in_another_spelling_is_no_second_one():
+    def rule(prompt, instrument):
+        if isinstance(instrument.reader, TokenReader):
+            return [2.0, 0.0]
+        return "What’s the best song of all?" if "wrongly" in prompt.user else '"What is the best song of all?"'
+
+    assert not ask_failing(Scripted(rule), ["music"], Scripted(rule))["valid"].any()
+
+
 def test_mostly_invalid_questions_give_no_number():
     asked = ask_failing(Scripted(lambda *_: "No."), ["a", "b"], Scripted(lambda *_: [0.0, 0.0]))
     found = battery_scores("failing", asked.assign(respondent="it"), {})["failing"].loc["it"]

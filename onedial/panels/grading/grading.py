@@ -7,7 +7,8 @@ With c tokens shared (counted with their multiplicity) between an answer of a to
 `correct` is a little wider than exact match, since models answer in sentences: the accepted answer may also stand
 within the answer, as whole words in its order. Then the whole must be read:
 
-    a denial ("not ...") or a choice ("... or ...") is no answer, unless the question's own words are repeated;
+    a denial ("not ...") or a choice ("... or ...", "1. ... 2. ...") is no answer, unless the question's own words are
+    repeated, or several are asked for;
     where the accepted answer has numbers, others are refused (a range is no year), those of question and key apart;
     brackets, the left side of an equation, and a subject that repeats the question may be left out;
     the words around it may make it something else (`onedial.panels.grading.answer_key`).
@@ -34,6 +35,7 @@ _VERBS = word_set("is was are were do does did ca could wo would has have had sh
 _DENIALS = word_set("not never neither nor cannot or") | {f"{verb}nt" for verb in _VERBS}
 _BRACKETS = re.compile(r"(?<!\\)\([^()]*\)|\[[^\[\]]*\]")
 _COPULA = re.compile(r"=|\b(?:is|are|was|were|equals)\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:^|\s)1[.)]\s+\S.*\s2[.)]\s+\S")
 _LISTED = re.compile(r"\s*,\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*")
 
 
@@ -108,6 +110,8 @@ def _token_f1(given: list[str], wanted: list[str]) -> float:
 
 def _is_within(answer: Statement, key: Key) -> bool:
     if names_another_of_its_kind(answer, key):
+        return False
+    if _NUMBERED.search(answer.text) and not any(len(_LISTED.split(wanted.text)) > 1 for wanted in key.accepted):
         return False
     return any(
         _holds(part, wanted, key)

@@ -26,6 +26,7 @@ from onedial.asking import (
     Turns,
     answers_in_order,
     is_read,
+    normalised_text,
 )
 from onedial.core import sha256_of_text
 from onedial.panels import grade_answer
@@ -336,6 +337,11 @@ _QUOTES = "\"'\u201d\u2019\u00bb "
 """A question may come in quotation marks."""
 
 
+def _as_asked(text: str) -> str:
+    """A question without its spelling: "What's it?", in quotation marks, is "What is it?"."""
+    return normalised_text(re.sub(r"(?<=\w)['\u2019]s\b", " is", text))
+
+
 def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent) -> pd.DataFrame:
     """A question that it would answer wrongly and one that it would answer rightly, made, answered and judged.
 
@@ -355,10 +361,9 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
     texts = _written(answers_in_order(respondent, [MADE.prompt(topic=topic, how=how) for topic, how in plan], MADE))
     made = [text.splitlines()[0].strip() if text else "" for text in texts]
     valid = [text.rstrip(_QUOTES).endswith("?") and len(text.split()) >= _FEWEST_WORDS for text in made]
-    seen = Counter((topic, text.casefold()) for (topic, _), text in zip(plan, made, strict=True))
-    valid = [
-        good and seen[topic, text.casefold()] == 1 for (topic, _), text, good in zip(plan, made, valid, strict=True)
-    ]
+    asked = [(topic, _as_asked(text)) for (topic, _), text in zip(plan, made, strict=True)]
+    seen = Counter(asked)
+    valid = [good and seen[each] == 1 for each, good in zip(asked, valid, strict=True)]
     answers = _written(answers_in_order(respondent, [CLOSED_BOOK.prompt(text or "-") for text in made], CLOSED_BOOK))
     items = [
         Item(str(place), {"question": text, "answer": answer})

@@ -233,8 +233,8 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
 
     Returns:
         index item_id; one column per form with its score, nan where unread; `score`, their mean, nan where a form is
-        unread; `goes_by` of four lettered forms: "letter" or "place" where they agree in nothing else, "option" where
-        they agree on it, "" elsewhere.
+        unread; `goes_by` of four lettered forms: "letter", "place" or "option", whichever they agree in, "mixed" where
+        they do in none, "" where one is unread.
 
     Raises:
         InputError: as `Respondent.answer`, such as a tokenizer under which the answers cannot be told apart.
@@ -266,11 +266,12 @@ _PATTERNS = {"option": (1, 1, 1, 1), "letter": (1, 1, -1, -1), "place": (1, -1, 
 
 
 def _goes_by(scores: pd.Series) -> str:
-    """What the four lettered forms of one item agree in, "" where that is nothing or there are no such forms."""
-    if not all(form in scores for form in LETTERED):
+    """What the four lettered forms of one item agree in; "" where one is unread or there are no such forms."""
+    if not all(form in scores for form in LETTERED) or scores[list(LETTERED)].isna().any():
         return ""
     sides = [(value > 0) - (value < 0) for value in scores[list(LETTERED)]]
-    return next((habit for habit, pattern in _PATTERNS.items() if sides in (list(pattern), [-x for x in pattern])), "")
+    habits = (habit for habit, pattern in _PATTERNS.items() if sides in (list(pattern), [-x for x in pattern]))
+    return next(habits, "mixed")
 
 
 def self_efficacy_items() -> list[Item]:

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from onedial.selfreport.score.battery import KNOWS_PASSAGE
+from onedial.selfreport.score.reply_screening import NOT_READ
 from onedial.stats import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
-CANNOT_BE_ASKED, TOO_FEW, NOT_READ = "cannot be asked of it", "too few to tell", "not to be read: "
+CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
 _LEFT_OUT = {TOO_FEW: "have too few answers", CANNOT_BE_ASKED: "could not be read"}
 
 

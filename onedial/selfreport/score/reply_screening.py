@@ -1,4 +1,4 @@
-"""Are a respondent's replies about what it is asked? A screen of every test of the battery before its scores are read.
+"""Are a respondent's replies about what it is asked? A screen of every test before its scores are read.
 
     by the letter    the same letter, whichever option stands behind it
     by the place     the option that stands first, or last, whichever it is
@@ -16,6 +16,7 @@ import pandas as pd
 
 MOST_ALIKE = 0.95
 """TRIN's limit (arXiv 2604.17707): from here on, replies are called alike."""
+NOT_READ = "not to be read: "
 LETTER, PLACE = "letter", "place"
 _HABITS = {LETTER: "goes by the letter", PLACE: "goes by the place", "same": "always says the same"}
 _SAID = {
@@ -25,6 +26,9 @@ _SAID = {
     "beliefs": "said_yes",
     "failing": "question",
     "hedges": "text",
+    "association": "predicted",
+    "restriction": "predicted",
+    "questionnaire": "said",
 }
 """Where the reply itself stands, by test."""
 SCREENING_COLUMNS = ["n", LETTER, PLACE, "same", "why"]
@@ -61,6 +65,25 @@ def screen_replies(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()), index=index, columns=SCREENING_COLUMNS)
 
 
+def screening_sentences(screening: pd.DataFrame) -> list[str]:
+    """Whose scores are not to be read, of which test, and why.
+
+    Args:
+        screening: of `screen_replies`.
+
+    Returns:
+        One clause for each respondent and test at fault.
+
+    >>> asked = pd.DataFrame({"respondent": "it", "said": [3.0] * 20})
+    >>> screening_sentences(screen_replies({"questionnaire": asked}))
+    ['it: questionnaire, not to be read: always says the same']
+    """
+    at_fault = screening[screening["why"] != ""].reset_index()
+    return [
+        f"{name}: {test}, {NOT_READ}{why}" for name, test, why in at_fault[["respondent", "test", "why"]].to_numpy()
+    ]
+
+
 def _habits(test: str, own: pd.DataFrame) -> dict[str, float]:
     if "goes_by" in own:
         habit = own["goes_by"][own["goes_by"] != ""].dropna()
@@ -71,10 +94,10 @@ def _habits(test: str, own: pd.DataFrame) -> dict[str, float]:
     if test not in _SAID or _SAID[test] not in own:
         return {}
     said = own[_SAID[test]].dropna()
-    said = said[said != ""]
+    said = said[(said != "") & (said != "other")]
     if test == "choices":
         alike = said[said.map(lambda letters: len(set(letters)) == 1)]
-        commonest = alike.value_counts().max() if len(alike) else 0
+        commonest = alike.str[0].value_counts().max() if len(alike) else 0
         return {"n": len(said), LETTER: commonest / len(said) if len(said) else np.nan}
     if test == "confidence":  # expected values: the likeliest decile may stay while the others change
         said = said.round(2)

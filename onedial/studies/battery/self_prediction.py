@@ -16,6 +16,8 @@ from onedial.selfreport import (
     pair_scores,
     prediction_matrix,
     restriction_scores,
+    screen_replies,
+    screening_sentences,
     write_self_report_page,
 )
 from onedial.selfreport.show import self_prediction_figure
@@ -67,7 +69,8 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     if len(tests) == len(TESTS):
         tables["means"] = mean_of_three(scores, found.get("ability"))
     figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
-    sentences = sentences_of(scores, crossed, families is not None)
+    asked = {name: found[name].rename(columns={"model": "respondent"}) for name in tests}
+    sentences = [*sentences_of(scores, crossed, families is not None), *screening_sentences(screen_replies(asked))]
     if "means" in tables and "ability" in tables["means"]:
         means = tables["means"].dropna()
         beside = means.drop(columns="ability").corrwith(means["ability"])
