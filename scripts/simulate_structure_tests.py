@@ -26,6 +26,8 @@ from onedial.scale import (
     difficulty_reliability,
     factor_fit,
     fit_factor_model,
+    kin_account,
+    kin_bend,
     one_factor_bootstrap,
     permutation_null,
     quadratic_fit_test,
@@ -336,6 +338,48 @@ def specific(sets: int) -> Kinds:
         yield name, sets, lambda rng, _, a=(kind, guessed, share): one(*a, rng)
 
 
+def kin(sets: int) -> Kinds:
+    def one(
+        sizes: tuple[int, ...],
+        kind: str,
+        lapses: float,
+        share: float,
+        other: float,
+        rng: np.random.Generator,
+        seed: int,
+    ) -> dict[str, float]:
+        # A second scale, if there is one, is followed by every other respondent, whatever the family.
+        family = np.repeat(np.arange(len(sizes)), sizes)
+        m, rates = len(family), rng.permutation(np.linspace(0.15, 0.85, len(family)))
+        own = rng.standard_normal((600, len(sizes)))[:, family]
+        second = rng.standard_normal((600, 1)) * (np.arange(m) % 2)
+        hidden = np.sqrt(0.55) * places(kind, 600, rng)[:, None] + np.sqrt(share) * own + np.sqrt(other) * second
+        hidden = hidden + np.sqrt(0.45 - share - other) * rng.standard_normal((600, m))
+        answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+        answers = np.where(rng.random(answers.shape) < lapses, rng.random(answers.shape) < 0.5, answers).astype(float)
+        found = specific_factors(answers, family, scale="histogram", asymptotes="own")
+        return {
+            "a second factor beside one scale and families": kin_account(answers, found, B, seed=seed).p <= 0.05,
+            "a parabola beside one scale and families": kin_bend(found) <= 0.05,
+            "general share of the variance (mean)": found.model.shares["share"]["general"],
+        }
+
+    unequal, pairs = (8, 6, 4, 3, 3), (2,) * 12
+    for sizes, kind, lapses, share, other, name in (
+        (
+            unequal,
+            "exponential",
+            0.05,
+            0.15,
+            0.0,
+            "families of 8 to 3 share .15, exponential scale, 5% random, 600 x 24",
+        ),
+        (pairs, "normal", 0.0, 0.15, 0.0, "families of two share .15, 600 x 24"),
+        (unequal, "normal", 0.05, 0.1, 0.15, "families of 8 to 3 share .1, a second scale .15, 5% random, 600 x 24"),
+    ):
+        yield name, sets, lambda rng, seed, a=(sizes, kind, lapses, share, other): one(*a, rng, seed)
+
+
 STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "scale": (scale, 200),
     "extremes": (extremes, 100),
@@ -348,6 +392,7 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "rasch": (rasch, 100),
     "intervals": (intervals, 200),
     "specific": (specific, 40),
+    "kin": (kin, 20),
 }
 
 

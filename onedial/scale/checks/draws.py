@@ -32,7 +32,7 @@ _PLACES_IN_ALL = 40_000_000
 _MANY_QUESTIONS = 4096  # from which on drawing 64 answers at a time pays
 _COUNTED_AT_ONCE = 128  # replicates
 _ROUNDS = 4
-_NEWTON_STEPS = 12
+_NEWTON_STEPS, _SETTLED = 12, 1e-4
 
 
 def one_factor_answers(
@@ -115,8 +115,9 @@ def several_factor_answers(
             are drawn back to it.
     """
     slopes, cuts = slopes_and_cuts(answers, loadings)
+    mode = np.zeros((answers.n_questions, slopes.shape[1]))
     for _ in range(_ROUNDS):
-        mode, root = factor_posterior(answers, slopes, cuts)
+        mode, root = factor_posterior(answers, slopes, cuts, mode)
         trial = _drawn(mode, root, rng)
         cuts = _cuts_for_rates(trial @ slopes.T, answers, cuts)
     answered = answers.answered.astype(np.float32)
@@ -138,24 +139,30 @@ def slopes_and_cuts(answers: Answers, loadings: Floats) -> tuple[Floats, Floats]
     return loadings / unique[:, None], thresholds_of(answers) / unique
 
 
-def factor_posterior(answers: Answers, slopes: Floats, cuts: Floats) -> tuple[Floats, Floats]:
+def factor_posterior(
+    answers: Answers, slopes: Floats, cuts: Floats, start: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Mode (question, factor) and a root of the covariance (question, factor, factor) of each question's factors.
+
+    `start` (question, factor) is where the search begins; default: 0.
 
     Formula: scoring steps on log N(z; 0, I) + sum over answered of log Phi(s (a_i . z + d_i)), s = +-1 for yes, no;
     covariance = (I + sum of w_i a_i a_i')^-1 at the mode, w = phi^2 / (Phi (1 - Phi)).
     """
     n, k = answers.n_questions, slopes.shape[1]
     outer = np.einsum("mk,ml->mkl", slopes, slopes).reshape(len(slopes), k * k)
-    mode = np.zeros((n, k))
+    mode, largest = np.zeros((n, k)) if start is None else start, np.inf
     for step in range(_NEWTON_STEPS):
         at = mode @ slopes.T + cuts
         log_density = -(at**2) / 2 - 0.5 * np.log(2 * np.pi)
         up, down = np.exp(log_density - log_ndtr(at)), np.exp(log_density - log_ndtr(-at))
         pull = np.where(answers.answered, np.where(answers.yes, up, -down), 0.0)
         precision = ((up * down * answers.answered) @ outer).reshape(n, k, k) + np.eye(k)
-        if step < _NEWTON_STEPS - 1:
-            change = np.linalg.solve(precision, (pull @ slopes - mode)[..., None])[..., 0]
-            mode = mode + change / np.maximum(1, np.abs(change).max(axis=1, keepdims=True))
+        if step == _NEWTON_STEPS - 1 or largest < _SETTLED:
+            break
+        change = np.linalg.solve(precision, (pull @ slopes - mode)[..., None])[..., 0]
+        mode = mode + change / np.maximum(1, np.abs(change).max(axis=1, keepdims=True))
+        largest = float(np.abs(change).max())
     return mode, np.linalg.cholesky(np.linalg.inv(precision))
 
 
@@ -171,7 +178,10 @@ def _cuts_for_rates(readiness: Floats, answers: Answers, cuts: Floats) -> Floats
         at = readiness + cuts
         rate = (ndtr(at) * answers.answered).sum(axis=0) / n
         slope = (np.exp(-(at**2) / 2) * answers.answered).sum(axis=0) / n / np.sqrt(2 * np.pi)
-        cuts = cuts + np.clip((wanted - rate) / np.maximum(slope, 1e-9), -0.5, 0.5)
+        change = np.clip((wanted - rate) / np.maximum(slope, 1e-9), -0.5, 0.5)
+        cuts = cuts + change
+        if np.abs(change).max() < _SETTLED:
+            break
     return cuts
 
 

@@ -220,7 +220,8 @@ def _moved_evidence(prior: Floats, own: Floats) -> Floats:
     own = np.exp(own - own.max(axis=1, keepdims=True))
     padded = np.pad(own, ((0, 0), (_FURTHEST, _FURTHEST)), mode="edge")
     n_nodes = prior.shape[1]
-    found = [(prior * padded[:, start : start + n_nodes]).sum(axis=1) for start in range(2 * _FURTHEST + 1)]
+    starts = range(2 * _FURTHEST + 1)
+    found = [np.einsum("qz,qz->q", prior, padded[:, start : start + n_nodes]) for start in starts]
     moved = np.stack(found, axis=1)
     return moved / np.maximum(moved[:, [_FURTHEST]], 1e-300)
 
