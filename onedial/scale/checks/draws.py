@@ -115,7 +115,7 @@ def several_factor_answers(
             are drawn back to it.
     """
     slopes, cuts = slopes_and_cuts(answers, loadings)
-    mode = np.zeros((answers.n_questions, slopes.shape[1]))
+    mode: Floats = np.zeros((answers.n_questions, slopes.shape[1]))
     for _ in range(_ROUNDS):
         mode, root = factor_posterior(answers, slopes, cuts, mode)
         trial = _drawn(mode, root, rng)
