@@ -163,7 +163,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     if "subject_correct" in tables.questions:
         subject_correct = tables.questions.set_index("id")["subject_correct"]
     knowing = knowing_table(matches, grid.questions, correctness_of(panel), subject_correct, seed=seed)
-    path = None if factor is None else dial_path(grid, panel, tables.topics)
+    path = None if factor is None else dial_path(grid, panel, tables.topics, matches.table["model"])
     parabola = None
     if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
         parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)

@@ -197,12 +197,23 @@ def match_grid(
         **_measured_on_test(evidence, n_bootstrap, seed),
         **_measured_by_order(evidence, n_bootstrap, seed),
     )
-    groups = evidence.wordings
-    if (by_topic := strata_of(evidence.all_topics)).max(initial=0) + 1 >= FEWEST_TOPICS:
-        groups = by_topic
-    alike = near_copies(frame, table["model"].astype(str).tolist(), groups)
+    alike = base_models(frame, table["model"], evidence.wordings, evidence.all_topics)
     table["model"] = alike.counted_as
     return TargetMatches(table, dose_response(grid), evidence, alike)
+
+
+def base_models(
+    answers: pd.DataFrame, models: pd.Series, wordings: np.ndarray | None, topics: np.ndarray | None
+) -> NearCopies:
+    """What each target's base model counts as, by its answers (question x target); errors are over wordings, or over
+    whole topics where there are enough.
+
+    >>> base_models(pd.DataFrame({"a": [1, 0], "b": [0, 1]}), pd.Series(["one", "two"]), None, None).counted_as
+    ['one', 'two']
+    """
+    if topics is not None and (by_topic := strata_of(topics)).max(initial=0) + 1 >= FEWEST_TOPICS:
+        wordings = by_topic
+    return near_copies(answers, models.astype(str).tolist(), wordings)
 
 
 def dose_response(grid: SweepGrid) -> pd.DataFrame:

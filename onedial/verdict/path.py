@@ -81,12 +81,15 @@ def _slope_of(found: Mapping[str, Any]) -> Slope:
     return Slope(**{name: math.nan if value is None else float(value) for name, value in found.items()})
 
 
-def dial_path(grid: SweepGrid, panel: ResponseMatrix, topics: pd.Series | None = None) -> DialPath | None:
+def dial_path(
+    grid: SweepGrid, panel: ResponseMatrix, topics: pd.Series | None = None, models: pd.Series | None = None
+) -> DialPath | None:
     """The path of a sweep; None where the panel is too small for a scale.
 
     Args:
         grid: the intervention under test. The questions that its vector was made from have no part.
         topics: question -> topic.
+        models: target -> what its base model counts as (`TargetMatches.table`); None: as the panel says.
 
     >>> from onedial.panels import panel_from_long
     >>> from onedial.verdict import sweep_grid
@@ -106,7 +109,7 @@ def dial_path(grid: SweepGrid, panel: ResponseMatrix, topics: pd.Series | None =
     groups = _groups(topics, subject.index)
     path = scale.place(subject, groups=groups)
     settings = path.table.rename_axis("magnitude")
-    models = panel.respondents["model"].reindex(answers.columns)
+    models = (panel.respondents["model"] if models is None else models).reindex(answers.columns)
     targets = []
     for model in models.unique():
         own = [str(name) for name in answers.columns[models == model]]

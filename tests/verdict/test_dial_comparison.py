@@ -6,6 +6,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from onedial.core import InputError
+from onedial.panels import panel_from_long
 from onedial.verdict import CUT, compare_dials, reach_at_kl
 
 RATES = np.round(np.arange(0.1, 0.95, 0.1), 1)
@@ -41,6 +42,18 @@ def planted(seed, share, n_targets=8):
         columns=["dial", "rate", "setting", "rate_found", "reached"],
     )
     return answers, placed, pd.Series({CUT: "cut", "pushed": "intervention"}), panel, splits
+
+
+def test_near_copies_count_as_one_base_model_as_they_do_in_a_verdict():
+    answers, placed, kinds, panel, splits = planted(0, 0.8, n_targets=6)
+    rng = np.random.default_rng(1)
+    copies = {f"copy {number}": panel["target 2"].mask(rng.random(N) < 0.02, 1.0) for number in range(3)}
+    panel = panel.assign(**copies)
+    base = {"target 2": "one", **dict.fromkeys(copies, "one")}
+    told = panel_from_long(panel.rename_axis(columns="respondent").stack().rename("said_yes").reset_index())
+    told.respondents["model"] = [base.get(name, name) for name in told.respondents.index]
+    untold, known = (compare_dials(answers, placed, kinds, each, splits, n_bootstrap=0).table for each in (panel, told))
+    pd.testing.assert_frame_equal(untold, known)
 
 
 def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():

@@ -58,6 +58,15 @@ def test_no_target_is_compared_with_what_its_own_answers_made():
     assert (path.targets.iloc[3:]["loading"] > 0.5).all()
 
 
+def test_targets_that_count_as_one_base_model_are_placed_without_each_other():
+    grid, panel = simulated(5)
+    names = panel.respondents.index
+    one = pd.Series("one", names).where(names.isin(names[:4]), panel.respondents["model"])
+    told = dial_path(grid, ResponseMatrix(panel.answers, panel.respondents.assign(model=one)))
+    pd.testing.assert_frame_equal(dial_path(grid, panel, models=one).targets, told.targets)
+    assert not told.targets.equals(dial_path(grid, panel).targets)
+
+
 def test_a_target_meets_the_path_as_the_other_base_models_draw_it():
     grid, panel = simulated(5)
     path = dial_path(grid, panel)

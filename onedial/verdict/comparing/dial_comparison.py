@@ -12,9 +12,9 @@ cut the unsteered margin, so that whatever a dial does better is what its order 
     signal_gain  S minus the moved cut's, for the same targets
     rho          Spearman's correlation of the ease with the unsteered margin
 
-Averages are over targets of one base model, then over base models. Intervals are 95% percentiles over the same
-resamples of the test questions for all dials (wordings of one question together; whole topics where there are ten or
-more), so that differences are paired.
+Averages are over targets of one base model, then over base models, near-copies as one (`match.base_models`).
+Intervals are 95% percentiles over the same resamples of the test questions for all dials (wordings of one question
+together; whole topics where there are ten or more), so that differences are paired.
 What is chosen is chosen by the same numbers on the fitting split.
 """
 
@@ -40,6 +40,7 @@ from onedial.stats import (
     interval_95,
     resampled_weights,
 )
+from onedial.verdict.match import base_models
 from onedial.verdict.tables import describe_targets, panel_answers, wording_groups
 
 CUT = "moved cut"
@@ -120,11 +121,13 @@ def compare_dials(
     asked = sorted(set(answers["question_id"]) & set(splits[splits.isin([FITTING, TEST])].index))
     questions = pd.Index(asked)
     given = panel_answers(panel, questions)
-    models = describe_targets(panel, given.columns)["model"].astype(str).to_numpy()
+    named = None if topics is None else topics.reindex(questions).fillna("").astype(str).to_numpy()
+    same = wording_groups(wordings, questions)
+    models = np.array(base_models(given, describe_targets(panel, given.columns)["model"], same, named).counted_as)
     split = splits.loc[questions].to_numpy()
-    groups = groups_among(wording_groups(wordings, questions), split == TEST)
-    if topics is not None:
-        names, codes = np.unique(topics.reindex(questions).fillna("").astype(str)[split == TEST], return_inverse=True)
+    groups = groups_among(same, split == TEST)
+    if named is not None:
+        names, codes = np.unique(named[split == TEST], return_inverse=True)
         groups = codes if len(names) >= FEWEST_TOPICS else groups
     read = answers.assign(margin=answers["margin"].where(is_read(answers["mass"])))
     plain = read[(read["dial"] == CUT) & read["rate"].isna()].set_index("question_id")["margin"].reindex(questions)
