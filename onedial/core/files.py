@@ -97,7 +97,7 @@ def refuse_large(path: Path, size: int | None = None, most: int | None = None) -
 
 
 @contextlib.contextmanager
-def within_time(what: Path | str, most: float | None = None) -> Iterator[None]:
+def within_time(what: Path | str) -> Iterator[None]:
     """Raise InputError where reading files of somebody else's takes too long.
 
     Held in the main thread of a POSIX system, where a signal can break off what has no end; within another limit, that
@@ -105,9 +105,8 @@ def within_time(what: Path | str, most: float | None = None) -> Iterator[None]:
 
     Args:
         what: the file or folder, for the sentence.
-        most: seconds; by default `LONGEST`.
     """
-    most = LONGEST if most is None else most
+    most = LONGEST
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield

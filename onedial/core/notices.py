@@ -16,13 +16,13 @@ class Notice(UserWarning):
     """Something left out, counted, or taken instead; the message is one sentence."""
 
 
-def notice(text: str, kind: type[Notice] = Notice) -> None:
+def notice(text: str) -> None:
     """Issue a notice that points at the first line outside the package that it comes from."""
     caller = sys._getframe(1).f_globals.get("__name__", "").split(".")[0]
     depth = 1
     while sys._getframe(depth).f_globals.get("__name__", "").split(".")[0] == caller and sys._getframe(depth).f_back:
         depth += 1
-    warnings.warn(text, kind, stacklevel=depth + 1)
+    warnings.warn(text, Notice, stacklevel=depth + 1)
 
 
 @contextmanager

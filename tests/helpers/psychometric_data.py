@@ -22,10 +22,6 @@ def matrix(name: str) -> np.ndarray:
     return pd.read_csv(REFERENCE / f"{name}.csv", index_col=0).to_numpy(dtype=float)
 
 
-# Yes rates at the ends, where a pair of respondents often lacks one of the four answer patterns.
-EXTREME_RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
-
-
 @dataclass(frozen=True)
 class Truth:
     """Simulated answers and what they were made of."""
@@ -57,36 +53,13 @@ def one_factor(
     return Truth(values, easiness, slope, limit)
 
 
-def places(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Easiness of n questions, mean 0 and variance 1: `normal`, `exponential` or `bimodal`."""
-    if kind == "exponential":
-        return rng.exponential(size=n) - 1
-    if kind == "bimodal":
-        return rng.choice([-0.9, 0.9], n) + np.sqrt(0.19) * rng.standard_normal(n)
-    return rng.standard_normal(n)
-
-
 def equal_loadings(
     kind: str, rates: np.ndarray, n: int, rng: np.random.Generator, loading: float | np.ndarray = 0.8
 ) -> np.ndarray:
     """Answers from one scale of that kind, at these yes rates; nobody answers in one way only."""
-    loading = np.broadcast_to(loading, len(rates))
-    many = places(kind, 100_000, rng)[:, None] * loading
-    many += np.sqrt(1 - loading**2) * rng.standard_normal(many.shape)
-    cuts = np.array([np.quantile(column, 1 - rate) for column, rate in zip(many.T, rates, strict=True)])
-    while True:
-        latent = places(kind, n, rng)[:, None] * loading
-        answers = latent + np.sqrt(1 - loading**2) * rng.standard_normal((n, len(rates))) > cuts
-        if (answers.any(axis=0) & ~answers.all(axis=0)).all():
-            return answers.astype(float)
+    from simulate_structure_tests import panel
 
-
-def without_hard_ones(easiness: np.ndarray, answers: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """The same answers; a share of the respondents left out most of the hard questions."""
-    n, m = answers.shape
-    gone = rng.random((n, m)) < 1 / (1 + np.exp(2.5 * (easiness[:, None] + 0.3)))
-    gone[:, round(share * m) :] = False
-    return np.where(gone, np.nan, answers)
+    return panel(kind, n, rates, loading, rng)[0]
 
 
 def token_statistics(logits, written):

@@ -4,27 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from calibrate_probes import labelled_scores
+from probe_cases import FOLDS
 
 from onedial.core import InputError
 from probes import TopicFolds, added_test, cross_fit, of_rows, topic_draws, what_is_added
 from probes.fitting.nested import brier_skill_of, fit_logistic
 
-FOLDS = TopicFolds.of([f"t{place % 17}" for place in range(340)])
-
-
-def drawn(rng, gain, topic_effect=0.6):
-    """A base reading, another one that goes with it, and a label that follows the base and `gain` of the rest."""
-    base, rest = rng.standard_normal(340), rng.standard_normal(340)
-    topics = rng.normal(0, topic_effect, (2, 17))[:, FOLDS.topic]
-    odds = -0.4 + base + gain * rest + topics[0]
-    truth = (rng.random(340) < 1 / (1 + np.exp(-odds))).astype(float)
-    return truth, base[:, None], 0.6 * base + 0.8 * rest + topics[1]
-
 
 def test_nothing_added_is_rejected_about_one_time_in_twenty_and_something_most_times():
     rng = np.random.default_rng(0)
-    null = [added_test(*drawn(rng, 0.0), FOLDS, n_flips=299) for _ in range(300)]
-    there = [added_test(*drawn(rng, 0.5), FOLDS, n_flips=299) for _ in range(60)]
+    null = [added_test(*labelled_scores(rng, 0.0, 0.6), FOLDS, n_flips=299) for _ in range(300)]
+    there = [added_test(*labelled_scores(rng, 0.5, 0.6), FOLDS, n_flips=299) for _ in range(60)]
     assert 0.02 <= np.mean(np.array(null) <= 0.05) <= 0.10
     assert np.mean(np.array(there) <= 0.05) > 0.8
 

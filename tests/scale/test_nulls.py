@@ -3,16 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from psychometric_data import (
-    EXTREME_RATES,
-    REFERENCE,
-    answers,
-    equal_loadings,
-    matrix,
-    one_factor,
-    without_hard_ones,
-)
+from psychometric_data import REFERENCE, answers, equal_loadings, matrix, one_factor
 from scipy.special import ndtr
+from simulate_structure_tests import EXTREME, grouped_scales, without_hard_ones
 
 from onedial.core import InputError
 from onedial.scale import (
@@ -31,15 +24,6 @@ from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.permutation import shuffled
 from onedial.scale.irt.null_model import null_model
 from onedial.stats import PsychometricsWarning, as_answers
-
-
-def two_factors(seed: int, n: int = 800, m: int = 12, correlation: float = 0.3) -> np.ndarray:
-    """Answers of two groups of respondents whose difficulty scales correlate."""
-    rng = np.random.default_rng(seed)
-    shared = rng.standard_normal((n, 1))
-    own = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * rng.standard_normal((n, 2))
-    latent = 0.8 * own[:, np.arange(m) % 2] + 0.6 * rng.standard_normal((n, m))
-    return (latent > rng.uniform(-0.8, 0.8, m)).astype(int)
 
 
 def test_shuffling_keeps_every_yes_rate_and_every_gap():
@@ -76,7 +60,7 @@ def test_the_permutation_null_sees_a_shared_factor_and_says_nothing_of_the_secon
 
 
 def test_only_the_conditional_null_finds_a_second_factor():
-    panel = two_factors(1)
+    panel = grouped_scales(800, 12, 2, 0.3, np.random.default_rng(1))
     unconditional = permutation_null(panel, 99)
     assert fit_factor_model(panel).eigenvalues[2] > unconditional.upper[1]
     conditional = revised_parallel_analysis(panel, n_replicates=99)
@@ -181,7 +165,7 @@ def test_equal_loadings_at_extreme_rates_make_no_parabola_under_the_rule_half():
     p = []
     for seed in range(10):
         rng = np.random.default_rng([seed, 7])
-        p.append(quadratic_fit_test(equal_loadings("normal", EXTREME_RATES, 1000, rng), 49, seed=seed).p)
+        p.append(quadratic_fit_test(equal_loadings("normal", EXTREME, 1000, rng), 49, seed=seed).p)
     assert np.mean(np.array(p) <= 0.05) <= 0.2
 
 
@@ -190,12 +174,12 @@ def test_gaps_on_hard_questions_make_no_second_factor_and_hide_none():
     for seed in range(6):
         rng = np.random.default_rng([seed, 9])
         truth = one_factor(seed, 1200, 15, rates=(0.2, 0.8), loadings=(0.6, 0.9))
-        one = without_hard_ones(truth.easiness, truth.answers, 0.3, rng)
+        one = without_hard_ones(truth.answers, truth.easiness, rng)
         p.append(one_factor_bootstrap(one, 49, seed=seed).second.p)
         if seed < 3:
-            two = two_factors(seed, 800, 15, correlation=0.8)
+            two = grouped_scales(800, 15, 2, 0.8, np.random.default_rng(seed))
             level = two.mean(axis=1)
-            gappy = without_hard_ones((level - level.mean()) / level.std(), two, 0.3, rng)
+            gappy = without_hard_ones(two, (level - level.mean()) / level.std(), rng)
             found.append(one_factor_bootstrap(gappy, 49, seed=seed).second.p)
     assert np.mean(np.array(p) <= 0.05) <= 0.2
     assert max(found) <= 0.05
@@ -204,7 +188,7 @@ def test_gaps_on_hard_questions_make_no_second_factor_and_hide_none():
 def test_random_answers_keep_gaps_yes_rates_and_what_gaps_do():
     rng = np.random.default_rng(0)
     truth = one_factor(2, 1500, 12, rates=(0.3, 0.7))
-    panel = as_answers(without_hard_ones(truth.easiness, truth.answers, 0.3, rng))
+    panel = as_answers(without_hard_ones(truth.answers, truth.easiness, rng))
     fit = null_model(panel)
     yes, answered = next(one_factor_answers(panel, fit, 40, rng))
     assert np.array_equal(answered.astype(bool), panel.answered)
@@ -225,7 +209,7 @@ def test_a_third_factor_is_compared_with_matrices_that_have_two():
     assert np.isfinite(three.p[:4]).all()
     assert np.isnan(three.p[4:]).all()
     assert np.isnan(three.simulated[:, 4:]).all()
-    two = revised_parallel_analysis(two_factors(3), n_replicates=49)
+    two = revised_parallel_analysis(grouped_scales(800, 12, 2, 0.3, np.random.default_rng(3)), n_replicates=49)
     assert two.n_above() == 2
     assert np.isnan(two.simulated[:, 3:]).all()
 

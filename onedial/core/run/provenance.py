@@ -47,16 +47,16 @@ def library_versions() -> dict[str, str | None]:
     return versions
 
 
-def git_state(root: Path = REPOSITORY) -> dict[str, Any]:
+def git_state() -> dict[str, Any]:
     """`{"commit", "dirty"}` of the checkout that the code runs from; both None outside of a git checkout.
 
     A copy that merely lies inside somebody else's repository counts as outside.
     """
-    top = _git(root, "rev-parse", "--show-toplevel")
-    if top is None or Path(top) != root:
+    top = _git("rev-parse", "--show-toplevel")
+    if top is None or Path(top) != REPOSITORY:
         return {"commit": None, "dirty": None}
-    status = _git(root, "status", "--porcelain")
-    return {"commit": _git(root, "rev-parse", "HEAD"), "dirty": None if status is None else bool(status)}
+    status = _git("status", "--porcelain")
+    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if status is None else bool(status)}
 
 
 def command_line() -> str:
@@ -79,10 +79,10 @@ def _version(library: str) -> str:
     return importlib.metadata.version(library)
 
 
-def _git(root: Path, *arguments: str) -> str | None:
+def _git(*arguments: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=20, check=False
+            ["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -137,7 +137,7 @@ def steer_last(
         return rows
     batch, n_rows = prefilled.batch, rows.shape[1]
     questions = rows.shape[0]
-    valid = _with_prefix(batch.attention_mask, len(prefilled.prefix), fill=True)
+    valid = _with_prefix(batch.attention_mask, len(prefilled.prefix))
     valid[:, -1] = False  # the unedited last position: each row stands in its place
     itself = torch.eye(n_rows, dtype=torch.bool, device=valid.device)
     seen = torch.cat(
@@ -317,8 +317,8 @@ def _key_positions(batch: TokenBatch, n_prefix: int) -> Tensor:
     return torch.cat([prefix, batch.position_ids], dim=1)
 
 
-def _with_prefix(mask: Tensor, n_prefix: int, *, fill: bool) -> Tensor:
-    return torch.cat([mask.new_full((mask.shape[0], n_prefix), fill), mask], dim=1)
+def _with_prefix(mask: Tensor, n_prefix: int) -> Tensor:
+    return torch.cat([mask.new_ones((mask.shape[0], n_prefix)), mask], dim=1)
 
 
 def take_rows(prefilled: Prefilled, places: Sequence[int]) -> Prefilled:
