@@ -50,7 +50,7 @@ class Decoder:
         if len(self.layers) != self.config.num_hidden_layers:
             raise InputError(
                 f"{name} names {self.config.num_hidden_layers} layers in its config but holds "
-                f"{len(self.layers)}; the checkpoint is damaged"
+                f"{len(self.layers)}; the checkpoint is damaged, or its config counts layers in another way"
             )
 
     @property

@@ -42,6 +42,18 @@ def test_in_small_each_step_passes_and_is_not_done_twice(script, monkeypatch, tm
     assert run(script, monkeypatch, out, "--small", *steps) == 0
 
 
+def test_a_step_that_breaks_off_is_noted_and_the_next_ones_follow(script, monkeypatch, tmp_path):
+    def out_of_memory(small, device):
+        raise torch.OutOfMemoryError("2 GiB asked for")
+
+    monkeypatch.setitem(script.STEPS, "exact", out_of_memory)
+    monkeypatch.setitem(script.STEPS, "devices", lambda small, device: {"passed": True})
+    assert run(script, monkeypatch, tmp_path, "--small", "--steps", "exact", "devices") == 1
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert (figures["exact"]["passed"], figures["devices"]["passed"]) == (False, True)
+    assert "2 GiB" in figures["exact"]["failed"]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_push_that_is_a_little_too_long_fails_in_every_dtype(script, monkeypatch, dtype):
     right = script.steered_logits
