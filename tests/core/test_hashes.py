@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from onedial.core import InputError, Run, check_files
-from onedial.core.run.hashes import FILE
+from onedial.core.run import hashes
+from onedial.core.run.hashes import FILE, FileHashes
 
 OPTIONS = {"model": "somebody"}
 
@@ -114,3 +115,16 @@ def test_a_start_that_is_withdrawn_takes_its_list_back(tmp_path):
     assert (run.path / FILE).is_file()
     run.withdraw()
     assert not run.path.exists()
+
+
+def test_a_large_file_is_read_again_only_where_it_was_written_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(hashes, "_SMALL", 4)
+    read, hash_of = [], hashes.sha256_of_file
+    monkeypatch.setattr(hashes, "sha256_of_file", lambda file: read.append(file.name) or hash_of(file))
+    (tmp_path / "large").write_text("12345")
+    listed = FileHashes(tmp_path)
+    listed.write()
+    listed.write()
+    assert (read, listed.changed()) == (["large"], [])
+    (tmp_path / "large").write_text("123456")
+    assert listed.changed() == ["large"]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.stats import wilson_interval
+from onedial.stats.shares import share_of
 
 
 def test_an_interval_never_leaves_0_to_1_whatever_rounding_does():
@@ -12,3 +13,9 @@ def test_an_interval_never_leaves_0_to_1_whatever_rounding_does():
         low, high = wilson_interval(positive, n)
         assert low.between(0, 1).all()
         assert high.between(0, 1).all()
+
+
+def test_nothing_is_a_share_of_a_whole_that_is_zero_in_every_resample():
+    found = share_of(np.ones(4), np.zeros(4), np.ones((9, 4)))
+    assert (found.whole_low, found.whole_high) == (0, 0)
+    assert np.isnan([found.value, found.low, found.high]).all()
