@@ -15,7 +15,9 @@ changes. The gate meets each with the quick tests alone, and passes over those o
 import ast
 import hashlib
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,7 +49,8 @@ PAIRS = (
 )
 OPPOSITES = {each: other for pair in PAIRS for each, other in (pair, pair[::-1])}
 SEEDS = ("seed", "rng", "random_state")
-TIME_PER_MUTANT = 300.0
+SECONDS_PER_MUTANT = 300
+"""Of the tests' own CPU time, so that a busy machine turns nothing into a mutant that was noticed."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +170,9 @@ def copy_project(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
-def is_noticed(mutant: Mutant, folder: Path, tests: Sequence[str], *options: str) -> bool:
-    """Whether a test of a copied project fails on this mutant, or does not end; the file is as before afterwards.
+def is_noticed(mutant: Mutant, folder: Path, tests: Sequence[str], *options: str) -> bool | None:
+    """Whether a test of a copied project fails on this mutant; None where time was up before one did. The file is as
+    before afterwards.
 
     Args:
         options: more for pytest.
@@ -179,12 +183,19 @@ def is_noticed(mutant: Mutant, folder: Path, tests: Sequence[str], *options: str
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *tests]
     try:
         file.write_bytes(before[: mutant.start] + mutant.after.encode() + before[mutant.end :])
-        done = subprocess.run(command, cwd=folder, env=os.environ | paths, capture_output=True, timeout=TIME_PER_MUTANT)
-    except subprocess.TimeoutExpired:
-        return True
+        done = subprocess.run(
+            command, cwd=folder, env=os.environ | paths, capture_output=True, preexec_fn=_limit_time,
+            timeout=10 * SECONDS_PER_MUTANT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:  # it waits for something
+        return None
     finally:
         file.write_bytes(before)
-    return done.returncode != 0
+    return None if done.returncode == -signal.SIGXCPU else done.returncode != 0
+
+
+def _limit_time() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_PER_MUTANT, SECONDS_PER_MUTANT + 10))
 
 
 def tests_of(file: str) -> list[str]:
@@ -222,20 +233,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print("\n".join(each.key for each in drawn))
         return 0
-    survivors, stale = [], []
+    survivors, stale, undecided = [], [], 0
     quick = ["-m", "not slow and not launched"] if options.quick else ["-m", "not launched"]
     with tempfile.TemporaryDirectory() as folder:
         copy_project(Path(folder))
         for at, mutant in enumerate(drawn, 1):
             began, tests = time.monotonic(), tests_of(mutant.file)
-            noticed = bool(tests) and is_noticed(mutant, Path(folder), tests, *quick)
-            said = f"{'noticed ' if noticed else 'SURVIVED'} {time.monotonic() - began:4.0f} s"
-            print(f"{at}/{len(drawn)} {said}  {mutant.key}", flush=True)
+            noticed = is_noticed(mutant, Path(folder), tests, *quick) if tests else False
+            said = {True: "noticed ", False: "SURVIVED", None: "time up "}[noticed]
+            print(f"{at}/{len(drawn)} {said} {time.monotonic() - began:4.0f} s  {mutant.key}", flush=True)
+            undecided += noticed is None
             if noticed and mutant.key in reasons:
                 stale.append(mutant.key)
-            elif not noticed and mutant.key not in reasons:
+            elif noticed is False and mutant.key not in reasons:
                 survivors.append(mutant.key)
-    print(f"{len(drawn)} of {len(every)} decisions turned; {len(survivors)} survived that {LISTED} gives no reason for")
+    print(
+        f"{len(drawn)} of {len(every)} decisions turned; {len(survivors)} survived that {LISTED} gives no reason for, "
+        f"{undecided} undecided since time was up"
+    )
     if stale:
         print(f"noticed by now, take them from {LISTED}:", *stale, sep="\n  ")
     return int(bool(survivors or stale))

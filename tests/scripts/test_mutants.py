@@ -2,6 +2,7 @@
 
 import ast
 
+import mutants
 import pytest
 from mutants import drawn_of, is_noticed, mutants_of
 
@@ -68,3 +69,14 @@ def test_only_a_test_at_the_boundary_notices_a_turned_comparison(tmp_path, asser
     (mutant,) = mutants_of("boundary.py", source)
     assert is_noticed(mutant, tmp_path, ["test_boundary.py"]) == noticed
     assert (tmp_path / "boundary.py").read_text() == source
+
+
+def test_a_mutant_whose_tests_run_out_of_time_is_undecided(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "SECONDS_PER_MUTANT", 1)
+    source = "def goes_on(a):\n    return a > 2\n"
+    (tmp_path / "boundary.py").write_text(source)
+    (tmp_path / "test_boundary.py").write_text(
+        "from boundary import goes_on\n\n\ndef test_it():\n    while goes_on(2):\n        pass\n"
+    )
+    (mutant, *_) = mutants_of("boundary.py", source)
+    assert is_noticed(mutant, tmp_path, ["test_boundary.py"]) is None

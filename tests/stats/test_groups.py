@@ -1,10 +1,12 @@
 """Labels come in the order that is asked for, and a blank one is refused by its name."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from onedial.core import InputError
 from onedial.stats import labels_of
+from onedial.stats.resampling import counted_once
 
 ANSWERS = pd.DataFrame({"ann": [1, 0], "bob": [0, 1], "cid": [1, 1]})
 WANTED = pd.Index(["cid", "ann"])
@@ -35,3 +37,9 @@ def test_labels_by_name_or_in_the_order_of_the_matrix_are_those_of_the_wanted(la
 def test_labels_that_leave_one_out_or_do_not_fit_are_refused(labels, said):
     with pytest.raises(InputError, match=said):
         labels_of(labels, ANSWERS, WANTED, "groups")
+
+
+def test_wordings_of_one_question_count_once():
+    found = np.array([[True, False], [True, False], [False, False], [True, True]])
+    assert counted_once(found, np.array(["a", "a", "b", "c"])).tolist() == [2, 1]
+    assert counted_once(found, None).tolist() == [3, 1]
