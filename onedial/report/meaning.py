@@ -31,7 +31,8 @@ def _bits(found: Mapping[str, Any]) -> Card:
     meaning = (
         f"{found['n_predicted']} of {found['n_models']} base models are predicted better than by their yes rates, "
         f"which leave {number(found['yes_rate'])} bits a question. Of these the dial tells {number(own['estimate'])}, "
-        f"the other base models' answers ({found['mark']}) tell {number(possible['estimate'])}"
+        f"the other base models' answers ({found['mark']}) tell {number(possible['estimate'])} "
+        f"{_deciding(possible, found['by'])}"
     )
     if found["surface"]:
         meaning += f", {found['surface']} {number(found['bits']['estimate'] - found['beyond']['estimate'])}"
@@ -42,6 +43,13 @@ def _bits(found: Mapping[str, Any]) -> Card:
             f"{share['estimate']:.0%} [{share['low']:.0%}, {high}] of what the other models' answers predict"
         )
     return _card("B", name, own, meaning + ".", details, signed=True)
+
+
+def _deciding(found: Mapping[str, Any], by: str) -> str:
+    """The 95% interval of bits that decides what the sentence says of them: over topics where there are ten."""
+    if by == "topics":
+        return f"{interval(found['low_topics'], found['high_topics'])} over topics"
+    return interval(found["low"], found["high"])
 
 
 def _signal(signal: Mapping[str, Any]) -> Card:

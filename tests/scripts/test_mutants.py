@@ -80,3 +80,11 @@ def test_a_mutant_whose_tests_run_out_of_time_is_undecided(tmp_path, monkeypatch
     )
     (mutant, *_) = mutants_of("boundary.py", source)
     assert is_noticed(mutant, tmp_path, ["test_boundary.py"]) is None
+
+
+def test_tests_that_are_left_out_notice_nothing(tmp_path):
+    source = "def larger(a, b):\n    return a > b\n"
+    (tmp_path / "boundary.py").write_text(source)
+    (tmp_path / "test_boundary.py").write_text("def test_it():\n    pass\n")
+    (mutant,) = mutants_of("boundary.py", source)
+    assert not is_noticed(mutant, tmp_path, ["test_boundary.py"], "-k", "another")
