@@ -106,7 +106,6 @@ def within_time(what: Path | str) -> Iterator[None]:
     Args:
         what: the file or folder, for the sentence.
     """
-    most = LONGEST
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
@@ -117,11 +116,11 @@ def within_time(what: Path | str) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, too_long)
     try:
-        signal.setitimer(signal.ITIMER_REAL, most)
+        signal.setitimer(signal.ITIMER_REAL, LONGEST)
         yield
     except _TooLong:
         raise InputError(
-            f"reading {what} took longer than {most:g} s; split it, or leave out what is not needed"
+            f"reading {what} took longer than {LONGEST:g} s; split it, or leave out what is not needed"
         ) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -7,8 +7,10 @@ from scipy.special import ndtr
 
 from onedial.core import InputError
 from onedial.scale import graded_response_model, one_factor_bootstrap, rival_accounts, two_parameter_irt
+from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.irt.asymptotes import Asymptotes
 from onedial.scale.irt.expectation import codes_of
+from onedial.scale.irt.irt import BEYOND, loading_covariance, loading_errors
 from onedial.scale.irt.marginal_fit import fit_marginal
 from onedial.stats import as_answers
 
@@ -44,6 +46,17 @@ def test_each_respondent_has_its_own_asymptotes_and_errors_that_cover_them():
     assert (np.abs(found["lower"] - guess) < 3 * found["lower_se"].fillna(0.02))[middle].mean() >= 0.8
     assert found["lower"][1::2].mean() - found["lower"][::2].mean() > 0.1
     assert found["loading"][middle].mean() == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_respondent_whose_every_yes_is_a_guess_has_a_loading_that_is_unknown_and_not_exact():
+    panel = one_scale(4, random=0.1, yes=1.0)
+    panel["beyond"] = (np.random.default_rng(1).random(len(panel)) < 0.05).astype(float)
+    fit = fit_marginal(codes(panel), asymptotes="common")
+    errors = loading_errors(fit)
+    assert np.isnan(errors[-1])
+    assert (errors[:-1] > 0.01).all()
+    assert two_parameter_irt(panel, asymptotes="common").respondents["status"].iloc[-1] == BEYOND
+    assert 0 <= bend_among(fit.curves.loading, fit.curves.thresholds[0], loading_covariance(fit)) <= 1
 
 
 def test_nothing_at_random_is_found_where_nothing_is():

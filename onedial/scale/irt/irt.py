@@ -32,9 +32,11 @@ Gaps = Literal["ignorable", "informative"]
 
 ESTIMATED = "estimated"
 AT_BOUND = "at the bound of the loading (Heywood case)"
+BEYOND = "beyond the scale: its answers tell nothing of its loading"
 UNLINKED = "no two others share its questions"
 _LEAST_WEIGHT = 1e-3
 _LEAST_FLOOR = 1e-4  # below which an asymptote is at its bound, and takes no information from the others
+_LEAST_INFORMATION = 1e-6  # a standard error of 1000: a pseudo-inverse would call what nobody knows exact
 
 
 @dataclass(frozen=True)
@@ -155,12 +157,12 @@ def marginal_model(
 
 
 def loading_errors(fit: MarginalFit) -> Floats:
-    """(respondent,) standard errors of the loadings; nan at the bound."""
+    """(respondent,) standard errors of the loadings; nan at the bound, and where no answer tells."""
     return np.sqrt(np.diag(loading_covariance(fit)))
 
 
 def loading_covariance(fit: MarginalFit) -> Floats:
-    """(respondent, respondent) covariance of the estimated loadings; nan at the bound."""
+    """(respondent, respondent) covariance of the estimated loadings; nan at the bound, and where no answer tells."""
     m = len(fit.curves.slope)
     by_slope = 1 / np.sqrt(1 + fit.curves.slope**2) ** 3
     return curve_covariance(fit)[:m, :m] * np.outer(by_slope, by_slope)
@@ -172,13 +174,14 @@ def asymptote_errors(fit: MarginalFit) -> Floats:
 
 
 def curve_covariance(fit: MarginalFit) -> Floats:
-    """(slopes and then cuts, the same) covariance of the estimated curves; nan at the bound."""
+    """(slopes and then cuts, the same) covariance of the estimated curves; nan as in `loading_covariance`."""
     return _covariance(fit)[0]
 
 
 def _covariance(fit: MarginalFit) -> tuple[Floats, Floats]:
-    """(slopes and cuts, slopes and cuts), nan for slopes at their bound, and (category, respondent) variances of own
-    asymptotes, nan for those at 0."""
+    """(slopes and cuts, slopes and cuts), nan for slopes at their bound and for those of which no answer tells, as of a
+    respondent beyond the scale whose every yes is one of its random answers; and (category, respondent) variances of
+    own asymptotes, nan for those at 0."""
     of_curves, (of_scale, bound), (of_floors, prior) = question_scores(fit), _scale_scores(fit), _floor_scores(fit)
     n_curves, n_scale = of_curves.shape[1], of_scale.shape[1]
     scores = np.column_stack([of_curves, of_scale, of_floors])
@@ -186,6 +189,7 @@ def _covariance(fit: MarginalFit) -> tuple[Floats, Floats]:
     information[n_curves : n_curves + n_scale, n_curves : n_curves + n_scale] += bound
     information[n_curves + n_scale :, n_curves + n_scale :] += prior
     free = np.concatenate([~at_bound(fit), (fit.curves.cuts != UNUSED).ravel()])
+    free &= np.diag(information)[:n_curves] > _LEAST_INFORMATION
     known = np.concatenate([free, np.ones(scores.shape[1] - n_curves, dtype=bool)])
     inverse = np.linalg.pinv(information[np.ix_(known, known)])
     covariance = np.full((n_curves, n_curves), np.nan)
@@ -285,7 +289,7 @@ def _table(fit: MarginalFit, linked: Booleans, answers: Answers) -> dict[str, An
         table[name][linked] = values
     table["threshold"] = np.where(linked, table["threshold"], thresholds_of(answers))
     status = np.full(len(linked), UNLINKED, dtype=object)
-    status[linked] = np.where(at_bound(fit), AT_BOUND, ESTIMATED)
+    status[linked] = np.select([at_bound(fit), np.isnan(variance_slope)], [AT_BOUND, BEYOND], ESTIMATED)
     return table | {"status": status}
 
 
