@@ -3,11 +3,11 @@
     python scripts/architectures.py                # the table of docs/performance.md, as Markdown; a minute
     python scripts/architectures.py --only phi3 mixtral
 
-`last` and `all` say whether an edit at the last position, or at every position, takes the fast path: it does where
-edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a quarter and at two thirds
-of the depth. What does not is run by plain forwards, which are right for any decoder whose logits are the unembedded
-final norm, times a number of the config; anything else is refused when it is loaded, with the reason. `parts` says
-whether what attention and MLP write can be read: it can where the two make up the block's step.
+The path is fast where edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a
+quarter and at two thirds of the depth, at the last position and at all (named apart where they differ). What does not
+is run by plain forwards, which are right for any decoder whose logits are the unembedded final norm, times a number of
+the config; anything else is refused when it is loaded, with the reason. "No parts": what attention and MLP write cannot
+be read, since the two do not make up the block's step.
 """
 
 import sys
@@ -145,9 +145,8 @@ def tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=chr(0x4E02), pad_token=chr(0x4E02))
 
 
-def path_of(row: Architecture) -> tuple[str, str, str, str]:
-    """Whether an edit at the last position and at all of them takes the fast path, whether the parts can be read, why
-    not where not."""
+def path_of(row: Architecture) -> tuple[str, str]:
+    """The path of an edit at the last position, at all of them where that is another, and why it is not fast."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -159,10 +158,11 @@ def path_of(row: Architecture) -> tuple[str, str, str, str]:
     try:
         model = OpenModel(hf, tokenizer(), name=row.known_as)
     except InputError as reason:
-        return "refused", "refused", "", in_short(str(reason))
+        return "refused", in_short(str(reason))
     paths = model.fast_paths_for(SMALL["max_position_embeddings"])  # beyond its windows and chunks
-    last, every = ("fast" if at in paths.allowed else "plain" for at in ("last", "all"))
-    return last, every, "yes" if all(model.stack.tried.steps) else "no", in_short(paths.reason)
+    allowed = dict.fromkeys("fast" if at in paths.allowed else "plain" for at in ("last", "all"))
+    no_parts = [] if all(model.stack.tried.steps) else ["no parts"]
+    return ", ".join(allowed), "; ".join(filter(None, [in_short(paths.reason), *no_parts]))
 
 
 def in_short(reason: str) -> str:
@@ -173,8 +173,8 @@ def in_short(reason: str) -> str:
 def table(rows: list[Architecture]) -> list[str]:
     """The rows as Markdown."""
     lines = [
-        "| architecture | known as | layers | `last` | `all` | parts | why |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| architecture | known as | layers | path | why |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         with warnings.catch_warnings():
