@@ -31,16 +31,6 @@ def test_every_condition_presentation_and_administration_is_there(asked):
     assert len(pd.read_html(folder / "run" / "report.html")) > 4
 
 
-def test_what_is_missing_is_asked_again_and_ends_alike(asked, call):
-    folder, options = asked
-    before = (folder / "run" / "scores.csv").read_bytes()
-    for part in sorted((folder / "run" / "ratings").glob("*.parquet"))[2:5]:
-        part.unlink()
-    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
-    assert ended.code == 0, ended.err
-    assert (folder / "run" / "scores.csv").read_bytes() == before
-
-
 def test_no_models_and_no_scale_are_refused_before_anything_is_written(call, tmp_path):
     assert "names no model" in call(PROGRAM, "--model", ",", "--out", tmp_path / "run").err
     ended = call(PROGRAM, "--questionnaire", tmp_path / "none.csv", "--out", tmp_path / "run")

@@ -53,16 +53,6 @@ def test_families_that_cannot_be_used_are_refused_before_anything_is_asked(call,
     assert not (tmp_path / "run").exists()
 
 
-def test_a_missing_part_is_asked_again_alone(asked, call):
-    folder, options = asked
-    before = (folder / "run" / "association.csv").read_bytes()
-    part = sorted((folder / "run" / "parts" / "association").glob("*.parquet"))[1]
-    part.unlink()
-    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
-    assert ended.code == 0, ended.err
-    assert (folder / "run" / "association.csv").read_bytes() == before
-
-
 @pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
 def test_a_model_behind_a_server_is_asked_as_a_local_one_is(call, tmp_path):
     def answer(body):

@@ -77,12 +77,6 @@ def test_an_imported_panel_goes_into_the_factor_model(tmp_path):
     assert "40 questions, 4 respondents" in done.stdout
 
 
-def test_help_needs_no_heavy_library():
-    done = run("--help")
-    assert done.returncode == 0
-    assert "SOURCE" in done.stdout
-
-
 def test_a_helm_folder_is_found_wherever_it_lies(tmp_path):
     shutil.copytree(LOGS / "helm", tmp_path / "runs" / "v1")
     done = run(tmp_path / "runs", "--out", tmp_path / "out")

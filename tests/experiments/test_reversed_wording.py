@@ -75,19 +75,6 @@ def test_its_numbers_are_those_of_straight_lines_through_the_stored_margins(run)
     assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])
 
 
-def test_a_run_broken_off_between_the_wordings_ends_with_the_same_tables(run, options, tmp_path, call):
-    folder = shutil.copytree(run.path, tmp_path / "run")
-    parts = SweepRun.open(folder).wording_parts
-    for file in parts.files()[1:]:
-        file.unlink()
-    (folder / "verdict.json").unlink()
-    ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
-    assert ended.code == 0, ended.err
-    again = SweepRun.open(folder)
-    assert again.wording_parts.read().equals(run.wording_parts.read())
-    assert again.verdict() == run.verdict()
-
-
 def test_a_run_of_earlier_code_is_judged_by_its_facts_and_says_so(run, tmp_path, call):
     folder = shutil.copytree(run.path, tmp_path / "run")
     shutil.rmtree(folder / "wordings")
