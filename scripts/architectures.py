@@ -12,6 +12,7 @@ be read, since the two do not make up the block's step.
 
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,18 +146,42 @@ def tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=chr(0x4E02), pad_token=chr(0x4E02))
 
 
-def path_of(row: Architecture) -> tuple[str, str]:
-    """The path of an edit at the last position, at all of them where that is another, and why it is not fast."""
+def tiny_hf(row: Architecture) -> Any:
+    """A model of this form with random weights, the same each time, in float32 on the CPU."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from onedial.models import OpenModel, attention_for
+    from onedial.models import attention_for
 
     torch.manual_seed(0)
     config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)
-    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
+    return AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float().eval()
+
+
+def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -> Any:
+    """The definition of a steered answer: the model's own logits at the end of one prompt that is run alone, while a
+    bare hook adds `push` to what a block puts out, at the `last` position or at `all`."""
+    import torch
+
+    def hook(module: Any, args: Any, output: Any) -> Any:
+        stream = (output[0] if isinstance(output, tuple) else output).clone()
+        stream[:, -1 if at == "last" else slice(None)] += push.to(stream.dtype)
+        return (stream, *output[1:]) if isinstance(output, tuple) else stream
+
+    handle = block.register_forward_hook(hook)
     try:
-        model = OpenModel(hf, tokenizer(), name=row.known_as)
+        with torch.no_grad():
+            return hf(input_ids=torch.tensor([ids], device=hf.device), use_cache=False).logits[0, -1]
+    finally:
+        handle.remove()
+
+
+def path_of(row: Architecture) -> tuple[str, str]:
+    """The path of an edit at the last position, at all of them where that is another, and why it is not fast."""
+    from onedial.models import OpenModel
+
+    try:
+        model = OpenModel(tiny_hf(row), tokenizer(), name=row.known_as)
     except InputError as reason:
         return "refused", in_short(str(reason))
     paths = model.fast_paths_for(SMALL["max_position_embeddings"])  # beyond its windows and chunks
