@@ -27,8 +27,8 @@ from onedial.panels import (
     read_logs,
     write_imported,
 )
+from onedial.panels.formats.asked import bare_questions
 from onedial.panels.formats.records import is_right
-from onedial.panels.formats.templates import bare_questions
 from onedial.panels.formats.zip_members import read_member, zip_members
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"

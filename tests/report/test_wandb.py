@@ -12,7 +12,7 @@ from onedial.asking import is_read
 from onedial.core import InputError, Notice, Run, configuration_hash, sha256_of_file
 from onedial.report import SweepWatcher, write_report
 from onedial.show import RunWatcher, WandbOptions, WandbRun, captions_of, check_wandb
-from onedial.show.writers.wandb_lineage import recorded_id, runs_read_by
+from onedial.show.writers.wandb_run import recorded_id, runs_read_by
 
 
 @pytest.fixture(scope="module", autouse=True)
