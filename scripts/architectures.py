@@ -3,15 +3,16 @@
     python scripts/architectures.py                # the table of docs/performance.md, as Markdown; a minute
     python scripts/architectures.py --only phi3 mixtral
 
-`last` and `all` say whether an edit at the last position, or at every position, takes the fast path: it does where
-edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a quarter and at two thirds
-of the depth. What does not is run by plain forwards, which are right for any decoder whose logits are the unembedded
-final norm, times a number of the config; anything else is refused when it is loaded, with the reason. `parts` says
-whether what attention and MLP write can be read: it can where the two make up the block's step.
+The path is fast where edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a
+quarter and at two thirds of the depth, at the last position and at all (named apart where they differ). What does not
+is run by plain forwards, which are right for any decoder whose logits are the unembedded final norm, times a number of
+the config; anything else is refused when it is loaded, with the reason. "No parts": what attention and MLP write cannot
+be read, since the two do not make up the block's step.
 """
 
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,24 +146,48 @@ def tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=chr(0x4E02), pad_token=chr(0x4E02))
 
 
-def path_of(row: Architecture) -> tuple[str, str, str, str]:
-    """Whether an edit at the last position and at all of them takes the fast path, whether the parts can be read, why
-    not where not."""
+def tiny_hf(row: Architecture) -> Any:
+    """A model of this form with random weights, the same each time, in float32 on the CPU."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from onedial.models import OpenModel, attention_for
+    from onedial.models import attention_for
 
     torch.manual_seed(0)
     config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)
-    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
+    return AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float().eval()
+
+
+def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -> Any:
+    """The definition of a steered answer: the model's own logits at the end of one prompt that is run alone, while a
+    bare hook adds `push` to what a block puts out, at the `last` position or at `all`."""
+    import torch
+
+    def hook(module: Any, args: Any, output: Any) -> Any:
+        stream = (output[0] if isinstance(output, tuple) else output).clone()
+        stream[:, -1 if at == "last" else slice(None)] += push.to(stream.dtype)
+        return (stream, *output[1:]) if isinstance(output, tuple) else stream
+
+    handle = block.register_forward_hook(hook)
     try:
-        model = OpenModel(hf, tokenizer(), name=row.known_as)
+        with torch.no_grad():
+            return hf(input_ids=torch.tensor([ids], device=hf.device), use_cache=False).logits[0, -1]
+    finally:
+        handle.remove()
+
+
+def path_of(row: Architecture) -> tuple[str, str]:
+    """The path of an edit at the last position, at all of them where that is another, and why it is not fast."""
+    from onedial.models import OpenModel
+
+    try:
+        model = OpenModel(tiny_hf(row), tokenizer(), name=row.known_as)
     except InputError as reason:
-        return "refused", "refused", "", in_short(str(reason))
+        return "refused", in_short(str(reason))
     paths = model.fast_paths_for(SMALL["max_position_embeddings"])  # beyond its windows and chunks
-    last, every = ("fast" if at in paths.allowed else "plain" for at in ("last", "all"))
-    return last, every, "yes" if all(model.stack.tried.steps) else "no", in_short(paths.reason)
+    allowed = dict.fromkeys("fast" if at in paths.allowed else "plain" for at in ("last", "all"))
+    no_parts = [] if all(model.stack.tried.steps) else ["no parts"]
+    return ", ".join(allowed), "; ".join(filter(None, [in_short(paths.reason), *no_parts]))
 
 
 def in_short(reason: str) -> str:
@@ -173,8 +198,8 @@ def in_short(reason: str) -> str:
 def table(rows: list[Architecture]) -> list[str]:
     """The rows as Markdown."""
     lines = [
-        "| architecture | known as | layers | `last` | `all` | parts | why |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| architecture | known as | layers | path | why |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         with warnings.catch_warnings():

@@ -32,7 +32,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from architectures import ROWS, SMALL, Architecture, tokenizer
+from architectures import ROWS, SMALL, Architecture, hooked_logits, tiny_hf, tokenizer
 
 from onedial.core import InputError, machine, program_parser, run_command, write_json
 
@@ -59,16 +59,16 @@ def exact(small: bool, device: str) -> Figures:
     found: dict[str, dict[str, float]] = {dtype: {} for dtype in LIMITS}
     failed = {}
     for row in chosen_rows(small):
-        truth = hooked_logits(tiny(row, device, "float32"))
+        truth = hooked(tiny(row, device, "float32"))
         for dtype in LIMITS:
             try:
                 model = tiny(row, device, dtype)
-                ours, hooked = steered_logits(model), hooked_logits(model)
+                ours, plain = steered_logits(model), hooked(model)
             except (RuntimeError, NotImplementedError) as error:
                 failed[f"{row.known_as}, {dtype}"] = str(error).splitlines()[0]
                 continue
-            unit = truth if dtype == "float32" else hooked - truth
-            expected = hooked if dtype == "float32" else truth
+            unit = truth if dtype == "float32" else plain - truth
+            expected = plain if dtype == "float32" else truth
             found[dtype][row.known_as] = ((ours - expected).abs().max() / unit.abs().max()).item()
     failed |= {
         f"{name}, {dtype}": f"off by {value:.2g}"
@@ -176,15 +176,9 @@ def chosen_rows(small: bool) -> list[Architecture]:
 
 def tiny(row: Architecture, device: str, dtype: str) -> Any:
     """A tiny model of a form, the same weights on every device."""
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from onedial.models import DTYPES, OpenModel
 
-    from onedial.models import DTYPES, OpenModel, attention_for
-
-    torch.manual_seed(0)
-    config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)
-    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
-    return OpenModel(hf.to(device, DTYPES[dtype]), tokenizer(), name=row.known_as)
+    return OpenModel(tiny_hf(row).to(device, DTYPES[dtype]), tokenizer(), name=row.known_as)
 
 
 def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[int]]:
@@ -225,25 +219,17 @@ def steered_logits(model: Any) -> Any:
     return torch.stack(found).cpu()
 
 
-def hooked_logits(model: Any) -> Any:
+def hooked(model: Any) -> Any:
     """The same by a bare hook on each prompt alone, the model's own logits."""
     import torch
 
     layer, prompts, push = asked(model)
-
-    def logits(ids: list[int], magnitude: float, at: str) -> Any:
-        def hook(module: Any, args: Any, output: Any) -> Any:
-            stream = (output[0] if isinstance(output, tuple) else output).clone()
-            stream[:, -1 if at == "last" else slice(None)] += (magnitude * push).to(stream.dtype)
-            return (stream, *output[1:]) if isinstance(output, tuple) else stream
-
-        handle = model.stack.layers[layer].register_forward_hook(hook)
-        with torch.no_grad():
-            own = model.hf(input_ids=torch.tensor([ids], device=model.device)).logits[0, -1].float().cpu()
-        handle.remove()
-        return own
-
-    found = [logits(ids, magnitude, at) for at in READ_AT for ids in prompts for magnitude in TINY_MAGNITUDES]
+    found = [
+        hooked_logits(model.hf, model.stack.layers[layer], ids, magnitude * push, at).float().cpu()
+        for at in READ_AT
+        for ids in prompts
+        for magnitude in TINY_MAGNITUDES
+    ]
     return torch.stack(found).unflatten(0, (len(READ_AT), len(prompts), len(TINY_MAGNITUDES)))
 
 

@@ -233,7 +233,7 @@ class Animal:
     # -- what it writes
 
     def writes(self, prompt: "Prompt", instrument: "Instrument") -> str:
-        name, shown = instrument.name, conversation(prompt)
+        name, shown = instrument.name.removesuffix(", again"), conversation(prompt)
         if name == "association, list":
             return self.listed(shown)
         if name == "difficulty":

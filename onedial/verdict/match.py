@@ -104,7 +104,7 @@ class TargetMatches:
     """The match of every target.
 
     Attributes:
-        table: one row per target (docs/method_numbers.md lists the columns). Saved as matches.csv.
+        table: one row per target (docs/how_to/open_a_run.md lists the columns). Saved as matches.csv.
         dose_response: per split and magnitude: n, n_unread, yes_rate, yes_rate_se, mean_mass, median_margin.
         evidence: what `judge` needs.
         near_copies: base models that answer so nearly alike that they count as one, under one name in the table.

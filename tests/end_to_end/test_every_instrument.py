@@ -256,7 +256,7 @@ def test_every_instrument_has_its_row_on_the_page():
     places = {name: where for names, where in rows.items() for name in [names, *names.split(", ")]}
     places["stands by it, agreed"] = places["stands by it, doubted"] = places["stands by it, doubted / agreed"]
     assert {where for each in rows.values() for where in each} <= {
-        *("profile", "written", "battery", "questionnaire", "self-prediction", "library", "all")
+        *("profile", "written", "study", "battery", "questionnaire", "self-prediction", "library", "all")
     }
     assert {name: places.get(name) for name in BATTERY} == {name: ["battery"] for name in BATTERY}
     assert not [name for name in SELF_REPORTS if "profile" not in places.get(name, [])]

@@ -34,6 +34,7 @@ def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
             pd.read_csv(path) for path in (folder / "run" / f"scores_{test}.csv", tmp_path / f"scores/{test}.csv")
         )
         pd.testing.assert_frame_equal(own, again)
+        assert {"retest", "share_of_possible"} <= set(own)
     for run in (folder / "run", tmp_path / "scores"):
         assert len(pd.read_html(run / "report.html")) > 3
 

@@ -75,6 +75,14 @@ LONG_FROM = 32
 _EXPERTS = dict(num_local_experts=2, num_experts_per_tok=1)
 OTHER_FORMS = {
     "gpt2": dict(model_type="gpt2", n_embd=48, n_layer=5, n_head=4),
+    "gpt_neo": dict(
+        model_type="gpt_neo",
+        num_layers=5,
+        num_heads=4,
+        attention_types=[[["global", "local"], 2], [["global"], 1]],
+        window_size=40,
+        num_hidden_layers=None,
+    ),
     "gpt_neox": dict(model_type="gpt_neox"),
     "gpt_neox one after the other": dict(model_type="gpt_neox", use_parallel_residual=False),
     "opt": dict(model_type="opt", ffn_dim=96, word_embed_proj_dim=48),

@@ -9,7 +9,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib.resources import files
 
 import pandas as pd
@@ -22,7 +21,6 @@ from onedial.asking import (
     Question,
     Respondent,
     Response,
-    TextReader,
     Turns,
     answers_in_order,
     is_read,
@@ -30,14 +28,8 @@ from onedial.asking import (
 )
 from onedial.core import sha256_of_text
 from onedial.panels import grade_answer
-from onedial.selfreport.ask.requests import Request, writes
+from onedial.selfreport.ask.requests import Request, drawn, once_more, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
-
-
-def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
-    """The same instrument, its text drawn at this temperature."""
-    assert isinstance(instrument.reader, TextReader)
-    return replace(instrument, reader=replace(instrument.reader, temperature=temperature))
 
 
 def _written(answers: Sequence[Response]) -> list[str]:
@@ -291,36 +283,46 @@ def language_requests() -> list[Question]:
     ]
 
 
-def ask_properties(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
+def ask_properties(
+    respondent: Respondent, questions: Sequence[Question], again: Respondent | None = None
+) -> pd.DataFrame:
     """What the respondent predicts of its own reply to a request, and what the reply then is.
 
     The first word, the length and digits are asked of short answers to the questions; the language of replies to
     requests in four languages (`language_requests`). What is predicted is the request that is then made (`Request`).
 
+    Args:
+        again: who replies a second time, drawn at temperature 1: the same model under another seed.
+
     Returns:
         property, item (question_id), predicted (1 / 0, nan unread), margin, actual (1 / 0, nan where no answer could be
-        read, or its language not told), text.
+        read, or its language not told), text; with `again` actual_again.
     """
     requests = language_requests()
-    texts: dict[str, str] = {}
+    texts: dict[str, dict[str, str]] = {name: {} for name in ("actual", *(["actual_again"] if again else []))}
     for request, asked in ((SHORT, questions), (SENTENCE, requests)):
-        replies = answers_in_order(respondent, [request.made.prompt(each.text) for each in asked], request.made)
-        texts |= dict(zip([each.id for each in asked], _written(replies), strict=True))
+        prompts = [request.made.prompt(each.text) for each in asked]
+        for name, who, made in (("actual", respondent, request.made), ("actual_again", again, once_more(request.made))):
+            if who is not None:
+                replies = _written(answers_in_order(who, prompts, made))
+                texts[name] |= dict(zip([each.id for each in asked], replies, strict=True))
     rows: list[list[object]] = []
     for name, instrument in PREDICTIONS.items():
         asked = requests if name == "language" else questions
         given = answers_in_order(respondent, [instrument.prompt(each.text) for each in asked], instrument)
         for each, answer in zip(asked, given, strict=True):
-            text = texts[each.id]
-            if name == "language":
-                found = language_of(text)
-                actual = math.nan if found is None else float(found == "English")
-            else:
-                actual = float(PROPERTIES[name][1](text)) if text else math.nan
+            actual = [_property(name, own[each.id]) for own in texts.values()]
             said = math.nan if answer.said_yes is None else float(answer.said_yes)
             margin = answer.margin if is_read(answer.mass) else math.nan
-            rows.append([name, each.id, said, margin, actual, text])
-    return pd.DataFrame(rows, columns=["property", "item", "predicted", "margin", "actual", "text"])
+            rows.append([name, each.id, said, margin, *actual, texts["actual"][each.id]])
+    return pd.DataFrame(rows, columns=["property", "item", "predicted", "margin", *texts, "text"])
+
+
+def _property(name: str, text: str) -> float:
+    if name == "language":
+        found = language_of(text)
+        return math.nan if found is None else float(found == "English")
+    return float(PROPERTIES[name][1](text)) if text else math.nan
 
 
 # ---- a question that I would fail ------------------------------------------------------------------------------------

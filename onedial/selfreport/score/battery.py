@@ -218,6 +218,7 @@ def _properties(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: i
     tables = {}
     for name, own in answers.groupby("property", sort=False):
         asked = own.rename(columns={"respondent": "model", "item": "word", "actual": "listed"})
+        asked = asked.rename(columns={"actual_again": "listed_again"})
         found = association_scores(asked, n_bootstrap, seed).rename_axis("respondent")
         unread = asked.groupby("model")["predicted"].apply(lambda each: each.isna().mean()) > MOST_UNREAD
         scored = found.columns.drop(["n", "n_missing", "n_words"])

@@ -127,7 +127,7 @@ TESTS: dict[str, Callable[[Make, Material], pd.DataFrame]] = {
     "pressure": lambda make, material: ask_pressure(make(0), material.items),
     "correction": correction,
     "confidence": lambda make, material: ask_confidence_ways(make(0), material.questions),
-    "properties": lambda make, material: ask_properties(make(0), material.questions),
+    "properties": lambda make, material: ask_properties(make(0), material.questions, make(1)),
     "failing": lambda make, material: ask_failing(
         make(0), list(dict.fromkeys(str(each.topic) for each in material.questions)), make(0)
     ),
