@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from forks import run_program
 
 from onedial.panels import join_questions_and_panel, load_panel, load_questions
@@ -42,27 +41,6 @@ def test_a_table_with_columns_of_other_names_is_read(tmp_path):
     done = run(tmp_path / "t.csv", "--columns", "respondent=llm,question=q,said_yes=verdict", "--out", out)
     assert done.returncode == 0, done.stderr
     assert pd.read_csv(out / "panel.csv")["missing"].fillna("").tolist() == ["", "", "unread"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["nowhere", "--out", "o"], "there is no file or folder nowhere"),
-        (["t.csv", "--out", "o", "--confidence-scale", "0"], "--confidence-scale 0; give 1, or 100"),
-        (["t.csv", "--out", "o", "--columns", "said_yes"], "write OURS=THEIRS"),
-        (["t.csv", "--out", "o", "--format", "helm"], "t.csv"),
-        (["t.csv", "--out", "o"], "has no column for the respondent"),
-        (["t.csv", "--out", "t.csv"], "t.csv is a file, but a run needs a folder"),
-    ],
-)
-def test_what_cannot_be_imported_ends_in_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, arguments, complaint):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("q,m1\nWho?,1\n")
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
 def test_an_imported_panel_goes_into_the_factor_model(tmp_path):

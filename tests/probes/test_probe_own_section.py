@@ -8,7 +8,7 @@ import pytest
 
 from probes import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
 from probes.show.probe_contents import ProbeContents
-from probes.show.probe_own_section import own_or_shared
+from probes.show.probe_sections import own_or_shared
 
 ROW = {
     "label": "own correct", "own": True, "layer": 3, "n": 100, "n_positive": 40, "reading": 0.7, "by_own_probe": 0.7,

@@ -11,8 +11,8 @@ from wandb_files import artifacts_of, complete_records, items_of, start_of
 from onedial.asking import is_read
 from onedial.core import InputError, Notice, Run, configuration_hash, sha256_of_file
 from onedial.report import SweepWatcher, write_report
-from onedial.show import RunWatcher, WandbOptions, WandbRun, captions_of, check_wandb
-from onedial.show.writers.wandb_lineage import recorded_id, runs_read_by
+from onedial.show import RunWatcher, WandbOptions, WandbRun, check_wandb
+from onedial.show.writers.wandb_run import recorded_id, runs_read_by
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,17 +68,6 @@ def test_the_dose_response_is_logged_magnitude_by_magnitude(logged):
     assert [step.get("test/yes_rate") for step in steps] == [
         None if rate != rate else rate for rate in test["yes_rate"]
     ]
-
-
-def test_matches_and_figures_are_logged(logged):
-    run, records = logged
-    histories = [items_of(record.history.item) for record in records if record.WhichOneof("record_type") == "history"]
-    last = {}
-    for history in histories:
-        last |= history
-    assert last["tables/matches.nrows"] == len(run.matches())
-    for name in captions_of(run.run):
-        assert any(key.startswith(f"figures/{name}") for key in last)
 
 
 def test_sweep_and_report_name_the_vector_that_they_rest_on(logged):

@@ -6,7 +6,7 @@ cut the unsteered margin, so that whatever a dial does better is what its order 
 
     ease         share of a dial's rates at which it says yes to a question
     order_gain   C_A at equal rates: mean over targets of A_t(ease) - A_t(ease of the moved cut), A_t as in
-                 `onedial.stats.ranking`
+                 `onedial.stats.roc`
     signal       S: mean over targets of kappa where the dial's rate is nearest to the target's fitting yes rate; a
                  target further than half a step of the rates from every rate that the dial reaches is left out
     signal_gain  S minus the moved cut's, for the same targets
