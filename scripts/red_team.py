@@ -329,6 +329,7 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
         "share_low": found.share.low,
         "share_high": found.share.high,
         "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
+        "hangs_on_kin": found.hangs_on_kin,
         "alike": found.alike.estimate,
         "alike_high": found.alike.high,
         "signal": verdict.signal.estimate,
@@ -346,6 +347,7 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
     counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
     counted |= {flag: said.map(lambda own, flag=flag: flag in own) for flag in FLAGS}
     undecided = table["reproduced"].isin([CANNOT_BE_JUDGED, NOT_REPRODUCED])
+    counted["hangs on kin"] = table["hangs_on_kin"].astype(bool)
     counted["reproduced by rule 3"] = (table["gain_low"] > 0) & ~undecided
     counted["reproduced were topics named"] = table["reproduced_if_named"].astype(bool)
     counts = pd.DataFrame(counted).groupby(table["cell"], sort=False).sum()

@@ -53,8 +53,11 @@ class Contents:
 
     @cached_property
     def prediction(self) -> pd.DataFrame | None:
-        """prediction.csv, a row for each source and number of answers."""
-        return self.run.prediction()
+        """prediction.csv, a row for each source and number of answers; low and high are those that decide."""
+        table = self.run.prediction()
+        if table is None or self.verdict["prediction"]["by"] == "questions" or "low_topics" not in table:
+            return table
+        return table.assign(low=table["low_topics"], high=table["high_topics"])
 
     @cached_property
     def controls(self) -> pd.DataFrame | None:

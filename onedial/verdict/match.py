@@ -32,6 +32,7 @@ from onedial.stats import (
     counted_once,
     groups_among,
     interval,
+    remembered,
     strata_of,
 )
 from onedial.verdict.criteria import choice, status
@@ -213,7 +214,10 @@ def base_models(
     """
     if topics is not None and (by_topic := strata_of(topics)).max(initial=0) + 1 >= FEWEST_TOPICS:
         wordings = by_topic
-    return near_copies(answers, models.astype(str).tolist(), wordings)
+    return _near_copies(answers.to_numpy(float), tuple(models.astype(str)), wordings)
+
+
+_near_copies = remembered(near_copies)
 
 
 def dose_response(grid: SweepGrid) -> pd.DataFrame:

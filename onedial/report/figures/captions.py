@@ -24,9 +24,9 @@ TITLES = {
 CAPTIONS = {
     "prediction": (
         "By how many bits per test question each source predicts the targets better than their yes rates alone, with "
-        "95% intervals over questions; small points, from left to right of size, by 10, 20 and 50 of their answers. "
-        "The dotted line is what the other base models' answers to the very questions predict, the most that one "
-        "shared scale could. Empty: trained on the target's own answers."
+        "95% intervals over questions, over topics where there are ten; small points, from left to right of size, by "
+        "10, 20 and 50 of their answers. The dotted line is what the other base models' answers to the very questions "
+        "predict, the most that one shared scale could. Empty: trained on the target's own answers."
     ),
     "side_effects": (
         "Accuracy on unrelated yes/no facts with its 95% interval, and the share of facts that were right before and "
