@@ -64,6 +64,12 @@ def predictors_of_correctness(
     Returns:
         name -> question x model. Confidence enters as normal scores of its ranks, so that no model's scale counts for
         more. Sign: higher = more likely to be right.
+
+    >>> sure = pd.DataFrame({"a": [0.9, 0.4, 0.6], "b": [0.8, 0.3, 0.7], "c": [0.2, 0.5, 0.9]})
+    >>> right = pd.DataFrame({"a": [1.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0], "c": [0.0, 1.0, 1.0]})
+    >>> tables = predictors_of_correctness(sure, right, pd.Series({"a": "x", "b": "x", "c": "y"}))
+    >>> tables[RIGHT]["c"].tolist()  # the share of models of other families that were right
+    [1.0, 0.0, 0.5]
     """
     names, kin = list(confidence.columns), _kin(families, list(confidence.columns))
     scores = confidence.apply(_normal_scores)

@@ -27,6 +27,22 @@ def write_factor_report(run: Run) -> Path:
 
     Raises:
         InputError: a table is missing or broken.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from onedial.scale import analyse_panel, analysis_summary, analysis_tables
+    >>> from onedial.show import save_results
+    >>> rng = np.random.default_rng(0)
+    >>> ease = rng.standard_normal((40, 1))
+    >>> panel = pd.DataFrame((ease + rng.standard_normal((40, 4)) > 0) * 1.0, columns=list("abcd"))
+    >>> panel.columns.name = "respondent"
+    >>> analysis = analyse_panel(panel, n_replicates=0, n_sensitivity=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = Run.create(f"{folder.name}/run", "fit_factor.py", {})
+    >>> save_results(run, {**analysis_tables(analysis), "summary": {"rules": {}, **analysis_summary(analysis)}}, {})
+    >>> write_factor_report(run).name
+    'report.html'
     """
     summary = run.read_json("summary.json")
     captions = captions_of(run)

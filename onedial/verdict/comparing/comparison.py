@@ -97,6 +97,10 @@ def compare_runs(runs: Mapping[str, SweepRun]) -> Comparison:
 
     Raises:
         InputError: fewer than two runs, or one that is not finished or was judged by another rule.
+
+    >>> run = SweepRun.open("tests/reference/golden/default")
+    >>> compare_runs({"one": run, "again": run}).pairs[["first", "second"]].to_numpy().tolist()
+    [['one', 'again']]
     """
     if len(runs) < 2:
         raise InputError(f"a comparison takes two runs or more, and {len(runs)} came; name their folders")
