@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from einops import einsum
 from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -216,7 +217,8 @@ def vectors_of(
     directions, lengths = DIRECTIONS[method](contrast)
     drawn = method == "random"
     streams = contrast.activations.residuals.float()
-    along = torch.einsum("qld,ld->ql", streams - streams.mean(dim=0), torch.stack(list(directions)).to(streams))
+    lines = torch.stack(list(directions)).to(streams)
+    along = einsum(streams - streams.mean(dim=0), lines, "question layer d_model, layer d_model -> question layer")
     seen = (along.abs().amax(dim=0) / contrast.residual_norms).tolist()
     return [
         SteeringVector(

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from einops import rearrange
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
@@ -271,7 +272,7 @@ def shuffled_directions(
         shuffled_within(truth, task.folds.topic, task.seed * 7919 + number, task.folds.group) for number in range(n)
     ]
     found = directions_of(training, np.hstack(copies), np.tile(penalties, n), method)
-    return found.reshape(len(found), n, truth.shape[1]).transpose(1, 0, 2)
+    return rearrange(found, "d_model (copy label) -> copy d_model label", copy=n)
 
 
 def _both(training: Training, one: Floats, other: Floats) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 import torch
+from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor
 
@@ -95,7 +96,8 @@ def mediation(
     mediators |= {("shuffled", f"shuffled {n}"): line for n, line in enumerate(shuffled)}
     along = torch.stack([each.float().cpu() / each.float().cpu().norm() for each in mediators.values()])
     margins = _margins(model, prompts, vector, ends, layer, along, progress).double().numpy()
-    total, rest = margins[:, 1] - margins[:, 2], margins[:, 3:].reshape(len(margins), -1, _EACH)
+    total = margins[:, 1] - margins[:, 2]
+    rest = rearrange(margins[:, 3:], "question (mediator each) -> question mediator each", each=_EACH)
     weights = np.concatenate(list(resampled_weights(len(margins), n_bootstrap, seed)))
     rows = []
     for place, (kind, name) in enumerate(mediators):
