@@ -87,11 +87,6 @@ def test_a_file_that_cannot_be_used_is_refused_and_no_folder_is_left(steer, tmp_
 # ---- the model ---------------------------------------------------------------------------------------------------
 
 
-def test_a_revision_of_a_local_folder_is_refused(steer, tmp_path):
-    assert_refused(steer(revision="main", out=tmp_path / "run"), "is no hub id; leave --revision out")
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_tokens_and_what_may_help(
     steer, tmp_path
 ):
@@ -111,24 +106,34 @@ def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_
 
 
 @pytest.mark.parametrize(
-    ("layer", "words"),
+    ("options", "words"),
     [
-        ("99", "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
-        ("2-99", "layer 99 requested"),
-        ("4-2", "names no layer; write a range upwards"),
-        ("upper", "is none of: an index (14), a list (10,12), a range (8-20), auto"),
-        ("1,,3", "is none of"),
-        ("-1", "is none of"),
+        ({"revision": "main"}, "is no hub id; leave --revision out"),
+        ({"model": "smollm2-135-instruct"}, "did you mean 'smollm2-135m-instruct'?"),
+        ({"prompt": "self doubting"}, "did you mean 'self-doubting'?"),
+        ({"target": "target 1,targt 5"}, "did you mean 'target 5'?"),
+        ({"target": "target 1,target 77"}, "no respondent 'target 77'"),
+        ({"panel": "/tmp"}, "is a folder; give one file"),
+        ({"panel": "/nowhere/gone.csv"}, "there is no file"),
+        ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
+        ({"facts": 100_000}, "100000 facts requested; give an even number from 2 to 200"),
+        ({"n_questions": 3}, "cannot be split"),
+        ({"n_questions": 8}, "it needs 5 of each: ask more questions, or use --contrast answer"),
+        ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
+        ({"layer": "2-99"}, "layer 99 requested"),
+        ({"layer": "4-2"}, "names no layer; write a range upwards"),
+        ({"layer": "upper"}, "is none of: an index (14), a list (10,12), a range (8-20), auto"),
+        ({"layer": "1,,3"}, "is none of"),
+        ({"layer": "-1"}, "is none of"),
+        *(
+            ({"magnitudes": text}, "neither auto nor a list")
+            for text in ("much", "0", "1,nan", "-inf,inf", "1;2;3", "")
+        ),
     ],
+    ids=str,
 )
-def test_layers_that_are_not_there_are_refused_and_no_folder_is_left(steer, tmp_path, layer, words):
-    assert_refused(steer(layer=layer, out=tmp_path / "run"), words)
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("magnitudes", ["much", "0", "1,nan", "-inf,inf", "1;2;3", ""])
-def test_magnitudes_that_are_no_numbers_are_refused(steer, tmp_path, magnitudes):
-    assert_refused(steer(magnitudes=magnitudes, out=tmp_path / "run"), "neither auto nor a list")
+def test_an_option_that_cannot_be_is_refused_and_no_folder_is_left(steer, tmp_path, options, words):
+    assert_refused(steer(**options, out=tmp_path / "run"), words)
     assert not (tmp_path / "run").exists()
 
 
@@ -142,32 +147,11 @@ def test_a_device_map_together_with_several_processes_is_refused(steer, tmp_path
 # ---- questions and panel -----------------------------------------------------------------------------------------
 
 
-def test_a_panel_that_is_a_folder_or_missing_is_refused(steer, tmp_path):
-    assert_refused(steer(panel=tmp_path, out=tmp_path / "run"), "is a folder; give one file")
-    assert_refused(steer(panel=tmp_path / "gone.csv", out=tmp_path / "run"), "there is no file")
-    assert not (tmp_path / "run").exists()
-
-
 def test_respondents_of_another_panel_are_refused(steer, tmp_path):
     (tmp_path / "respondents.csv").write_text("respondent,model\nsomebody,else\n")
     ended = steer(respondents=tmp_path / "respondents.csv", out=tmp_path / "run")
     assert_refused(ended, "'somebody'", "none of which is in")
     assert not (tmp_path / "run").exists()
-
-
-def test_targets_that_the_panel_has_not_are_refused(steer, tmp_path):
-    assert_refused(steer(target="target 1,target 77", out=tmp_path / "run"), "no respondent 'target 77'")
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_misspelt_target_or_framing_finds_its_neighbour(steer, tmp_path):
-    assert_refused(steer(target="target 1,targt 5", out=tmp_path / "run"), "did you mean 'target 5'?")
-    assert_refused(steer(prompt="self doubting", out=tmp_path / "run"), "did you mean 'self-doubting'?")
-
-
-def test_a_misspelt_model_finds_its_neighbour(steer, tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert_refused(steer(model="smollm2-135-instruct", out=tmp_path / "run"), "did you mean 'smollm2-135m-instruct'?")
 
 
 def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
@@ -188,21 +172,6 @@ def test_the_version_is_told(call):
     ended = call(STEER_SWEEP, "--version")
     assert ended.code == 0
     assert re.fullmatch(r"onedial \d+\.\d+\.\d+\n", ended.out)
-
-
-@pytest.mark.parametrize("n", [3, 100_000])
-def test_more_facts_than_there_are_or_half_a_pair_is_refused(steer, tmp_path, n):
-    ended = steer(facts=n, out=tmp_path / "run")
-    assert_refused(ended, f"{n} facts requested; give an even number from 2 to 200")
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
-    ("n", "words"), [(3, "cannot be split"), (8, "it needs 5 of each: ask more questions, or use --contrast answer")]
-)
-def test_too_few_questions_are_refused_and_no_folder_is_left(steer, tmp_path, n, words):
-    assert_refused(steer(n_questions=n, out=tmp_path / "run"), words)
-    assert not (tmp_path / "run").exists()
 
 
 # ---- where the run is to go ----------------------------------------------------------------------------------------
