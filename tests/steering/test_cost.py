@@ -138,8 +138,8 @@ def grown_bytes(model, work):
     return 1024 * int(said)
 
 
+@pytest.mark.launched
 @pytest.mark.embedded_model
-@pytest.mark.slow
 @pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 11), ("all", 2)])
 def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(subject, positions, n_magnitudes):
     prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=5)
