@@ -11,7 +11,7 @@ from .answers import (
 )
 from .arrays import Booleans, Floats, Integers, number, unmasked
 from .groups import labels_of, nearest_texts
-from .level import LEVEL, POWER, QUANTILES_95, Z_95, interval_95, least_noncentrality, least_z, p_value
+from .level import LEVEL, QUANTILES_95, Z_95, interval_95, p_value
 from .multiple_tests import adjusted, chi_squared_tail, p_text
 from .numbers import (
     FEWEST_MODELS,
@@ -22,6 +22,7 @@ from .numbers import (
     number_of,
     without_each_model,
 )
+from .power import POWER, least_noncentrality, least_z
 from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import auc, auc_resampled, roc_area, roc_area_interval

@@ -3,15 +3,12 @@
 level      p at or below .05 counts as evidence
 interval   95%: from the 2.5% to the 97.5% quantile of what was resampled, or estimate ± 1.96 standard errors
 p value    (1 + k) / (B + 1), with k of B random data sets at least as extreme as the one observed
-
-How large an effect must be for a test to find it four times out of five.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, chndtrinc, ndtri
 
 LEVEL = 0.05
 """A p value up to here speaks against chance, where a procedure has to decide."""
@@ -62,31 +59,3 @@ def p_value(observed: float, simulated: np.ndarray[Any, Any], larger: bool = Tru
         return float("nan")
     extreme = simulated >= observed - 1e-12 if larger else simulated <= observed + 1e-12
     return float((1 + extreme.sum()) / (len(simulated) + 1))
-
-
-POWER = 0.8
-
-
-def least_z(n_tests: int = 1, two_sided: bool = True, power: float = POWER) -> float:
-    """How many standard errors an effect must have to be found with this power.
-
-    Formula: Phi^-1(1 - alpha') + Phi^-1(power), alpha' = LEVEL / n_tests, halved where two-sided: what a single effect
-    among n tests needs after adjustment.
-
-    >>> round(least_z(), 2)
-    2.8
-    """
-    alpha = LEVEL / max(n_tests, 1) / (2 if two_sided else 1)
-    return float(ndtri(power) - ndtri(alpha))
-
-
-def least_noncentrality(df: int, n_tests: int = 1, power: float = POWER) -> float:
-    """Noncentrality at which a chi-squared test with df degrees of freedom finds something with this power.
-
-    R: `uniroot(function(x) pchisq(qchisq(1 - .05 / n, df), df, x, lower = FALSE) - .8, c(0, 100))$root`.
-
-    >>> round(least_noncentrality(1) ** 0.5, 2)
-    2.8
-    """
-    critical = chdtri(df, LEVEL / max(n_tests, 1))
-    return float(chndtrinc(critical, df, 1 - power)) if np.isfinite(critical) else float("nan")

@@ -26,7 +26,7 @@ from onedial.show import (
 )
 from onedial.stats import LEVEL
 from probes.show import probe_direction_sections as more
-from probes.show.probe_contents import Make, ProbeContents, balance, of_table
+from probes.show.probe_contents import WORDS, Make, ProbeContents, balance, of_table
 
 OWN = (
     Column("layer", form=count),
@@ -45,23 +45,13 @@ OWN = (
 @of_table("own")
 def own_or_shared(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Own correctness beyond what is shared: the test that decides, and the nested models beside it."""
-    words = (
-        "Does the stream predict the subject's own correctness beyond the question's words, the panel's difficulty and "
-        "the share of other models that were right? And does it predict another model's correctness as well? Held "
-        "constant, as in the nested models (base, with reading, gain, p nested), difficulty counts as exactly known; a "
-        "stream that holds what is hard for all, and nothing else, then adds something, to the subject's correctness "
-        "and to others'. beyond: correlation of what a probe reads with what is left of the correctness when what "
-        "others share is taken off, within topics; bad measurement makes that noisier and adds nothing. Its p comes "
-        "from shuffling what is left and fitting everything again, and it alone decides. A kind of question at which "
-        "the subject is good would be enough for it."
-    )
     rows = table.set_index("label").assign(
         of=[f"{row['n_positive']:.0f} of {row['n']:.0f}" for _, row in table.iterrows()],
         by_own_probe=table["by_own_probe"].mask(table["own"]).to_numpy(),
     )
     said = [page.text(_of_its_own(row)) for _, row in table[table["own"]].iterrows() if "verdict" in row]
     blocks = [
-        page.text(words),
+        page.text(WORDS["own_or_shared"]),
         *said,
         page.table("Own or shared", "label", OWN, rows),
         *contents.figures("own_and_shared"),
@@ -107,18 +97,11 @@ NAMES = {
 @of_table("chosen")
 def chosen_layers(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Each label at its best layer, chosen without the questions that judge it."""
-    words = (
-        "Each label at the layer that reads it best, the layer chosen without the topics that judge it: the highest "
-        "number of many layers would flatter. Intervals are over topics, the probes as they are; of a label that does "
-        "not read they leave out .5 too often. p, reads: share of copies of the label, shuffled within topics and read "
-        "anew, whose AUROC is at least as high: that says whether it reads beyond how topics differ. over words: the "
-        "gain over the question's words alone. Where it is not clearly above 0, the probe may read the question and "
-        "not the model. p, adds: share of copies of what the words leave of the label, shuffled within topics, that "
-        "the stream of the layer named predicts as well as the label's own. Neither p is corrected for the number of "
-        "labels, nor the second for the choice of the layer."
-    )
     rows = table.assign(balance=balance(table)).set_index("label").head(_SHOWN_TARGETS)
-    return Section("What reads, at its best layer", [page.text(words), page.table("Labels", "label", CHOSEN, rows)])
+    return Section(
+        "What reads, at its best layer",
+        [page.text(WORDS["chosen_layers"]), page.table("Labels", "label", CHOSEN, rows)],
+    )
 
 
 def layers(contents: ProbeContents) -> Section | None:
@@ -132,11 +115,7 @@ def methods(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Do the methods agree?"""
     rows = table.set_index("label")
     columns = [Column(name, name, digits(2)) for name in rows.columns]
-    words = (
-        "AUROC of each method at the label's chosen layer. Logistic and ridge choose their penalty inside the folds; "
-        "LDA shrinks by a formula; the mean difference is the direction that steering adds."
-    )
-    return Section("Methods", [page.text(words), page.table("Methods", "label", columns, rows)], folded=True)
+    return Section("Methods", [page.text(WORDS["methods"]), page.table("Methods", "label", columns, rows)], folded=True)
 
 
 def notes(contents: ProbeContents) -> Section | None:
