@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from onedial.core import InputError, atomic_path
+from onedial.core import InputError, atomic_path, json_value
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.linear import Probe
 from probes.fitting.measure import LayerReading, ProbeTask
@@ -50,9 +50,9 @@ def load_layer(path: Path | str, task: ProbeTask) -> tuple[dict[str, CrossFitted
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT or json.loads(metadata["labels"]) != task.labels:
+            if metadata.get("format") != FORMAT or json_value(metadata["labels"]) != task.labels:
                 raise InputError(f"{path} holds other labels than these; make the run again with another --out")
-            facts = json.loads(metadata["probes"])
+            facts = json_value(metadata["probes"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, FileNotFoundError, KeyError, json.JSONDecodeError) as error:
         raise InputError(f"{path} is missing or broken ({error}); delete it and pass --resume") from error

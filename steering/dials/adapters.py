@@ -18,7 +18,6 @@ Needs peft (`onedial[adapters]`), and saves what peft reads: adapter_config.json
 """
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,7 +30,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from onedial.asking import PromptTemplate, Question, is_read
-from onedial.core import InputError, one_line, write_json
+from onedial.core import InputError, json_value, one_line, write_json
 from onedial.models import ModelIdentity, OpenModel, PromptSet, batches_by_length, pad_batch, read_activations
 from steering.dials.dials import DIAL_COLUMNS, read_unsteered
 from steering.effects.side_effects import effects_on_text
@@ -110,7 +109,7 @@ class Adapter:
         if not (source / OWN).is_file():
             raise InputError(f"there is no adapter of this project in {source}; train one with --dials lora")
         try:
-            held: dict[str, Any] = json.loads((source / OWN).read_text(encoding="utf-8"))
+            held: dict[str, Any] = json_value((source / OWN).read_text(encoding="utf-8"))
             found = load_file(source / "adapter_model.safetensors")
         except (OSError, ValueError) as error:
             raise InputError(f"the adapter in {source} is damaged ({error}); train it again") from error
