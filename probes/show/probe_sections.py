@@ -49,7 +49,7 @@ def own_or_shared(contents: ProbeContents, table: pd.DataFrame) -> Section:
         of=[f"{row['n_positive']:.0f} of {row['n']:.0f}" for _, row in table.iterrows()],
         by_own_probe=table["by_own_probe"].mask(table["own"]).to_numpy(),
     )
-    said = [page.text(_of_its_own(row)) for _, row in table[table["own"]].iterrows() if "verdict" in row]
+    said = [page.text(_of_its_own(row)) for _, row in table[table["own"]].iterrows()]
     blocks = [
         page.text(WORDS["own_or_shared"]),
         *said,
