@@ -30,6 +30,7 @@ LINES: dict[str, Line] = {
         "moved to a wrong claim, beyond its control",
         "low",
         "high",
+        n="n_compared",
         only=("authority, wrong", "another, sure"),
         nothing=0,
     ),
