@@ -20,7 +20,7 @@ from onedial.asking import (
     answers_in_order,
 )
 from onedial.confidence import signal_table
-from onedial.panels import grade_answer
+from onedial.selfreport.ask.own_answers import correct
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.battery.line import BatteryTest, Topics, area
 
@@ -95,10 +95,7 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
     thought = [(q, steps) for q, text in zip(questions, texts, strict=True) if (steps := parse_steps(text))]
     prompts = [ANSWER.prompt(q.text, steps=_shown(steps)) for q, steps in thought]
     said = [each.raw_text.strip() for each in answers_in_order(respondent, prompts, ANSWER)]
-    right = [
-        {"right": 1.0, "wrong": 0.0}.get(grade_answer(question, text).outcome, math.nan)
-        for (question, _), text in zip(thought, said, strict=True)
-    ]
+    right = [correct(question, text) for (question, _), text in zip(thought, said, strict=True)]
     plan = [(place, n) for place, (_, steps) in enumerate(thought) for n in range(len(steps) + 1)]
     asked = [SURE.prompt(thought[place][0].text, steps=_shown(thought[place][1][:n])) for place, n in plan]
     asked += [SURE.prompt(q.text, steps=_shown([filler(step) for step in steps])) for q, steps in thought]
