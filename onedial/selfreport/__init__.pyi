@@ -39,6 +39,7 @@ from .ask.questionnaires import (
 from .ask.requests import Request, refuses
 from .ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
+from .battery import BATTERY_TESTS, BatteryTest
 from .score.battery import BATTERY, battery_scores
 from .score.battery_overview import battery_overview, overview_sentences
 from .score.pressure import pressure_scores, standardised_shifts
@@ -87,7 +88,9 @@ __all__ = [
     "AnswerLog",
     "BATTERY",
     "BATTERY_REPORTS",
+    "BATTERY_TESTS",
     "BatteryReport",
+    "BatteryTest",
     "CONFIDENCE_WAYS",
     "CONTROLS",
     "Changes",
