@@ -132,7 +132,7 @@ def read_with_distance(
     >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
     >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
     >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
-    >>> probe = fit_probe(torch.from_numpy(rows), truth["knows"], topics=topics)
+    >>> probe = fit_probe(torch.from_numpy(rows), truth["knows"], topics=topics.tolist())
     >>> here = np.vstack([rows[:2], np.full((1, 6), 100.0)])
     >>> read_with_distance(probe, Surroundings.of(rows, task), here, ["a", "b", "far off"])["reading"].isna().tolist()
     [False, False, True]
