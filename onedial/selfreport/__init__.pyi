@@ -82,6 +82,7 @@ from .score.self_prediction import (
     prediction_matrix,
     restriction_scores,
 )
+from .score.tuned_prediction import tuned_prediction
 from .show.self_report_page import AnswerLog, write_self_report_page
 
 __all__ = [
@@ -175,6 +176,7 @@ __all__ = [
     "self_efficacy_items",
     "standardised_shifts",
     "state_counts",
+    "tuned_prediction",
     "unknowable_twins",
     "write_self_report_page",
 ]
