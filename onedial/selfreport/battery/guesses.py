@@ -102,14 +102,15 @@ def guess_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, see
         right = own[truth].fillna(0).reset_index(drop=True)
         found = signal_table(own[[said]].reset_index(drop=True), right, where, None, n_bootstrap, seed).loc[said]
         read = own[own[said].notna()]
-        row: dict[str, float] = {"n": len(read), "n_unread": len(own) - len(read)}
-        if len(read) >= max(1, row["n_unread"]):
+        n_unread = len(own) - len(read)
+        row: dict[str, object] = {"n": len(read), "n_unread": n_unread}
+        if len(read) >= max(1, n_unread):
             held, y = read[said].clip(upper=1), read[truth]
             row |= {"stated": float(read[said].mean()), "right": float(y.mean())}
             row["over_one"] = float((read["total"] > 1 + 1e-9).mean())
             row["ece"] = expected_calibration_error(held, y, bins="mass", n_bootstrap=1).value
             row["skill"] = brier_skill(held, y, n_bootstrap=1).value
-            row |= {name: float(found[name]) for name in ("auroc", "low", "high")}
+            row |= {name: found[name] for name in ("auroc", "low", "high")}
         rows[which] = row
     columns = ["n", "n_unread", "stated", "right", "over_one", "ece", "skill", "auroc", "low", "high"]
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("which")

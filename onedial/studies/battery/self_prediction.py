@@ -105,11 +105,10 @@ def sentences_of(
         words = f"{name}: {(known > CHANCE).sum()} of {len(known)} models predict themselves better than chance"
         if len(known) < len(table):
             words += f", and {len(table) - len(known)} cannot be scored"
-        if "retest" in table:
-            words += (
-                f"; asked again they repeat {table['retest'].mean():.3f} themselves, and predict "
-                f"{table['share_of_possible'].mean():.0%} of what could be predicted"
-            )
+        if "retest" in table and table["retest"].notna().any():
+            words += f"; asked again they repeat {table['retest'].mean():.3f} themselves"
+            if table["share_of_possible"].notna().any():
+                words += f", and predict {table['share_of_possible'].mean():.0%} of what could be predicted"
         if name in crossed:
             row = crossed[name].loc["mean"]
             whose = "of oneself over one's family" if families else "of oneself or one's family"
