@@ -44,6 +44,13 @@ def rates_under_a_bad_server(trials: pd.DataFrame) -> pd.DataFrame:
     return rates_of(trials)
 
 
+def rates_under_faults(rows: pd.DataFrame) -> pd.DataFrame:
+    """What all programs of fault_battery.py say together."""
+    from fault_battery import rates_of
+
+    return rates_of(rows)
+
+
 def five_digits(table: pd.DataFrame) -> pd.DataFrame:
     """The table, rounded."""
     return table.round(5)
