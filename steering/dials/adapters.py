@@ -137,6 +137,15 @@ def adapted(model: OpenModel, adapter: Adapter, setting: float) -> Iterator[None
 
     Raises:
         InputError: an adapter of another model, or peft is not installed.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=12), METACOGNITIVE)
+    >>> with adapted(model, train_adapter(model, prompts, wanted=0.9, passes=1), setting=1.0):
+    ...     text = model.generate("Who wrote Emma?", max_new_tokens=2)
+    >>> isinstance(text, str)
+    True
     """
     adapter.check_model(model)
     if setting == 0:
@@ -174,6 +183,14 @@ def train_adapter(
     Raises:
         InputError: a yes rate out of range, fewer than ten questions that can be read, or no map of the attention that
             is adapted.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=12), METACOGNITIVE)
+    >>> adapter = train_adapter(model, prompts, wanted=0.9, passes=1)
+    >>> adapter.rank
+    4
     """
     if not 0 < wanted < 1:
         raise InputError(f"the wanted yes rate is {wanted}; give a share between 0 and 1")

@@ -255,6 +255,18 @@ def choose_gate(
     Raises:
         InputError: neither or both of beta and yes_rate, values out of range, correctness that is missing where it is
             needed, or fewer than `LEAST` questions in a split.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import Intervention, extract_vector
+    >>> rng, ids = np.random.default_rng(0), [f"q{number}" for number in range(80)]
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> dial = Intervention.of(extract_vector(model, questions, layer=21))
+    >>> at = [(id, m, rng.normal(4 * m), 1.0) for id in ids for m in (-0.5, 0.0, 0.5)]
+    >>> table = pd.DataFrame(at, columns=["question_id", "magnitude", "margin", "mass"])
+    >>> splits = pd.Series(["fitting", "test"] * 40, index=ids)
+    >>> choose_gate(table, splits, dial, METACOGNITIVE, yes_rate=0.5).magnitude
+    0.0
     """
     if (beta is None) == (yes_rate is None):
         raise InputError("give either a risk attitude (--beta) or a yes rate (--yes-rate), one of them")

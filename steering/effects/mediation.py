@@ -74,6 +74,17 @@ def mediation(
     Raises:
         InputError: a layer not above the vector's, ends out of order, no mediator, a vector of another model, or a
             model that has to be run plainly, one setting at a time.
+
+    >>> import torch
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector, prompts = extract_vector(model, questions, layer=21), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> any_way, above = {"any": torch.ones(model.d_model)}, vector.layer + 1
+    >>> found = mediation(model, prompts, vector, (-0.1, 0.1), above, any_way, n_drawn=2, n_bootstrap=19)
+    >>> found["kind"].tolist()
+    ['probe', 'vector', 'words', 'random', 'random']
     """
     vector.check_model(model)
     model.check_layers([layer])
