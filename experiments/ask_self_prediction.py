@@ -2,7 +2,7 @@
 
     python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
     python experiments/ask_self_prediction.py --model MODEL,MODEL,MODEL --n-questions 120 --out asked
-    python experiments/ask_self_prediction.py --model MODEL,SIBLING,OTHER,ITS-SIBLING --families families.csv
+    python experiments/ask_self_prediction.py --model A1,A2,A3,B1,B2,B3 --families families.csv
 
 Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into parts/, and what they say:
 scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom), means.csv, a figure

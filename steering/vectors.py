@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from onedial.asking import METACOGNITIVE, POLES, PromptTemplate
-from onedial.core import InputError, atomic_path, html_card
+from onedial.core import InputError, atomic_path, html_card, json_value
 from onedial.models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from steering.at_hand import AtHand, questions_at_hand, template_at_hand
 from steering.contrasts import CONTRASTS, Contrast, Progress
@@ -150,13 +150,15 @@ class SteeringVector(Scalable):
                         f"{path} says it is of format {metadata.get('format')!r}, and this version reads {FORMAT!r}; "
                         "give a vector that a run of this version has saved"
                     )
-                facts = {name: json.loads(value) for name, value in metadata.items() if name != "format"}
+                facts = {name: json_value(value) for name, value in metadata.items() if name != "format"}
                 direction = file.get_tensor(
                     "direction"
                 ).clone()  # else the file stays mapped as long as the vector lives
+            if direction.ndim != 1 or not direction.is_floating_point() or not isinstance(facts["layer"], int):
+                raise TypeError("its direction is no vector of numbers, or its layer no number")
             template = _template_from(facts.pop("template", None))
             return cls(direction=direction, model=ModelIdentity(**facts.pop("model")), template=template, **facts)
-        except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except (SafetensorError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise InputError(
                 f"{path} is no steering vector of this project ({error}); restore it from a copy, "
                 "or, where a run holds it, delete it and pass --resume"

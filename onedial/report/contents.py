@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from safetensors import SafetensorError, safe_open
 
-from onedial.core import InputError, Manifest
+from onedial.core import InputError, Manifest, json_value
 from onedial.scale import FactorModel, Simulated
 from onedial.verdict import DialPath, SweepGrid, SweepRun, SweepTables, dose_response
 
@@ -155,6 +155,6 @@ def vector_facts(file: Path) -> dict[str, Any]:
     try:
         with safe_open(file, framework="np") as opened:
             metadata = dict(opened.metadata() or {})
-        return {name: json.loads(value) for name, value in metadata.items() if name != "format"}
+        return {name: json_value(value) for name, value in metadata.items() if name != "format"}
     except (SafetensorError, json.JSONDecodeError) as error:
         raise InputError(f"{file} is no steering vector ({error}); restore it, or make the run again") from error

@@ -51,6 +51,10 @@ def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 99
     Returns:
         Columns `layer, recovered, low, high` (95% over pairs), `moved` (mean change of the margin), `margin` and
         `donor_margin` (means, unpatched), `n` pairs.
+
+    >>> margins = np.array([[-1.0, 0.5, -1.0, 1.0], [-2.0, 1.0, -2.0, 2.0]])  # two layers, receiver, donor
+    >>> patching_table(margins, [10, 20], n_bootstrap=19)["recovered"].tolist()
+    [0.0, 0.75]
     """
     own, given = margins[:, [-2]], margins[:, [-1]]
     moved, whole = margins[:, :-2] - own, given - own
@@ -110,6 +114,23 @@ def position_map(
 
     Raises:
         InputError: the stores share no layer, or a label that the task has not.
+
+    >>> import tempfile
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import store_activations
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=12)
+    >>> folder, prompts = tempfile.TemporaryDirectory(), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> store = store_activations(model, prompts, f"{folder.name}/acts", positions=["last"])
+    >>> from probes import TopicFolds
+    >>> truth = pd.DataFrame({"hard": [question.level > 2 for question in questions]}, dtype=float)
+    >>> folds = TopicFolds.of([question.topic for question in questions], n_folds=3)
+    >>> task = ProbeTask(truth, tuple(question.text for question in questions), folds, n_bootstrap=19)
+    >>> each = store_activations(model, prompts, f"{folder.name}/each", positions=["each"])
+    >>> mapped = MappedQuestions(each, prompts, np.arange(len(questions)))
+    >>> table = position_map(mapped, store, task, {"hard": torch.ones(model.d_model)}, model, n_positions=2)
+    >>> sorted(table["position"].unique().tolist())
+    [-2, -1]
     """
     layers = [layer for layer in mapped.store.layers if layer in whole.layers]
     if not layers or not set(directions) <= set(task.labels):
@@ -161,6 +182,16 @@ def direct_effects(
 
     Args:
         store: holds the last layer at the last position. norm: length of a step of 1.
+
+    >>> import tempfile
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import store_activations
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=12)
+    >>> folder, prompts = tempfile.TemporaryDirectory(), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> store = store_activations(model, prompts, f"{folder.name}/acts", positions=["last"])
+    >>> list(direct_effects(model, store, prompts, {"any": torch.ones(model.d_model)}, norm=1.0))
+    ['any']
     """
     final = store.read(model.n_layers - 1)
     found = {}

@@ -85,6 +85,12 @@ def sentence_embeddings(texts: Sequence[str], model: str) -> Floats:
 
     Raises:
         InputError: the package is not installed, or the model cannot be loaded.
+
+    >>> try:
+    ...     sentence_embeddings(["Who wrote Emma?"], "no/such/folder")
+    ... except InputError:
+    ...     print("not there")  # neither is sentence-transformers, where it was not installed
+    not there
     """
     try:
         from sentence_transformers import SentenceTransformer
@@ -196,6 +202,16 @@ def measure_layer(
 
     Raises:
         InputError: the rows do not fit the questions, or a label has too few of a kind.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), 0, 0, n_bootstrap=19)
+    >>> measure_layer(rows, task, ["ridge"], nested=[]).table["auroc"].round(1).tolist()
+    [1.0, 1.0]
     """
     jobs = [Job(name, tuple(task.labels), task.values) for name in methods]
     if task.meaningless:  # by ridge, which is quick: chance is the same for all

@@ -21,7 +21,6 @@ the share lies inside, if these are exchangeable with the test questions. With k
 lies between the quantiles of beta-binomials with (k, n - k + 1) and (k + 1, n - k), whatever the distribution.
 """
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -33,7 +32,7 @@ import pandas as pd
 from scipy import stats
 
 from onedial.asking import CLOSED_BOOK, Prompt, PromptTemplate, Question, TextReader, is_read
-from onedial.core import InputError, write_json
+from onedial.core import InputError, json_value, path_inside, write_json
 from onedial.models import Generated, OpenModel, PromptSet, handing_on
 from steering.interventions import Intervention
 from steering.respondent import generate_steered
@@ -199,23 +198,29 @@ class Gate:
                 f"there is no gate in {source}; save one with experiments/gate.py --run RUN --save {source}"
             )
         try:
-            held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
+            held: dict[str, Any] = json_value(file.read_text(encoding="utf-8"))
+            if held.get("format") != FORMAT:
+                raise InputError(
+                    f"{file} says it is of format {held.get('format')!r}, and this version reads {FORMAT!r}"
+                )
+            files = {name: path_inside(source, kept) for name, kept in held["vectors"].items()}
+            return cls(
+                Intervention.from_dict(
+                    held["intervention"], {name: SteeringVector.load(kept) for name, kept in files.items()}
+                ),
+                float(held["magnitude"]),
+                PromptTemplate(**held["template"]),
+                held["choice"],
+                held["model"],
+                _expected(held["coverage"]),
+                None if held["precision"] is None else _expected(held["precision"]),
+                None if held["recall"] is None else _expected(held["recall"]),
+                int(held["n_unread"]),
+            )
+        except InputError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"{file} is damaged ({error}); save the gate again") from error
-        if held.get("format") != FORMAT:
-            raise InputError(f"{file} says it is of format {held.get('format')!r}, and this version reads {FORMAT!r}")
-        vectors = {name: SteeringVector.load(source / kept) for name, kept in held["vectors"].items()}
-        return cls(
-            Intervention.from_dict(held["intervention"], vectors),
-            float(held["magnitude"]),
-            PromptTemplate(**held["template"]),
-            held["choice"],
-            held["model"],
-            _expected(held["coverage"]),
-            None if held["precision"] is None else _expected(held["precision"]),
-            None if held["recall"] is None else _expected(held["recall"]),
-            int(held["n_unread"]),
-        )
 
     def lines(self) -> list[str]:
         """What it is and what to expect of it, for people."""

@@ -79,6 +79,8 @@ def written(instrument, drawn):
     return {
         "questionnaire, all at once": "\n".join(f"{letter}: {order[n % 4]}" for n, letter in enumerate("ABCDEFGHIJ")),
         "difficulty": ", ".join(f"Q{label}" for label in order),
+        "guesses": f"thing {order[0]}: {order[1]}0%\n2. thing {order[2]}: 10%",
+        "reasoning, steps": f"It may be {order[0]}.\nStep 2: Or it is {order[1]}.",
         "reasoned": f"It may be so.\nAnswer: {'Yes' if drawn[0] > 0 else 'No'}.",
     }.get(instrument.name, f"I think that thing {int(1e6 * drawn[0])} is what it may be?")
 

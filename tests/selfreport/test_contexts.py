@@ -63,14 +63,21 @@ def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():
         fact = next(value for text, value in true.items() if text in prompt.user)
         return [2.0 if fact or prompt.user.startswith("Mary") else -2.0, 0.0]
 
-    found = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})["beliefs"]
+    scores = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})
+    found, gap = scores["beliefs"], scores["beliefs_gap"].loc["it"]
     assert found.loc[("it", "first", 0.0), "says_yes"] == 0
     assert found.loc[("it", "third", 0.0), "says_yes"] == 1
     assert found.loc[("it", "first", 1.0), "says_yes"] == 1
-    gap = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})["beliefs_gap"]
-    assert gap.loc["it", "third_less_first"] == 1
-    yes = ask_beliefs(Scripted(lambda *_: [2.0, 0.0]), statements).assign(respondent="it")
-    assert battery_scores("beliefs", yes, {})["beliefs_gap"].loc["it", "third_less_first"] == 0
+    assert gap[["third_less_first", "of_true", "beyond"]].tolist() == [1, 0, 1]
+    assert gap["low"] > 0.3
+
+
+@pytest.mark.parametrize("says", [lambda *_: 2.0, lambda prompt, _: 2.0 if "Mary" in prompt.user else -2.0])
+def test_who_always_says_yes_or_goes_by_a_name_grants_others_no_more_false_beliefs_than_true_ones(says):
+    answers = ask_beliefs(Scripted(lambda *asked: [says(*asked), 0.0]), load_statements(FACTS))
+    gap = battery_scores("beliefs", answers.assign(respondent="it"), {})["beliefs_gap"].loc["it"]
+    assert gap["beyond"] == 0
+    assert gap["low"] < 0 < gap["high"]
 
 
 STATEMENTS = {each.text(): each.id for each in load_statements(FACTS)}

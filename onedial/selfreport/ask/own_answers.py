@@ -36,7 +36,12 @@ def _written(answers: Sequence[Response]) -> list[str]:
     return [answer.raw_text.strip() for answer in answers]
 
 
-def _correct(question: Question, text: str) -> float:
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(words.split(", "))
+
+
+def correct(question: Question, text: str) -> float:
+    """1 for a right answer, 0 for a wrong one, nan for none."""
     return {"right": 1.0, "wrong": 0.0}.get(grade_answer(question, text).outcome, math.nan)
 
 
@@ -79,7 +84,7 @@ def ask_correction(respondent: Respondent, questions: Sequence[Question], temper
     second = dict(zip([each.id for each, _ in said], checked, strict=True))
     return pd.DataFrame(
         [
-            [each.id, _correct(each, text), _correct(each, second.get(each.id, "")), text, second.get(each.id, "")]
+            [each.id, correct(each, text), correct(each, second.get(each.id, "")), text, second.get(each.id, "")]
             for each, text in zip(questions, first, strict=True)
         ],
         columns=["question_id", "first", "second", "first_text", "second_text"],
@@ -124,7 +129,7 @@ def ask_confidence_ways(respondent: Respondent, questions: Sequence[Question]) -
     """
     answers = _written(answers_in_order(respondent, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK))
     said = {each.id: text for each, text in zip(questions, answers, strict=True)}
-    right = {each.id: _correct(each, said[each.id]) for each in questions}
+    right = {each.id: correct(each, said[each.id]) for each in questions}
     rows: list[list[object]] = []
     for way in CONFIDENCE_WAYS:
         asked = [each for each in questions if way == "plain" or said[each.id]]
@@ -174,86 +179,10 @@ PROPERTIES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "digits": ("hold a number in digits", lambda text: any(sign.isdigit() for sign in text)),
 }
 _FUNCTION_WORDS = {
-    "English": [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "of",
-        "and",
-        "to",
-        "in",
-        "it",
-        "that",
-        "you",
-        "for",
-        "with",
-        "was",
-        "be",
-        "this",
-        "they",
-    ],
-    "German": [
-        "der",
-        "die",
-        "das",
-        "ist",
-        "sind",
-        "und",
-        "ein",
-        "eine",
-        "zu",
-        "den",
-        "von",
-        "mit",
-        "nicht",
-        "auf",
-        "es",
-        "im",
-        "für",
-        "sie",
-    ],
-    "French": [
-        "le",
-        "la",
-        "les",
-        "est",
-        "sont",
-        "et",
-        "un",
-        "une",
-        "des",
-        "de",
-        "du",
-        "à",
-        "en",
-        "que",
-        "pour",
-        "dans",
-        "il",
-        "elle",
-    ],
-    "Spanish": [
-        "el",
-        "la",
-        "los",
-        "las",
-        "es",
-        "son",
-        "y",
-        "un",
-        "una",
-        "de",
-        "en",
-        "que",
-        "por",
-        "para",
-        "con",
-        "del",
-        "se",
-        "su",
-    ],
+    "English": _listed("the, a, an, is, are, of, and, to, in, it, that, you, for, with, was, be, this, they"),
+    "German": _listed("der, die, das, ist, sind, und, ein, eine, zu, den, von, mit, nicht, auf, es, im, für, sie"),
+    "French": _listed("le, la, les, est, sont, et, un, une, des, de, du, à, en, que, pour, dans, il, elle"),
+    "Spanish": _listed("el, la, los, las, es, son, y, un, una, de, en, que, por, para, con, del, se, su"),
 }
 SHORT, SENTENCE = Request(CLOSED_BOOK), Request(writes("request", "{question}", ("question",), 32))
 PREDICTIONS = {
@@ -384,40 +313,14 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
 # ---- hedges ----------------------------------------------------------------------------------------------------------
 
 HEDGES = {
-    "first person": (
-        "i think",
-        "i believe",
-        "i guess",
-        "i suppose",
-        "i am not sure",
-        "i'm not sure",
-        "i am unsure",
-        "i'm not certain",
-        "i am not certain",
-        "i don't know",
-        "i do not know",
-        "i would guess",
-        "in my opinion",
-        "as far as i know",
-        "if i remember",
-        "my guess",
+    "first person": _listed(
+        "i think, i believe, i guess, i suppose, i am not sure, i'm not sure, i am unsure, i'm not certain, "
+        "i am not certain, i don't know, i do not know, i would guess, in my opinion, as far as i know, "
+        "if i remember, my guess"
     ),
-    "impersonal": (
-        "perhaps",
-        "maybe",
-        "probably",
-        "possibly",
-        "likely",
-        "it seems",
-        "it appears",
-        "might be",
-        "may be",
-        "could be",
-        "it is possible",
-        "it is unclear",
-        "it is not clear",
-        "not entirely clear",
-        "reportedly",
+    "impersonal": _listed(
+        "perhaps, maybe, probably, possibly, likely, it seems, it appears, might be, may be, could be, "
+        "it is possible, it is unclear, it is not clear, not entirely clear, reportedly"
     ),
 }
 SURE_ANSWER = writes(
@@ -451,7 +354,7 @@ def ask_hedges(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
     texts = _written(answers_in_order(respondent, [SURE_ANSWER.prompt(each.text) for each in questions], SURE_ANSWER))
     return pd.DataFrame(
         [
-            {"question_id": each.id, "text": text} | count_hedges(text) | {"correct": _correct(each, text)}
+            {"question_id": each.id, "text": text} | count_hedges(text) | {"correct": correct(each, text)}
             for each, text in zip(questions, texts, strict=True)
         ],
         columns=["question_id", "text", *HEDGES, "words", "correct"],

@@ -27,7 +27,7 @@ import pandas as pd
 from safetensors import SafetensorError, safe_open
 from scipy import stats
 
-from onedial.core import InputError, flat, one_line
+from onedial.core import InputError, flat, json_value, one_line
 from onedial.panels import TEST, panel_from_long
 from onedial.stats import QUANTILES_95
 from onedial.verdict.criteria.status import JUDGED
@@ -317,7 +317,7 @@ def _directions(run: SweepRun) -> tuple[dict[int, np.ndarray], str]:
             return {}, ""
         try:
             with safe_open(file, framework="np") as opened:
-                facts = {key: json.loads(value) for key, value in (opened.metadata() or {}).items() if key != "format"}
+                facts = {key: json_value(value) for key, value in (opened.metadata() or {}).items() if key != "format"}
                 directions[int(facts["layer"])] = opened.get_tensor("direction").astype(float)
                 model = str(facts["model"]["fingerprint"])
         except (SafetensorError, KeyError, json.JSONDecodeError) as error:
