@@ -217,8 +217,8 @@ def ask_difficulty(
 
 
 def parse_ranking(text: str) -> list[float]:
-    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line is no order of the four labels, and no rank stands
-    behind each of them.
+    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line is no order of the four labels and no rank
+    stands behind each of them.
 
     >>> parse_ranking("Q2, Q1, Q4, Q3"), parse_ranking("Q1: 3\\nQ2: 1\\nQ3: 2\\nQ4: 4")
     ([2.0, 1.0, 4.0, 3.0], [3.0, 1.0, 2.0, 4.0])
