@@ -1,10 +1,10 @@
 """The page of what a panel's confidence is worth, from the run's files alone."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from onedial.confidence.shared_or_own import NOT_OWN, OWN
 from onedial.core import Run
@@ -100,9 +100,7 @@ def write_confidence_report(run: Run) -> Path:
     """
     captions = captions_of(run)
 
-    def drawn(name: str) -> list[Markup]:
-        return [page.figures(run.path / "figures", {name: captions[name]})] if name in captions else []
-
+    drawn = partial(page.drawn, run.path / "figures", captions)
     rates = run.read_table("respondents.csv").set_index("respondent")
     about = page.text(_WORDS["rates"])
     sections = [

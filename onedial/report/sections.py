@@ -51,8 +51,7 @@ def words_of(section: str, **numbers: Any) -> str:
 
 def drawn(contents: Contents, section: str) -> list[Markup]:
     """The figures of a section, where there are any."""
-    there = {name: contents.captions[name] for name in BESIDE[section] if name in contents.captions}
-    return [page.figures(contents.run.path / "figures", there)] if there else []
+    return page.drawn(contents.run.path / "figures", contents.captions, *BESIDE[section])
 
 
 def _beside_its_figure(contents: Contents, section: str, blocks: list[Markup]) -> list[Markup]:

@@ -41,8 +41,7 @@ class ProbeContents:
 
     def figures(self, *names: str) -> list[Any]:
         """A block with those of these figures that were drawn; no block where none was."""
-        chosen = {name: self.captions[name] for name in names if name in self.captions}
-        return [page.figures(self.run.path / "figures", chosen)] if chosen else []
+        return page.drawn(self.run.path / "figures", self.captions, *names)
 
 
 Make = Callable[[ProbeContents], Section | None]

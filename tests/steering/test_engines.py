@@ -9,7 +9,6 @@ from tiny_models import vectors_at
 
 from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, Question
 from onedial.core import InputError
-from onedial.models import Generated
 from steering import Intervention, LocalEngine, check_parity, load_engine, reasoned_instrument, reasoned_sweep
 from steering.effects.engines import outer_settings
 
@@ -105,15 +104,6 @@ class WrongOrder(StandIn):
 
     def write(self, prompts, magnitude, max_new_tokens, stop=None):
         return super().write(prompts, magnitude, max_new_tokens, stop)[::-1]
-
-
-class WritesOn(StandIn):
-    """Token ids come back, beyond where the text was done; `Generated.of` cuts them off."""
-
-    def write(self, prompts, magnitude, max_new_tokens, stop=None):
-        whole = super().write(prompts, magnitude, max_new_tokens, None)
-        ids = [self.model.tokenizer.encode(each.text, add_special_tokens=False)[: each.n_tokens] for each in whole]
-        return [Generated.of(self.model, each, stop) for each in ids]
 
 
 FAULTS = [

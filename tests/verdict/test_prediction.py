@@ -16,10 +16,8 @@ from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
-from onedial.verdict.prediction.sources import MEAN, SHARED, Ground
+from onedial.verdict.prediction.sources import MEAN, Ground
 from onedial.verdict.rivals.rivals import Material
-
-ONE_ORDER = (DIAL, MEAN, SHARED)
 
 
 def answers(rng, n=200, n_targets=30, slope=1.0, spread=0.3):

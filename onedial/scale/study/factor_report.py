@@ -48,8 +48,7 @@ def write_factor_report(run: Run) -> Path:
     captions = captions_of(run)
     sections = []
     for title, sentences in summary["sections"].items():
-        there = {figure: captions[figure] for figure in BESIDE.get(title, ()) if figure in captions}
-        drawn = [page.figures(run.path / "figures", there)] if there else []
+        drawn = page.drawn(run.path / "figures", captions, *BESIDE.get(title, ()))
         sections.append(Section(title, [page.items(sentences), *drawn]))
     lines = run.read_table("respondents.csv").set_index("respondent").sort_values("threshold")
     lines["n_blank"] = len(run.read_table("questions.csv")) - lines["n_answers"]
