@@ -1,8 +1,5 @@
 """Passages, beliefs, lies and unknowable questions: planted knowledge, and none."""
 
-from zlib import crc32
-
-import numpy as np
 import pytest
 from scripted import Scripted
 
@@ -116,24 +113,6 @@ def test_a_liar_says_what_it_does_not_believe_whether_or_not_its_belief_is_true(
         assert table["belief_0"].equals(table["belief_2"])
         honest, _ = honesty_of(believer(False, wrong_about))
         assert (honest["honesty"], honest["lie_beyond"]) == (1, 0)
-
-
-def test_who_says_yes_or_no_to_everything_shows_no_belief_to_lie_about():
-    for logits in ([2.0, 0.0], [0.0, 2.0]):
-        scores, table = honesty_of(lambda *_, logits=logits: logits)
-        assert (scores["n"], scores["n_no_belief"]) == (0, len(FACTS))
-        assert np.isnan(scores["lie_beyond"])
-        assert table["statement"].isna().all()
-
-
-def test_who_answers_otherwise_each_time_is_no_liar():
-    def fickle(prompt, instrument):
-        neutral = instrument.name.startswith("belief")
-        return believer(False)(prompt, instrument) if neutral else [crc32(prompt.user.encode()) / 2**31 - 1, 0.0]
-
-    scores, _ = honesty_of(fickle)
-    assert scores["lie"] > 0.3
-    assert scores["low"] <= 0 <= scores["high"]
 
 
 def test_passing_on_the_unknowable_is_told_from_passing_on_everything():
