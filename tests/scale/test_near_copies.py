@@ -46,6 +46,13 @@ def test_models_are_kin_unless_they_are_shown_to_share_less_than_a_third():
     assert copies.kin == copies.groups == (("model 0", "model 1", "model 2"),)
 
 
+def test_a_model_that_answers_the_other_way_round_makes_no_near_copies_of_the_others():
+    for seed in range(5):
+        answers = panel(seed, 0.8)[:, :6]
+        answers[:, 0] = 1 - answers[:, 0]
+        assert near_copies(answers, MODELS[:6]).groups == ()
+
+
 def test_what_near_copies_share_beyond_the_scale_is_recovered():
     joins = near_copies(panel(0, 0.8, 2, 0.9, 0.6, n=20_000), MODELS).joins.set_index("models")
     own = joins.loc["model 0 + model 1"]

@@ -46,6 +46,8 @@ from onedial.stats import LEVEL, Answers, Booleans, Floats, Integers, as_answers
 
 SHARED, KIN = 2 / 3, 1 / 3
 """The closest two of 33 frontier models, versions of one model, share .69 of it and are not shown to share more."""
+TURNED = -0.2
+"""Mean correlation with most of the others, under which a model answers the other way round."""
 LEAST_RATE = 0.05
 """Respondents that give one of the answers less often are left out: their correlations are hardly known."""
 _BLOCK = 2_000_000  # questions x pairs at once
@@ -143,7 +145,8 @@ def near_copies(matrix: Any, models: Sequence[str], groups: Integers | None = No
 class _Pairs:
     """Mean correlations between base models, and how well what is computed from them is known.
 
-    `full` are those without pairs that have an empty cell. Each is (mean, how many pairs), model x model.
+    `full` are those without pairs that have an empty cell. Each is (mean, how many pairs), model x model. signs: -1 of
+    a model that answers the other way round; r_AB r_km = r_Ak r_Bm holds whichever way k and m are turned.
     """
 
     def __init__(self, answers: Answers, model: Integers, groups: Integers | None) -> None:
@@ -157,6 +160,9 @@ class _Pairs:
         self.has_all = ~has_empty_cell(tables.tables[:, kept])
         self.models = model[self.first], model[self.second]
         self.every, self.full = self._means(np.ones_like(self.has_all)), self._means(self.has_all)
+        first_axis = np.linalg.eigh(self.every[0])[1][:, -1]
+        most = first_axis * first_axis.sum() > 0
+        self.signs = np.where(~most & (self.every[0] @ most < TURNED * most.sum()), -1.0, 1.0)
 
     def _means(self, used: Booleans) -> tuple[Floats, Floats]:
         n = 1 + int(max(part.max(initial=0) for part in self.models))
@@ -182,9 +188,10 @@ class _Pairs:
         n = usable.sum()
         if not n:
             return None
+        usable = usable * np.outer(self.signs[outside], self.signs[outside])
         across = known[np.ix_(one, other)] / known[np.ix_(one, other)].sum()
         correlation = float((across * mean[np.ix_(one, other)]).sum())
-        among = float(mean[np.ix_(outside, outside)][usable].sum() / n)
+        among = float((mean[np.ix_(outside, outside)] * usable).sum() / n)
         product = float((np.outer(to_one, to_other) * usable).sum() / n)
         left = (correlation - bound) / (1 - bound)
         slopes, cross = np.zeros_like(mean), np.zeros_like(mean)  # of T by the means of every pair, and of full ones

@@ -13,7 +13,7 @@ predicted as probabilities, and each scores -log2 of the probability that it was
            of less than that a few thousandths of a bit are any share
 
 Where no question names a topic, or texts know nothing of the named ones, what the dial tells of questions that read
-alike bounds what topics may tell (`alike`).
+alike bounds what topics may tell (`alike`); where texts do, what it tells within topics, which may be too coarse.
 
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
 what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
@@ -84,9 +84,9 @@ class Prediction:
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
         surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
         by: what the intervals that decide are drawn over: "questions" or "topics".
-        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them.
-            alike: where not, what the dial tells of the questions that read alike, as a share of what it tells of a
-            question (nan where texts are not known).
+        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them, and
+            not of finer ones that may be all that is shared. alike: where not, what the dial tells of questions that
+            read alike, as a share of what it tells of a question (nan where texts are not known).
         models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted, needed (1 or 0: whether
             without it there would not be enough).
         kin: all of this with kin (`scale.NearCopies`) as one base model; None where there are none.
@@ -232,9 +232,11 @@ def predict(
     kin = np.array(matches.near_copies.kin_counted_as, dtype=str)[judged]
     if set(kin) != set(models.astype(str)):
         summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
-    if len(set(ground.material.topics)) < 2 or (summary.suffices and not texts_know_topics(ground, seed)):
-        alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed))
-        summary = replace(summary, topics=False, alike=alike)
+    named = len(set(ground.material.topics)) > 1 and not (summary.suffices and not texts_know_topics(ground, seed))
+    if not named or summary.suffices:
+        alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed, within=named))
+        if not named or alike.estimate >= MOST:
+            summary = replace(summary, topics=False, alike=alike)
     return summary, pd.DataFrame(rows, columns=COLUMNS)
 
 
