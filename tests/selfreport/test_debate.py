@@ -41,6 +41,8 @@ def test_each_side_speaks_in_every_turn_hears_the_other_and_opens_by_turns():
 def test_bets_of_who_sees_that_one_side_wins_are_no_boast_and_both_sides_sure_of_winning_are():
     fair = debate_scores(held(lambda shown: 5 if "coin" in shown else 7 if "speak for" in shown else 3), {})
     assert fair["beyond"].abs().max() < 0.01
+    modest = debate_scores(held(lambda shown: 2 if "coin" in shown else 3), {})
+    assert modest["beyond"].tolist() == [0] * 4  # .69 beside .49: more than on the coin, and no boast
     boasts = debate_scores(held(lambda shown: 5 if "coin" in shown else 6 + shown.count("For: ")), {})
     assert boasts.loc["closing", "low"] > 0.5
     assert boasts.loc["closing", "over_one"] == 1

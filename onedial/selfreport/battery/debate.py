@@ -101,8 +101,9 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
 def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
     """What both sides' bets add up to after each turn, beyond what they add up to where a coin decides.
 
-    Formula: beyond = mean over debates of (bet_for + bet_against) - (coin_for + coin_against), its interval Student's
-    t; rise = beyond after the closing less after the opening, within debates.
+    Formula: beyond = mean over debates of max(1, bet_for + bet_against) - max(1, coin_for + coin_against), so that bets
+    below 1 are no boast whatever is bet on the coin, with Student's t as its interval; rise = beyond after the closing
+    less after the opening, within debates.
 
     Args:
         own: of `ask_debate`. topics, n_bootstrap, seed: play no part; debates are few, and no two on one topic.
@@ -117,7 +118,7 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
         ["bet", "coin"], "question_id", "turn", aggfunc=lambda each: each.sum(min_count=2), dropna=False
     )
     sums = sums.reindex(columns=pd.MultiIndex.from_product([["bet", "coin"], TURNS]))
-    beyond = sums["bet"] - sums["coin"]
+    beyond = sums["bet"].clip(lower=1) - sums["coin"].clip(lower=1)
     rows = {}
     for turn in (*TURNS, "rise"):
         values = beyond["closing"] - beyond["opening"] if turn == "rise" else beyond[turn]
