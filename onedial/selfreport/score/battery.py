@@ -6,6 +6,7 @@ more than half of the answers could not be read to has counts and no numbers.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -292,8 +293,8 @@ def _beliefs(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
     table.loc[unread, ["says_yes", "margin"]] = np.nan
 
     def gap(own: pd.DataFrame) -> dict[str, object]:
-        row: dict[str, object] = {"n": 0, "n_unread": 0}
-        gaps = {}
+        row: dict[str, Any] = {"n": 0, "n_unread": 0}
+        gaps: dict[bool, Any] = {}
         for true, some in own.groupby("true"):
             said = some.pivot(index="question_id", columns="person", values="said_yes")
             both = said[["first", "third"]].notna().all(axis=1)
