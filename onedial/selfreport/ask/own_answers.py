@@ -174,86 +174,10 @@ PROPERTIES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "digits": ("hold a number in digits", lambda text: any(sign.isdigit() for sign in text)),
 }
 _FUNCTION_WORDS = {
-    "English": [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "of",
-        "and",
-        "to",
-        "in",
-        "it",
-        "that",
-        "you",
-        "for",
-        "with",
-        "was",
-        "be",
-        "this",
-        "they",
-    ],
-    "German": [
-        "der",
-        "die",
-        "das",
-        "ist",
-        "sind",
-        "und",
-        "ein",
-        "eine",
-        "zu",
-        "den",
-        "von",
-        "mit",
-        "nicht",
-        "auf",
-        "es",
-        "im",
-        "für",
-        "sie",
-    ],
-    "French": [
-        "le",
-        "la",
-        "les",
-        "est",
-        "sont",
-        "et",
-        "un",
-        "une",
-        "des",
-        "de",
-        "du",
-        "à",
-        "en",
-        "que",
-        "pour",
-        "dans",
-        "il",
-        "elle",
-    ],
-    "Spanish": [
-        "el",
-        "la",
-        "los",
-        "las",
-        "es",
-        "son",
-        "y",
-        "un",
-        "una",
-        "de",
-        "en",
-        "que",
-        "por",
-        "para",
-        "con",
-        "del",
-        "se",
-        "su",
-    ],
+    "English": "the a an is are of and to in it that you for with was be this they",
+    "German": "der die das ist sind und ein eine zu den von mit nicht auf es im für sie",
+    "French": "le la les est sont et un une des de du à en que pour dans il elle",
+    "Spanish": "el la los las es son y un una de en que por para con del se su",
 }
 SHORT, SENTENCE = Request(CLOSED_BOOK), Request(writes("request", "{question}", ("question",), 32))
 PREDICTIONS = {
@@ -270,7 +194,9 @@ def language_of(text: str) -> str | None:
     ('German', None, 'English')
     """
     words = re.findall(r"[^\W\d_]+", text.lower())
-    counts = sorted(((sum(word in own for word in words), name) for name, own in _FUNCTION_WORDS.items()), reverse=True)
+    counts = sorted(
+        ((sum(word in own.split() for word in words), name) for name, own in _FUNCTION_WORDS.items()), reverse=True
+    )
     return counts[0][1] if counts[0][0] > counts[1][0] else None
 
 
