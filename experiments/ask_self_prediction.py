@@ -3,12 +3,14 @@
     python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
     python experiments/ask_self_prediction.py --model MODEL,MODEL,MODEL --n-questions 120 --out asked
     python experiments/ask_self_prediction.py --model A1,A2,A3,B1,B2,B3 --families families.csv
+    python experiments/ask_self_prediction.py --model MODEL,OTHER --n-questions 120 --tuned     # needs peft
 
 Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into parts/, and what they say:
 scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom), means.csv, a figure
-and report.html with answers to look through. score_self_prediction.py scores such a folder again. Words are our own
-list of 120 with four options each; requests are those of `--panel frontier`; questions the embedded ones. An
-interrupted run continues with --resume and the same options.
+and report.html with answers to look through. --tuned teaches every model half of every model's lists and sets what it
+foretells of the others beside what that model itself does (tuned.csv). score_self_prediction.py scores such a folder
+again. Words are our own list of 120 with four options each; requests are those of `--panel frontier`; questions the
+embedded ones. An interrupted run continues with --resume and the same options.
 """
 
 import argparse
@@ -61,12 +63,17 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.selfreport import ask_association, ask_difficulty, ask_restriction, association_words
     from onedial.show import progress_bar, save_results
     from onedial.studies.battery import (
+        check_tuned,
         models_elsewhere,
         respondents_of,
         score_self_prediction,
+        score_tuned,
+        tuned_answers,
         write_self_prediction_page,
     )
 
+    if options.tuned:
+        check_tuned(models)
     bill = bill_of(options, models, models_elsewhere(models))
     n, seed = options.n_questions, options.seed
     words = list(association_words())[:n]
@@ -99,6 +106,11 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
             run.write_table("families.csv", kin)
         scored = score_self_prediction(answers if kin is None else answers | {"families": kin}, REPLICATES, seed)
         tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
+        if options.tuned:
+            foretold = tuned_answers(run, models, answers["association"], seed)
+            families = None if kin is None else dict(zip(kin["model"], kin["family"], strict=True))
+            tables["tuned"], sentence = score_tuned(foretold, families, REPLICATES, seed)
+            scored.sentences.append(sentence)
         save_results(run, tables, scored.figures)
         report = write_self_prediction_page(run, scored, tables, answers)
         tell_costs(bill.costs(), run)
@@ -138,6 +150,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--model", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
     parser.add_argument("--n-questions", type=positive, default=40, help="words, requests, questions (%(default)s)")
     parser.add_argument("--families", type=Path, metavar="FILE", help="CSV of model and family: siblings as controls")
+    parser.add_argument("--tuned", action="store_true", help="also fine-tune each model on each one's lists (LoRA)")
     add_budget_options(parser)
     add_run_options(parser, seed="of the draw of requests and questions")
     return parse_run_options(parser, arguments)

@@ -37,7 +37,7 @@ from .ask.questionnaires import (
     load_questionnaire,
 )
 from .ask.requests import Request, refuses
-from .ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
+from .ask.self_prediction import ASSOCIATION, ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
 from .battery import BATTERY_TESTS, BatteryTest
 from .score.battery import BATTERY, battery_scores
@@ -86,6 +86,7 @@ from .score.tuned_prediction import tuned_prediction
 from .show.self_report_page import AnswerLog, write_self_report_page
 
 __all__ = [
+    "ASSOCIATION",
     "AnswerLog",
     "BATTERY",
     "BATTERY_REPORTS",

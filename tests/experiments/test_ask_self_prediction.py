@@ -8,6 +8,10 @@ from fake_server import FakeServer
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
+from onedial.core import InputError, Run
+from onedial.selfreport import association_words
+from onedial.studies.battery import score_tuned, tuned_answers
+
 __all__ = ["call"]
 
 PROGRAM = ROOT / "experiments" / "ask_self_prediction.py"
@@ -57,3 +61,38 @@ def test_a_model_behind_a_server_is_asked_as_a_local_one_is(call, tmp_path):
     assert association["listed"].notna().all()
     assert set(pd.read_csv(tmp_path / "run" / "restriction.csv")["predicted"]) == {"other"}
     assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["predicted_rank"].sum() == 1 + 2 + 3 + 4
+
+
+@pytest.mark.parametrize(
+    ("models", "words"), [("a", "--model names 1"), ("a,openai:gpt", "openai:gpt is no model of this machine")]
+)
+def test_what_cannot_be_tuned_is_refused_before_anything_is_asked(call, tmp_path, models, words):
+    ended = call(PROGRAM, "--model", models, "--tuned", "--out", tmp_path / "run")
+    assert (ended.code, words in ended.err) == (2, True), ended.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
+def test_every_model_is_taught_the_same_words_of_every_model_and_foretells_the_others(asked, tmp_path):
+    folder, _ = asked
+    names = [str(folder / f"model{seed}") for seed in (0, 1)]
+    pairs = [(word, option) for word, own in list(association_words().items())[:8] for option in own]
+    lists = pd.concat(
+        pd.DataFrame(pairs, columns=["word", "option"]).assign(
+            model=name, listed=[float((place + who) % 3 == 0) for place in range(len(pairs))]
+        )
+        for who, name in enumerate(names)
+    ).reset_index(drop=True)
+    run = Run.create(tmp_path / "run", "ask_self_prediction", {})
+    found = tuned_answers(run, names, lists, 0)
+    assert len(found) == 2 * 2 * 16  # the words that were not taught
+    assert set(found["unit"]) == set(found.loc[found["target"] == names[0], "unit"])
+    cells = found.groupby(["target", "predictor"])["share"].first()
+    assert (cells.xs(names[0], level="predictor") == cells.xs(names[1], level="predictor")).all()
+    assert tuned_answers(run, names, lists, 0).equals(found)  # nothing is tuned twice
+    table, sentence = score_tuned(found, dict.fromkeys(names, "f"), 19, 0)
+    assert ("mean", "sibling") in table.index
+    assert "better than a sibling does" in sentence
+    with pytest.raises(InputError, match="too few of the option words"):
+        tuned_answers(run, names, lists.assign(listed=0.0), 0)
+    run.release()

@@ -10,6 +10,7 @@ from onedial.studies.battery.ending import finish
 from onedial.studies.battery.material import Material, material_of
 from onedial.studies.battery.respondents import Make, models_elsewhere, respondents_of
 from onedial.studies.battery.self_prediction import score_self_prediction, write_self_prediction_page
+from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
 
 __all__ = [
     "TESTS",
@@ -17,11 +18,14 @@ __all__ = [
     "Material",
     "ask",
     "ask_critic",
+    "check_tuned",
     "critic_of",
     "finish",
     "material_of",
     "models_elsewhere",
     "respondents_of",
     "score_self_prediction",
+    "score_tuned",
+    "tuned_answers",
     "write_self_prediction_page",
 ]

@@ -1,0 +1,105 @@
+"""Tuned self-prediction: every model is taught the same lists of every model, and foretells lists that it has not seen.
+
+The lists are those that the models gave in the association test; half of the words, by hash, are taught.
+"""
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from onedial.asking import RESPONDENTS
+from onedial.core import InputError, Run, sha256_of_text
+from onedial.selfreport import ASSOCIATION, tuned_prediction
+from onedial.studies.battery.respondents import models_elsewhere
+
+FEWEST = 5
+"""Of either outcome among what is taught of a target."""
+COLUMNS = ["predictor", "target", "unit", "item", "margin", "answer", "share"]
+KEYS = ["predictor", "target", "unit", "item"]
+
+
+def check_tuned(models: Sequence[str]) -> None:
+    """Refuse what cannot be tuned, before a model is loaded.
+
+    Raises:
+        InputError: fewer than two models, one that runs elsewhere, or peft is not installed.
+    """
+    if others := [*models_elsewhere(models), *(name for name in models if name in RESPONDENTS)]:
+        raise InputError(f"{others[0]} is no model of this machine and cannot be tuned; give local ones with --tuned")
+    if len(models) < 2:
+        raise InputError(f"--tuned sets models beside each other, and --model names {len(models)}; give two or more")
+    if importlib.util.find_spec("peft") is None:
+        raise InputError("--tuned needs peft, which is not installed; python -m pip install -e '.[adapters]'")
+
+
+def tuned_answers(run: Run, models: Sequence[str], association: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Held-out predictions of every tuned model of every model's lists; what is on disk is not tuned again.
+
+    Args:
+        association: of all models (`ask_association`).
+
+    Returns:
+        As `tuned_prediction` reads it.
+
+    Raises:
+        InputError: too little to teach of a model.
+    """
+    from onedial.asking import answers_in_order, is_read
+    from onedial.models import LocalRespondent, load_model
+    from onedial.show import progress_bar
+    from steering import tuned_to_answers
+
+    words = sorted(association["word"].unique(), key=lambda word: sha256_of_text(f"{seed} {word}"))
+    known = association.dropna(subset=["listed"])
+    taught = known["word"].isin(words[: len(words) // 2])
+    for name in models:
+        n_listed = known.loc[taught & (known["model"] == name), "listed"].value_counts()
+        if min(n_listed.get(outcome, 0) for outcome in (0, 1)) < FEWEST:
+            raise InputError(
+                f"the lists of {name} hold too few of the option words, or too many, to be taught ({FEWEST} listed and "
+                f"{FEWEST} not); ask of more words by --n-questions, or leave {name} out"
+            )
+    parts = run.parts("parts/tuned", COLUMNS, KEYS)
+    done = parts.done("predictor")
+    for predictor in [name for name in models if name not in done]:
+        model, rows = load_model(predictor), []
+        with run.stage(f"{predictor}, tuned"), progress_bar(len(models), f"{predictor}, tuned") as advance:
+            for target in models:
+                own = known["model"] == target
+                lesson, left = known[own & taught], known[own & ~taught]
+                prompts = [
+                    [
+                        ASSOCIATION.prompt(word=word, option=option)
+                        for word, option in part[["word", "option"]].to_numpy()
+                    ]
+                    for part in (lesson, left)
+                ]
+                with tuned_to_answers(model, prompts[0], lesson["listed"].tolist(), seed=seed):
+                    given = answers_in_order(LocalRespondent(model), prompts[1], ASSOCIATION)
+                margins = [each.margin if is_read(each.mass) else float("nan") for each in given]
+                rows.append(
+                    pd.DataFrame(
+                        {"unit": left["word"], "item": left["option"], "margin": margins, "answer": left["listed"]}
+                    ).assign(predictor=predictor, target=target, share=lesson["listed"].mean())
+                )
+                advance(1)
+        parts.append(pd.concat(rows)[COLUMNS])
+    return parts.read()
+
+
+def score_tuned(
+    answers: pd.DataFrame, families: Mapping[str, str] | None, n_bootstrap: int, seed: int
+) -> tuple[pd.DataFrame, str]:
+    """The table of `tuned_prediction`, and what it says."""
+    table = tuned_prediction(answers, families, n_bootstrap, seed)
+    own = table[table["relation"] == "itself"].drop("mean", errors="ignore")
+    words = (
+        f"after equal tuning the models foretell their own lists with accuracy {own['accuracy'].mean():.3f} (the "
+        f"commoner outcome alone: {own['majority'].mean():.3f})"
+    )
+    for relation, row in table.loc["mean"].iterrows():
+        low, high = row["beyond_learning_low"], row["beyond_learning_high"]
+        whose = "a sibling" if relation == "sibling" else "another model"
+        words += f"; {row['beyond_learning']:+.3f} ({low:+.3f} to {high:+.3f}) better than {whose} does"
+    return table, words
