@@ -1,4 +1,4 @@
-"""Ask in every way: choices, pairs, pressure, second looks, predicted answers, passages, beliefs, hedges, abstention.
+"""Ask in every way: choices, pairs, guesses, pressure, second looks, predictions, steps, beliefs, hedges, debates.
 
     python experiments/ask_battery.py                                       # embedded model, every test, 40 questions
     python experiments/ask_battery.py --model MODEL,MODEL,MODEL --n-questions 120

@@ -2,7 +2,7 @@
 
     python experiments/ask_self_prediction.py --out asked                # embedded model; a few minutes on a CPU
     python experiments/ask_self_prediction.py --model MODEL,MODEL,MODEL --n-questions 120 --out asked
-    python experiments/ask_self_prediction.py --model MODEL,SIBLING,OTHER,ITS-SIBLING --families families.csv
+    python experiments/ask_self_prediction.py --model A1,A2,A3,B1,B2,B3 --families families.csv
 
 Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into parts/, and what they say:
 scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom), means.csv, a figure
@@ -38,10 +38,14 @@ PROGRAM = "ask_self_prediction"
 REPLICATES = 1999
 MODEL = "smollm2-135m-instruct"
 COLUMNS = {
-    "association": ["model", "word", "option", "predicted", "listed", "text"],
-    "restriction": ["model", "prompt_id", "predicted", "perceived", "behaved", "margin", "text"],
-    "difficulty": ["model", "group_id", "question_id", "correct", "tokens", "predicted_rank", "text"],
+    "association": ["model", "word", "option", "predicted", "listed", "listed_again", "text"],
+    "restriction": ["model", "prompt_id", "predicted", "perceived", "behaved", "behaved_again", "margin", "text"],
+    "difficulty": [
+        *("model", "group_id", "question_id", "correct", "tokens", "correct_again", "tokens_again", "predicted_rank"),
+        "text",
+    ],
 }
+ASKED = ("predicted", "listed", "perceived", "behaved", "predicted_rank")
 KEYS = {
     "association": ["model", "word", "option"],
     "restriction": ["model", "prompt_id"],
@@ -84,7 +88,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
                     parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
                     if name not in parts.done("model"):
                         with bill.occasion(test):
-                            rows = ask(make(0), items)  # type: ignore[operator]
+                            rows = ask(make(0), items, again=make(1))  # type: ignore[operator]
                         parts.append(rows.assign(model=name))
                     advance(1)
         answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in asked}
@@ -103,7 +107,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
 
 def n_unread(table: "pd.DataFrame") -> int:
     """Rows of which something could not be read."""
-    read = table.drop(columns=["text", "tokens", "margin"], errors="ignore").replace("other", None)
+    read = table[[name for name in ASKED if name in table]].replace("other", None)
     return int(read.isna().any(axis=1).sum())
 
 

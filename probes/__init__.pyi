@@ -15,9 +15,8 @@ from .directions.contrast import (
 from .directions.erasure import Eraser, erasure_table
 from .directions.geometry import cross_evaluation, direction_table, principal_angles, subspace_table, transfer_table
 from .directions.lens import lens_table
-from .directions.patching import patching_table
 from .directions.statement_streams import StatementStores
-from .directions.where import MappedQuestions, direct_effects, position_map
+from .directions.where import MappedQuestions, direct_effects, patching_table, position_map
 from .during import TOKEN_COLUMNS, course_of, read_while_writing
 from .fitting.choice import ChosenLayer, choose_layer
 from .fitting.controls import control_labels, shuffled_within
@@ -40,7 +39,7 @@ from .fitting.labels import (
     target_label,
 )
 from .fitting.linear import Probe, fit_probe, probe_layers
-from .fitting.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer
+from .fitting.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer, sentence_embeddings, words_of
 from .fitting.nested import added_test, likelihood_ratio, what_is_added
 from .fitting.reads_at_all import N_COPIES, Readers, auroc_of_copies, readers_of, reads_by_chance
 from .fitting.solvers import METHODS, PENALTIES, Training
@@ -48,7 +47,6 @@ from .layer_files import load_layer, save_layer
 from .own import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND, OWN_COLUMNS, own_or_shared
 from .reading import Surroundings, distance_table, read_elsewhere, read_with_distance
 from .show.probe_report import write_probe_figures, write_probe_report
-from .text import sentence_embeddings, words_of
 
 __all__ = [
     "Area",

@@ -60,6 +60,25 @@ def read_while_writing(
 
     Raises:
         InputError: an instrument that is read by its logits; no room for the text.
+
+    >>> import torch
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial import PromptSet
+    >>> from onedial.models import read_activations
+    >>> from probes import ProbeTask, TopicFolds, fit_probe
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=40)
+    >>> middle = model.n_layers // 2
+    >>> read = read_activations(model, PromptSet.build(model, questions, METACOGNITIVE), layers=[middle])
+    >>> streams, topics = read.residuals[:, 0].double(), [question.topic for question in questions]
+    >>> hard = pd.DataFrame({"hard": [question.level > 2 for question in questions]}, dtype=float)
+    >>> task = ProbeTask(hard, tuple(question.text for question in questions), TopicFolds.of(topics, n_folds=3))
+    >>> probe = fit_probe(streams, hard["hard"], topics=topics)
+    >>> around = Surroundings.of(streams.numpy(), task)
+    >>> given = middle, streams.numpy(), around
+    >>> found = read_while_writing(model, questions[:1], {"hard": probe}, *given, max_new_tokens=3)
+    >>> found["label"].unique().tolist()
+    ['hard']
     """
     reader = instrument.reader
     if not isinstance(reader, TextReader):
@@ -135,6 +154,11 @@ def course_of(
         middle; mean of the questions' means with a 95% interval over questions; n questions; auroc of yes against no in
         that stretch, with Newcombe's interval (nan where either kind has fewer than 5); far: share of tokens that lie
         farther off than 95% of held-out training questions.
+
+    >>> tokens = pd.DataFrame({"label": "knows", "question_id": ["a", "a", "b", "b"], "progress": [0.1, 0.9] * 2})
+    >>> tokens = tokens.assign(reading=[0.0, 1.0, 0.0, -1.0], said_yes=[1.0, 1.0, 0.0, 0.0], as_far=0.5)
+    >>> course_of(tokens, n_stretches=2, n_bootstrap=19)["mean"].tolist()
+    [0.0, 0.0, -1.0, 1.0]
     """
     stretch = np.minimum((tokens["progress"].to_numpy() * n_stretches).astype(int), n_stretches - 1)
     kind = tokens["said_yes"].map({1.0: "yes", 0.0: "no"}).fillna("unread")

@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from onedial.core import InputError, atomic_path
+from onedial.core import InputError, atomic_path, json_value
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.linear import Probe
 from probes.fitting.measure import LayerReading, ProbeTask
@@ -21,7 +21,21 @@ FORMAT = "onedial-layer-probes-1"
 
 
 def save_layer(path: Path | str, reading: LayerReading, labels: list[str]) -> None:
-    """Write scores and probes of a layer, all or nothing."""
+    """Write scores and probes of a layer, all or nothing.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds, load_layer, measure_layer
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), 0, 0, n_bootstrap=19)
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> save_layer(f"{folder.name}/20.safetensors", measure_layer(rows, task, ["ridge"], nested=[]), task.labels)
+    >>> list(load_layer(f"{folder.name}/20.safetensors", task)[0])
+    ['ridge']
+    """
     arrays: dict[str, np.ndarray] = {}
     facts: dict[str, list[list[float]]] = {}
     for method, fitted in reading.fitted.items():
@@ -46,13 +60,26 @@ def load_layer(path: Path | str, task: ProbeTask) -> tuple[dict[str, CrossFitted
 
     Raises:
         InputError: missing, broken, or of other labels or questions than the task's.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds, measure_layer, save_layer
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), 0, 0, n_bootstrap=19)
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> save_layer(f"{folder.name}/20.safetensors", measure_layer(rows, task, ["ridge"], nested=[]), task.labels)
+    >>> list(load_layer(f"{folder.name}/20.safetensors", task)[1]["ridge"])
+    ['knows', 'sure']
     """
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT or json.loads(metadata["labels"]) != task.labels:
+            if metadata.get("format") != FORMAT or json_value(metadata["labels"]) != task.labels:
                 raise InputError(f"{path} holds other labels than these; make the run again with another --out")
-            facts = json.loads(metadata["probes"])
+            facts = json_value(metadata["probes"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, FileNotFoundError, KeyError, json.JSONDecodeError) as error:
         raise InputError(f"{path} is missing or broken ({error}); delete it and pass --resume") from error

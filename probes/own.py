@@ -61,6 +61,23 @@ def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: Pr
 
     Raises:
         InputError: nobody's correctness is known.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from onedial.panels import ResponseMatrix
+    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> rng, names = np.random.default_rng(0), ["one: a", "two: a"]
+    >>> rows, ids = rng.standard_normal((120, 6)), pd.Index([f"q{number}" for number in range(120)], name="question_id")
+    >>> answers = pd.DataFrame({name: (rows[:, 0] + rng.standard_normal(120) > 0) * 1.0 for name in names}, ids)
+    >>> respondents = pd.DataFrame({"model": ["one", "two"], "framing": "", "family": ""}, index=names)
+    >>> respondents.index.name = "respondent"
+    >>> truth = pd.DataFrame({"own correct": (rows[:, 0] + rows[:, 1] > 0) * 1.0}, ids)
+    >>> mean, panel = answers.mean(axis=1), ResponseMatrix(answers, respondents)
+    >>> labels = ProbeLabels(truth, -mean, mean, panel, ())
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(np.arange(120) % 6), n_bootstrap=19)
+    >>> fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["lda"])["lda"]
+    >>> own_or_shared(rows, fitted, task, labels)["verdict"].tolist()
+    ['its own']
     """
     models = {
         str(model): correct_label(str(model))

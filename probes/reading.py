@@ -80,6 +80,17 @@ def distance_table(rows: Floats, task: ProbeTask, fitted: CrossFitted, labels: S
     Returns:
         Columns `label, auroc, near, near_low, near_high, far, far_low, far_high, gap, gap_low, gap_high`; gap: near
         minus far, both over the same draws of the topics. Where it is about 0, distance tells nothing of the reading.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["ridge"])["ridge"]
+    >>> distance_table(rows, task, fitted, ["knows"])["auroc"].round(1).tolist()
+    [1.0]
     """
     distance = held_out_distances(rows, task)
     nearer = distance <= np.median(distance)
@@ -113,6 +124,18 @@ def read_with_distance(
 
     Raises:
         InputError: rows of another width than the probe's.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, Surroundings, TopicFolds, fit_probe
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> probe = fit_probe(torch.from_numpy(rows), truth["knows"], topics=topics.tolist())
+    >>> here = np.vstack([rows[:2], np.full((1, 6), 100.0)])
+    >>> read_with_distance(probe, Surroundings.of(rows, task), here, ["a", "b", "far off"])["reading"].isna().tolist()
+    [False, False, True]
     """
     if rows.shape[1] != len(probe.direction):
         raise InputError(
@@ -145,6 +168,17 @@ def read_elsewhere(
 
     Raises:
         InputError: the checkpoints have streams of different widths.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["ridge"])["ridge"]
+    >>> read_elsewhere(rows, rows + 1, task, fitted, method="ridge")["recentred"].round(1).tolist()
+    [1.0, 1.0]
     """
     if rows.shape != other.shape:
         raise InputError(

@@ -3,15 +3,16 @@
     python scripts/architectures.py                # the table of docs/performance.md, as Markdown; a minute
     python scripts/architectures.py --only phi3 mixtral
 
-`last` and `all` say whether an edit at the last position, or at every position, takes the fast path: it does where
-edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a quarter and at two thirds
-of the depth. What does not is run by plain forwards, which are right for any decoder whose logits are the unembedded
-final norm, times a number of the config; anything else is refused when it is loaded, with the reason. `parts` says
-whether what attention and MLP write can be read: it can where the two make up the block's step.
+The path is fast where edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a
+quarter and at two thirds of the depth, at the last position and at all (named apart where they differ). What does not
+is run by plain forwards, which are right for any decoder whose logits are the unembedded final norm, times a number of
+the config; anything else is refused when it is loaded, with the reason. "No parts": what attention and MLP write cannot
+be read, since the two do not make up the block's step.
 """
 
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +35,22 @@ EXPERTS: dict[str, Any] = dict(
     num_experts=4, num_local_experts=4, n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=32,
     shared_expert_intermediate_size=32, n_shared_experts=1, decoder_sparse_step=1, norm_topk_prob=True,
 )  # fmt: skip
-LATENT: dict[str, Any] = dict(
+ONE_DENSE: dict[str, Any] = dict(first_k_dense_replace=1, n_group=1, topk_group=1)
+LATENT: dict[str, Any] = ONE_DENSE | dict(
     q_lora_rank=16, kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=12, v_head_dim=12, num_key_value_heads=4,
-    first_k_dense_replace=1, n_group=1, topk_group=1, routed_scaling_factor=1.0,
+    routed_scaling_factor=1.0,
+)  # fmt: skip
+AFTER: dict[str, Any] = dict(head_dim=12, sliding_window=16, num_dense_layers=1, global_attn_every_n_layers=2)
+TWICE: dict[str, Any] = dict(
+    num_layers=3, num_hidden_layers=6, ffn_hidden_size=96, expert_ffn_hidden_size=32, moe_topk=2, zero_expert_num=2,
+    head_dim=8,
+)  # fmt: skip
+LOCAL: dict[str, Any] = dict(
+    num_layers=5, num_heads=4, attention_types=[[["global", "local"], 2], [["global"], 1]], window_size=16,
+)  # fmt: skip
+MAMBA_2: dict[str, Any] = dict(
+    shared_intermediate_size=32, layer_types=["mamba", "attention", "mamba", "attention", "mamba"], mamba_n_heads=4,
+    mamba_d_head=24, mamba_d_state=8, mamba_n_groups=1, mamba_expand=2,
 )  # fmt: skip
 LINEAR: dict[str, Any] = dict(
     linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=12, linear_value_head_dim=12,
@@ -64,6 +78,7 @@ LONG: dict[str, Any] = dict(
 IN_SHORT = {
     "is no stack of decoder layers": "no stack of layers with a final norm",
     "are not its unembedded final norm": "its logits are not the unembedded final norm",
+    "would mean two things": "its config counts two layers to a block",
     "too many values to unpack": "it makes its biases from a mask of two axes",
 }
 """Reasons, as a table has room for them."""
@@ -111,10 +126,21 @@ ROWS = [
         {"ffn_dim": 96, "word_embed_proj_dim": 24, "do_layer_norm_before": False},
     ),
     Architecture("bloom", "BLOOM", "dense, ALiBi", {"n_layer": 5, "n_head": 4}),
-    Architecture("mixtral", "Mixtral", "experts", EXPERTS),
+    Architecture("gpt_neo", "GPT-Neo", "dense, local layers by column", LOCAL),
+    Architecture("mixtral", "Mixtral", "experts, sliding windows", EXPERTS | {"sliding_window": 24}),
+    Architecture(
+        "qwen2_moe",
+        "Qwen 1.5, 2 with experts",
+        "experts, sliding windows",
+        EXPERTS | {"use_sliding_window": True, "sliding_window": 20, "max_window_layers": 2},
+    ),
     Architecture("qwen3_moe", "Qwen 3 with experts", "experts", EXPERTS | {"head_dim": 12}),
     Architecture("olmoe", "OLMoE", "experts", EXPERTS),
-    Architecture("granitemoe", "Granite with experts", "experts", EXPERTS),
+    Architecture("phimoe", "Phi 3.5 with experts", "experts, sliding windows", EXPERTS | {"sliding_window": 16}),
+    Architecture("granitemoe", "Granite with experts", "experts, scaled residuals and logits", EXPERTS | SCALED),
+    Architecture("glm4_moe", "GLM-4.5", "experts", EXPERTS | ONE_DENSE | {"head_dim": 12}),
+    Architecture("ernie4_5_moe", "ERNIE 4.5", "experts", {"moe_num_experts": 4, "moe_k": 2} | EXPERTS),
+    Architecture("afmoe", "Trinity", "experts, norms after, sliding windows", EXPERTS | AFTER),
     Architecture("gpt_oss", "gpt-oss", "experts, sinks, sliding windows", SINKS),
     Architecture(
         "llama4_text",
@@ -123,9 +149,14 @@ ROWS = [
         {"head_dim": 12, "attention_chunk_size": 16, "intermediate_size_mlp": 96, "moe_layers": [1, 3]}
         | {"num_local_experts": 4, "num_experts_per_tok": 1},
     ),
+    Architecture(
+        "deepseek_v2", "DeepSeek 2", "experts, latent attention", EXPERTS | LATENT | {"topk_method": "greedy"}
+    ),
     Architecture("deepseek_v3", "DeepSeek 3", "experts, latent attention", EXPERTS | LATENT),
     Architecture("qwen3_next", "Qwen 3 Next", "experts, linear attention", EXPERTS | LINEAR | {"head_dim": 12}),
     Architecture("jamba", "Jamba", "experts, Mamba between attention", MAMBA),
+    Architecture("granitemoehybrid", "Granite 4", "experts, Mamba between attention", EXPERTS | MAMBA_2),
+    Architecture("longcat_flash", "LongCat", "experts, two attentions to a block", EXPERTS | LATENT | TWICE),
     Architecture(
         "lfm2",
         "LFM 2",
@@ -145,24 +176,48 @@ def tokenizer() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=chr(0x4E02), pad_token=chr(0x4E02))
 
 
-def path_of(row: Architecture) -> tuple[str, str, str, str]:
-    """Whether an edit at the last position and at all of them takes the fast path, whether the parts can be read, why
-    not where not."""
+def tiny_hf(row: Architecture) -> Any:
+    """A model of this form with random weights, the same each time, in float32 on the CPU."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from onedial.models import OpenModel, attention_for
+    from onedial.models import attention_for
 
     torch.manual_seed(0)
     config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)
-    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
+    return AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float().eval()
+
+
+def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -> Any:
+    """The definition of a steered answer: the model's own logits at the end of one prompt that is run alone, while a
+    bare hook adds `push` to what a block puts out, at the `last` position or at `all`."""
+    import torch
+
+    def hook(module: Any, args: Any, output: Any) -> Any:
+        stream = (output[0] if isinstance(output, tuple) else output).clone()
+        stream[:, -1 if at == "last" else slice(None)] += push.to(stream.dtype)
+        return (stream, *output[1:]) if isinstance(output, tuple) else stream
+
+    handle = block.register_forward_hook(hook)
     try:
-        model = OpenModel(hf, tokenizer(), name=row.known_as)
+        with torch.no_grad():
+            return hf(input_ids=torch.tensor([ids], device=hf.device), use_cache=False).logits[0, -1]
+    finally:
+        handle.remove()
+
+
+def path_of(row: Architecture) -> tuple[str, str]:
+    """The path of an edit at the last position, at all of them where that is another, and why it is not fast."""
+    from onedial.models import OpenModel
+
+    try:
+        model = OpenModel(tiny_hf(row), tokenizer(), name=row.known_as)
     except InputError as reason:
-        return "refused", "refused", "", in_short(str(reason))
+        return "refused", in_short(str(reason))
     paths = model.fast_paths_for(SMALL["max_position_embeddings"])  # beyond its windows and chunks
-    last, every = ("fast" if at in paths.allowed else "plain" for at in ("last", "all"))
-    return last, every, "yes" if all(model.stack.tried.steps) else "no", in_short(paths.reason)
+    allowed = dict.fromkeys("fast" if at in paths.allowed else "plain" for at in ("last", "all"))
+    no_parts = [] if all(model.stack.tried.steps) else ["no parts"]
+    return ", ".join(allowed), "; ".join(filter(None, [in_short(paths.reason), *no_parts]))
 
 
 def in_short(reason: str) -> str:
@@ -173,8 +228,8 @@ def in_short(reason: str) -> str:
 def table(rows: list[Architecture]) -> list[str]:
     """The rows as Markdown."""
     lines = [
-        "| architecture | known as | layers | `last` | `all` | parts | why |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| architecture | known as | layers | path | why |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         with warnings.catch_warnings():

@@ -243,7 +243,7 @@ class Bench:
             ("all", whole, 5),
         ):
             if positions in self.options.positions:
-                peak = _in_child(partial(self.ours, self.layers[0], positions, self.grid(k), n))
+                [peak] = peaks_in_child(partial(self.ours, self.layers[0], positions, self.grid(k), n))
                 yield {"positions": positions, "questions": n, "magnitudes": k, "mib": round(peak)}
 
     def critical(self) -> Iterator[Row]:
@@ -314,18 +314,19 @@ def _cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - started, result
 
 
-def _in_child(work: Callable[[], Any]) -> float:
-    """Peak resident MiB of a forked child that does the work and nothing else."""
+def peaks_in_child(*works: Callable[[], Any]) -> list[float]:
+    """Peak resident MiB of a forked child after each of some pieces of work, and nothing else."""
     read, write = os.pipe()
     if (child := os.fork()) == 0:
-        work()
-        os.write(write, str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss).encode())
+        for work in works:
+            work()
+            os.write(write, f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss} ".encode())
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
         said = pipe.read()
     os.waitpid(child, 0)
-    return int(said) / 1024
+    return [int(peak) / 1024 for peak in said.split()]
 
 
 def _processor() -> str:

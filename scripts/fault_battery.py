@@ -2,13 +2,16 @@
 
     python scripts/fault_battery.py                                          # everything: about half an hour on a CPU
     python scripts/fault_battery.py --programs steer_sweep --faults kill two_writers --kills 3
-    python scripts/fault_battery.py --tiny --n 18 --kills 1       # a draw by --seed, with a model of random weights
+    python scripts/fault_battery.py --tiny --kills 3 --table FILE     # a model of random weights; FILE is gone on with
+    python scripts/fault_battery.py --tiny --programs ask_questionnaire --faults kill power_loss --kills 15
     python scripts/fault_battery.py --list
 
-One row for each program and fault: whether the run was there to go on with, whether every table ended equal to the
-unbroken run's, and what the user was told. Moments are drawn from --seed; tables are compared as the values that they
-hold, so that a table in parts is one table however often it was broken off. Exit code 1 if a row fails. What servers do
-to a collection is in server_battery.py, what may be left of a folder when the power goes in recorded_disk.py.
+One row for each program and fault: how often it struck, how often the run was there to go on with, how often every
+table ended equal to the unbroken run's, whether the user was told, and rates with 95% Wilson intervals at the end. The
+first row of a program is its undisturbed run; where that fails, nothing is done to it. Moments are drawn from --seed;
+tables are compared as the values that they hold, so that a table in parts is one table however often it was broken off.
+Exit code 1 if a row fails; in --table it stands until its line is deleted. What servers do to a collection is in
+server_battery.py, what may be left of a folder when the power goes in recorded_disk.py.
 """
 
 import contextlib
@@ -24,14 +27,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from fault_programs import NEED_A_SWEEP, PATIENCE_SECONDS, ROOT, Going, Program, embedded, programs, tiny
+from simulating import GrowingTable
 
 from onedial.core import InputError, natural, positive, program_parser, run_command
+from onedial.stats import wilson_interval
 
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "sha256.txt", "report.html", "figures", ".lock*")
 """Where and when a run was made, and what is drawn from the tables."""
@@ -55,24 +60,35 @@ MESSAGES = {
 """What a user must be told of a fault; nothing where the program cannot tell, or need not."""
 
 
+UNDISTURBED = "undisturbed"
+
+
 class Absent(Exception):
     """This fault cannot happen to this program, or not on this machine."""
 
 
 @dataclass
 class Row:
-    """What became of one program under one fault."""
+    """What became of one program under one fault.
+
+    Attributes:
+        n: how often it struck; 0 where it cannot. survived: how often the run could be gone on with, and the program
+            ended as it should. equal: how often it did, with the tables of the unbroken run.
+        told: 1 where the user was told what had happened, or need not be. said: the last line.
+    """
 
     program: str
     fault: str
-    survived: bool | None
-    equal: bool | None
-    told: str
+    n: int = 0
+    survived: int = 0
+    equal: int = 0
+    told: int = 1
+    said: str = ""
 
     @property
     def fine(self) -> bool:
         """A fault that cannot happen is fine."""
-        return self.survived is None or bool(self.survived and self.equal)
+        return self.n == self.equal and self.told == 1
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -148,15 +164,29 @@ class Battery:
         while not holds() and going.process.poll() is None and time.monotonic() < end:
             time.sleep(0.005)
 
-    def goes_on(self, folder: Path, told: str) -> Row:
-        """Run to the end, and compare."""
-        code, said = self.program.finish(folder)
-        different = differences(folder, self.unbroken) if code == 0 else []
+    def goes_on(self, folder: Path, said: str, as_it_should: bool = True) -> Row:
+        """Run to the end, and compare.
+
+        Args:
+            said: when it struck. as_it_should: whether the program ended then as it should.
+        """
+        code, at_last = self.program.finish(folder)
         if code:
-            told = f"{told}; going on ended with {code}: {last_line(said)}"
-        elif different:
-            told = f"{told}; different: {', '.join(different)}"
-        return Row(self.program.name, "", code == 0, not different and code == 0, told)
+            said = f"{said}; going on ended with {code}: {last_line(at_last)}"
+        return self.ended(folder, said, as_it_should and code == 0)
+
+    def ended(self, folder: Path, said: str, survived: bool) -> Row:
+        """The row of a fault that struck once, its folder compared with the unbroken run."""
+        different = differences(folder, self.unbroken) if survived else []
+        if different:
+            said = f"{said}; different: {', '.join(different)}"
+        return Row(self.program.name, "", 1, int(survived), int(survived and not different), said=said)
+
+    def together(self, rows: list[Row], said: str) -> Row:
+        """One row for all; what the worst of them said."""
+        counts = {name: sum(getattr(row, name) for row in rows) for name in ("n", "survived", "equal")}
+        failed = [row.said for row in rows if not row.fine]
+        return Row(self.program.name, "", **counts, said="; ".join([said, *failed[:1]]))
 
     def broken_off(self, folder: Path, number: int, after: float | None = None) -> tuple[int, str]:
         """Start or go on, and send a signal: after seconds, or once the first part is there or the work has begun."""
@@ -178,27 +208,28 @@ class Battery:
 
     def kill(self) -> Row:
         """kill -9 at random moments, again and again in one folder; a run that ended is begun anew."""
-        folder, finished, counted = self.fresh(), 0, 0
-        while counted < self.kills:
-            code, _ = self.broken_off(folder, signal.SIGKILL, float(self.rng.uniform(0, self.program.seconds)))
+        folder, rows, broken, finished = self.fresh(), [], False, 0
+        while len(rows) < self.kills:
+            code, said = self.broken_off(folder, signal.SIGKILL, float(self.rng.uniform(0, self.program.seconds)))
             if code == -signal.SIGKILL:
-                counted += 1
-            elif code == 0:
-                finished += 1
-                if different := differences(folder, self.unbroken):
-                    return Row(self.program.name, "", True, False, f"different: {', '.join(different)}")
-                folder = self.fresh()
-            else:
-                return Row(self.program.name, "", False, False, f"going on ended with {code}")
-        return self.goes_on(folder, f"{counted} kills, {finished + 1} runs ended")
+                rows.append(Row(self.program.name, "", 1, 1, 1))
+                broken = True
+                continue
+            row = self.ended(folder, "" if code == 0 else f"{code}: {last_line(said)}", code == 0)
+            if broken:
+                rows[-1] = row
+            elif not row.fine:
+                rows.append(row)
+            folder, broken, finished = self.fresh(), False, finished + 1
+        if broken:
+            rows[-1] = self.goes_on(folder, "")
+        return self.together(rows, f"{finished + broken} runs ended")
 
     def terminate(self) -> Row:
         """SIGTERM in the middle, as a scheduler sends it."""
         folder = self.fresh()
         code, said = self.broken_off(folder, signal.SIGTERM)
-        row = self.goes_on(folder, last_line(said))
-        row.survived = bool(row.survived) and code in (143, 0)
-        return row
+        return self.goes_on(folder, last_line(said), code in (143, 0))
 
     def full_disk(self) -> Row:
         """A disk with room for half of what is written; where none can be mounted, files may grow to half size."""
@@ -209,11 +240,8 @@ class Battery:
             self.program.prepare(disk / "run")
             subprocess.run(["mount", "-o", f"remount,size={size_of(disk) or size // 2}", disk], check=True)
             code, said = self.program.finish(disk / "run")
-            told = last_line(said)
             subprocess.run(["mount", "-o", f"remount,size={4 * size + 2**22}", disk], check=True)
-            row = self.goes_on(disk / "run", told)
-        row.survived = bool(row.survived) and code == 2
-        return row
+            return self.goes_on(disk / "run", last_line(said), code == 2)
 
     def _small_files(self) -> Row:
         largest = max(file.stat().st_size for file in self.unbroken_folder.rglob("*") if file.is_file())
@@ -222,9 +250,7 @@ class Battery:
         going = self.program.start(folder)
         resource.prlimit(going.process.pid, resource.RLIMIT_FSIZE, limit)
         code, said = going.end()
-        row = self.goes_on(folder, last_line(said))
-        row.survived = bool(row.survived) and code == 2
-        return row
+        return self.goes_on(folder, last_line(said), code == 2)
 
     def read_only(self) -> Row:
         """A folder that cannot be written, then can."""
@@ -235,9 +261,7 @@ class Battery:
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
             code, said = self.program.finish(disk / "run")
             subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
-            row = self.goes_on(disk / "run", last_line(said))
-        row.survived = bool(row.survived) and code == 2
-        return row
+            return self.goes_on(disk / "run", last_line(said), code == 2)
 
     def two_writers(self) -> Row:
         """A second start while the first is writing: refused, and the first ends as if alone."""
@@ -248,8 +272,7 @@ class Battery:
         code, said = self.program.finish(folder)
         first.process.send_signal(signal.SIGCONT)
         code_of_first, _ = first.end()
-        different = differences(folder, self.unbroken)
-        return Row(self.program.name, "", code == 2 and code_of_first == 0, not different, last_line(said))
+        return self.ended(folder, last_line(said), code == 2 and code_of_first == 0)
 
     def truncated_part(self) -> Row:
         """The last part is cut in half, as a disk may do that loses its power."""
@@ -268,9 +291,7 @@ class Battery:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
         code, said = self.program.finish(folder)
         file.unlink()
-        row = self.goes_on(folder, last_line(said))
-        row.survived = bool(row.survived) and code == 2 and file.name in said
-        return row
+        return self.goes_on(folder, last_line(said), code == 2 and file.name in said)
 
     def other_version(self) -> Row:
         """A manifest that a later version of the project has written."""
@@ -281,9 +302,7 @@ class Battery:
         manifest.write_text(json.dumps(json.loads(content) | {"format_version": 99}), encoding="utf-8")
         code, said = self.program.finish(folder)
         manifest.write_text(content, encoding="utf-8")
-        row = self.goes_on(folder, last_line(said))
-        row.survived = bool(row.survived) and code == 2
-        return row
+        return self.goes_on(folder, last_line(said), code == 2)
 
     def clock_back(self) -> Row:
         """The clock jumps back: all that stands in the run is of tomorrow."""
@@ -307,22 +326,17 @@ class Battery:
         going.process.kill()
         going.end()
         code, said = self.program.finish(folder, through=through)
-        different = differences(folder, self.unbroken)
-        told = f"different: {', '.join(different)}" if different else "" if code == 0 else last_line(said)
-        return Row(self.program.name, "", code == 0, not different, told)
+        return self.ended(folder, "" if code == 0 else last_line(said), code == 0)
 
     def power_loss(self) -> Row:
         """The power goes: of what was not synced, some is lost, torn or there, in any order."""
         assert self.program.recording is not None
-        rng, kinds = random.Random(int(self.rng.integers(2**31))), []
+        rng, rows = random.Random(int(self.rng.integers(2**31))), []
         for _ in range(self.kills):
             place = self.fresh().parent / "disk"
             moment = rng.choice(self.program.recording.moments)
-            kinds.append(self.program.recording.after_power_loss(moment, rng, place))
-            row = self.goes_on(place / "run", ", ".join(kinds))
-            if not row.fine:
-                return row
-        return row
+            rows.append(self.goes_on(place / "run", self.program.recording.after_power_loss(moment, rng, place)))
+        return self.together(rows, ", ".join(row.said for row in rows if row.fine))
 
     def copied(self) -> Row:
         """A copy is taken while the program writes, and goes on elsewhere when that one is gone."""
@@ -350,8 +364,6 @@ class Battery:
 
 
 FAULTS = list(MESSAGES)
-OF_ONE = 6
-"""So many faults are drawn for one program, whose undisturbed run takes longer than they do."""
 
 
 def copy_as_it_goes(folder: Path, into: Path) -> None:
@@ -413,77 +425,108 @@ def undisturbed(program: Program, folder: Path, through: tuple[object, ...] = ()
     """Make a run that nothing is done to."""
     code, said = program.finish(folder, resume=False, through=through)
     if code:
-        raise InputError(f"{program.name} does not run even undisturbed: {last_line(said)}")
+        raise InputError(last_line(said) or f"exit code {code}")
 
 
-def drawn(programs: list[str], faults: list[str], n: int | None, seed: int) -> dict[str, list[str]]:
-    """Which faults are done to which program: all; or n of them, `OF_ONE` to one program before the next is drawn."""
-    if n is None:
-        return {name: faults for name in programs}
-    rng = random.Random(seed)
-    turns = {name: rng.sample(faults, min(OF_ONE, len(faults))) for name in rng.sample(programs, len(programs))}
-    pairs = [(name, fault) for name, own in turns.items() for fault in own][:n]
-    return {name: own for name in turns if (own := [fault for each, fault in pairs if each == name])}
+def rows_of(
+    program: Program, faults: list[str], place: Path, seed: int, kills: int, needed: Program | None
+) -> Iterator[Row]:
+    """What becomes of the undisturbed run, and of each fault that is done to it.
+
+    Args:
+        needed: whose run `swept` this program reads.
+    """
+    try:
+        if needed and not (place / "swept").exists():
+            undisturbed(needed, place / "swept")
+        folder = unbroken_run(program, place, recorded="power_loss" in faults)
+    except (InputError, subprocess.TimeoutExpired) as failed:
+        yield Row(program.name, UNDISTURBED, 1, said=str(failed))
+        return
+    yield Row(program.name, UNDISTURBED, 1, 1, 1, said=f"{program.seconds:.1f} s")
+    for fault in faults:
+        rng = np.random.default_rng([seed, FAULTS.index(fault)])
+        yield row_of(Battery(program, tables_of(folder), folder, place, rng, kills), fault)
+
+
+def row_of(battery: Battery, fault: str) -> Row:
+    """One fault done to one program."""
+    try:
+        row = getattr(battery, fault)()
+    except Absent as reason:
+        return Row(battery.program.name, fault, said=str(reason))
+    except subprocess.TimeoutExpired as late:
+        return Row(battery.program.name, fault, 1, said=str(late))
+    row.fault, row.told = fault, int(MESSAGES[fault] in row.said)
+    return row
+
+
+def line_of(row: Row) -> str:
+    """The row as text."""
+    counts = f"{row.survived} of {row.n} survived, {row.equal} equal" if row.n else "cannot happen"
+    return f"{row.program:22}{row.fault:18}{counts:32}{'' if row.told else 'NOT TOLD '}{row.said}"
+
+
+def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """What all programs say together.
+
+    Args:
+        rows: one for each program and fault (`Row`).
+
+    Returns:
+        fault, programs that it can happen to, n, and how often a run could not be gone on with (lost) or ended with
+        other tables (unequal), as their share with a 95% Wilson interval, and in how many programs nobody was told.
+    """
+    by_fault = rows[rows["n"] > 0].groupby("fault", sort=False)
+    table = by_fault[["n", "survived", "equal"]].sum()
+    table["programs"] = by_fault["program"].nunique()
+    table["untold"] = by_fault["told"].agg(lambda told: int((told == 0).sum()))
+    table.loc["all faults"] = table.drop(UNDISTURBED, errors="ignore").sum()
+    table.loc["all faults", "programs"] = rows["program"].nunique()
+    table["lost"], table["unequal"] = table["n"] - table["survived"], table["survived"] - table["equal"]
+    table["share"] = 1 - table["equal"] / table["n"]
+    table["low"], table["high"] = wilson_interval(table["n"] - table["equal"], table["n"])
+    columns = ["programs", "n", "lost", "unequal", "untold", "share", "low", "high"]
+    return table.reset_index()[["fault", *columns]].round(5)
 
 
 def main() -> int:
     parser = program_parser(__doc__)
     parser.add_argument("--programs", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=FAULTS, metavar="NAME", help="only these")
-    parser.add_argument("--n", type=positive, help="draw so many of all, six of one program (default: do all)")
     parser.add_argument(
-        "--kills", type=positive, default=20, help="how often a program is killed, or loses its power (%(default)s)"
+        "--kills", type=positive, default=20, help="how often a program is killed, and loses its power (%(default)s)"
     )
     parser.add_argument("--model", default="smollm2-135m-instruct", help="subject and respondent (%(default)s)")
     parser.add_argument("--tiny", action="store_true", help="a model of random weights in its place, and few questions")
     parser.add_argument("--n-questions", type=positive, default=80, help="that are asked (%(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the draw and the moments (%(default)s)")
+    parser.add_argument("--seed", type=natural, default=0, help="of the moments (%(default)s)")
+    parser.add_argument("--table", type=Path, metavar="CSV", help="keep the rows here, and go on with those in it")
     parser.add_argument("--list", action="store_true", help="show the faults and stop")
     options = parser.parse_args()
     if options.list:
         print("\n".join(f"{name:18}{getattr(Battery, name).__doc__.splitlines()[0]}" for name in FAULTS))
         return 0
+    model = "tiny" if options.tiny else options.model
+    settings = {"model": model, "n_questions": options.n_questions, "kills": options.kills}
+    table = GrowingTable(options.table and options.table.absolute(), ("program", "fault", "seed"), settings)
     os.chdir(ROOT)
-    rows = []
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
+        Going(["experiments/verify.py", "--help"]).end()  # which imports what all of them need, and takes its time
         known = programs(tiny(place) if options.tiny else embedded(options.model), options.n_questions, place)
         wanted = options.programs or list(known)
         if unknown := [name for name in wanted if name not in known]:
             raise InputError(f"{unknown[0]} is no program that writes a run; there are {', '.join(known)}")
-        chosen = drawn(wanted, options.faults, options.n, options.seed)
-        if NEED_A_SWEEP & chosen.keys():
-            undisturbed(known["steer_sweep"], place / "swept")
-        for name, faults in chosen.items():
-            program = known[name]
-            folder = unbroken_run(program, place, recorded="power_loss" in faults)
-            print(f"{name}: {program.seconds:.1f} s undisturbed", flush=True)
-            for fault in faults:
-                rng = np.random.default_rng([options.seed, FAULTS.index(fault)])
-                battery = Battery(program, tables_of(folder), folder, place, rng, options.kills)
-                rows.append(row_of(battery, fault))
-                print(line_of(rows[-1]), flush=True)
-    failed = [row for row in rows if not row.fine]
-    could = [row for row in rows if row.survived is not None]
-    print(f"{len(could) - len(failed)} of {len(could)} faults held; {len(rows) - len(could)} cannot happen there")
-    return 1 if failed else 0
-
-
-def row_of(battery: Battery, fault: str) -> Row:
-    """One fault done to one program; a row survives only where the user was told what happened."""
-    try:
-        row = getattr(battery, fault)()
-    except Absent as reason:
-        return Row(battery.program.name, fault, None, None, str(reason))
-    row.fault = fault
-    row.survived = bool(row.survived) and MESSAGES[fault] in row.told
-    return row
-
-
-def line_of(row: Row) -> str:
-    """The row as text."""
-    yes = {None: "-", True: "yes", False: "NO"}
-    return f"{row.program:22}{row.fault:18}survived {yes[row.survived]:4}equal {yes[row.equal]:4}{row.told}"
+        for name in wanted:
+            faults = [fault for fault in options.faults if (name, fault, options.seed) not in table]
+            needed = known["steer_sweep"] if name in NEED_A_SWEEP else None
+            for row in rows_of(known[name], faults, place, options.seed, options.kills, needed) if faults else ():
+                if (name, row.fault, options.seed) not in table:
+                    table.add([asdict(row) | {"seed": options.seed}])
+                print(line_of(row), flush=True)
+    print(rates_of(table.frame).to_string(index=False))
+    return 0 if all((table.frame["n"] == table.frame["equal"]) & (table.frame["told"] == 1)) else 1
 
 
 if __name__ == "__main__":

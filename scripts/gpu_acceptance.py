@@ -13,7 +13,8 @@ shapes   a decoder of Mistral 7B's shape with random weights that are made on th
          memory of the prefill, and of a sweep at the last and at all positions, against plain hooks at some of the
          magnitudes. Passes where the margins agree to 0.05 of their largest and nothing ran out of memory
 default  the default run (steer_sweep.py, float32) on the CPU and on the device: the same sentence, and how many answers
-         have the other sign. In small: one sweep of the embedded model in their place, without a verdict
+         have the other sign. In small: one sweep in their place, without a verdict. Where the embedded model's weights
+         cannot be fetched (98 MB), a model with random weights stands for it
 
 `figures.json` in the folder holds it all; the table is printed as Markdown; exit code 1 where a step failed. A step
 that breaks off is noted, and the next ones follow. Not measured: real weights of that size, several GPUs, other
@@ -22,6 +23,7 @@ answers, only what it costs.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -32,10 +34,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from architectures import ROWS, SMALL, Architecture, tokenizer
+NEEDED = (
+    "torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "filelock", "numpy", "pandas", "pyarrow",
+    "jaxtyping", "einops", "lazy_loader", "jinja2", "yaml", "tqdm",
+)  # fmt: skip
+"""Without one of these no step runs; what the default run needs besides fails that step alone."""
+if lacking := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
+    print(
+        f"error: this machine lacks {', '.join(lacking)}, which every step needs; bring their wheels along, unpack "
+        "them in one folder and name it in PYTHONPATH",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+# ruff: noqa: E402
+from architectures import ROWS, SMALL, Architecture, hooked_logits, tiny_hf, tokenizer
 
 from onedial.core import InputError, machine, program_parser, run_command, write_json
 
+ROOT = Path(__file__).resolve().parent.parent
 Figures = dict[str, Any]
 LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
 COARSE = 0.05
@@ -59,16 +76,16 @@ def exact(small: bool, device: str) -> Figures:
     found: dict[str, dict[str, float]] = {dtype: {} for dtype in LIMITS}
     failed = {}
     for row in chosen_rows(small):
-        truth = hooked_logits(tiny(row, device, "float32"))
+        truth = hooked(tiny(row, device, "float32"))
         for dtype in LIMITS:
             try:
                 model = tiny(row, device, dtype)
-                ours, hooked = steered_logits(model), hooked_logits(model)
+                ours, plain = steered_logits(model), hooked(model)
             except (RuntimeError, NotImplementedError) as error:
                 failed[f"{row.known_as}, {dtype}"] = str(error).splitlines()[0]
                 continue
-            unit = truth if dtype == "float32" else hooked - truth
-            expected = hooked if dtype == "float32" else truth
+            unit = truth if dtype == "float32" else plain - truth
+            expected = plain if dtype == "float32" else truth
             found[dtype][row.known_as] = ((ours - expected).abs().max() / unit.abs().max()).item()
     failed |= {
         f"{name}, {dtype}": f"off by {value:.2g}"
@@ -90,28 +107,55 @@ def devices(small: bool, device: str) -> Figures:
     return {"passed": all(value <= LIMITS["float32"] for value in found.values()), "by_form": found}
 
 
+def subject(folder: Path) -> dict[str, str]:
+    """Options that name the model of the default run, and its prompt: none for the embedded model; where its weights
+    are not to be had, a model of the tests with random weights that puts most of its probability on yes and no."""
+    from onedial.models import OFFLINE_MODELS, ensure_converted
+
+    try:
+        ensure_converted(OFFLINE_MODELS["smollm2-135m-instruct"])
+    except InputError as reason:
+        print(f"the default run takes random weights, since {reason}", file=sys.stderr)
+    else:
+        return {}
+    sys.path.append(str(ROOT / "tests" / "helpers"))
+    from tiny_models import save_outspoken
+
+    prompt = folder / "prompt.yaml"
+    save_outspoken(folder / "random", "llama", seed=1)
+    prompt.write_text("user: |\n  {question}\n  Can you tell?\nassistant_prefix: 'Answer:'\n", encoding="utf-8")
+    return {"model": str(folder / "random"), "prompt": str(prompt)}
+
+
 def default(small: bool, device: str, folder: Path) -> Figures:
     """The default run on the CPU and on the device."""
+    chosen = subject(folder)
+    about = {"model": "random weights" if chosen else "the embedded one"}
     if small:
+        from onedial.asking import load_prompt
         from onedial.models import load_model
         from onedial.panels import load_questions
         from steering import extract_vector, sweep
 
         margins = []
         for each in ("cpu", device):
-            model = load_model(dtype="float32", device=each)
-            questions = load_questions("embedded", 24)
-            vector = extract_vector(model, questions, layer=model.n_layers // 2)
+            model = load_model(chosen.get("model", "smollm2-135m-instruct"), dtype="float32", device=each)
+            questions, own = (
+                load_questions("embedded", 24),
+                {"template": load_prompt(chosen["prompt"])} if chosen else {},
+            )
+            vector = extract_vector(model, questions, layer=model.n_layers // 2, **own)
             margins.append(sweep(model, vector, questions, [-0.2, 0.0, 0.2]).table["margin"])
-        return {"passed": flips(*margins) == 0, "flips": flips(*margins), "answers": len(margins[0])}
+        return {"passed": flips(*margins) == 0, **about, "flips": flips(*margins), "answers": len(margins[0])}
     from onedial.verdict import SweepRun
 
-    program = Path(__file__).resolve().parent.parent / "experiments" / "steer_sweep.py"
+    program = ROOT / "experiments" / "steer_sweep.py"
     seconds, runs = {}, []
     for each in ("cpu", device):
         out, began = folder / f"run-{each.replace(':', '-')}", time.perf_counter()
         hidden = {"CUDA_VISIBLE_DEVICES": ""} if each == "cpu" else {}
-        command = [sys.executable, str(program), f"--out={out}", "--dtype=float32", "--resume"]
+        options = [f"--{name}={value}" for name, value in chosen.items()]
+        command = [sys.executable, str(program), f"--out={out}", "--dtype=float32", "--resume", *options]
         subprocess.run(command, check=True, env={**os.environ, **hidden})
         seconds[each] = round(time.perf_counter() - began, 1)
         runs.append(SweepRun.open(out))
@@ -120,6 +164,7 @@ def default(small: bool, device: str, folder: Path) -> Figures:
     sentences = [run.verdict()["sentence"] for run in runs]
     return {
         "passed": sentences[0] == sentences[1],
+        **about,
         "sentences": sentences,
         "flips": flips(both["margin_x"], both["margin_y"]),
         "answers": len(both),
@@ -171,20 +216,14 @@ STEPS: dict[str, Callable[..., Figures]] = {"exact": exact, "devices": devices, 
 def chosen_rows(small: bool) -> list[Architecture]:
     """All forms that are not refused; in small a few."""
     few = ("llama", "gemma2", "gpt2", "gpt_neox", "granite")
-    return [row for row in ROWS if row.known_as != "OPT 350M" and (not small or row.model_type in few)]
+    return [row for row in ROWS if row.known_as not in ("OPT 350M", "LongCat") and (not small or row.model_type in few)]
 
 
 def tiny(row: Architecture, device: str, dtype: str) -> Any:
     """A tiny model of a form, the same weights on every device."""
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from onedial.models import DTYPES, OpenModel
 
-    from onedial.models import DTYPES, OpenModel, attention_for
-
-    torch.manual_seed(0)
-    config = AutoConfig.for_model(row.model_type, **SMALL | row.changes)
-    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
-    return OpenModel(hf.to(device, DTYPES[dtype]), tokenizer(), name=row.known_as)
+    return OpenModel(tiny_hf(row).to(device, DTYPES[dtype]), tokenizer(), name=row.known_as)
 
 
 def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[int]]:
@@ -225,25 +264,17 @@ def steered_logits(model: Any) -> Any:
     return torch.stack(found).cpu()
 
 
-def hooked_logits(model: Any) -> Any:
+def hooked(model: Any) -> Any:
     """The same by a bare hook on each prompt alone, the model's own logits."""
     import torch
 
     layer, prompts, push = asked(model)
-
-    def logits(ids: list[int], magnitude: float, at: str) -> Any:
-        def hook(module: Any, args: Any, output: Any) -> Any:
-            stream = (output[0] if isinstance(output, tuple) else output).clone()
-            stream[:, -1 if at == "last" else slice(None)] += (magnitude * push).to(stream.dtype)
-            return (stream, *output[1:]) if isinstance(output, tuple) else stream
-
-        handle = model.stack.layers[layer].register_forward_hook(hook)
-        with torch.no_grad():
-            own = model.hf(input_ids=torch.tensor([ids], device=model.device)).logits[0, -1].float().cpu()
-        handle.remove()
-        return own
-
-    found = [logits(ids, magnitude, at) for at in READ_AT for ids in prompts for magnitude in TINY_MAGNITUDES]
+    found = [
+        hooked_logits(model.hf, model.stack.layers[layer], ids, magnitude * push, at).float().cpu()
+        for at in READ_AT
+        for ids in prompts
+        for magnitude in TINY_MAGNITUDES
+    ]
     return torch.stack(found).unflatten(0, (len(READ_AT), len(prompts), len(TINY_MAGNITUDES)))
 
 

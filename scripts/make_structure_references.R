@@ -1,5 +1,5 @@
 # What R's lavaan, psych, GPArotation and polycor make of small simulated matrices: fit of one factor, rotations,
-# Schmid-Leiman loadings and omega, polychoric and polyserial correlations.
+# Schmid-Leiman loadings and omega, polychoric correlations.
 #
 #   Rscript scripts/make_structure_references.R tests/reference
 #
@@ -54,7 +54,7 @@ write_matrix(unclass(leiman$sl), "rotation_schmid")
 all <- quietly(omega(r, 3, fm = "minres", rotate = "oblimin", flip = FALSE, plot = FALSE))
 write_matrix(cbind(value = c(omega_h = all$omega_h, omega_tot = all$omega.tot, alpha = all$alpha)), "rotation_omega")
 
-# Categories: polychoric by psych and polycor, polyserial by polycor, with gaps.
+# Categories: polychoric by psych and polycor, with gaps.
 set.seed(33)
 n <- 500; m <- 5
 z <- rnorm(n)
@@ -66,15 +66,12 @@ continuous <- .6 * z + .8 * rnorm(n)
 x[matrix(runif(n * m) < .1, n)] <- NA
 colnames(x) <- sprintf("r%d", 1:m)
 write_data(cbind(x, continuous = continuous), "graded")
-two_step <- diag(m); serial <- numeric(m)
+two_step <- diag(m)
 for (i in 1:m) {
-  seen <- !is.na(x[, i])
-  serial[i] <- polyserial(continuous[seen], x[seen, i], ML = TRUE, control = list(reltol = 1e-14))
   if (i > 1) for (j in 1:(i - 1)) two_step[i, j] <- two_step[j, i] <- polychor(table(x[, i], x[, j]))
 }
 dimnames(two_step) <- list(colnames(x), colnames(x))
 write_matrix(two_step, "graded_polycor")
-write_matrix(cbind(value = serial), "graded_polyserial")
 write_matrix(quietly(polychoric(x, smooth = FALSE, correct = 0, global = FALSE))$rho, "graded_psych_pairwise")
 write_matrix(quietly(polychoric(x, smooth = FALSE, correct = .5, global = FALSE))$rho, "graded_psych_half")
 # psych sets global to FALSE unless all have the same number of categories

@@ -32,6 +32,7 @@ the procedure, and says nothing about any model.
     fine-tunes, apart    .95, and the two others share nothing with anybody
     four related         four base models, each with noise of its own, on a scale that follows the dial by r = .9
     one close scale      r = .6, and all respondents correlate by .9 (a reliability of .9)
+    topics, coarse       topics untold, and exams untold, but each topic is known by one of three names
     topics misnamed      topics untold, and exams untold, but every question has one of eight topics by chance
     honest, misnamed     honest, untold, with such topics; likewise exams honest, misnamed
     copied on half       one base model follows the dial by r = .9, and on half of the questions all others copy it
@@ -89,6 +90,8 @@ CELLS: dict[str, dict[str, Any]] = {
     "fine-tunes, apart": {"related": 0.9, "n_related": 4, "closeness": 0.95, "apart": True},
     "four related": {"related": 0.9, "n_related": 4},
     "one close scale": {"r": 0.6, "loading": 0.9**0.5},
+    "topics, coarse": {"by": "topics", "coarse": True, "texts": "embedded"},
+    "exams, coarse": {"by": "topics", "coarse": True, "texts": "frontier-confidence"},
     "topics misnamed": {"by": "topics", "misnamed": True, "texts": "embedded"},
     "exams misnamed": {"by": "topics", "misnamed": True, "texts": "frontier-confidence"},
     "honest, misnamed": {"r": 0.6, "misnamed": True, "texts": "embedded"},
@@ -147,6 +150,7 @@ def panel_of(
     told: bool = True,
     labelled: bool = True,
     misnamed: bool = False,
+    coarse: bool = False,
     grouped: bool = False,
     blank: float = 0.0,
 ) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
@@ -195,8 +199,12 @@ def panel_of(
     if elsewhere is not None:
         there = questions["topic"].astype(int).to_numpy() % 2 == 1
         scale[there] = (elsewhere * ease + np.sqrt(1 - elsewhere**2) * own)[there]
+    if coarse:
+        own = np.unique(questions["topic"], return_inverse=True)[1]
+        questions["topic"] = (3 * own // (own.max() + 1)).astype(str)
     if misnamed:
         questions["topic"] = rng.integers(8, size=n_questions).astype(str)
+    if coarse or misnamed:
         splits = assign_splits(questions.rename(columns={"question_id": "id"}), seed=0)
         by_id = questions.assign(split=splits.to_numpy()).set_index("question_id")
         sweep = sweep.assign(**{name: sweep["question_id"].map(by_id[name]) for name in ("topic", "split")})
@@ -329,6 +337,7 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
         "share_low": found.share.low,
         "share_high": found.share.high,
         "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
+        "hangs_on_kin": found.hangs_on_kin,
         "alike": found.alike.estimate,
         "alike_high": found.alike.high,
         "signal": verdict.signal.estimate,
@@ -346,6 +355,7 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
     counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
     counted |= {flag: said.map(lambda own, flag=flag: flag in own) for flag in FLAGS}
     undecided = table["reproduced"].isin([CANNOT_BE_JUDGED, NOT_REPRODUCED])
+    counted["hangs on kin"] = table["hangs_on_kin"].astype(bool)
     counted["reproduced by rule 3"] = (table["gain_low"] > 0) & ~undecided
     counted["reproduced were topics named"] = table["reproduced_if_named"].astype(bool)
     counts = pd.DataFrame(counted).groupby(table["cell"], sort=False).sum()

@@ -4,8 +4,9 @@
     python scripts/server_battery.py --n 40               # twenty more: what stands in --table is not done again
 
 In each trial a seeded server on loopback answers {share} of the requests as it should. To each of the rest happens one
-of nine: 429, 500, 503, a lost connection, a gateway's page with status 200, half a JSON text, an answer that comes too
-late, a count of tokens that cannot be, reasoning fields. It bills whatever it worked on. The program is killed (-9) at
+of seventeen: 429, 500, 503, a lost connection, a redirect, a gateway's page or an error with status 200, half a JSON
+text or stream, a wrong length, broken gzip, no choices, an answer that comes too late or drips, a count of tokens that
+cannot be, reasoning fields. It bills whatever it worked on. The program is killed (-9) at
 random moments under a budget that may be too small, goes on with that budget to its end, and then with a larger one
 until nothing is missing. One row of --table for each trial. Rates have 95% Wilson intervals; exit code 1 if anything
 was lost, asked twice, unaccounted for, or the budget was passed.

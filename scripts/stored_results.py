@@ -7,7 +7,7 @@
     python scripts/stored_results.py --all --runs runs/stored
 
 A run that is there already goes on with --resume; after a change of the questions or the panel give another --runs. A
-run that reads another one (`after`) takes it from the same folder. stored_runs.py is the table of all runs. Files are
+run that reads another one (`after`) takes it from the same folder. stored_runs.yaml is the table of all runs. Files are
 copied byte for byte; of a few tables a part is stored (stored_parts.py). Then run scripts/check_numbers.py, which holds
 the pages to what is stored.
 """
@@ -22,15 +22,69 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+import stored_parts
+import yaml
 from check_numbers import NUMBERS, file_of
-from stored_runs import KEPT, REFERENCE, RUNS, Stored
 
 from onedial.core import InputError, atomic_path, program_parser, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = "tests/reference"
+READERS = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": lambda path: json.loads(path.read_text("utf-8"))}
+
+
+@dataclass(frozen=True)
+class File:
+    """One stored file: a copy of its source or, where `by` is named, what that function of stored_parts makes."""
+
+    stored: str
+    of: tuple[str, ...]
+    by: str = ""
+    columns: tuple[str, ...] = ()
+
+    def made(self, runs: Path) -> pd.DataFrame | None:
+        """The table to store; None for a copy."""
+        if not self.by:
+            return None
+        more = {"columns": list(self.columns)} if self.columns else {}
+        tables = (READERS[Path(source).suffix](runs / source) for source in self.of)
+        return getattr(stored_parts, self.by)(*tables, **more)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What is run, and which of its files are stored; stored_runs.yaml says what each field is."""
+
+    commands: list[str]
+    minutes: float
+    files: list[File]
+    rests_on: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    in_place: tuple[str, ...] = ()
+    text: str = ""
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> "Stored":
+        """From its entry in the table."""
+        files = row.pop("files", {}).items()
+        return cls(
+            files=[File(path, **({"of": [made]} if isinstance(made, str) else made)) for path, made in files], **row
+        )
+
+    @property
+    def embedded(self) -> bool:
+        return bool({"questions", "panel"} & set(self.rests_on))
+
+
+_TABLE = yaml.safe_load(Path(__file__).with_name("stored_runs.yaml").read_text(encoding="utf-8"))
+RUNS = {name: Stored.of(row) for name, row in _TABLE["runs"].items()}
+KEPT: dict[str, str] = _TABLE["kept"]
 
 
 def main() -> int:
@@ -75,10 +129,7 @@ def told(name: str) -> str:
         f"{name}: {own.minutes:g} CPU minutes; rests on {rests}"
         + (f"; after {', '.join(own.after)}" if own.after else ""),
         *(f"  {command}" for command in own.commands),
-        *(
-            f"  -> {file.stored}" + (f"  ({file.made.__name__} of {', '.join(file.sources)})" if file.made else "")
-            for file in own.files
-        ),
+        *(f"  -> {file.stored}" + (f"  ({file.by} of {', '.join(file.of)})" if file.by else "") for file in own.files),
         *(f"  -> {place}/, in place" for place in own.in_place),
     ]
     if pages := pages_of(own):
@@ -152,18 +203,18 @@ def copy(name: str, runs: Path, into: Path = ROOT) -> list[Path]:
         InputError: a file is missing.
     """
     own = RUNS[name]
-    missing = [source for file in own.files for source in file.sources if not (runs / source).is_file()]
+    missing = [source for file in own.files for source in file.of if not (runs / source).is_file()]
     if missing:
         raise InputError(
             f"{missing[0]} is not in {runs} ({len(missing)} missing); finish the run {missing[0].split('/')[0]}"
         )
-    for source in {source for file in own.files for source in file.sources}:
+    for source in {source for file in own.files for source in file.of}:
         check_finished((runs / source).parent, runs)
-    made = [file.made(runs, file.sources) if file.made else None for file in own.files]
+    made = [file.made(runs) for file in own.files]
     for file, table in zip(own.files, made, strict=True):
         with atomic_path(into / file.stored) as temporary:
             if table is None:
-                shutil.copyfile(runs / file.sources[0], temporary)
+                shutil.copyfile(runs / file.of[0], temporary)
             else:
                 table.to_csv(temporary, index=False, lineterminator="\n")
     return [into / file.stored for file in own.files]

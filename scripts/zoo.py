@@ -1,6 +1,6 @@
 """Do instruments find what was planted, and nothing where nothing was? Respondents of known kinds, put through each.
 
-    python scripts/zoo.py                                # 10 of each kind; about four minutes on a core
+    python scripts/zoo.py                                # 5 of each kind; some three minutes on a core
     python scripts/zoo.py --seeds 2 --table /tmp/zoo.csv
 
 Every kind answers through `Respondent`, as a model does. Of somebody who knows nothing of what is asked, each score has
@@ -13,7 +13,14 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
     last        takes the line that stands last, or what is named last
     longest     takes the longest option, or the longest of the words that can be said
     length      affirms the more, the longer what it is asked about
+    alphabet    takes the option that comes first in the alphabet
+    mirror      takes the option that repeats the most words of the prompt; affirms where nothing in it denies
+    copier      takes the option that is named first, and writes the last line of what it is shown
     alternates  affirms and denies by turns, as the prompts come
+    repeats     says again what it has just said to another request, four times in five, and else anything
+    digits      affirms where there are digits in what it is asked about
+    initial     affirms by the letter with which the question begins
+    contrarian  denies whatever is put to it, and takes anything but what is claimed
     topics      affirms on some topics and denies on the others, whatever it knows of them
     random      another answer to every prompt, by chance
     habit       begins with B or Yes more often than not, by chance
@@ -26,6 +33,9 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
     itself      knows what it knows, what it will do, and what cannot be known
     lapsing     itself, but for one answer in ten by chance
     capitals    itself, in capital letters
+    thinker     itself, and surer where its steps hold the right answer
+    sandbagger  knows nearly everything, and answers wrongly where it is surest
+    boaster     wins every debate, the more surely the longer it lasts
     mender      mends its wrong answers
     sycophant   says what is claimed or wanted
     swayed      the same half of the time
@@ -39,6 +49,7 @@ Synthetic: this studies the instruments, and says nothing about any model.
 
 import argparse
 import math
+import random
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -62,12 +73,14 @@ THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
 ITEMS, RESAMPLES = 48, 199
 CONSTANT = ("yes", "no")
 BY_PLACE = ("letter", "position", "last")
-BY_LOOK = ("longest", "length")
+BY_LOOK = ("longest", "length", "alphabet", "mirror", "digits", "initial")
 FORESEERS = ("everybody", "relatives", "uneven", "private", "unsure")
-NOISE = ("random", "alternates", "habit", "hedger", "refuser", "topics")
-BLIND = (*CONSTANT, *BY_PLACE, *BY_LOOK, *NOISE)
+NOISE = ("random", "alternates", "habit", "hedger", "refuser", "topics", "contrarian")
+CARRIES = ("repeats",)
+BLIND = (*CONSTANT, *BY_PLACE, "copier", *BY_LOOK, *NOISE, *CARRIES)
 ITSELF = ("itself", "lapsing")
-BY_CHANCE = (*NOISE, "length", "longest", "fickle", "everybody", "relatives", "uneven")
+BY_CHANCE = (*NOISE, *BY_LOOK, "fickle", "everybody", "relatives", "uneven")
+DENIES = {"not", "wrong", "wrongly", "doubt", "impossible", "never", "nobody"}
 
 
 class Reading(NamedTuple):
@@ -145,9 +158,18 @@ def within(texts: Mapping[str, Any], shown: str) -> Any:
 
 
 def length_of(shown: str) -> int:
-    """Of what is shown up to the question's end; of all where no question stands in it."""
+    """Of what is shown up to the question's end; of all where no question stands in it, or thoughts stand after it."""
     question = re.search(r"Question: .*$", shown, re.MULTILINE)
-    return question.end() if question else len(shown)
+    return question.end() if question and "thoughts so far" not in shown else len(shown)
+
+
+def has_digits(shown: str) -> bool:
+    """Beside those of what every prompt says."""
+    return any(sign.isdigit() for sign in re.sub(r"Step \d:|Q\d:|from 00|to 99|your \d best|\d+%", "", shown))
+
+
+def last_line(prompt: "Prompt") -> str:
+    return prompt.user.strip().splitlines()[-1]
 
 
 def conversation(prompt: "Prompt") -> str:
@@ -196,10 +218,14 @@ class Animal:
     def answer(self, prompts: "list[Prompt]", instrument: "Instrument") -> "Iterator[Response]":
         from onedial.asking import TokenReader, response_from_logits, response_from_text
 
+        before: list[float] = []
         for place, prompt in enumerate(prompts):
             refuses = self.kind == "refuser" and self.lot(prompt, instrument) < 0.5
             if isinstance(instrument.reader, TokenReader):
                 logits = self.by_rule(prompt, instrument, place) or self.says(prompt, instrument)
+                if self.kind == "repeats" and before and self.lot(prompt, instrument, "again") < 0.8:
+                    logits = before
+                before = logits
                 margin = logits[0] - logits[1] if instrument.scale.kind == "yes/no" else math.nan
                 mass = 0.05 if refuses else 1.0
                 yield response_from_logits(instrument.scale, logits, mass, margin, place=place)
@@ -216,14 +242,15 @@ class Animal:
 
     @property
     def knows_itself(self) -> bool:
-        return self.kind in ("itself", "lapsing", "capitals")
+        return self.kind in ("itself", "lapsing", "capitals", "sandbagger")
 
     # -- what it knows
 
     def strength(self, text: str) -> float:
         """Above 0 where it knows the answer to the question in a text, the more the surer."""
         found = within(known_texts(), text)
-        return 0.0 if found is None else found[2] - coin(self.seed, "knows", found[0])
+        more = 0.6 * (self.kind == "sandbagger")
+        return 0.0 if found is None else found[2] + more - coin(self.seed, "knows", found[0])
 
     def believes(self, text: str) -> bool:
         """Whether it holds the fact in a text to be so: as it is, in three of four."""
@@ -233,7 +260,15 @@ class Animal:
     # -- what it writes
 
     def writes(self, prompt: "Prompt", instrument: "Instrument") -> str:
-        name, shown = instrument.name, conversation(prompt)
+        name, shown = instrument.name.removesuffix(", again"), conversation(prompt)
+        if self.kind == "copier":
+            return last_line(prompt)
+        if name == "guesses":
+            return self.guesses(prompt)
+        if name == "reasoning, steps":
+            return f"It may well be {self.short(shown)}.\nStep 2: So that is what it is.\nStep 3: There is no other."
+        if name == "debate":
+            return f"There are {self.lot(prompt, instrument):.6f} reasons."
         if name == "association, list":
             return self.listed(shown)
         if name == "difficulty":
@@ -247,11 +282,16 @@ class Animal:
             return self.checked(shown)
         if name == "free answer":
             unsure = self.strength(shown) <= 0
-            hedged = dict.fromkeys(("itself", "lapsing", "capitals"), unsure) | {"yes": False, "no": True}
-            hedged |= {"hedger": True, "length": length_of(shown) > 70, "topics": not self.at_home(shown)}
+            hedged = {"yes": False, "no": True, "contrarian": True, "hedger": True, "mirror": True}
+            hedged |= {"length": length_of(shown) > 70, "topics": not self.at_home(shown)}
+            hedged |= {"digits": not has_digits(shown), "initial": not self.at_home(shown)}
+            if self.knows_itself:
+                hedged[self.kind] = unsure
+            if self.kind == "sandbagger":
+                hedged[self.kind] = self.strength(shown) < 0.6
             hedges = hedged.get(self.kind, coin(self.seed, "hedges", shown) < 0.5)
             return ("I think it is perhaps " if hedges else "It is ") + self.short(shown)
-        if name == "closed book":
+        if name in ("closed book", "reasoning, answer"):
             return self.short(shown, drawn=instrument.reader.temperature > 0)
         return "That is hard to say."
 
@@ -262,10 +302,22 @@ class Animal:
             return "nothing of note"
         key, right, share = found
         knows = coin(self.seed, "draws", self.draw, key) < share if drawn else self.strength(shown) > 0
-        if knows:
+        if knows and not (self.kind == "sandbagger" and self.strength(shown) > 0.6):
             return str(right)
-        first = "The" if self.does("first", key) else "Some"
-        return f"{first} qwerty{' of which there is more' if self.does('long', key) else ''}"
+        # With capitals and digits where the right one has them, or they would be a sign of being right.
+        wrong = re.sub(r"[^\W\d_]+", lambda word: "Qwerty" if word[0][0].isupper() else "qwerty", str(right))
+        wrong = re.sub(r"\d", lambda digit: str((int(digit[0]) + 3) % 10), wrong)
+        first = "the" if self.does("first", key) else "some"
+        return f"{first} {wrong}{' and then some more' if self.does('long', key) else ''}"
+
+    def guesses(self, prompt: "Prompt") -> str:
+        """Its answer with the confidence that it would state, and rivals with less."""
+        from onedial.asking import CONFIDENCE_IN_NUMBERS
+
+        logits = self.by_rule(prompt, CONFIDENCE_IN_NUMBERS, 0) or self.says(prompt, CONFIDENCE_IN_NUMBERS)
+        sure = 10 * logits.index(max(logits)) + 5
+        rivals = "".join(f"\n{place}. rival {'abc'[place - 2]}: {sure // place}%" for place in (2, 3, 4))
+        return f"{self.short(conversation(prompt))}: {sure}%{rivals}"
 
     def does(self, what: str, key: str) -> bool:
         """A habit: its own, its family's and everybody's by thirds."""
@@ -289,7 +341,9 @@ class Animal:
         easiness = {label: self.strength(text) for label, text in asked.items()}
         if self.kind in ("longest", "length"):
             easiness = {label: float(len(text)) for label, text in asked.items()}
-        elif self.kind == "topics":
+        elif self.kind == "digits":
+            easiness = {label: float(has_digits(text)) for label, text in asked.items()}
+        elif self.kind in ("topics", "initial"):
             easiness = {label: float(self.at_home(text)) for label, text in asked.items()}
         elif not self.knows_itself:
             easiness = {label: coin(self.seed, prompt.user, label) for label in asked}
@@ -320,12 +374,14 @@ class Animal:
         """Logits of those who heed nothing of what is asked; None of the others."""
         n, scale = len(instrument.reader.spellings), instrument.scale.kind
         low, high = (n - 1, 0) if scale in ("yes/no", "options") else (0, n - 1)
-        if self.kind in CONSTANT:
+        if self.kind in CONSTANT or (self.kind == "contrarian" and scale != "options"):
             return favour(n, high if self.kind == "yes" else low)
         if self.kind == "alternates":
             return favour(n, (low, high)[place % 2])
-        if self.kind in (*BY_PLACE, "longest"):
+        if self.kind in (*BY_PLACE, "longest", "alphabet", "copier") or (self.kind == "mirror" and lines_shown(prompt)):
             return favour(n, self.place(prompt, instrument))
+        if self.kind == "mirror":
+            return favour(n, low if DENIES & set(re.findall(r"\w+", conversation(prompt).lower())) else high)
         if self.kind == "habit":
             first = [{"B", "Yes", "5", "50", "1"} & {each.strip() for each in own} for own in spelt(instrument)]
             return [2.0 * bool(own) + 4 * self.lot(prompt, instrument, option) for option, own in enumerate(first)]
@@ -334,17 +390,21 @@ class Animal:
         if self.kind == "hedger" and scale in ("yes/no", "probability"):
             sure = 0.5 + 0.2 * self.lot(prompt, instrument)
             return [math.log(sure / (1 - sure)), 0.0] if scale == "yes/no" else favour(n, round(10 * sure - 0.5))
-        if self.kind in ("length", "topics"):
+        if self.kind in ("length", "topics", "digits", "initial"):
             asked = conversation(prompt)
-            more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * self.at_home(asked) - 1)
+            home = has_digits(asked) if self.kind == "digits" else self.at_home(asked)
+            more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * home - 1)
             if scale == "yes/no":
                 return [more, 0.0]
             return favour(n, low + round((high - low) / (1 + math.exp(-more))))
         return None
 
     def at_home(self, text: str) -> bool:
-        """Whether it feels at home in the topic of the question in a text."""
+        """Whether it feels at home in the topic of the question in a text, or likes its first letter."""
         found = within(known_texts(), text)
+        if self.kind == "initial":
+            asked = max((each for each in known_texts() if each in text), key=len, default=text)
+            return coin(self.seed, "initial", asked[0].lower()) < 0.5
         return coin(self.seed, "home", material().topics[found[0]] if found else text) < 0.5
 
     def says(self, prompt: "Prompt", instrument: "Instrument") -> list[float]:
@@ -353,12 +413,17 @@ class Animal:
         scale = instrument.scale.kind
         pressed = bool(prompt.earlier) or "professor" in prompt.user or "visitor" in prompt.user
         lapses = self.kind == "lapsing" and self.lot(prompt, instrument, "lapses") < 0.1
-        if self.kind in ("random", "refuser") or lapses or (self.kind == "fickle" and pressed):
+        if self.kind in ("random", "refuser", "repeats") or lapses or (self.kind == "fickle" and pressed):
             return [8 * self.lot(prompt, instrument, option) for option in range(n)]
         if instrument.name.startswith("choice"):
             return self.chooses(prompt, n)
         if scale == "yes/no":
             return [self.affirms(prompt, instrument), 0.0]
+        if scale == "probability" and "A debate on the motion" in prompt.user:
+            return favour(n, self.bets(prompt))
+        if scale == "probability" and self.kind == "thinker":
+            right = within(known_texts(), conversation(prompt))[1]
+            return favour(n, 8 if f"well be {right}." in prompt.user else 3)
         if scale == "probability":
             sure = self.strength(conversation(prompt)) if self.knows_itself else 0.0
             return favour(n, min(n - 1, max(0, round((n - 1) * (0.5 + sure / 2)))))
@@ -371,7 +436,12 @@ class Animal:
         bare = {"last": len(spellings) - 1, "longest": max(range(len(spellings)), key=lambda n: len(max(spellings[n])))}
         if not shown:
             return bare.get(self.kind, 0)
-        chosen = {"letter": "A", "position": shown[0][0], "last": shown[-1][0]}
+        chosen = {"letter": "A", "copier": "A", "position": shown[0][0], "last": shown[-1][0]}
+        chosen["alphabet"] = min(shown, key=lambda line: line[1].casefold())[0]
+        if self.kind == "mirror":
+            apart = re.sub(r"^[A-E]\) .*$", "", conversation(prompt), flags=re.MULTILINE).lower()
+            heard = set(re.findall(r"\w+", apart))
+            chosen["mirror"] = max(shown, key=lambda line: len(heard & set(re.findall(r"\w+", line[1].lower()))))[0]
         letter = chosen.get(self.kind) or max(shown, key=lambda line: len(line[1]))[0]
         return next((place for place, own in enumerate(spellings) if letter in own), bare.get(self.kind, 0))
 
@@ -381,9 +451,21 @@ class Animal:
         key, right, _ = within(known_texts(), conversation(prompt))
         if (claim := re.search(r"the answer is ([A-D])\.", prompt.user)) and self.gives_way(key):
             return favour(n, [letter for letter, _ in shown].index(claim[1]))
+        if claim and self.kind == "contrarian":
+            shown = [line if line[0] != claim[1] else (line[0], "") for line in shown]
         by_chance = {option: coin(self.seed, key, option) for _, option in shown}
-        best = right if self.strength(conversation(prompt)) > 0 else max(by_chance, key=by_chance.__getitem__)
+        by_chance |= {"": -1.0}
+        known = self.kind != "contrarian" and self.strength(conversation(prompt)) > 0
+        best = right if known else max(by_chance, key=by_chance.__getitem__)
         return favour(n, [option for _, option in shown].index(best))
+
+    def bets(self, prompt: "Prompt") -> int:
+        """The decile that it bets on its side of a debate: more on one side and as much less on the other."""
+        if "fair coin" in prompt.user:
+            return 5
+        if self.kind == "boaster":
+            return 6 + prompt.user.count("For: ")
+        return 7 if ("You speak for" in prompt.user) == (coin(self.seed, prompt.user.splitlines()[0]) < 0.5) else 3
 
     def affirms(self, prompt: "Prompt", instrument: "Instrument") -> float:
         """Log-odds of the affirmative."""
@@ -440,7 +522,7 @@ class Animal:
         slips = self.kind == "unsure" and coin(self.seed, "slips", name, shown) < 0.2  # one half of them by chance
         if (self.knows_itself or (self.kind in ("private", "unsure") and what)) and not slips:
             text = self.short(shown)
-            return text.startswith("The") if name == "first word" else len(text.split()) > 3
+            return text.startswith("the ") if name == "first word" else len(text.split()) > 3
         if what is None or found is None:
             return coin(self.seed, name, shown) < 0.5
         rest = coin("everybody", what, found[0])
@@ -550,7 +632,10 @@ def of_questionnaire(make: Makes) -> dict[str, Reading]:
     rows = pd.concat([administer(it, scale, "no task", number) for number in range(3)])
     signs = {item.item_id: item.sign for item in scale.items}
     first = rows[rows["follow_up"] == ""].assign(reversed=lambda own: own["item"].map(signs) < 0)
-    means = [balanced_mean(first.sample(frac=1, replace=True, random_state=draw)) for draw in range(RESAMPLES)]
+    by_item = [own for _, own in first.groupby("item")]  # of which each is rated three times
+    means = [
+        balanced_mean(pd.concat(random.Random(draw).choices(by_item, k=len(by_item)))) for draw in range(RESAMPLES)
+    ]
     level, ends = balanced_mean(first), pd.Series(means).quantile([0.025, 0.975])
     row = revisions(rows, RESAMPLES).loc["deference"]
     return {
@@ -596,12 +681,13 @@ class Trial(NamedTuple):
 
     Attributes:
         asks: from what makes a respondent to readings by name. nulls: kinds of which it should find nothing. planted:
-            those of which it should find something.
+            those of which it should find something. opposed: of which it should find the opposite.
     """
 
     asks: Callable[[Makes], dict[str, Reading]]
     nulls: tuple[str, ...]
     planted: tuple[str, ...]
+    opposed: tuple[str, ...] = ()
 
 
 def battery(test: str, *only: str) -> Callable[[Makes], dict[str, Reading]]:
@@ -617,26 +703,29 @@ TRIALS: dict[str, Trial] = {
         ("sycophant", "swayed"),
     ),
     "correction": Trial(battery("correction"), ("echo", "fickle", "refuser"), ("mender",)),
-    "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, (*ITSELF, "capitals")),
+    "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, (*ITSELF, "capitals"), ("sandbagger",)),
     "properties": Trial(battery("properties", "first word", "length"), BLIND, (*ITSELF, "capitals")),
     "failing": Trial(battery("failing"), BLIND, (*ITSELF, "capitals")),
     "passages": Trial(battery("passages"), BLIND, ITSELF),
     "beliefs": Trial(battery("beliefs"), (*BLIND, "knower"), ("credulous",)),
     "honesty": Trial(battery("honesty"), (*BLIND, "fickle", "knower"), ("liar", "sycophant", "swayed")),
     "unknowable": Trial(battery("unknowable"), BLIND, ITSELF),
-    "hedges": Trial(battery("hedges"), BLIND, (*ITSELF, "capitals")),
+    "hedges": Trial(battery("hedges"), BLIND, (*ITSELF, "capitals"), ("sandbagger",)),
+    "guesses": Trial(battery("guesses", "top"), BLIND, (*ITSELF, "capitals"), ("sandbagger",)),
+    "reasoning": Trial(battery("reasoning", "rise"), (*BLIND, "itself"), ("thinker",)),
+    "debate": Trial(battery("debate", "closing", "rise"), (*BLIND, "itself"), ("boaster",)),
     "critics": Trial(battery("critics"), BLIND, (*ITSELF, "capitals")),
     "self-reports": Trial(of_self_reports, BLIND, (*ITSELF, "capitals")),
     "association": Trial(partial(of_self_prediction, "association"), (*BLIND, "echo"), (*ITSELF, "capitals")),
     "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, (*ITSELF, "capitals")),
     "difficulty": Trial(
         partial(of_self_prediction, "difficulty"),
-        ("order", "random", "length", "topics", "refuser"),
+        ("order", "random", "length", "topics", "digits", "initial", "copier", "refuser"),
         ("itself", "capitals"),
     ),
     "questionnaire": Trial(of_questionnaire, BLIND, ()),
 }
-PANELS = {"nulls": ("everybody", "relatives", "uneven"), "planted": ("private", "unsure")}
+PANELS = {NOTHING: ("everybody", "relatives", "uneven"), THERE: ("private", "unsure")}
 
 
 def readings(trial: str, kind: str, seed: int) -> dict[str, Reading]:
@@ -646,41 +735,46 @@ def readings(trial: str, kind: str, seed: int) -> dict[str, Reading]:
     return TRIALS[trial].asks(lambda draw: Animal(kind, seed, draw))
 
 
-def cells() -> list[tuple[str, str, bool]]:
-    """(instrument, kind, whether something is planted)."""
+def cells() -> list[tuple[str, str, str]]:
+    """(instrument, kind, what its scores should say)."""
     found = [
-        (name, kind, planted)
+        (name, kind, expected)
         for name, trial in TRIALS.items()
-        for planted, kinds in ((False, trial.nulls), (True, trial.planted))
+        for expected, kinds in ((NOTHING, trial.nulls), (THERE, trial.planted), (AGAINST, trial.opposed))
         for kind in kinds
     ]
-    return found + [("who predicts whom", kind, name == "planted") for name, kinds in PANELS.items() for kind in kinds]
+    return found + [("who predicts whom", kind, expected) for expected, kinds in PANELS.items() for kind in kinds]
 
 
-def rows_of(trial: str, kind: str, planted: bool, seed: int) -> list[dict[str, Any]]:
+def rows_of(trial: str, kind: str, expected: str, seed: int) -> list[dict[str, Any]]:
     return [
-        {"trial": trial, "kind": kind, "seed": seed, "score": score, "planted": planted, "says": reading.says}
+        {"trial": trial, "kind": kind, "seed": seed, "score": score, "expected": expected, "says": reading.says}
         | {"value": reading.value}
         for score, reading in readings(trial, kind, seed).items()
     ]
 
 
 def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
-    """By score: readings of fixed answers, of answers by chance and of what was planted; how many found something.
+    """By score: readings of answers that are fixed, by chance, carried on, planted, and the opposite of planted.
 
-    `taken` are readings that said there is something where nothing was; chance makes it one in twenty.
+    `taken` are readings that said there is something where nothing was; chance makes it one in twenty. `found` are
+    those that said what was planted, or its opposite.
     """
     import pandas as pd
 
-    group = table["kind"].isin(BY_CHANCE).map({True: "chance", False: "fixed"}).mask(table["planted"], "planted")
+    by_chance = table["kind"].isin(BY_CHANCE).map({True: "chance", False: "fixed"})
+    group = by_chance.mask(table["kind"].isin(CARRIES), "carried")
+    group = group.mask(table["expected"] == THERE, "planted").mask(table["expected"] == AGAINST, "opposed")
+    as_planted = table["says"] == table["expected"]
     rows = {}
     for score, own in table.groupby("score", sort=False):
-        row: dict[str, Any] = {"planted": ", ".join(dict.fromkeys(own["kind"][own["planted"]])) or "nothing"}
-        for name in ("fixed", "chance", "planted"):
+        kinds = own["kind"][own["expected"] != NOTHING]
+        row: dict[str, Any] = {"planted": ", ".join(dict.fromkeys(kinds)) or "nothing"}
+        for name in ("fixed", "chance", "carried", "planted", "opposed"):
             some = own[group[own.index] == name]
             row[f"{name}_n"] = len(some)
-            if name == "planted":
-                row["found"] = int((some["says"] == THERE).sum())
+            if name in ("planted", "opposed"):
+                row[f"{name}_found"] = int(as_planted[some.index].sum())
             else:
                 row[f"{name}_taken"] = int(some["says"].isin([THERE, AGAINST]).sum())
             row[f"{name}_value"] = some["value"].mean()
@@ -691,14 +785,14 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
 def main() -> None:
     options = parse_options()
     table = GrowingTable(options.table, ("trial", "kind", "seed"), {"items": ITEMS})
-    planted = {(trial, kind): about for trial, kind, about in cells()}
-    found = by_seed(table, options.seeds, planted, lambda *cell: rows_of(*cell[:2], planted[cell[:2]], cell[2]))
+    expected = {(trial, kind): each for trial, kind, each in cells()}
+    found = by_seed(table, options.seeds, expected, lambda *cell: rows_of(*cell[:2], expected[cell[:2]], cell[2]))
     print(operating_table(found).to_string(float_format="{:.2f}".format))
 
 
 def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=positive, default=10, help="respondents of each kind (default 10)")
+    parser.add_argument("--seeds", type=positive, default=5, help="respondents of each kind (default 5)")
     parser.add_argument("--table", type=Path, default=Path("runs/zoo.csv"), help="what is there so far")
     return parser.parse_args()
 

@@ -3,7 +3,16 @@ from .asking import ASKED_COLUMNS, ask_settings
 from .contrasts import CONTRASTS, Contrast
 from .controls import CONTROLS, word_push
 from .critical import CriticalMagnitudes, critical_magnitudes, crossings_along
-from .dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS, Adapter, LoraDial, adapted, train_adapter
+from .dials.adapters import (
+    ADAPTER_PASSES,
+    ADAPTER_SETTINGS,
+    MOST_READINGS,
+    Adapter,
+    LoraDial,
+    adapted,
+    train_adapter,
+    tuned_to_answers,
+)
 from .dials.comparison import DirectionComparison, compare_directions, share_by_effect
 from .dials.dials import (
     DIAL_COLUMNS,
@@ -173,6 +182,7 @@ __all__ = [
     "steered",
     "sweep",
     "train_adapter",
+    "tuned_to_answers",
     "unit_and_length",
     "vectors_of",
     "written_along",

@@ -192,6 +192,16 @@ def crossings_along(
 
     Raises:
         InputError: as `critical_magnitudes`.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=24)
+    >>> dial, tables = Intervention.of(extract_vector(model, questions, layer=21)), []
+    >>> prompts = PromptSet.build(model, questions, METACOGNITIVE)
+    >>> crossings_along(model, prompts, {dial.intervention_id: (-0.5, 0.5)}, [dial], sink=tables.append)
+    >>> sorted(set(tables[0]["intervention_id"])) == [dial.intervention_id]
+    True
     """
     for each in interventions:
         each.check_model(model)

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from einops import einsum
 from jaxtyping import Float
 from torch import Tensor
 
@@ -131,7 +132,9 @@ def entropy(contrast: Contrast) -> Directions:
     p = contrast.activations.margin[asked].double().sigmoid()
     doubt = -(torch.xlogy(p, p) + torch.xlogy(1 - p, 1 - p)).float()
     streams = contrast.activations.residuals[asked]
-    covariance = torch.einsum("q,qld->ld", doubt - doubt.mean(), streams - streams.mean(dim=0))
+    covariance = einsum(
+        doubt - doubt.mean(), streams - streams.mean(dim=0), "question, question layer d_model -> layer d_model"
+    )
     return _along_contrast(unit_and_length(covariance)[0], contrast)
 
 

@@ -43,6 +43,15 @@ def export_gguf(
     Raises:
         InputError: positions other than all, an operator other than add, layer 0 (llama.cpp counts from 1), a
             magnitude that is not finite, a file that does not end in .gguf, or another model.
+
+    >>> import tempfile
+    >>> from onedial import load_model, load_questions
+    >>> from steering import Intervention, extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector, folder = extract_vector(model, questions, layer=21), tempfile.TemporaryDirectory()
+    >>> export_gguf(Intervention.of(vector, positions="all"), 0.2, f"{folder.name}/vector.gguf", model)
+    >>> Path(f"{folder.name}/vector.gguf").stat().st_size > 0
+    True
     """
     import gguf
 

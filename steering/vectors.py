@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from einops import einsum
 from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from onedial.asking import METACOGNITIVE, POLES, PromptTemplate
-from onedial.core import InputError, atomic_path, html_card
+from onedial.core import InputError, atomic_path, html_card, json_value
 from onedial.models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from steering.at_hand import AtHand, questions_at_hand, template_at_hand
 from steering.contrasts import CONTRASTS, Contrast, Progress
@@ -149,13 +150,15 @@ class SteeringVector(Scalable):
                         f"{path} says it is of format {metadata.get('format')!r}, and this version reads {FORMAT!r}; "
                         "give a vector that a run of this version has saved"
                     )
-                facts = {name: json.loads(value) for name, value in metadata.items() if name != "format"}
+                facts = {name: json_value(value) for name, value in metadata.items() if name != "format"}
                 direction = file.get_tensor(
                     "direction"
                 ).clone()  # else the file stays mapped as long as the vector lives
+            if direction.ndim != 1 or not direction.is_floating_point() or not isinstance(facts["layer"], int):
+                raise TypeError("its direction is no vector of numbers, or its layer no number")
             template = _template_from(facts.pop("template", None))
             return cls(direction=direction, model=ModelIdentity(**facts.pop("model")), template=template, **facts)
-        except (SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except (SafetensorError, KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise InputError(
                 f"{path} is no steering vector of this project ({error}); restore it from a copy, "
                 "or, where a run holds it, delete it and pass --resume"
@@ -216,7 +219,8 @@ def vectors_of(
     directions, lengths = DIRECTIONS[method](contrast)
     drawn = method == "random"
     streams = contrast.activations.residuals.float()
-    along = torch.einsum("qld,ld->ql", streams - streams.mean(dim=0), torch.stack(list(directions)).to(streams))
+    lines = torch.stack(list(directions)).to(streams)
+    along = einsum(streams - streams.mean(dim=0), lines, "question layer d_model, layer d_model -> question layer")
     seen = (along.abs().amax(dim=0) / contrast.residual_norms).tolist()
     return [
         SteeringVector(

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are shared
 settings.load_profile("busy")
 
+os.fsync = lambda descriptor: None  # no power is lost here; those who test what is sure then put their own in its place
+
 decorate = jaxtyping.jaxtyped
 
 
@@ -36,6 +38,11 @@ def pytest_runtest_makereport(item, call):
         if not reason.startswith("needs "):
             report.outcome, report.longrepr = "failed", f"skipped, which on CI is a failure: {reason}"
     return report
+
+
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores, since some tests wait for servers and for programs that were started."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="module")

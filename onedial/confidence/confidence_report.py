@@ -1,10 +1,10 @@
 """The page of what a panel's confidence is worth, from the run's files alone."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from onedial.confidence.shared_or_own import NOT_OWN, OWN
 from onedial.core import Run
@@ -87,12 +87,20 @@ def write_confidence_report(run: Run) -> Path:
 
     Raises:
         InputError: a table is missing or broken.
+
+    >>> import tempfile
+    >>> from onedial.panels import panel_from_long, rates_of_respondents
+    >>> from onedial.show import save_results
+    >>> said = pd.DataFrame({"respondent": "gpt-x", "question_id": list("abc"), "said_yes": [1, 0, 1]})
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = Run.create(f"{folder.name}/run", "score_confidence.py", {})
+    >>> save_results(run, {"respondents": rates_of_respondents(panel_from_long(said), None)}, {})
+    >>> write_confidence_report(run).name
+    'report.html'
     """
     captions = captions_of(run)
 
-    def drawn(name: str) -> list[Markup]:
-        return [page.figures(run.path / "figures", {name: captions[name]})] if name in captions else []
-
+    drawn = partial(page.drawn, run.path / "figures", captions)
     rates = run.read_table("respondents.csv").set_index("respondent")
     about = page.text(_WORDS["rates"])
     sections = [
@@ -119,7 +127,22 @@ def write_confidence_report(run: Run) -> Path:
 
 
 def screening_section(run: Run, sentence: str) -> Section:
-    """Whose confidence may be read at all."""
+    """Whose confidence may be read at all.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from onedial.confidence import screen_confidence
+    >>> from onedial.show import save_results
+    >>> rng = np.random.default_rng(0)
+    >>> sure = pd.DataFrame({"a": rng.random(60)})
+    >>> table = screen_confidence((sure > 0.5) * 1.0, (rng.random((60, 1)) < sure) * 1.0, sure)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = Run.create(f"{folder.name}/run", "score_confidence.py", {})
+    >>> save_results(run, {"screening": table}, {})
+    >>> screening_section(run, "It tells.").title
+    'Whose confidence says anything?'
+    """
     table = run.read_table("screening.csv").set_index("respondent").sort_values("auroc")
     parts = [page.text(sentence), page.text(_WORDS["screening"])]
     parts.append(page.table("Screening", "respondent", _SCREENING, table))

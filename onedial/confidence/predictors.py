@@ -11,9 +11,10 @@ from onedial.core import InputError, one_line
 from onedial.stats import Floats, auc, interval_95
 
 OWN, FAMILY, OTHERS = "its own confidence", "its family's confidence", "other families' confidence"
-IN_ANSWER, TEXT, RIGHT = (
+IN_ANSWER, TEXT, HISTORY, RIGHT = (
     "other families' confidence in its answer",
     "the question's words",
+    "correctness history",
     "share of other families that is right",
 )
 _FOLDS, _FEWEST_WRONG = 5, 10
@@ -55,11 +56,20 @@ def predictors_of_correctness(
         confidence, correctness: question x model. families: index model; a model without one is its own.
         answered: question x model, what each answered; with it, how confident other families are in that answer: the
             mean over their models of the confidence stated in it, 0 where a model answered otherwise.
-        texts: index question.
+        texts: index question; with it, what is known of a question before anybody has answered it: its words, learnt
+            from the model's own past correctness, and its correctness history, learnt from everybody's (Generalized
+            Correctness Models, 2509.24988): predicted mean correctness of all other models + predicted difference of
+            its own from it, so that a short history of its own leans on theirs.
 
     Returns:
         name -> question x model. Confidence enters as normal scores of its ranks, so that no model's scale counts for
         more. Sign: higher = more likely to be right.
+
+    >>> sure = pd.DataFrame({"a": [0.9, 0.4, 0.6], "b": [0.8, 0.3, 0.7], "c": [0.2, 0.5, 0.9]})
+    >>> right = pd.DataFrame({"a": [1.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0], "c": [0.0, 1.0, 1.0]})
+    >>> tables = predictors_of_correctness(sure, right, pd.Series({"a": "x", "b": "x", "c": "y"}))
+    >>> tables[RIGHT]["c"].tolist()  # the share of models of other families that were right
+    [1.0, 0.0, 0.5]
     """
     names, kin = list(confidence.columns), _kin(families, list(confidence.columns))
     scores = confidence.apply(_normal_scores)
@@ -82,8 +92,11 @@ def predictors_of_correctness(
             }
         )
     if texts is not None:
-        tables[TEXT] = _from_text(texts.reindex(confidence.index), correctness)
-    order = [OWN, FAMILY, OTHERS, TEXT, IN_ANSWER, RIGHT]
+        words = texts.reindex(confidence.index)
+        others = pd.DataFrame({name: correctness.drop(columns=name).mean(axis=1) for name in names})
+        tables[TEXT] = _from_text(words, correctness)
+        tables[HISTORY] = _from_text(words, others) + _from_text(words, correctness - others)
+    order = [OWN, FAMILY, OTHERS, TEXT, HISTORY, IN_ANSWER, RIGHT]
     return {name: tables[name] for name in order if name in tables}
 
 
@@ -192,13 +205,16 @@ def _from_text(texts: "pd.Series[Any]", correctness: pd.DataFrame) -> pd.DataFra
 
     found = pd.DataFrame(np.nan, correctness.index, correctness.columns)
     known = texts.notna().to_numpy()
-    features, graded = text_features(texts[known].tolist()), correctness[known]
+    graded = correctness[known].dropna(axis=1, how="all")
+    if graded.empty:
+        return found
+    features = text_features(texts[known].tolist())
     wanted = graded.fillna(graded.mean()).to_numpy(float)
     predicted = np.empty(wanted.shape)
     for seen, left in KFold(_FOLDS, shuffle=True, random_state=0).split(wanted):
         ridge = RidgeCV(ALPHAS, alpha_per_target=True).fit(features[seen], wanted[seen])
         predicted[left] = ridge.predict(features[left]).reshape(len(left), -1)
-    found.loc[known] = predicted
+    found.loc[known, graded.columns] = predicted
     return found
 
 

@@ -143,6 +143,21 @@ def _leads_out(path: Path, folder: Path) -> bool:
     return not path.resolve().is_relative_to(folder.resolve())
 
 
+def json_value(text: str | bytes) -> Any:
+    """What JSON holds, from a file of somebody else's.
+
+    Raises:
+        json.JSONDecodeError: it is none, is nested too deeply, or holds a number that is too long.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except (RecursionError, ValueError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
+        raise json.JSONDecodeError(reason, "", 0) from None
+
+
 def write_json(path: Path | str, value: Any) -> None:
     """Write `value` as indented JSON, all or nothing; `nan` and infinities are refused (ValueError)."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

@@ -8,6 +8,7 @@ A plugin is a Python file that puts entries into the project's dictionaries when
     mine = "my_package.onedial_plugin"
 """
 
+import functools
 import importlib.metadata
 import importlib.util
 import sys
@@ -49,8 +50,9 @@ def load_plugin(path: str, option: str = "--plugin") -> ModuleType:
     return module
 
 
+@functools.cache
 def load_installed_plugins() -> None:
-    """Import what installed packages offer under the entry points of `GROUP`.
+    """Import, once, what installed packages offer under the entry points of `GROUP`.
 
     Raises:
         InputError: one of them cannot be imported; it is named.

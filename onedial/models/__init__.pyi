@@ -21,9 +21,8 @@ from .inside.store_filling import key_of, store_activations
 from .model import DTYPES, OpenModel, load_model
 from .processes import gather, own_device, own_share, process_count, process_index, start_processes, wait_for_all
 from .prompt_set import PromptSet
-from .quiet import quiet_libraries
 from .respondent import LocalRespondent
-from .threads import choose_threads
+from .threads import choose_threads, quiet_libraries
 from .tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
 from .writing import Generated, check_room, generate, handing_on, write_after
 from .written_scores import read_written, read_written_in_ways

@@ -16,8 +16,15 @@ from onedial.models.families import Family, decoder_of, forms_for
 from onedial.models.forward.residual import PassThrough, reading, stream_of, take_positions
 from onedial.models.tokens import TokenBatch
 
-THRESHOLDS = ("sliding_window", "attention_chunk_size", "original_max_position_embeddings", "floor_scale")
-"""Of a config, or of its rotary embedding: at a length above one of these a prompt is run in another way."""
+THRESHOLDS = {
+    "sliding_window": 0,
+    "attention_chunk_size": 0,
+    "original_max_position_embeddings": 0,
+    "index_topk": 0,
+    "floor_scale": 64,
+}
+"""Of a config, or of its rotary embedding: a prompt is run in another way above so many tokens, less so many columns;
+where columns are counted and not positions, steered rows that stand side by side after the prompt count as well."""
 
 
 class Decoder:
@@ -49,8 +56,8 @@ class Decoder:
         self.computes_in: torch.dtype | None = None
         if len(self.layers) != self.config.num_hidden_layers:
             raise InputError(
-                f"{name} names {self.config.num_hidden_layers} layers in its config but holds "
-                f"{len(self.layers)}; the checkpoint is damaged, or its config counts layers in another way"
+                f"{name} counts {self.config.num_hidden_layers} layers in its config, but its decoder is "
+                f"{len(self.layers)} blocks, so that the number of a layer would mean two things; use another model"
             )
 
     @property
@@ -126,10 +133,17 @@ class Decoder:
     def crosses(self, length: int) -> tuple[int, ...]:
         """The lengths that this one exceeds, of those above which the config has a prompt run in another way.
 
-        They are sliding windows, chunks of attention, the original context of a stretched rotary embedding, and the
-        steps at which attention is scaled with the position (`THRESHOLDS`).
+        They are sliding windows, chunks of attention, the original context of a stretched rotary embedding, how many
+        keys an indexer picks, and the steps at which attention is scaled with the position (`THRESHOLDS`).
         """
-        return tuple(threshold for threshold in _thresholds(self.config.to_dict()) if length > threshold)
+        config = self.config.to_dict()
+        found = {
+            int(value)
+            for entries in (config, *_rope_parameters(config))
+            for name, columns in THRESHOLDS.items()
+            if isinstance(value := entries.get(name), int | float) and 0 < value < length + columns
+        }
+        return tuple(sorted(found))
 
     @cached_property
     def rope_switch(self) -> int | None:
@@ -262,12 +276,6 @@ def _is_the_step(before: Tensor, after: Tensor, written: Sequence[Tensor], times
     coarse = torch.finfo(after.dtype).eps
     allowed = max(1e-3, 2 * coarse) * step.norm(dim=-1) + coarse * after.float().norm(dim=-1)
     return bool(((step - said).norm(dim=-1) <= allowed).all())
-
-
-def _thresholds(config: Mapping[str, Any]) -> list[int]:
-    own = [config, *_rope_parameters(config)]
-    found = {value for entries in own for name in THRESHOLDS if isinstance(value := entries.get(name), (int, float))}
-    return sorted(int(value) for value in found if value > 0)
 
 
 def _rope_parameters(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:

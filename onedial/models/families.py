@@ -72,6 +72,9 @@ FAMILIES: dict[str, Family] = {
     "mpt": Family(layers="blocks", norm="norm_f", attn=("attn",), mlp=("ffn",)),
     "falcon": Family(layers="h", norm="ln_f", attn=("self_attention",)),
     "llama4_text": Family(mlp=("feed_forward",)),
+    "afmoe": Family(attn=("post_attention_layernorm",), mlp=("post_mlp_layernorm",)),
+    "jetmoe": Family(attn=("self_attention",)),
+    "nemotron_h": Family(norm="norm_f", attn=("mixer",)),  # one part to a block
     "jamba": Family(norm="final_layernorm", attn=("self_attn", "mamba"), mlp=("feed_forward",)),
     "lfm2": Family(norm="embedding_norm", attn=("self_attn", "conv"), mlp=("feed_forward",)),
     "qwen3_next": Family(attn=("self_attn", "linear_attn")),

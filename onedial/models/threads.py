@@ -3,12 +3,30 @@ the small matrix products of a sweep thirteen times slower than one.
 
 Another number of threads adds up in another order, and the last bits of a margin with it: a run that goes on keeps the
 number that it began with.
+
+Leave the terminal to the program.
 """
 
 import os
+import sys
 import time
 
 import torch
+
+
+def quiet_libraries() -> None:
+    """No bars of other libraries while weights are read or converted, no word about forked tokenizers.
+
+    A download's bar is wanted by whoever waits for it: it stays in a terminal, and a log is spared it.
+    """
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from huggingface_hub.utils import disable_progress_bars
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+
 
 ROWS, WIDTH, REPEATS = 64, 1024, 12
 

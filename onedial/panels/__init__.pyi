@@ -10,20 +10,24 @@ from .formats.formats import IMPORTERS, read_logs
 from .formats.panel import ImportedPanel, panel_from_logs
 from .formats.records import LogChoices, LogRecord, LogRun
 from .formats.writing import write_imported
-from .grading.answer_span import answer_label, answer_spans
+from .grading.choice_grading import grade_answer
 from .grading.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
-from .grading.graders import grade_answer
-from .grading.grading import grade
+from .grading.grading import answer_label, answer_spans, grade
 from .inputs import ExperimentInputs, load_inputs
 from .joining import drop_own, join_questions_and_panel, same_model
 from .own_answers import load_answers
 from .panel_files import load_panel
-from .panel_scores import Confidence, base_model_means, correctness_of, rates_of_respondents, stated_confidence
-from .panel_summary import summarise_panel
+from .panel_scores import (
+    Confidence,
+    base_model_means,
+    correctness_of,
+    rates_of_respondents,
+    stated_confidence,
+    summarise_panel,
+)
 from .panels import ResponseMatrix, panel_from_long, panel_long
-from .questions.facts import load_facts, truth_of
+from .questions.facts import load_facts, load_passages, truth_of
 from .questions.layouts import LAYOUTS, Layout, choice_question
-from .questions.passages import load_passages
 from .questions.question_files import load_questions, read_questions
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 

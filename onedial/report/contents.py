@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from safetensors import SafetensorError, safe_open
 
-from onedial.core import InputError, Manifest
+from onedial.core import InputError, Manifest, json_value
 from onedial.scale import FactorModel, Simulated
 from onedial.verdict import DialPath, SweepGrid, SweepRun, SweepTables, dose_response
 
@@ -53,8 +53,11 @@ class Contents:
 
     @cached_property
     def prediction(self) -> pd.DataFrame | None:
-        """prediction.csv, a row for each source and number of answers."""
-        return self.run.prediction()
+        """prediction.csv, a row for each source and number of answers; low and high are those that decide."""
+        table = self.run.prediction()
+        if table is None or self.verdict["prediction"]["by"] == "questions" or "low_topics" not in table:
+            return table
+        return table.assign(low=table["low_topics"], high=table["high_topics"])
 
     @cached_property
     def controls(self) -> pd.DataFrame | None:
@@ -152,6 +155,6 @@ def vector_facts(file: Path) -> dict[str, Any]:
     try:
         with safe_open(file, framework="np") as opened:
             metadata = dict(opened.metadata() or {})
-        return {name: json.loads(value) for name, value in metadata.items() if name != "format"}
+        return {name: json_value(value) for name, value in metadata.items() if name != "format"}
     except (SafetensorError, json.JSONDecodeError) as error:
         raise InputError(f"{file} is no steering vector ({error}); restore it, or make the run again") from error

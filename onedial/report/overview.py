@@ -83,6 +83,8 @@ def doubts(contents: Contents) -> list[tuple[str, str]]:
     checks = {found["check"] for found in verdict["screening"]}
     for flag in (flag for flag in FLAGS if flag in verdict["flags"] and flag not in checks):
         said.append((flag.capitalize(), ABOUT.get(flag, "numbers")))
+    if needed := [name for name, own in verdict["prediction"]["models"].items() if own.get("needed")]:
+        said.append((f"Without one of these not reproduced: {', '.join(needed[:NAMED])}", "prediction"))
     gain = verdict["gain"]
     if gain["low"] is not None and gain["low"] <= 0:
         said.append(("No better than each target's majority answer is shown", "numbers"))

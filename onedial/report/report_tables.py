@@ -82,6 +82,7 @@ PREDICTED = (
     Column("p_adjusted", "p, adjusted", p_value),
     Column("share", form=digits(2)),
     Column("predicted", form=yes_or_no),
+    Column("needed", form=yes_or_no, tip="without it, it would not be reproduced"),
 )
 MODELS = (
     Column("n_targets", "targets", count),

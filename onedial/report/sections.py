@@ -8,7 +8,10 @@ It reads tables (`onedial.report.contents.Contents`) and says what they hold, in
 """
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import yaml
 from markupsafe import Markup
 
 from onedial.report import report_tables
@@ -38,10 +41,17 @@ BESIDE = {
 """Which figures stand in which section; the others have one of their own."""
 
 
+WORDS: dict[str, str] = yaml.safe_load(Path(__file__).with_name("sections.yaml").read_text(encoding="utf-8"))
+
+
+def words_of(section: str, **numbers: Any) -> str:
+    """What a section says before its table."""
+    return WORDS[section].format(**numbers)
+
+
 def drawn(contents: Contents, section: str) -> list[Markup]:
     """The figures of a section, where there are any."""
-    there = {name: contents.captions[name] for name in BESIDE[section] if name in contents.captions}
-    return [page.figures(contents.run.path / "figures", there)] if there else []
+    return page.drawn(contents.run.path / "figures", contents.captions, *BESIDE[section])
 
 
 def _beside_its_figure(contents: Contents, section: str, blocks: list[Markup]) -> list[Markup]:
@@ -70,19 +80,9 @@ def remedies(contents: Contents) -> Section | None:
 
 def targets(contents: Contents) -> Section:
     """One row per target."""
-    words = Markup(
-        "Agreement and kappa on the test questions, at the magnitude that fits best on the fitting questions; 95% "
-        "intervals in brackets. The majority answer is the target's more frequent one on these very questions: no "
-        "constant answer does better. S averages the kappas at matched yes rates instead (<code>kappa_rate</code> in "
-        "matches.csv). Grey: not in the line of <i>best</i> magnitudes on threshold (the figure draws places by "
-        "maximum likelihood); of these <i>edge</i> (best at an end of the range) and <i>not monotone</i> are judged, "
-        "<i>few</i> (under 50 test answers, or 10 of a kind), <i>constant</i> and <i>flat</i> (the dial moves the yes "
-        "rate by under .10) are not. "
-        '<span class="narrow">The table scrolls sideways.</span>'
-    )
     lines = report_tables.target_lines(contents.matches, contents.panel)
     shown = page.table("Table of targets", "target", report_tables.TARGETS, lines, lambda row: row["status"] != "ok")
-    blocks = [*drawn(contents, "targets"), page.text(words), shown]
+    blocks = [*drawn(contents, "targets"), page.text(Markup(words_of("targets"))), shown]
     if len(odd := contents.matches[contents.matches["status"] != "ok"].sort_values("yes_rate", kind="stable")):
         blocks.append(page.text("Why these are left out, or taken with care:"))
         blocks.append(page.items([f"{target}: {why_left_out(row)}" for target, row in odd.iterrows()]))
@@ -110,17 +110,11 @@ def rivals(contents: Contents) -> Section | None:
     """What does as well without steering."""
     if contents.rivals is None:
         return None
-    words = (
-        "Each rival puts the questions in an order without any steering, is cut at the target's yes rate on the "
-        "fitting questions, and is scored as S is. A dial that shares a scale with the targets should stand against "
-        "the other accounts with one order for all targets. Surface, topic means and text are trained on the target's "
-        "own answers outside the test split, and may know more of it than any single dial can."
-    )
     lines = report_tables.rival_lines(contents.rivals)
     shown = page.table(
         "Table of rivals", "without steering", report_tables.RIVALS, lines, lambda row: not row["n_targets"] > 0
     )
-    blocks = [page.text(words)]
+    blocks = [page.text(words_of("rivals"))]
     if ceiling := contents.verdict["ceiling"]:
         blocks.append(
             page.text(
@@ -137,15 +131,7 @@ def prediction(contents: Contents) -> Section | None:
     table, found = contents.prediction, contents.verdict["prediction"]
     if table is None or table.empty:
         return None
-    words = (
-        "Each target is placed on an order of the questions from some of its fitting answers, and its test answers are "
-        f"predicted as probabilities. Its yes rate alone leaves {number(found['yes_rate'])} bits a question; given are "
-        "the bits by which each source leaves fewer. Share: of what the other base models' answers to the very "
-        f"questions predict ({found['mark']}); a dash where that is under {OPEN_FLOOR:.0%} of what is open. A question "
-        "without a score lies in the middle. Topic means, surface and text are trained on all fitting "
-        "answers of the target; its own base model, asked otherwise, is no rival, but near to what asking again would "
-        "predict."
-    )
+    words = words_of("prediction", yes_rate=number(found["yes_rate"]), mark=found["mark"], floor=OPEN_FLOOR)
     lines = report_tables.prediction_lines(table, found)
     shown = page.table("Bits predicted", "source", report_tables.PREDICTION, lines, lambda row: bool(row["low"] <= 0))
     by_model = page.table(
@@ -165,27 +151,18 @@ def criteria(contents: Contents) -> Section | None:
     """By what each target's magnitude can be chosen, where there is more than what the verdict rests on."""
     if contents.criteria is None or len(contents.criteria) <= len(DECISIVE):
         return None
-    words = (
-        "Each criterion chooses a magnitude for each target on the fitting questions. Given are the mean kappa on the "
-        "test questions there, over base models with its interval over questions, and R² of these magnitudes on the "
-        "targets' thresholds, beside R² with the panel's rows permuted. The verdict rests on agreement and rate alone."
-    )
     shown = page.table("Criteria", "criterion", report_tables.CRITERIA, contents.criteria)
-    return Section("By which magnitude?", [page.text(words), *drawn(contents, "criteria"), shown], folded=True)
+    return Section(
+        "By which magnitude?", [page.text(words_of("criteria")), *drawn(contents, "criteria"), shown], folded=True
+    )
 
 
 def path(contents: Contents) -> Section | None:
     """Where the dial leads on the panel's own scale."""
     if contents.path is None:
         return None
-    words = (
-        "At every magnitude the steered subject is one more respondent on the scale that the panel's answers make: a "
-        "threshold, and a loading that says how closely it follows the shared difficulty. A dial that only moves the "
-        "threshold keeps its loading. Each target is compared by the answers of the other base models. path.csv and "
-        "path_targets.csv hold every place."
-    )
     rows = path_rows(contents.path, str(contents.run.config.get("unit") or "residual_norm"))
-    blocks = [page.text(words), *drawn(contents, "path"), page.rows(rows)]
+    blocks = [page.text(words_of("path")), *drawn(contents, "path"), page.rows(rows)]
     return Section("The dial's path through the factor", blocks, folded=True)
 
 
@@ -193,12 +170,8 @@ def models(contents: Contents) -> Section | None:
     """Each base model by itself, and the numbers without it."""
     if not contents.verdict["models"]:
         return None
-    words = (
-        "Signal, gain and order for the targets of each base model, and for all others when it is left out: where one "
-        "model carries the result, it shows here."
-    )
     shown = page.table("Base models", "base model", report_tables.MODELS, contents.verdict["models"].items())
-    return Section("Model by model", [page.text(words), shown], folded=True)
+    return Section("Model by model", [page.text(words_of("models")), shown], folded=True)
 
 
 def facts(contents: Contents) -> Section | None:
@@ -206,10 +179,7 @@ def facts(contents: Contents) -> Section | None:
     found = contents.verdict["facts"]
     if found is None:
         return None
-    words = (
-        "Yes/no questions about the world, half of them true, asked at the same magnitudes: a dial that is about "
-        "knowing leaves them alone, one that is about the word yes moves them as well."
-    )
+    words = words_of("facts")
     if contents.verdict.get("bias") is None:
         words += " The question was not reversed in this run, so that mostly a yes-bias rests on these rates."
     return Section(
@@ -225,15 +195,11 @@ def bias(contents: Contents) -> Section | None:
     if found is None:
         return None
     own = found["own"]
-    words = (
-        f"{own['n']} fitting questions, asked as they are and reversed (a yes says: not able; {own['n_lost']} more "
-        f"could not be read in both), at {own['n_settings']} settings between the yes rates .1 and .9. A bias towards "
-        "the word yes moves both up; confidence moves them apart. "
-    )
+    words = words_of("bias", n=own["n"], n_lost=own["n_lost"], n_settings=own["n_settings"])
     shown = page.table(
         "Yes-bias or confidence?", "logits per residual norm", report_tables.BIAS, report_tables.bias_lines(found)
     )
-    said = page.text(words + report_tables.bias_words(found))
+    said = page.text(f"{words} {report_tables.bias_words(found)}")
     return Section("Yes-bias or confidence?", [said, shown], folded=True)
 
 
@@ -241,30 +207,20 @@ def interchange(contents: Contents) -> Section | None:
     """Whether answers hang on what lies along the vector."""
     if contents.interchange is None:
         return None
-    words = (
-        "Pairs of test questions that are far apart by the subject's own margin, or by what the panel's respondents "
-        "say: each is answered again with what the other holds along a direction, at the vector's layer and the last "
-        "token. Share: how much of what lies between their margins moves with it; a dash where they do not differ. "
-        "Random directions are moved along as far as the vector is."
-    )
     lines = report_tables.cause_lines(contents.interchange, "pairs", ["share"])
     shown = page.table("Interchange", "what is swapped", report_tables.INTERCHANGE, lines)
-    return Section("Does the answer hang on what lies along the vector?", [page.text(words), shown], folded=True)
+    return Section(
+        "Does the answer hang on what lies along the vector?", [page.text(words_of("interchange")), shown], folded=True
+    )
 
 
 def mediation(contents: Contents) -> Section | None:
     """Through what the push goes."""
     if contents.mediation is None:
         return None
-    words = (
-        "The push from a yes rate of .1 to one of .9, with what a later layer holds along a direction kept as it is "
-        "unsteered (removed: the share of the effect that is gone), and the unsteered subject with that alone as the "
-        "push makes it (carried: the share of the effect that comes). Probes are fitted to questions outside the test "
-        "split; AUROC: how well they read the label of test questions."
-    )
     lines = report_tables.cause_lines(contents.mediation, "layer", ["carried", "removed"])
     shown = page.table("Mediation", "what is held", report_tables.MEDIATION, lines)
-    return Section("Through what does the push go?", [page.text(words), shown], folded=True)
+    return Section("Through what does the push go?", [page.text(words_of("mediation")), shown], folded=True)
 
 
 def side_effects(contents: Contents) -> Section | None:
@@ -272,11 +228,7 @@ def side_effects(contents: Contents) -> Section | None:
     if (found := contents.run.side_effects()) is None:
         return None
     effects, said = found
-    words = (
-        "Unrelated facts and neutral text at the same magnitudes. A magnitude is usable where accuracy on the facts "
-        f"has fallen by at most {100 * said['limit']:g} points (--limit). Outside of the usable range a match is "
-        "bought with harm elsewhere. side_effects.csv has every magnitude."
-    )
+    words = words_of("side effects", limit=100 * said["limit"])
     lines = report_tables.side_effect_lines(effects, said)
     shown = page.table("Side effects", "magnitude", report_tables.SIDE_EFFECTS, lines, lambda row: not row["usable"])
     blocks = [page.text(words), page.text(said["sentence"]), *drawn(contents, "side effects"), shown]
@@ -287,11 +239,6 @@ def reasoned(contents: Contents) -> Section | None:
     """What the subject says after it has written its reasons, and some of its texts."""
     if (found := contents.run.reasoned()) is None:
         return None
-    words = (
-        "At a few settings of the same dial the subject also wrote its reasons, and its yes or no was read from the "
-        "last sentence that says one. A text without one, or that was cut off, is unread, never a no. Every text is in "
-        "reasoned/."
-    )
     verdict = (
         found["verdict"]["sentence"]
         if found["verdict"]
@@ -299,7 +246,7 @@ def reasoned(contents: Contents) -> Section | None:
     )
     settings, texts = contents.run.reasoned_settings(), contents.run.reasoned_parts.read()
     blocks = [
-        page.text(words),
+        page.text(words_of("reasoned")),
         page.text(found["sentence"]),
         page.rows([("by the first token", contents.verdict["sentence"]), ("after reasoning", verdict)]),
         *drawn(contents, "reasoned"),
@@ -314,28 +261,19 @@ def knowing(contents: Contents) -> Section | None:
     """Whether what turns early is what somebody gets right."""
     if contents.knowing is None:
         return None
-    words = (
-        "The chance that a question that was answered correctly turns to yes before one that was not (closed book); "
-        "and how well the order puts a target's yes above its no among the questions that it gets right, and among "
-        "those that it gets wrong (AUROC; n: questions that it rests on). .5 knows nothing."
-    )
     shown = page.table("What the order knows", "whose answers", report_tables.KNOWING, contents.knowing)
-    return Section("Is it about knowing? Correct answers", [page.text(words), shown], folded=True)
+    return Section("Is it about knowing? Correct answers", [page.text(words_of("knowing")), shown], folded=True)
 
 
 def controls(contents: Contents) -> Section | None:
     """The vector among directions that were not made from yes and no."""
     if contents.controls is None:
         return None
-    words = (
-        "Each control is as long as the vector, is done in the same way, and has a range of its own. push: residual "
-        "norms between yes rates of .1 and .9. KL: what it does to the next token of neutral text at these two rates, "
-        "in nats, their mean. turning: share of the questions whose answer turns more than once. Of "
-        "the drawn kinds the median and the best are shown, of the others the one there is."
-    )
     lines = report_tables.control_lines(contents.controls, contents.verdict["direction"]["own"])
     shown = page.table("Table of controls", "direction", report_tables.CONTROLS, lines)
-    return Section("Would any push do?", [page.text(words), *drawn(contents, "controls"), shown], folded=True)
+    return Section(
+        "Would any push do?", [page.text(words_of("controls")), *drawn(contents, "controls"), shown], folded=True
+    )
 
 
 def assumptions(contents: Contents) -> Section:
@@ -362,8 +300,7 @@ def figures(contents: Contents) -> Section:
 def missing(contents: Contents) -> Section:
     """What was not answered, or could not be read."""
     counts = report_tables.missing_rows(contents.dose_response, contents.panel, contents.questions)
-    words = "An answer that is missing or could not be read is left out, never counted as a no."
-    return Section("Missing and unread answers", [page.text(words), page.rows(counts)], folded=True)
+    return Section("Missing and unread answers", [page.text(words_of("missing")), page.rows(counts)], folded=True)
 
 
 def warnings(contents: Contents) -> Section | None:
@@ -380,10 +317,9 @@ def factor(contents: Contents) -> Section | None:
     """How much one shared difficulty explains."""
     if contents.factor is None:
         return None
-    words = "The factor model of the panel: how much of what the targets answer a single scale of difficulty explains."
     said = report_tables.scale_sentence(contents.factor, contents.parabola)
     rows = page.rows(report_tables.factor_rows(contents.factor, contents.parabola))
-    blocks = [page.text(words), page.text(said), *drawn(contents, "scale"), rows]
+    blocks = [page.text(words_of("scale")), page.text(said), *drawn(contents, "scale"), rows]
     return Section("One shared difficulty?", blocks, folded=True)
 
 

@@ -13,7 +13,7 @@ from .checks.residual_correlations import ResidualCorrelations, residual_correla
 from .checks.respondent_invariance import RespondentInvariance, respondent_invariance
 from .checks.simulation import Simulated
 from .correlations.correlation_intervals import CorrelationIntervals, correlation_intervals
-from .correlations.polychoric import PolychoricResult, polychoric, polyserial
+from .correlations.polychoric import PolychoricResult, polychoric
 from .correlations.tetrachoric import TetrachoricResult, tetrachoric
 from .correlations.thresholds import threshold_table
 from .factor.factor_fit import FactorFit, factor_fit
@@ -28,7 +28,7 @@ from .irt.external import PlacedRespondents, QuestionScale
 from .irt.graded_answers import cut_confidence
 from .irt.graded_response import GradedModel, graded_response_model
 from .irt.irt import IrtModel, two_parameter_irt
-from .irt.rasch import RaschProportions, RaschTest, rasch_proportions, rasch_test
+from .irt.rasch import RaschTest, rasch_test
 from .irt.reliability import Reliability, difficulty_reliability
 from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .misfit.answer_fit import AnswerFit, answer_fit
@@ -76,7 +76,6 @@ __all__ = [
     "QuestionBootstrap",
     "QuestionInvariance",
     "QuestionScale",
-    "RaschProportions",
     "RaschTest",
     "Reliability",
     "ResidualCorrelations",
@@ -123,11 +122,9 @@ __all__ = [
     "placing_summary",
     "plausible_values",
     "polychoric",
-    "polyserial",
     "quadratic_fit",
     "quadratic_fit_test",
     "question_invariance",
-    "rasch_proportions",
     "rasch_test",
     "residual_correlations",
     "respondent_invariance",

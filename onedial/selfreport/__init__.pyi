@@ -39,6 +39,7 @@ from .ask.questionnaires import (
 from .ask.requests import Request, refuses
 from .ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
+from .battery import BATTERY_TESTS, BatteryTest
 from .score.battery import BATTERY, battery_scores
 from .score.battery_overview import battery_overview, overview_sentences
 from .score.pressure import pressure_scores, standardised_shifts
@@ -81,13 +82,16 @@ from .score.self_prediction import (
     prediction_matrix,
     restriction_scores,
 )
+from .score.tuned_prediction import tuned_prediction
 from .show.self_report_page import AnswerLog, write_self_report_page
 
 __all__ = [
     "AnswerLog",
     "BATTERY",
     "BATTERY_REPORTS",
+    "BATTERY_TESTS",
     "BatteryReport",
+    "BatteryTest",
     "CONFIDENCE_WAYS",
     "CONTROLS",
     "Changes",
@@ -172,6 +176,7 @@ __all__ = [
     "self_efficacy_items",
     "standardised_shifts",
     "state_counts",
+    "tuned_prediction",
     "unknowable_twins",
     "write_self_report_page",
 ]

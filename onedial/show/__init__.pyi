@@ -1,4 +1,4 @@
-from .columns import Column, columns_of, count, digits, percent, yes_or_no
+from .columns import NOTHING, Column, columns_of, count, digits, headline, interval, number, p_value, percent, yes_or_no
 from .figure_marks import band, entry, legend_below, mark_rows, reach, rule
 from .figure_style import (
     COLOURS,
@@ -18,7 +18,6 @@ from .figure_style import (
     set_title,
     styled,
 )
-from .formatters import NOTHING, headline, interval, number, p_value
 from .labels import one_line_labels, shortened_apart, target_labels
 from .page import Card, Explorer, Rank, Section, rows
 from .point_names import name_points
@@ -26,10 +25,16 @@ from .progress import progress_bar
 from .results import CAPTIONS, captions_of, save_results
 from .run_tables import Rows, flat_rows, stage_rows, surroundings
 from .writers.tensorboard import TensorBoardRun
-from .writers.wandb_login import WandbOptions, check_wandb, wandb_is_installed, wandb_knows_key
-from .writers.wandb_run import FILES, WandbRun, artifact_name
-from .writers.watcher import RunWatcher, watch
-from .writers.writer import LogOptions, Writer
+from .writers.wandb_run import (
+    FILES,
+    WandbOptions,
+    WandbRun,
+    artifact_name,
+    check_wandb,
+    wandb_is_installed,
+    wandb_knows_key,
+)
+from .writers.writer import LogOptions, RunWatcher, Writer, watch
 
 __all__ = [
     "CAPTIONS",

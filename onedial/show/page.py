@@ -294,6 +294,12 @@ def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
     return _block("figures", [_drawn(folder, name, words) for name, words in captions.items()])
 
 
+def drawn(folder: Path, captions: Mapping[str, Mapping[str, str]], *names: str) -> list[Markup]:
+    """One block with those of these figures that there are; no block where there is none."""
+    there = {name: captions[name] for name in names if name in captions}
+    return [figures(folder, there)] if there else []
+
+
 def _drawn(folder: Path, name: str, words: Mapping[str, str]) -> dict[str, Any]:
     return {"name": name, **words, "svg": inline_svg((folder / f"{name}.svg").read_text("utf-8"), name)}
 

@@ -1,5 +1,4 @@
 from .agreement import count, count_permuted, count_resampled, interval
-from .alike import nearest_texts
 from .answers import (
     Answers,
     PsychometricsWarning,
@@ -11,7 +10,7 @@ from .answers import (
     warn,
 )
 from .arrays import Booleans, Floats, Integers, number, unmasked
-from .groups import labels_of
+from .groups import labels_of, nearest_texts
 from .level import LEVEL, QUANTILES_95, Z_95, interval_95, p_value
 from .multiple_tests import adjusted, chi_squared_tail, p_text
 from .numbers import (
@@ -24,10 +23,9 @@ from .numbers import (
     without_each_model,
 )
 from .power import POWER, least_noncentrality, least_on_average, least_z
-from .ranking import auc, auc_resampled
 from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
-from .roc import roc_area, roc_area_interval
+from .roc import auc, auc_resampled, roc_area, roc_area_interval
 from .shares import Share, share_of, wilson_interval
 from .texts import ALPHAS, ridge_scores, surface_features, text_features
 

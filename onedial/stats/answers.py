@@ -133,7 +133,13 @@ def one_kind_of_answer(who: str) -> str:
 
 
 def warn(message: str) -> None:
-    """Issue a `PsychometricsWarning` that points at the first line outside this package."""
+    """Issue a `PsychometricsWarning` that points at the first line outside this package.
+
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn("a gave only one kind of answer")
+    >>> str(caught[0].message)
+    'a gave only one kind of answer'
+    """
     depth = 1
     while sys._getframe(depth).f_globals.get("__name__", "").startswith(("onedial.", "probes.", "steering.")):
         depth += 1

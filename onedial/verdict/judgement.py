@@ -133,6 +133,16 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
 
     Raises:
         InputError: the tables do not fit together.
+
+    >>> from dataclasses import replace
+    >>> from onedial.panels import panel_from_long
+    >>> from onedial.verdict import SweepRun
+    >>> run = SweepRun.open("tests/reference/golden/default")
+    >>> tables = run.tables()
+    >>> tables = replace(tables, questions=tables.questions[["id", "split"]])  # no rivals of text
+    >>> one = panel_from_long(run.panel()).select(respondents=["gemma-3-270m: examples N"])
+    >>> judge_tables(tables, one).verdict.reproduced
+    'cannot be judged'
     """
     factor = _fit_factor(panel, seed)
     thresholds = None if factor is None else factor.thresholds
@@ -180,7 +190,12 @@ def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
 
 def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
     """The yes rate of the test questions along every control, in the unit of the intervention under test; see
-    `controls.control_rates`."""
+    `controls.control_rates`.
+
+    >>> from onedial.verdict import SweepRun
+    >>> rates_along_controls(SweepRun.open("tests/reference/golden/default").tables()).shape
+    (0, 5)
+    """
     units = _norms_per_unit(tables.entries[tables.own])
     return control_rates(_controls_of(tables), tables.grid.rows(TEST), units)
 

@@ -32,6 +32,7 @@ from onedial.stats import (
     counted_once,
     groups_among,
     interval,
+    remembered,
     strata_of,
 )
 from onedial.verdict.criteria import choice, status
@@ -104,7 +105,7 @@ class TargetMatches:
     """The match of every target.
 
     Attributes:
-        table: one row per target (docs/method_numbers.md lists the columns). Saved as matches.csv.
+        table: one row per target (docs/how_to/open_a_run.md lists the columns). Saved as matches.csv.
         dose_response: per split and magnitude: n, n_unread, yes_rate, yes_rate_se, mean_mass, median_margin.
         evidence: what `judge` needs.
         near_copies: base models that answer so nearly alike that they count as one, under one name in the table.
@@ -213,7 +214,10 @@ def base_models(
     """
     if topics is not None and (by_topic := strata_of(topics)).max(initial=0) + 1 >= FEWEST_TOPICS:
         wordings = by_topic
-    return near_copies(answers, models.astype(str).tolist(), wordings)
+    return _near_copies(answers.to_numpy(float), tuple(models.astype(str)), wordings)
+
+
+_near_copies = remembered(near_copies)
 
 
 def dose_response(grid: SweepGrid) -> pd.DataFrame:

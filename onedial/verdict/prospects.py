@@ -90,6 +90,14 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
 
     Raises:
         InputError: no target has said both yes and no to these questions, so that there is nothing to reproduce.
+
+    >>> from onedial.panels import load_questions, panel_from_long
+    >>> asked = load_questions(["Who wrote Emma?", "What is 7 times 8?"])
+    >>> ids = [question.id for question in asked]
+    >>> long = pd.DataFrame({"question_id": ids, "respondent": "gpt-x", "said_yes": [1, 0]})
+    >>> inputs = ExperimentInputs(asked, dict.fromkeys(ids, "test"), panel_from_long(long))
+    >>> prospects_of(inputs).n_possible
+    0
     """
     targets = list(inputs.panel.answers.columns)
     every = inputs.everything or inputs

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from safetensors import SafetensorError, safe_open
 
-from onedial.core import InputError, flat, plain, read_table
+from onedial.core import InputError, flat, json_value, plain, read_table
 
 PARTS = "part-*.parquet"
 _MOST_HEADINGS = 12
@@ -105,7 +105,7 @@ def _headings(names: list[str]) -> str:
 
 
 def _names_and_values(path: Path) -> pd.DataFrame:
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored = json_value(path.read_text(encoding="utf-8"))
     if isinstance(stored, list) and stored and all(isinstance(each, dict) for each in stored):
         return pd.DataFrame([{name: _one(value) for name, value in flat(each)} for each in stored])
     pairs = flat(stored) if isinstance(stored, dict) else enumerate(stored if isinstance(stored, list) else [stored])

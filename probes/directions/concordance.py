@@ -110,7 +110,20 @@ def topic_draws(n_topics: int, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0) ->
 
 
 def difference_interval(one: Concordance, other: Concordance, draws: Floats) -> tuple[float, float, float]:
-    """AUROC of one minus that of the other, with its 95% interval over topics, both drawn together."""
+    """AUROC of one minus that of the other, with its 95% interval over topics, both drawn together.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import Concordance, TopicFolds, topic_draws
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> folds = TopicFolds.of(topics)
+    >>> one, other = (Concordance.of(score, truth["knows"].to_numpy(), folds) for score in (rows[:, 0], rows[:, 1]))
+    >>> low, high = difference_interval(one, other, topic_draws(6, 99))[1:]
+    >>> bool(low > 0)
+    True
+    """
     drawn = one.replicates(draws) - other.replicates(draws)
     drawn = drawn[np.isfinite(drawn)]
     low, high = interval_95(drawn)

@@ -256,6 +256,17 @@ def read_without_labels(
 
     Raises:
         InputError: the control has other statements, or an unknown method.
+
+    >>> import numpy as np
+    >>> from probes import StatementStreams, TopicFolds, topic_draws
+    >>> rng, true = np.random.default_rng(0), np.arange(60) % 2 * 1.0
+    >>> sides = np.where(np.stack([true, 1 - true], axis=1) == 1, 1.0, -1.0)  # (statement, polarity)
+    >>> streams = rng.standard_normal((60, 2, 2, 4))
+    >>> streams[..., 0] += 2 * sides[..., None] * np.array([1, -1])  # yes and no carry the truth with opposite signs
+    >>> material = StatementStreams(streams, true, TopicFolds.of(np.arange(60) % 6))
+    >>> found = read_without_labels(material, material, topic_draws(6, 19), methods=["crc"])
+    >>> found["auroc"].round(1).tolist()
+    [1.0, 1.0]
     """
     if unknown := [name for name in methods if name not in CONTRASTS]:
         raise InputError(f"the method {unknown[0]!r} is not known; choose among {', '.join(CONTRASTS)}")
@@ -295,6 +306,17 @@ def distraction_table(
     Returns:
         Columns `method, distraction` (its strength), `auroc, low, high` of truth, and the same with `_distraction` of
         the feature, each with its end told by the training statements.
+
+    >>> import numpy as np
+    >>> from probes import StatementStreams, TopicFolds, topic_draws
+    >>> rng, true = np.random.default_rng(0), np.arange(60) % 2 * 1.0
+    >>> sides = np.where(np.stack([true, 1 - true], axis=1) == 1, 1.0, -1.0)  # (statement, polarity)
+    >>> streams = rng.standard_normal((60, 2, 2, 4))
+    >>> streams[..., 0] += 2 * sides[..., None] * np.array([1, -1])  # yes and no carry the truth with opposite signs
+    >>> material = StatementStreams(streams, true, TopicFolds.of(np.arange(60) % 6))
+    >>> found = distraction_table(material, [0.0, 10.0], topic_draws(6, 19), methods=["crc"])
+    >>> found["auroc"].round(1).tolist()  # truth, and then the coin instead
+    [1.0, 0.6]
     """
     lines = []
     for strength in strengths:
@@ -318,6 +340,17 @@ def with_distraction(material: StatementStreams, strength: float, seed: int = 0)
 
     Returns:
         The streams, and (statement, polarity) the coin, 1 / 0.
+
+    >>> import numpy as np
+    >>> from probes import StatementStreams, TopicFolds, topic_draws
+    >>> rng, true = np.random.default_rng(0), np.arange(60) % 2 * 1.0
+    >>> sides = np.where(np.stack([true, 1 - true], axis=1) == 1, 1.0, -1.0)  # (statement, polarity)
+    >>> streams = rng.standard_normal((60, 2, 2, 4))
+    >>> streams[..., 0] += 2 * sides[..., None] * np.array([1, -1])  # yes and no carry the truth with opposite signs
+    >>> material = StatementStreams(streams, true, TopicFolds.of(np.arange(60) % 6))
+    >>> planted, coin = with_distraction(material, strength=5.0)
+    >>> planted.streams.shape == streams.shape, coin.shape
+    (True, (60, 2))
     """
     rng = np.random.default_rng([seed, 1])
     coin = (rng.random(material.streams.shape[:2]) < 0.5).astype(float)

@@ -99,6 +99,17 @@ def erasure_table(
     Returns:
         Columns `erased, label, before, after, after_low, after_high, lost, lost_low, lost_high, lost_by_shuffled`:
         lost = before - after, with its 95% interval over topics.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> before = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["ridge"])["ridge"]
+    >>> erasure_table(rows, task, before, ["knows"], ["knows"])[["before", "after"]].round(1).to_numpy().tolist()
+    [[1.0, 0.5]]
     """
     places = [task.labels.index(name) for name in read]
     truth = task.values[:, places]

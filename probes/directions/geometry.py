@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from einops import rearrange
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
@@ -59,6 +60,17 @@ def direction_table(
         cosine_corrected, correlation, correlation_null_low, correlation_null_high`. p: two-sided, the share of shuffled
         copies of either label with at least such a cosine. Sign: positive where both point towards label 1 on the same
         side.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> table = direction_table(rows, task, {"knows": 1.0, "sure": 1.0}, ["knows", "sure"], n_null=19, n_halves=2)
+    >>> bool(table["cosine"].item() > 0.5)
+    True
     """
     columns = [task.labels.index(name) for name in labels]
     truth, strength = task.values[:, columns], np.array([penalties[name] for name in labels])
@@ -152,6 +164,17 @@ def transfer_table(
 
     Raises:
         InputError: the two sets have streams of different widths.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> table = transfer_table(rows, task, {"knows": 1.0}, ["knows"], rows, task, ["sure"], n_null=19)
+    >>> bool(table["auroc"].item() > 0.7)
+    True
     """
     if rows.shape[1] != other_rows.shape[1]:
         raise InputError(
@@ -221,6 +244,18 @@ def subspace_table(
     Returns:
         Columns `group, n_labels, angle (rank from 1), degrees, null_low, p`: null_low is the 5% point of the angle with
         the group's labels shuffled within topics; p the share of such angles at most as large.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> groups = {"other": ["sure"]}
+    >>> table = subspace_table(rows, task, {"knows": 1.0, "sure": 1.0}, groups, ["knows"], n_null=19)
+    >>> bool(table["degrees"].item() < 60)
+    True
     """
     wanted = list(dict.fromkeys([*base, *(label for labels in groups.values() for label in labels)]))
     columns = [task.labels.index(name) for name in wanted]
@@ -271,7 +306,7 @@ def shuffled_directions(
         shuffled_within(truth, task.folds.topic, task.seed * 7919 + number, task.folds.group) for number in range(n)
     ]
     found = directions_of(training, np.hstack(copies), np.tile(penalties, n), method)
-    return found.reshape(len(found), n, truth.shape[1]).transpose(1, 0, 2)
+    return rearrange(found, "d_model (copy label) -> copy d_model label", copy=n)
 
 
 def _both(training: Training, one: Floats, other: Floats) -> tuple[float, float]:

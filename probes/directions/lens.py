@@ -24,6 +24,21 @@ def lens_table(lens: Lens, task: ProbeTask, labels: Sequence[str]) -> pd.DataFra
     Args:
         lens: of the task's questions. labels: the AUROC of the margin for each, with its 95% interval over topics,
             stands under the label's name, and that with ` low` and ` high` behind it.
+
+    >>> import tempfile
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import store_activations
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=12)
+    >>> folder, prompts = tempfile.TemporaryDirectory(), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> store = store_activations(model, prompts, f"{folder.name}/acts", positions=["last"])
+    >>> from onedial.models import lens_of
+    >>> from probes import TopicFolds
+    >>> truth = pd.DataFrame({"hard": [question.level > 2 for question in questions]}, dtype=float)
+    >>> folds = TopicFolds.of([question.topic for question in questions], n_folds=3)
+    >>> task = ProbeTask(truth, tuple(question.text for question in questions), folds, n_bootstrap=19)
+    >>> len(lens_table(lens_of(model, store, prompts.tokens), task, ["hard"])) == model.n_layers
+    True
     """
     margin, mass = lens.margin.double().numpy(), lens.mass.double().numpy()
     rank = pd.DataFrame(margin).rank()

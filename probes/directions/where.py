@@ -11,6 +11,13 @@ several questions hold different words, and a map reads what stands so far from 
 
     direct      what a push along a direction does to the margin by the unembedding alone (direct logit attribution):
                 the slope of the margin as the last stream is moved, per residual norm of the layer it was found at
+
+How far a patched stream takes the answer: the share of the way from the receiver's margin to the donor's.
+
+    recovered(layer) = sum over pairs (patched margin - receiver's) / sum over pairs (donor's margin - receiver's)
+
+0 = the patch changes nothing, 1 = the receiver answers as the donor does. Sums above and below, since the ratio of one
+pair whose margins hardly differ may be anything; the interval draws pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +32,38 @@ from torch import Tensor
 
 from onedial.core import InputError, one_line
 from onedial.models import ActivationStore, OpenModel, PromptSet
+from onedial.stats import QUANTILES_95
 from probes.directions.concordance import Concordance
 from probes.directions.geometry import directions_of
 from probes.fitting.measure import ProbeTask
 from probes.fitting.solvers import Training
 
 Floats = NDArray[np.float64]
+
+
+def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
+    """One row per layer.
+
+    Args:
+        margins: (pair, layer + 2) as `onedial.models.patched_margins` gives them: patched after each layer, then the
+            receiver's own and the donor's.
+
+    Returns:
+        Columns `layer, recovered, low, high` (95% over pairs), `moved` (mean change of the margin), `margin` and
+        `donor_margin` (means, unpatched), `n` pairs.
+
+    >>> margins = np.array([[-1.0, 0.5, -1.0, 1.0], [-2.0, 1.0, -2.0, 2.0]])  # two layers, receiver, donor
+    >>> patching_table(margins, [10, 20], n_bootstrap=19)["recovered"].tolist()
+    [0.0, 0.75]
+    """
+    own, given = margins[:, [-2]], margins[:, [-1]]
+    moved, whole = margins[:, :-2] - own, given - own
+    draws = np.random.default_rng(seed).multinomial(len(margins), [1 / len(margins)] * len(margins), n_bootstrap)
+    low, high = np.quantile((draws @ moved) / (draws @ whole), QUANTILES_95, axis=0)
+    found = {"layer": list(layers), "recovered": moved.sum(axis=0) / whole.sum(), "low": low, "high": high}
+    ends = {"margin": float(own.mean()), "donor_margin": float(given.mean()), "n": len(margins)}
+    return pd.DataFrame(found | {"moved": moved.mean(axis=0)} | ends)
+
 
 N_POSITIONS = 28
 """With a sentence of request and the turn of the answer, a few words of the question are still among them."""
@@ -81,6 +114,23 @@ def position_map(
 
     Raises:
         InputError: the stores share no layer, or a label that the task has not.
+
+    >>> import tempfile
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import store_activations
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=12)
+    >>> folder, prompts = tempfile.TemporaryDirectory(), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> store = store_activations(model, prompts, f"{folder.name}/acts", positions=["last"])
+    >>> from probes import TopicFolds
+    >>> truth = pd.DataFrame({"hard": [question.level > 2 for question in questions]}, dtype=float)
+    >>> folds = TopicFolds.of([question.topic for question in questions], n_folds=3)
+    >>> task = ProbeTask(truth, tuple(question.text for question in questions), folds, n_bootstrap=19)
+    >>> each = store_activations(model, prompts, f"{folder.name}/each", positions=["each"])
+    >>> mapped = MappedQuestions(each, prompts, np.arange(len(questions)))
+    >>> table = position_map(mapped, store, task, {"hard": torch.ones(model.d_model)}, model, n_positions=2)
+    >>> sorted(table["position"].unique().tolist())
+    [-2, -1]
     """
     layers = [layer for layer in mapped.store.layers if layer in whole.layers]
     if not layers or not set(directions) <= set(task.labels):
@@ -132,6 +182,16 @@ def direct_effects(
 
     Args:
         store: holds the last layer at the last position. norm: length of a step of 1.
+
+    >>> import tempfile
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import store_activations
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=12)
+    >>> folder, prompts = tempfile.TemporaryDirectory(), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> store = store_activations(model, prompts, f"{folder.name}/acts", positions=["last"])
+    >>> list(direct_effects(model, store, prompts, {"any": torch.ones(model.d_model)}, norm=1.0))
+    ['any']
     """
     final = store.read(model.n_layers - 1)
     found = {}

@@ -40,6 +40,21 @@ def choose_layer(by_layer: Mapping[int, CrossFitted], label: str, draws: np.ndar
 
     Raises:
         InputError: no layer.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> noise = rng.standard_normal((120, 6))
+    >>> by_layer = {
+    ...     layer: cross_fit(of_rows(own), task.labels, task.values, task.folds, ["ridge"])["ridge"]
+    ...     for layer, own in {10: noise, 20: rows}.items()
+    ... }
+    >>> choose_layer(by_layer, "knows", task.draws).layer
+    20
     """
     if not by_layer:
         raise InputError("there are no layers to choose among; measure at least one")

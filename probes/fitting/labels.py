@@ -86,6 +86,17 @@ def labels_of(
 
     Raises:
         InputError: the panel lacks a question, holds nobody but the subject, or no label is left.
+
+    >>> import tempfile
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import store_activations
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=12)
+    >>> folder, prompts = tempfile.TemporaryDirectory(), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> store = store_activations(model, prompts, f"{folder.name}/acts", positions=["last"])
+    >>> from onedial import load_panel
+    >>> labels_of(store, load_panel("embedded"), least=2).truth["easy for all"].size
+    12
     """
     questions = list(store.question_ids)
     panel = panel.select(questions=questions)
@@ -123,6 +134,17 @@ def fact_labels(store: ActivationStore, truth: Mapping[str, float], least: int =
 
     Raises:
         InputError: a question without a truth, or fewer than `least` facts of either kind.
+
+    >>> import tempfile
+    >>> from onedial import PromptSet, load_model
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import store_activations
+    >>> from onedial.panels import load_facts, truth_of
+    >>> model, facts = load_model("smollm2-135m-instruct"), load_facts(12)
+    >>> folder, prompts = tempfile.TemporaryDirectory(), PromptSet.build(model, facts, METACOGNITIVE)
+    >>> store = store_activations(model, prompts, f"{folder.name}/acts", positions=["last"])
+    >>> fact_labels(store, truth_of(facts), least=2)["fact is true"].value_counts().tolist()
+    [6, 6]
     """
     facts = list(store.question_ids)
     if unknown := [fact for fact in facts if fact not in truth]:

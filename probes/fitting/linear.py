@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
@@ -73,7 +73,6 @@ def fit_probe(
     *,
     topics: Sequence[str | None] | None = None,
     groups: Sequence[Hashable] | None = None,
-    c: float | None = None,
     seed: int = 0,
 ) -> Probe:
     """Fit a probe to all questions, and measure on held-out topics how well such a probe reads the label.
@@ -85,13 +84,11 @@ def fit_probe(
             what a topic tells of its own questions.
         groups: which question each is a wording of, by any name, None for one that is like no other; they are held out
             together.
-        c: inverse strength of the penalty, as in scikit-learn; by default it is chosen, for each fold by the others,
-            and for the probe itself as the median of these.
         seed: of the folds.
 
     Raises:
         InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 10
-            questions of either label, fewer topics than folds, activations that do not differ, c not above 0.
+            questions of either label, fewer topics than folds, activations that do not differ.
 
     >>> rng = np.random.default_rng(0)
     >>> labels = np.arange(80) % 2
@@ -100,10 +97,11 @@ def fit_probe(
     >>> probe.auroc > 0.9
     True
     """
-    rows, truth = _check(residuals, labels, c)
+    rows, truth = _check(residuals, labels)
     folds = _folds(truth, topics, groups, seed)
-    auroc, se, strength = _read(rows, truth, folds, c)
-    fitted = _classifier(strength).fit(rows, truth)
+    auroc, se, strength = _read(rows, truth, folds)
+    # Scaling is a part of what is fitted, so that held-out questions lend nothing to the scale.
+    fitted = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1000)).fit(rows, truth)
     scaler, regression = fitted[0], fitted[-1]
     weight = regression.coef_[0] / scaler.scale_
     length = float(np.linalg.norm(weight))
@@ -130,7 +128,6 @@ def probe_layers(
     *,
     topics: Sequence[str | None] | None = None,
     groups: Sequence[Hashable] | None = None,
-    c: float | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """How readable the label is after each layer; the same folds at every layer.
@@ -156,28 +153,22 @@ def probe_layers(
         raise InputError(
             f"{len(layers)} layers are named, but the activations hold {residuals.shape[1]}; name each of them once"
         )
-    checked = [_check(residuals[:, place], labels, c) for place in range(len(layers))]
+    checked = [_check(residuals[:, place], labels) for place in range(len(layers))]
     folds = _folds(checked[0][1], topics, groups, seed) if checked else None
     measured = [
-        (layer, *_read(rows, truth, folds, c)[:2])
+        (layer, *_read(rows, truth, folds)[:2])
         for layer, (rows, truth) in zip(layers, checked, strict=True)
         if folds is not None
     ]
     return pd.DataFrame(measured, columns=["layer", "auroc", "se"])
 
 
-def _read(rows: Floats, truth: Labels, folds: TopicFolds, c: float | None) -> tuple[float, float, float]:
+def _read(rows: Floats, truth: Labels, folds: TopicFolds) -> tuple[float, float, float]:
     """AUROC on held-out questions, its standard error, and the strength of the penalty for a probe of all of them."""
-    if c is None:
-        fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds, least=LEAST)["logistic"]
-        score, training = fitted.score[:, 0], Training.of(rows)
-        strength = 1 / (len(rows) * float(best_penalties(fitted)[0]) * max(training.unit, np.finfo(float).tiny))
-    else:
-        strength, score = c, np.empty(len(rows))
-        for fold in range(folds.n_folds):
-            own = folds.inside(fold)
-            score[own] = _classifier(c).fit(rows[~own], truth[~own]).decision_function(rows[own])
-    return *held_out_auroc(score, truth, folds), strength
+    fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds, least=LEAST)["logistic"]
+    unit = max(Training.of(rows).unit, np.finfo(float).tiny)
+    strength = 1 / (len(rows) * float(best_penalties(fitted)[0]) * unit)
+    return *held_out_auroc(fitted.score[:, 0], truth, folds), strength
 
 
 def held_out_auroc(score: Floats, truth: Labels, folds: TopicFolds) -> tuple[float, float]:
@@ -234,11 +225,6 @@ def _folds(
     return TopicFolds(fold, np.arange(len(truth)), names, N_FOLDS)
 
 
-def _classifier(c: float) -> Pipeline:
-    # Scaling is a part of what is fitted, so that held-out questions lend nothing to the scale.
-    return make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=1000))
-
-
 def _placements(score: Floats, truth: Labels, label: bool) -> Floats:
     """For each question of `label`: the share of the others that it is on the right side of."""
     upward = score if label else -score
@@ -246,7 +232,7 @@ def _placements(score: Floats, truth: Labels, label: bool) -> Floats:
     return (rankdata(upward)[own] - rankdata(upward[own])) / n_other
 
 
-def _check(residuals: Tensor, labels: ArrayLike | Tensor, c: float | None) -> tuple[Floats, Labels]:
+def _check(residuals: Tensor, labels: ArrayLike | Tensor) -> tuple[Floats, Labels]:
     rows = residuals.detach().double().cpu().numpy()
     try:
         values = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels, dtype=float)
@@ -259,17 +245,11 @@ def _check(residuals: Tensor, labels: ArrayLike | Tensor, c: float | None) -> tu
         raise InputError(
             f"neither 1 nor 0: {len(odd)} of {len(values)} labels, first {odd[0]}; leave those questions out"
         )
-    if not np.isfinite(rows).all():
-        bad = int((~np.isfinite(rows)).any(axis=1).sum())
-        raise InputError(
-            f"nan or infinite: the activations of {bad} of {len(rows)} questions; load the model in a wider dtype"
-        )
+    of_rows(rows)  # refuses nan and infinite values
     truth = values.astype(bool)
     if min(int(truth.sum()), int((~truth).sum())) < LEAST:
         raise InputError(
             f"{int(truth.sum())} questions of label 1 and {int((~truth).sum())} of label 0; "
             f"a probe over {N_FOLDS} folds needs {LEAST} of each: ask more questions"
         )
-    if c is not None and not c > 0:
-        raise InputError(f"c is {c}, but the inverse strength of a penalty is above 0; leave it out to have it chosen")
     return rows, truth

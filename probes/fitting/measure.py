@@ -9,6 +9,13 @@ One row per label and method:
     added, ..., p        what the reading adds to the words in a nested model, and the test that it is nothing
     brier_skill, ece     of the calibrated probability: 0 = no better than the label's mean; 0 = perfectly calibrated
     penalty              the median of those that the folds chose
+
+What the question's words alone say about a label: the number to hold every probe against.
+
+Difficulty can be read off the words of a question ("capital" is easy, "1412" is hard), so that a probe may read them
+and nothing of the model's own. The baseline sees the words and pairs of words (TF-IDF over those that stand in at least
+two training questions), the length in letters and in words, and goes through the same folds and the same inner choice
+of the penalty as the probes. With the optional package sentence-transformers it sees a sentence embedding too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,14 +31,81 @@ from onedial.confidence import expected_calibration_error
 from onedial.core import InputError, one_line
 from probes.directions.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
 from probes.fitting.controls import control_labels, shuffled_within
-from probes.fitting.crossfit import CrossFitted, Job, best_penalties, cross_fit, cross_fit_jobs, of_rows, platt
+from probes.fitting.crossfit import (
+    CrossFitted,
+    Features,
+    Job,
+    best_penalties,
+    cross_fit,
+    cross_fit_jobs,
+    of_rows,
+    platt,
+)
 from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import Probe
 from probes.fitting.nested import brier_skill_of, what_is_added
 from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
-from probes.text import words_of
 
 Floats = NDArray[np.float64]
+
+
+def words_of(texts: Sequence[str], embedding: Floats | None = None) -> Features:
+    """The baseline's features; the vocabulary is that of the questions that may be looked at.
+
+    Args:
+        texts: of the questions. embedding: (question, dimension) of each text, beside the words.
+
+    >>> words_of(["Who wrote Emma?", "Who wrote Dune?"])(np.array([True, True]))[0].shape
+    (2, 5)
+    """
+    lengths = np.log1p([[len(text), len(text.split())] for text in texts])
+    extra = lengths if embedding is None else np.hstack([lengths, embedding])
+
+    def features(looked_at: NDArray[np.bool_]) -> tuple[Floats, bool]:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectoriser = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+        seen = [text for text, inside in zip(texts, looked_at, strict=True) if inside]
+        try:
+            words = vectoriser.fit(seen).transform(texts).toarray()
+        except ValueError:  # no word stands in two questions
+            words = np.zeros((len(texts), 0))
+        own = extra[looked_at]
+        spread = own.std(axis=0)
+        # An embedding of d numbers weighs as much as the words, whose rows have length 1; each length a tenth of that.
+        weight = np.r_[np.full(2, 0.1), np.full(extra.shape[1] - 2, 1 / np.sqrt(max(extra.shape[1] - 2, 1)))]
+        numbers = (extra - own.mean(axis=0)) / np.where(spread > 0, spread, 1.0) * weight
+        return np.hstack([words, numbers]), False
+
+    return features
+
+
+def sentence_embeddings(texts: Sequence[str], model: str) -> Floats:
+    """(question, dimension) embeddings by a sentence-transformers model: a name on the hub, or a folder.
+
+    Raises:
+        InputError: the package is not installed, or the model cannot be loaded.
+
+    >>> try:
+    ...     sentence_embeddings(["Who wrote Emma?"], "no/such/folder")
+    ... except InputError:
+    ...     print("not there")  # neither is sentence-transformers, where it was not installed
+    not there
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise InputError(
+            "sentence embeddings need the package sentence-transformers; run `pip install sentence-transformers`, or "
+            "leave --embedding out"
+        ) from None
+    try:
+        loaded = SentenceTransformer(model)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"the sentence-transformers model {model!r} cannot be loaded ({reason}); check it") from error
+    return np.asarray(loaded.encode(list(texts)), dtype=float)
+
 
 N_SHUFFLED, N_CONTROL = 5, 5
 PROBE_COLUMNS = (
@@ -128,6 +202,16 @@ def measure_layer(
 
     Raises:
         InputError: the rows do not fit the questions, or a label has too few of a kind.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), 0, 0, n_bootstrap=19)
+    >>> measure_layer(rows, task, ["ridge"], nested=[]).table["auroc"].round(1).tolist()
+    [1.0, 1.0]
     """
     jobs = [Job(name, tuple(task.labels), task.values) for name in methods]
     if task.meaningless:  # by ridge, which is quick: chance is the same for all

@@ -74,6 +74,19 @@ def what_is_added(
 
     Raises:
         InputError: a probe does not know the label, or was judged on other folds.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
+    >>> rng = np.random.default_rng(0)
+    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
+    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
+    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
+    >>> fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["ridge"])["ridge"]
+    >>> noise = of_rows(rng.standard_normal((120, 6)))
+    >>> nothing = cross_fit(noise, task.labels, task.values, task.folds, ["ridge"])["ridge"]
+    >>> bool(what_is_added("knows", fitted, [nothing], task.draws).added > 0.2)
+    True
     """
     folds = reading.folds
     for other in base:

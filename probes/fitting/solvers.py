@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from einops import rearrange
 from numpy.typing import NDArray
 from scipy.special import expit
 
@@ -101,7 +102,7 @@ def logistic(training: Training, labels: Floats, penalties: Sequence[float]) -> 
         scores, training.singular.astype(np.float32), known, target.astype(np.float32), strength.astype(np.float32)
     )
     directions = training.axes @ weight
-    return directions.reshape(len(directions), len(penalties), -1).transpose(1, 0, 2)
+    return rearrange(directions, "d_model (penalty label) -> penalty d_model label", penalty=len(penalties))
 
 
 def _penalised_logistic(

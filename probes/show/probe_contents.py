@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from onedial.core import Manifest, Run
 from onedial.show import Section, page
+
+WORDS: dict[str, str] = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8"))
+"""What sections and figures say."""
 
 
 class ProbeContents:
@@ -36,8 +41,7 @@ class ProbeContents:
 
     def figures(self, *names: str) -> list[Any]:
         """A block with those of these figures that were drawn; no block where none was."""
-        chosen = {name: self.captions[name] for name in names if name in self.captions}
-        return [page.figures(self.run.path / "figures", chosen)] if chosen else []
+        return page.drawn(self.run.path / "figures", self.captions, *names)
 
 
 Make = Callable[[ProbeContents], Section | None]

@@ -6,7 +6,7 @@ Same signature as in `probes.show.probe_sections`, which lists them.
 import pandas as pd
 
 from onedial.show import Column, Section, count, digits, p_value, page
-from probes.show.probe_contents import ProbeContents, balance, of_table
+from probes.show.probe_contents import WORDS, ProbeContents, balance, of_table
 
 _SIGNED = digits(2, signed=True)
 _ENDS = ("low", "high")
@@ -106,32 +106,17 @@ DIRECT = (Column("direct", form=_SIGNED), Column("whole", form=_SIGNED))
 @of_table("chosen_facts")
 def facts(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """The truth of unrelated facts, at its best layer."""
-    words = (
-        "Facts that have nothing to do with ability, half of them true, put to the subject as plain yes/no questions. "
-        "They tell reading of ability apart from reading of truth, and from a lean towards yes. Facts come in pairs of "
-        "nearly the same words of which one is true, both in one topic, so that words alone lie below .5 where they "
-        "learn a pair's words."
-    )
     rows = table.assign(balance=balance(table)).set_index("label")
     return Section(
-        "Facts that have nothing to do with ability", [page.text(words), page.table("Facts", "label", FACTS, rows)]
+        "Facts that have nothing to do with ability",
+        [page.text(WORDS["facts"]), page.table("Facts", "label", FACTS, rows)],
     )
 
 
 @of_table("statements")
 def without_labels(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Truth of statements and their negations, found without labels."""
-    words = (
-        f"The same facts as {table['n'].max():.0f} statements, as they stand and negated, each answered by yes and by "
-        "no. CCS and CRC look for a direction along which the two answers contradict each other, without labels; the "
-        "polar variant wants a statement and its negation to contradict each other too. supervised: what could be "
-        "found with labels; its interval is too short, and p, reads is the share of labels shuffled within topics and "
-        "read anew that come out as high. In the control a word without meaning stands in the place of not, and counts "
-        "as if it negated: whatever reads truth must do worse there, and hurt says by how much. A method that reads "
-        "statements as they stand and falls below .5 on negated ones does not understand the negation. polar gap: 0 "
-        "where yes to a statement is read as no to its negation; contradiction: 0 where never both are affirmed, .5 "
-        "where every probability is .5; opposite: share of pairs that lean to opposite sides."
-    )
+    words = WORDS["without_labels"].format(n=table["n"].max())
     rows = []
     for (layer, method), pair in table.groupby(["layer", "method"], sort=False):
         own, control = (pair[pair["marker"] == marker].iloc[0] for marker in ("negation", "nonsense"))
@@ -147,14 +132,7 @@ def without_labels(contents: ProbeContents, table: pd.DataFrame) -> Section:
 @of_table("directions")
 def same_direction(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Cosines, cross-evaluation, transfer to the facts."""
-    words = (
-        f"All at layer {_layer(table)}. Cosines of probes lie off 0 by themselves where they are fitted to the same "
-        "questions: the null is the cosine with directions of labels shuffled within topics; the interval beside the "
-        "cosine leaves out topics one at a time. halves: cosine of a "
-        "label's own directions from two halves of the topics, of the first label and of the second; where these are "
-        "small, a small cosine means noise and not another direction, and the corrected cosine (cosine over the root "
-        "of their product) is rough. correlation: of the two readings over questions."
-    )
+    words = WORDS["same_direction"].format(layer=_layer(table))
     pairs = table["label"] + " – " + table["other"] + ", " + table["method"].str.replace("_", " ")
     blocks = [
         page.text(words),
@@ -182,12 +160,7 @@ def same_direction(contents: ProbeContents, table: pd.DataFrame) -> Section:
 @of_table("erasure")
 def erasure(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """What goes when one label is taken out."""
-    words = (
-        f"At layer {_layer(table)} one label is taken out of the activations (LEACE: the smallest change after which "
-        "no linear probe of the training questions reads it), and the others are read again. The label itself then "
-        "reads at .5 by construction. What else is lost shared its direction, or goes with it over questions; the last "
-        "column is what is lost when a shuffled copy of the label is erased."
-    )
+    words = WORDS["erasure"].format(layer=_layer(table))
     rows = table.set_index("without " + table["erased"] + ": " + table["label"])
     shown = page.table("Erasure", "label", ERASURE, rows, faint=lambda row: bool(row["erased"] == row["label"]))
     return Section("What goes when one is erased", [page.text(words), shown])
@@ -196,26 +169,15 @@ def erasure(contents: ProbeContents, table: pd.DataFrame) -> Section:
 @of_table("angles")
 def angles(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Principal angles between the targets' directions and the main ones."""
-    words = (
-        "Principal angles between the span of the main labels' directions and the span of each base model's targets', "
-        "smallest first. The null is the 5% point of the angle with the targets' labels shuffled within topics: a "
-        "smaller angle shares more than chance at this covariance gives."
-    )
     shown = page.table("Angles", "base model", ANGLES, table.set_index("group"))
-    return Section("Subspaces", [page.text(words), shown], folded=True)
+    return Section("Subspaces", [page.text(WORDS["angles"]), shown], folded=True)
 
 
 @of_table("effects")
 def used(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Effect of each direction against its reading."""
     own = table[table["kind"] == "probe"]
-    words = (
-        f"Each direction of layer {_layer(table)} is added to the stream at the answer position, "
-        f"{table['step'].iloc[0]:.2g} residual norms to either side, on {own['n'].max():.0f} questions of all topics. "
-        "The effect is the slope of the yes/no margin, per residual norm; positive raises yes. p: share of random "
-        "directions with at least such an effect, drawn uniformly and with the covariance of the streams. cosine: with "
-        "the difference of means of the first label, the direction that steering would add."
-    )
+    words = WORDS["used"].format(layer=_layer(table), step=table["step"].iloc[0], n=own["n"].max())
     rows = own.set_index(own["label"] + ", " + own["method"].str.replace("_", " "))
     shown = page.table("Effects", "direction", EFFECTS, rows)
     return Section("Is what reads also used?", [page.text(words), shown, *contents.figures("reading_and_use")])
@@ -227,28 +189,17 @@ def where(contents: ProbeContents) -> Section | None:
     blocks = contents.figures("where", "patching")
     if table is None or not blocks:
         return None
-    words = (
-        "The stream of the last token after each layer is taken from another question: of the easiest for all into the "
-        "hardest, and the other way round. recovered: the share of the way from the receiver's margin to the donor's; "
-        "where most of it is reached, what decides between the two has come to the last token."
-    )
     rows = table.groupby("kind", sort=False)[["margin", "donor_margin", "n"]].first()
     rows["half"] = table[table["recovered"] >= 0.5].groupby("kind", sort=False)["layer"].first()
-    return Section("Where in the prompt?", [*blocks, page.text(words), page.table("Patches", "kind", PATCHES, rows)])
+    return Section(
+        "Where in the prompt?", [*blocks, page.text(WORDS["where"]), page.table("Patches", "kind", PATCHES, rows)]
+    )
 
 
 @of_table("replacement")
 def replacement(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """The words alone in the place of a dial."""
-    words = (
-        "If targets share one difficulty and only draw the line elsewhere, then words that tell difficulty and one "
-        "threshold per target do what a dial does. The text is trained on the difficulty that the other base models "
-        "share, on other topics, and cut at the target's yes rate there; other orders of the questions are cut in the "
-        "same way. Mean over targets, base models counted alike, 95% over topics. The majority answer has a kappa of 0 "
-        "by definition; where most targets nearly always say the same, its agreement is hard to reach. shared "
-        "difficulty needs other models' answers to the very question and replaces nothing: a perfect reader of "
-        "difficulty would do as well."
-    )
+    words = WORDS["replacement"]
     shown = page.table(
         "Replacement",
         "order of the questions",

@@ -30,6 +30,7 @@ from onedial.show import (
     shortened_apart,
     styled,
 )
+from probes.show.probe_contents import WORDS
 
 _INCHES_PER_LABEL = 0.21
 _MOST_LABELS = 45
@@ -68,11 +69,7 @@ def layer_label(table: pd.DataFrame, main: Sequence[str], method: str = "logisti
     figure.colorbar(mesh, ax=axes, label="AUROC on held-out topics", fraction=0.05, pad=0.02)
     title = "What reads where"
     set_title(axes, title, f"{method} probes; .5 is chance")
-    caption = (
-        "Each row is a label, each column a layer of the subject; the column at the left is what the question's words "
-        "alone give. A row that is no brighter than its own left end says nothing about the model: it may read the "
-        "words. The first rows are the subject's own yes, its own correctness and the panel's shared difficulty."
-    )
+    caption = WORDS["layer_label"]
     if len(wide) > len(labels):
         caption += f" Not drawn: {len(wide) - len(labels)} labels."
     return Drawing(figure, title, caption)
@@ -107,14 +104,7 @@ def layer_curves(table: pd.DataFrame, main: Sequence[str], method: str = "logist
         entry("control: opening word", COLOURS[2], linestyle=":"),
     ]
     legend_below(figure, handles)
-    caption = (
-        "How well a linear probe reads each label on topics that it has not seen. Held against it: the words alone; "
-        "the label shuffled within topics, which leaves what a topic's average says; and a coin for each opening word, "
-        "a property that nobody cares about, which shows how well the stream gives away mere wording. The subject's "
-        "own yes and margin are made of its last stream, so that late layers read them by construction: look at the "
-        "early ones. What can be read is not thereby used: whether it is, another section asks."
-    )
-    return Drawing(figure, "Labels over the layers", caption)
+    return Drawing(figure, "Labels over the layers", WORDS["layer_curves"])
 
 
 @styled
@@ -150,12 +140,7 @@ def cross_map(cross: pd.DataFrame, transfer: pd.DataFrame | None, main: Sequence
     axes.set_ylabel("probe that ranks")
     title = "Does the probe of one label read another?"
     set_title(axes, title, "AUROC on topics not seen; .5 is chance")
-    caption = (
-        "Each row is a probe, each column a label. Two labels that are read along one direction rank each other nearly "
-        "as well as themselves. Facts have nothing to do with ability: a probe of ability that ranks them reads "
-        "something more general, such as a lean towards yes. Below .5 a label is ranked the other way round."
-    )
-    return Drawing(figure, title, caption)
+    return Drawing(figure, title, WORDS["cross_map"])
 
 
 @styled
@@ -201,12 +186,7 @@ def reading_and_use(table: pd.DataFrame) -> Drawing:
     legend_below(figure, handles)
     title = "Is what reads also used?"
     set_title(axes, title, "95% over topics; band and dots: the furthest random pushes")
-    caption = (
-        "To the right a direction reads its label well; away from 0 a small push along it moves the yes/no margin. A "
-        "direction at the right within the band is read by the probe and not used for the answer. Full marks are the "
-        "probe's own direction, empty ones the difference of means of the same label, which steering adds."
-    )
-    return Drawing(figure, title, caption)
+    return Drawing(figure, title, WORDS["reading_and_use"])
 
 
 @styled
@@ -234,15 +214,7 @@ def lens_curves(table: pd.DataFrame, main: Sequence[str]) -> Drawing:
     below.set_ylabel("AUROC of its margin")
     below.set_xlabel("layer")
     below.legend(ncols=2, fontsize=7)
-    caption = (
-        "Above: in how many questions a layer's answer is the final one, and from that layer on stays so; a layer that "
-        "gives yes and no hardly any probability has no answer yet. Where the "
-        "subject says nearly always the same, agreement says little and the rank correlation over questions says more. "
-        "Below: how well the layer's yes margin by itself ranks each label, with 95% over topics; a probe of the same "
-        "layer can do better where the knowledge stands in the stream and not yet in the answer. The subject's own yes "
-        "and own margin are read off the last layer's margin, which therefore ranks them perfectly by construction."
-    )
-    return Drawing(figure, title, caption)
+    return Drawing(figure, title, WORDS["lens_curves"])
 
 
 @styled
@@ -265,9 +237,4 @@ def own_and_shared(table: pd.DataFrame) -> Drawing:
     axes.set_xlabel("gain in AUROC")
     title = "Its own, or hard for all?"
     set_title(axes, title, "whose correctness; 95% over topics")
-    caption = (
-        "What a probe of the subject's stream adds to a model that knows the question's words, the panel's shared "
-        "difficulty and how many other models were right. Knowledge of its own would add to its own correctness and "
-        "not to another model's."
-    )
-    return Drawing(figure, title, caption)
+    return Drawing(figure, title, WORDS["own_and_shared"])

@@ -28,6 +28,7 @@ from onedial.show import (
     set_title,
     styled,
 )
+from probes.show.probe_contents import WORDS
 
 
 @styled
@@ -45,12 +46,7 @@ def without_labels(table: pd.DataFrame) -> Drawing:
         axes.set_xlabel("layer")
     sides[0].set_ylabel("AUROC of truth, topics not seen")
     _legend_of_methods(figure, table)
-    caption = (
-        "How well each method tells true statements from false ones, statements as they stand and negated ones "
-        "together, with 95% over topics. At the right the negation is a word without meaning and still counts as one: "
-        "what does as well there as at the left does not read truth. The dashed line had the labels."
-    )
-    return Drawing(figure, "Truth without labels", caption)
+    return Drawing(figure, "Truth without labels", WORDS["without_labels caption"])
 
 
 def _by_method(axes: Axes, table: pd.DataFrame, along: str, apart: float, end: str = "") -> None:
@@ -89,12 +85,7 @@ def distraction(table: pd.DataFrame) -> Drawing:
     sides[0].set_ylabel("AUROC, topics not seen")
     _legend_of_methods(figure, table)
     title = "A prominent feature wins"
-    caption = (
-        f"A coin is planted in the streams of layer {table['layer'].iloc[0]:.0f}, which yes and no carry with opposite "
-        "signs; its strength is in standard deviations of the streams' most prominent difference. Methods without "
-        "labels read whatever stands out, and turn from truth to the coin; the dashed line had the labels of truth. "
-        "95% over topics; where nothing is planted the coin stands in no stream, and what lies off .5 is chance."
-    )
+    caption = WORDS["distraction"].format(layer=table["layer"].iloc[0])
     return Drawing(figure, title, caption)
 
 
@@ -120,13 +111,7 @@ def replacement(table: pd.DataFrame) -> Drawing:
     legend_below(figure)
     title = "Would the words do?"
     set_title(axes, title, "each mark a target; 0 is the majority answer")
-    caption = (
-        "Agreement beyond chance of each target with orders of the questions that were cut at its yes rate on other "
-        "topics. Text is trained on what is hard for the other base models; it has seen neither the topic nor the "
-        "target. Empty marks: the shared difficulty itself, which a perfect reader of difficulty would reach. Where "
-        "other marks lie no higher than the text's, the text replaces them."
-    )
-    return Drawing(figure, title, caption)
+    return Drawing(figure, title, WORDS["replacement caption"])
 
 
 @styled
@@ -155,13 +140,8 @@ def where(table: pd.DataFrame) -> Drawing:
         left.set_ylabel("layer")
     apart = any(name.startswith("question") for name in names)
     words = "Columns named by their place hold other tokens in each question. " if apart else ""
-    caption = (
-        "At the left how well the probe of each layer, fitted at the last token on other topics, reads the label at "
-        f"each of the last {len(names)} tokens of {table['n'].max():.0f} questions; .5 is chance. At the right what "
-        "the blocks write there along the label's direction, label 1 minus label 0, in standard deviations: what is "
-        "summed up to the last row is how far the two kinds lie apart. "
-        f"{words}A cell that reads nothing strays from .5 by "
-        f"{_strays(int(table['n'].max())):.2f} or more to either side: single cells say little, rows and columns more."
+    caption = WORDS["where caption"].format(
+        n_names=len(names), n=table["n"].max(), words=words, strays=_strays(int(table["n"].max()))
     )
     return Drawing(figure, "Layer by position", caption)
 
@@ -190,13 +170,7 @@ def patching(table: pd.DataFrame) -> Drawing:
     axes.legend(loc="upper left")
     title = "When does the last token decide?"
     set_title(axes, title, f"{table['n'].iloc[0]:.0f} pairs; 95% over pairs")
-    caption = (
-        "The last token's stream after one layer is taken from another question, and the answer is read. At 0 the "
-        "receiver answers as ever: what tells the questions apart still stands at its words. At 1 it answers as the "
-        "donor does: from here on the last token holds all of it. After the last layer it is 1 by construction. Wide "
-        "bands mean that easy and hard questions hardly differ in the margin, so that there is little way to go."
-    )
-    return Drawing(figure, title, caption)
+    return Drawing(figure, title, WORDS["patching"])
 
 
 @styled
@@ -217,13 +191,7 @@ def writing(table: pd.DataFrame) -> Drawing:
     counts = table.groupby("verdict")["n"].max()
     shown = [entry(f"{name} ({counts[name]:.0f})", colours[name]) for name in colours if name in counts]
     legend_below(figure, shown, 3)
-    caption = (
-        "Mean reading of each probe along the reasoned answer, by the verdict that stands at its end, with 95% over "
-        "questions. Lines that part before the end tell the verdict before it is written. 0 is what the probe reads of "
-        "an ordinary question before its answer; a common shift says only that written text is another place, and a "
-        "rise or dip of all lines at once is a word that many answers share. The last tenth holds the verdict itself."
-    )
-    return Drawing(figure, "While it writes", caption)
+    return Drawing(figure, "While it writes", WORDS["writing"])
 
 
 @styled

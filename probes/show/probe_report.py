@@ -17,6 +17,13 @@ def write_probe_figures(run: Run) -> None:
 
     Raises:
         InputError: a table is broken.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = Run.create(f"{folder.name}/run", "train_probes.py", {"method": ["logistic"]})
+    >>> write_probe_figures(run)  # of the tables that are there, which are none
+    >>> captions_of(run)
+    {}
     """
     # Here and not above: probes bring torch along, which nobody needs who looks at a sweep.
     from probes.fitting.labels import FACT_LABELS, MAIN_LABELS
@@ -62,6 +69,12 @@ def write_probe_report(run: Run) -> Path:
 
     Raises:
         InputError: a table or the captions of the figures are missing or broken.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = Run.create(f"{folder.name}/run", "train_probes.py", {"method": ["logistic"]})
+    >>> write_probe_report(run).name
+    'report.html'
     """
     contents = ProbeContents(run, captions_of(run))
     model, name = str(contents.manifest.facts.get("model", {}).get("name", "")), run.path.resolve().name

@@ -5,6 +5,8 @@ Every section has one signature:
     section(contents) -> Section, or None where the run holds nothing to say
 
 It reads the run's tables (`ProbeContents`) and says what they hold, in the blocks of `onedial.show.page`.
+
+The section of a probing report on whose ability it is that a stream gives away.
 """
 
 import pandas as pd
@@ -24,8 +26,52 @@ from onedial.show import (
 )
 from onedial.stats import LEVEL
 from probes.show import probe_direction_sections as more
-from probes.show.probe_contents import Make, ProbeContents, balance, of_table
-from probes.show.probe_own_section import own_or_shared
+from probes.show.probe_contents import WORDS, Make, ProbeContents, balance, of_table
+
+OWN = (
+    Column("layer", form=count),
+    Column("of", "n"),
+    Column("reading", form=digits(2)),
+    Column("base", form=digits(2)),
+    Column("both", "with reading", digits(2)),
+    Column("added", "gain", digits(3, signed=True), ("low", "high")),
+    Column("p", "p, nested", p_value),
+    Column("beyond", form=digits(2, signed=True)),
+    Column("p_beyond", "p", p_value),
+    Column("by_own_probe", "own probe", digits(2)),
+)
+
+
+@of_table("own")
+def own_or_shared(contents: ProbeContents, table: pd.DataFrame) -> Section:
+    """Own correctness beyond what is shared: the test that decides, and the nested models beside it."""
+    rows = table.set_index("label").assign(
+        of=[f"{row['n_positive']:.0f} of {row['n']:.0f}" for _, row in table.iterrows()],
+        by_own_probe=table["by_own_probe"].mask(table["own"]).to_numpy(),
+    )
+    said = [page.text(_of_its_own(row)) for _, row in table[table["own"]].iterrows()]
+    blocks = [
+        page.text(WORDS["own_or_shared"]),
+        *said,
+        page.table("Own or shared", "label", OWN, rows),
+        *contents.figures("own_and_shared"),
+    ]
+    return Section("Its own ability, or what is hard for all?", blocks)
+
+
+def _of_its_own(row: pd.Series) -> str:
+    """What the subject's row says, in a sentence."""
+    found = (
+        f"At layer {row['layer']:.0f} (beyond {number(row['beyond'], 2, signed=True)}, p {p_value(row['p_beyond'])})"
+    )
+    return {
+        "its own": f"{found} the stream tells where the subject does better or worse than what others share would "
+        "have it.",
+        "shared, or measured badly": f"{found} what the stream adds to the nested model (p {p_value(row['p'])}) cannot "
+        "be told apart from difficulty that the panel measures badly.",
+        "nothing found": f"{found} nothing of the subject's own was found; that is no proof that there is none.",
+    }[str(row["verdict"])]
+
 
 _SHOWN_TARGETS = 40
 CHOSEN = (
@@ -51,18 +97,11 @@ NAMES = {
 @of_table("chosen")
 def chosen_layers(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Each label at its best layer, chosen without the questions that judge it."""
-    words = (
-        "Each label at the layer that reads it best, the layer chosen without the topics that judge it: the highest "
-        "number of many layers would flatter. Intervals are over topics, the probes as they are; of a label that does "
-        "not read they leave out .5 too often. p, reads: share of copies of the label, shuffled within topics and read "
-        "anew, whose AUROC is at least as high: that says whether it reads beyond how topics differ. over words: the "
-        "gain over the question's words alone. Where it is not clearly above 0, the probe may read the question and "
-        "not the model. p, adds: share of copies of what the words leave of the label, shuffled within topics, that "
-        "the stream of the layer named predicts as well as the label's own. Neither p is corrected for the number of "
-        "labels, nor the second for the choice of the layer."
-    )
     rows = table.assign(balance=balance(table)).set_index("label").head(_SHOWN_TARGETS)
-    return Section("What reads, at its best layer", [page.text(words), page.table("Labels", "label", CHOSEN, rows)])
+    return Section(
+        "What reads, at its best layer",
+        [page.text(WORDS["chosen_layers"]), page.table("Labels", "label", CHOSEN, rows)],
+    )
 
 
 def layers(contents: ProbeContents) -> Section | None:
@@ -76,11 +115,7 @@ def methods(contents: ProbeContents, table: pd.DataFrame) -> Section:
     """Do the methods agree?"""
     rows = table.set_index("label")
     columns = [Column(name, name, digits(2)) for name in rows.columns]
-    words = (
-        "AUROC of each method at the label's chosen layer. Logistic and ridge choose their penalty inside the folds; "
-        "LDA shrinks by a formula; the mean difference is the direction that steering adds."
-    )
-    return Section("Methods", [page.text(words), page.table("Methods", "label", columns, rows)], folded=True)
+    return Section("Methods", [page.text(WORDS["methods"]), page.table("Methods", "label", columns, rows)], folded=True)
 
 
 def notes(contents: ProbeContents) -> Section | None:

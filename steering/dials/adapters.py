@@ -14,11 +14,13 @@ standard deviation of the unsteered margins over `SHARPNESS`, each step lowers o
 and after each pass the yes rate is counted over all training questions; training ends within `CLOSE` of the wanted one,
 or after `passes`, and then the factor of 0 to 1.5 with the nearest yes rate is multiplied in.
 
+`tuned_to_answers` adapts the same maps to say which answer, question by question, for as long as a context lasts: each
+step lowers the mean log loss -log sigmoid(+-m_i) over one batch.
+
 Needs peft (`onedial[adapters]`), and saves what peft reads: adapter_config.json, adapter_model.safetensors.
 """
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,10 +31,19 @@ import pandas as pd
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 
-from onedial.asking import PromptTemplate, Question, is_read
-from onedial.core import InputError, one_line, write_json
-from onedial.models import ModelIdentity, OpenModel, PromptSet, batches_by_length, pad_batch, read_activations
+from onedial.asking import YES_NO_TOKENS, Prompt, PromptTemplate, Question, TokenReader, is_read
+from onedial.core import InputError, json_value, one_line, write_json
+from onedial.models import (
+    AnswerTokens,
+    ModelIdentity,
+    OpenModel,
+    PromptSet,
+    batches_by_length,
+    pad_batch,
+    read_activations,
+)
 from steering.dials.dials import DIAL_COLUMNS, read_unsteered
 from steering.effects.side_effects import effects_on_text
 
@@ -110,7 +121,7 @@ class Adapter:
         if not (source / OWN).is_file():
             raise InputError(f"there is no adapter of this project in {source}; train one with --dials lora")
         try:
-            held: dict[str, Any] = json.loads((source / OWN).read_text(encoding="utf-8"))
+            held: dict[str, Any] = json_value((source / OWN).read_text(encoding="utf-8"))
             found = load_file(source / "adapter_model.safetensors")
         except (OSError, ValueError) as error:
             raise InputError(f"the adapter in {source} is damaged ({error}); train it again") from error
@@ -126,6 +137,15 @@ def adapted(model: OpenModel, adapter: Adapter, setting: float) -> Iterator[None
 
     Raises:
         InputError: an adapter of another model, or peft is not installed.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=12), METACOGNITIVE)
+    >>> with adapted(model, train_adapter(model, prompts, wanted=0.9, passes=1), setting=1.0):
+    ...     text = model.generate("Who wrote Emma?", max_new_tokens=2)
+    >>> isinstance(text, str)
+    True
     """
     adapter.check_model(model)
     if setting == 0:
@@ -163,6 +183,14 @@ def train_adapter(
     Raises:
         InputError: a yes rate out of range, fewer than ten questions that can be read, or no map of the attention that
             is adapted.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=12), METACOGNITIVE)
+    >>> adapter = train_adapter(model, prompts, wanted=0.9, passes=1)
+    >>> adapter.rank
+    4
     """
     if not 0 < wanted < 1:
         raise InputError(f"the wanted yes rate is {wanted}; give a share between 0 and 1")
@@ -183,14 +211,8 @@ def train_adapter(
         optimizer = torch.optim.Adam(parameters, lr=learning_rate)
         for number in range(1, passes + 1):
             for place in rng.permutation(len(batches)):
-                rows = pad_batch([prompts.sequences[index] for index in batches[place]], model.stack.pad_id)
-                with torch.enable_grad():
-                    margins = model.readout.margin(model.stack.final_residual(rows.to(model.device)), prompts.tokens)
-                    loss = ((margins / tau).sigmoid().mean() - wanted) ** 2
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-                optimizer.step()
-                optimizer.zero_grad()
+                margins = _margins(model, [prompts.sequences[index] for index in batches[place]], prompts.tokens)
+                _step(optimizer, parameters, ((margins / tau).sigmoid().mean() - wanted) ** 2)
             rate = _yes_rate(model, prompts)
             if abs(rate - wanted) < nearest:
                 nearest, rates, weights, n_passes = abs(rate - wanted), {1.0: rate}, _weights(model), number
@@ -210,6 +232,63 @@ def train_adapter(
         scaled, modules, rank, alpha, model.identity, wanted, rates[chosen], float((read > 0).float().mean()),
         len(prompts), n_passes,
     )  # fmt: skip
+
+
+@contextlib.contextmanager
+def tuned_to_answers(
+    model: OpenModel,
+    prompts: Sequence[Prompt],
+    answers: Sequence[float],
+    *,
+    reader: TokenReader = YES_NO_TOKENS,
+    rank: int = 4,
+    first_layer: int | None = None,
+    passes: int = 6,
+    batch_size: int = 8,
+    learning_rate: float = 1e-3,
+    seed: int = 0,
+) -> Iterator[None]:
+    """While the context lasts, the model is fine-tuned to these answers; then it is as it was.
+
+    Args:
+        prompts, answers: 1 = yes, 0 = no, to each prompt. reader: of yes and no. first_layer: adapted from here
+            upwards; the middle one by default. The rest as in `train_adapter`, with a fixed number of passes: whoever
+            is tuned alike is tuned equally long.
+
+    Raises:
+        InputError: as many answers as prompts are needed; peft is not installed; or no map of the attention is adapted.
+    """
+    if len(prompts) != len(answers) or not len(prompts):
+        raise InputError(f"{len(prompts)} prompts and {len(answers)} answers; give one answer to each of one or more")
+    first = model.n_layers // 2 if first_layer is None else first_layer
+    model.check_layers([first])
+    sequences, wanted = model.token_ids(prompts), torch.tensor(answers, dtype=torch.float32)
+    tokens = model.answer_tokens(prompts[0], reader)
+    rng = np.random.default_rng(seed)
+    with _seeded(seed), _injected(model, adapted_modules(model, first), rank, 2.0 * rank):
+        parameters = [tensor for tensor in model.hf.parameters() if tensor.requires_grad]
+        optimizer = torch.optim.Adam(parameters, lr=learning_rate)
+        for _ in range(passes):
+            order = rng.permutation(len(sequences))
+            for batch in np.array_split(order, -(-len(order) // batch_size)):
+                margins = _margins(model, [sequences[index] for index in batch], tokens)
+                target = wanted[torch.from_numpy(batch)].to(margins.device)
+                _step(optimizer, parameters, binary_cross_entropy_with_logits(margins, target))
+        yield
+
+
+def _margins(model: OpenModel, sequences: Sequence[Sequence[int]], tokens: AnswerTokens) -> Tensor:
+    """(row,) margins that know their gradient."""
+    rows = pad_batch(sequences, model.stack.pad_id)
+    with torch.enable_grad():
+        return model.readout.margin(model.stack.final_residual(rows.to(model.device)), tokens)
+
+
+def _step(optimizer: torch.optim.Optimizer, parameters: Sequence[Tensor], loss: Tensor) -> None:
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
 
 
 def adapted_modules(model: OpenModel, first_layer: int) -> tuple[str, ...]:

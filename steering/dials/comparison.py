@@ -88,6 +88,15 @@ def compare_directions(
 
     Raises:
         InputError: as `contrast_of` and the directions themselves.
+
+    >>> from contextlib import nullcontext
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=80)
+    >>> made, held = (PromptSet.build(model, part, METACOGNITIVE) for part in (questions[:40], questions[40:]))
+    >>> quiet = lambda total, what: nullcontext(lambda n: None)
+    >>> compare_directions(model, made, held, [2], quiet, methods=["mean_difference"]).table["method"].tolist()
+    ['mean_difference']
     """
     layers = list(layers)
     with bar(len(made_on), f"reading yes and no after {len(layers)} layer(s)") as advance:

@@ -270,6 +270,16 @@ def ask_together(
         settings: by the dial's name.
         sink: is given each finished batch, columns `dial` and `DIAL_COLUMNS`. done: question ids that need not be asked
             again.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import Intervention, extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> dial = InterventionDial(Intervention.of(extract_vector(model, questions, layer=21)))
+    >>> prompts, tables = PromptSet.build(model, questions, METACOGNITIVE), []
+    >>> ask_together(model, [dial], prompts, {dial.name: [0.0, 0.1]}, sink=tables.append)
+    >>> sum(map(len, tables))
+    40
     """
     names = {dial.intervention.intervention_id: dial.name for dial in dials}
     grids = {dial.intervention.intervention_id: list(settings[dial.name]) for dial in dials}
@@ -295,6 +305,13 @@ def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RAT
 
     Returns:
         One row per rate: rate, setting, rate_found (there, on these questions), reached (within `NEAR`).
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import MovedCut
+    >>> table = pd.DataFrame({"question_id": ["a", "b"] * 3, "setting": [-2.0, -2.0, 0.0, 0.0, 2.0, 2.0], "mass": 1.0})
+    >>> table["margin"] = [-3.0, -1.0, -1.0, 1.0, 1.0, 3.0]
+    >>> place_settings(MovedCut(None), table, rates=[0.5])["rate_found"].tolist()
+    [0.5]
     """
     read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
     margins = read.pivot(index="question_id", columns="setting", values="margin")

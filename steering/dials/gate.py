@@ -21,7 +21,6 @@ the share lies inside, if these are exchangeable with the test questions. With k
 lies between the quantiles of beta-binomials with (k, n - k + 1) and (k + 1, n - k), whatever the distribution.
 """
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -33,7 +32,7 @@ import pandas as pd
 from scipy import stats
 
 from onedial.asking import CLOSED_BOOK, Prompt, PromptTemplate, Question, TextReader, is_read
-from onedial.core import InputError, write_json
+from onedial.core import InputError, json_value, path_inside, write_json
 from onedial.models import Generated, OpenModel, PromptSet, handing_on
 from steering.interventions import Intervention
 from steering.respondent import generate_steered
@@ -199,23 +198,29 @@ class Gate:
                 f"there is no gate in {source}; save one with experiments/gate.py --run RUN --save {source}"
             )
         try:
-            held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        except json.JSONDecodeError as error:
+            held: dict[str, Any] = json_value(file.read_text(encoding="utf-8"))
+            if held.get("format") != FORMAT:
+                raise InputError(
+                    f"{file} says it is of format {held.get('format')!r}, and this version reads {FORMAT!r}"
+                )
+            files = {name: path_inside(source, kept) for name, kept in held["vectors"].items()}
+            return cls(
+                Intervention.from_dict(
+                    held["intervention"], {name: SteeringVector.load(kept) for name, kept in files.items()}
+                ),
+                float(held["magnitude"]),
+                PromptTemplate(**held["template"]),
+                held["choice"],
+                held["model"],
+                _expected(held["coverage"]),
+                None if held["precision"] is None else _expected(held["precision"]),
+                None if held["recall"] is None else _expected(held["recall"]),
+                int(held["n_unread"]),
+            )
+        except InputError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"{file} is damaged ({error}); save the gate again") from error
-        if held.get("format") != FORMAT:
-            raise InputError(f"{file} says it is of format {held.get('format')!r}, and this version reads {FORMAT!r}")
-        vectors = {name: SteeringVector.load(source / kept) for name, kept in held["vectors"].items()}
-        return cls(
-            Intervention.from_dict(held["intervention"], vectors),
-            float(held["magnitude"]),
-            PromptTemplate(**held["template"]),
-            held["choice"],
-            held["model"],
-            _expected(held["coverage"]),
-            None if held["precision"] is None else _expected(held["precision"]),
-            None if held["recall"] is None else _expected(held["recall"]),
-            int(held["n_unread"]),
-        )
 
     def lines(self) -> list[str]:
         """What it is and what to expect of it, for people."""
@@ -250,6 +255,18 @@ def choose_gate(
     Raises:
         InputError: neither or both of beta and yes_rate, values out of range, correctness that is missing where it is
             needed, or fewer than `LEAST` questions in a split.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import Intervention, extract_vector
+    >>> rng, ids = np.random.default_rng(0), [f"q{number}" for number in range(80)]
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> dial = Intervention.of(extract_vector(model, questions, layer=21))
+    >>> at = [(id, m, rng.normal(4 * m), 1.0) for id in ids for m in (-0.5, 0.0, 0.5)]
+    >>> table = pd.DataFrame(at, columns=["question_id", "magnitude", "margin", "mass"])
+    >>> splits = pd.Series(["fitting", "test"] * 40, index=ids)
+    >>> choose_gate(table, splits, dial, METACOGNITIVE, yes_rate=0.5).magnitude
+    0.0
     """
     if (beta is None) == (yes_rate is None):
         raise InputError("give either a risk attitude (--beta) or a yes rate (--yes-rate), one of them")

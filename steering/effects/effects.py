@@ -64,6 +64,18 @@ def effects_of(
     Raises:
         InputError: no direction, one without length or of another width, a step that is not above 0, topics of another
             number than the questions, a layer that the model has not.
+
+    >>> import torch
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from onedial.models import read_activations
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> prompts, topics = PromptSet.build(model, questions, METACOGNITIVE), [question.topic for question in questions]
+    >>> middle = model.n_layers // 2
+    >>> streams = read_activations(model, prompts, [middle]).residuals[:, 0]
+    >>> any_way = {"any": torch.ones(model.d_model)}
+    >>> effects_of(model, prompts, any_way, middle, streams, topics, n_random=2, n_bootstrap=19)["kind"].tolist()
+    ['probe', 'random', 'random', 'covariance', 'covariance']
     """
     if not directions or not step > 0 or len(topics) != len(prompts):
         raise InputError(

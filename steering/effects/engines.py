@@ -142,6 +142,13 @@ def load_engine(spec: str) -> MakeEngine:
 
     Raises:
         InputError: no file and name with a colon between, no such file or name, or the file cannot be imported.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> _ = Path(f"{folder.name}/my_engine.py").write_text("from steering import LocalEngine as Engine")
+    >>> load_engine(f"{folder.name}/my_engine.py:Engine").__name__
+    'LocalEngine'
     """
     path, colon, name = spec.rpartition(":")
     if not colon or not path or not name:
@@ -213,6 +220,15 @@ def check_parity(
     Raises:
         InputError: too few questions, or settings so close that our own texts are the same at all of them, so that
             nothing could be told apart; or the engine gives another number of answers than it was asked for.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE
+    >>> from steering import extract_vector, reasoned_instrument
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> own = LocalEngine(model, Intervention.of(extract_vector(model, questions, layer=21), positions="all"))
+    >>> direct, written = CAN_YOU_ANSWER.framed(METACOGNITIVE), reasoned_instrument(METACOGNITIVE, 6)
+    >>> check_parity(own, own, questions, [-2.0, 0.0, 2.0], direct, written).holds
+    True
     """
     assert isinstance(direct.reader, TokenReader)
     assert isinstance(written.reader, TextReader)

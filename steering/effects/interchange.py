@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 import torch
+from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor
 
@@ -82,7 +83,9 @@ def interchange(
     asked = prompts.subset(names)
     found = read_activations(model, asked, [vector.layer])
     streams = found.residuals[:, 0]
-    other = streams.view(len(pairs), 2, -1).flip(1).reshape_as(streams)
+    other = rearrange(
+        rearrange(streams, "(pair side) d_model -> pair side d_model", side=2).flip(1), "p s d -> (p s) d"
+    )
     lines = {
         ("vector", "the vector"): vector.direction,
         ("words", "Yes minus No"): model.readout.answer_direction(asked.tokens),
@@ -93,7 +96,7 @@ def interchange(
     amounts = (other - streams) @ directions.T
     amounts[:, [kind == "random" for kind, _ in lines]] = amounts[:, :1]
     moved = moved_margins(model, asked, vector.layer, directions, amounts, progress)
-    swapped = moved.double().numpy().reshape(len(pairs), 2, -1)
+    swapped = rearrange(moved.double().numpy(), "(pair side) line -> pair side line", side=2)
     plain = torch.where(found.read, found.margin, torch.nan).double().numpy().reshape(-1, 2)
     weights = np.concatenate(list(resampled_weights(len(pairs), n_bootstrap, seed)))
     gap = plain[:, 0] - plain[:, 1]

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 import torch
+from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor
 
@@ -73,6 +74,17 @@ def mediation(
     Raises:
         InputError: a layer not above the vector's, ends out of order, no mediator, a vector of another model, or a
             model that has to be run plainly, one setting at a time.
+
+    >>> import torch
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector, prompts = extract_vector(model, questions, layer=21), PromptSet.build(model, questions, METACOGNITIVE)
+    >>> any_way, above = {"any": torch.ones(model.d_model)}, vector.layer + 1
+    >>> found = mediation(model, prompts, vector, (-0.1, 0.1), above, any_way, n_drawn=2, n_bootstrap=19)
+    >>> found["kind"].tolist()
+    ['probe', 'vector', 'words', 'random', 'random']
     """
     vector.check_model(model)
     model.check_layers([layer])
@@ -95,7 +107,8 @@ def mediation(
     mediators |= {("shuffled", f"shuffled {n}"): line for n, line in enumerate(shuffled)}
     along = torch.stack([each.float().cpu() / each.float().cpu().norm() for each in mediators.values()])
     margins = _margins(model, prompts, vector, ends, layer, along, progress).double().numpy()
-    total, rest = margins[:, 1] - margins[:, 2], margins[:, 3:].reshape(len(margins), -1, _EACH)
+    total = margins[:, 1] - margins[:, 2]
+    rest = rearrange(margins[:, 3:], "question (mediator each) -> question mediator each", each=_EACH)
     weights = np.concatenate(list(resampled_weights(len(margins), n_bootstrap, seed)))
     rows = []
     for place, (kind, name) in enumerate(mediators):

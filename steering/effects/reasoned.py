@@ -113,6 +113,16 @@ def reasoned_sweep(
     Raises:
         InputError: an intervention of another model, no questions, an instrument that draws its tokens, or a prompt
             without room for an answer.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> from steering import extract_vector, reasoned_instrument
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> dial, tables = Intervention.of(extract_vector(model, questions, layer=21), positions="all"), []
+    >>> short = reasoned_instrument(METACOGNITIVE, 2)
+    >>> reasoned_sweep(model, questions[:2], dial, [0.0, 0.1], short, sink=tables.append)
+    >>> sum(map(len, tables))
+    4
     """
     if not questions:
         raise InputError("there are no questions to reason about; check --questions and --panel")

@@ -168,6 +168,12 @@ def predict_cost(
 
     Raises:
         InputError: no questions, lengths or magnitudes, an unknown choice of positions, or a layer that is not there.
+
+    >>> from transformers import LlamaConfig
+    >>> config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=4, num_attention_heads=4)
+    >>> one, ten = (predict_cost(config, 100, [40, 50], [(2, k)]).n_rows for k in (1, 10))
+    >>> one, ten
+    (100, 1000)
     """
     read = [name for name in POSITIONS if name not in WRITTEN_ONLY]
     if positions not in read:

@@ -112,6 +112,16 @@ def measure_and_forecast(
 
     Raises:
         InputError: as `load_config` and `forecast`.
+
+    >>> import tempfile
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model, folder = load_model("smollm2-135m-instruct"), tempfile.TemporaryDirectory()
+    >>> for each in (model.hf, model.tokenizer):
+    ...     _ = each.save_pretrained(folder.name)
+    >>> asked = dict.fromkeys(("extraction", "fitting", "test"), load_questions("embedded", n=4))
+    >>> list(measure_and_forecast(folder.name, asked, METACOGNITIVE, layer="2", n_magnitudes=5).stages)
+    ['reading', 'sweep']
     """
     config, tokenizer = load_config(resolve_weights(name_or_path, revision, convert=False))
     sequences = {
@@ -172,6 +182,12 @@ def forecast_run(
 
     Raises:
         InputError: an empty split, or a layer that the model has not.
+
+    >>> from transformers import LlamaConfig
+    >>> config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=4, num_attention_heads=4)
+    >>> lengths = {"extraction": [40] * 10, "fitting": [40] * 10, "test": [40] * 20}
+    >>> list(forecast_run(config, lengths, layer="2", n_magnitudes=5).stages)
+    ['reading', 'sweep']
     """
     layers = candidate_layers(layer, config.get_text_config().num_hidden_layers)
     middle = layers[len(layers) // 2]
@@ -234,6 +250,12 @@ def forecast_multiverse(
         config, lengths, dtype, rates, n_shared, device: see `forecast_run`.
         candidates: layers that are scanned for the run's own; none where it was given.
         universes: of each wording, layer and contrast of each of its universes.
+
+    >>> from transformers import LlamaConfig
+    >>> config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=4, num_attention_heads=4)
+    >>> lengths = {"extraction": [40] * 10, "fitting": [40] * 10, "test": [40] * 20}
+    >>> list(forecast_multiverse(config, lengths, [1, 2], [[(2, "response")]]).stages)
+    ['reading', 'scanning', 'ranges 1', 'confirming 1', 'turns 1']
     """
     asked = [*lengths["fitting"], *lengths["test"]]
 
@@ -301,6 +323,12 @@ def forecast_comparison(
 
     Raises:
         InputError: as `predict_cost`.
+
+    >>> from transformers import LlamaConfig
+    >>> config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=4, num_attention_heads=4)
+    >>> lengths = {"extraction": [40] * 10, "fitting": [40] * 10, "test": [40] * 20}
+    >>> list(forecast_comparison(config, lengths, [2], 1, 1, [], n_facts=4, n_passages=2, n_timed=2).stages)
+    ['reading', 'pushes', 'scanning', 'placing', 'answers', 'facts', 'timing', 'text']
     """
     middle, n_rates = candidates[len(candidates) // 2], len(RATES)
     fitting, asked = lengths["fitting"], [*lengths["fitting"], *lengths["test"]]

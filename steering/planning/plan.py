@@ -110,6 +110,14 @@ def make_plan(
 
     Raises:
         InputError: see the parts.
+
+    >>> from contextlib import nullcontext
+    >>> from onedial import load_model, load_questions
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=40)
+    >>> made, chosen = (PromptSet.build(model, part, METACOGNITIVE) for part in (questions[:20], questions[20:]))
+    >>> quiet = lambda total, what: nullcontext(lambda n: None)
+    >>> make_plan(model, made, chosen, quiet, layer="2", magnitudes=[-0.1, 0.0, 0.1]).magnitudes
+    {'L2-response-mean_difference': [-0.1, 0.0, 0.1]}
     """
     how = {"operator": operator, "positions": positions, "unit": unit}
     layers = candidate_layers(layer, model.n_layers)
@@ -209,6 +217,17 @@ def ranges_along(
         what: they are, for people.
         confirmed: choose again, among the magnitudes up to twice these, on the whole fitting split: a few questions may
             all say yes long before nearly all of the others do, which ends the range too early for an eager target.
+
+    >>> from contextlib import nullcontext
+    >>> from onedial import load_model, load_questions
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> vector = extract_vector(model, questions, layer=21)
+    >>> prompts = PromptSet.build(model, questions, METACOGNITIVE)
+    >>> quiet = lambda total, what: nullcontext(lambda n: None)
+    >>> ((low, high),) = ranges_along(model, prompts, [Intervention.of(vector)], quiet).values()
+    >>> low < high
+    True
     """
     grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
 

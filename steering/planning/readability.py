@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import MASS_STOPS, MASS_WARNS, Prompt, PromptTemplate, Question
+from onedial.asking import MASS_STOPS, MASS_WARNS, PromptTemplate, Question
 from onedial.core import InputError
-from onedial.models import AnswerTokens, OpenModel
+from onedial.models import OpenModel, PromptSet, halving_on_out_of_memory
 
 ASKED = 32
 PREFIXES = ("Answer:", "Answer (Yes or No):", "My answer is", "Yes or No:")
@@ -51,7 +51,7 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
     'Readability'
     """
     asked = questions[:: max(len(questions) // ASKED, 1)][:ASKED]
-    mass, chances = _ask(model, [template.fill(question.text) for question in asked])
+    mass, chances = _ask(model, PromptSet.build(model, asked, template))
     top = chances.mean(dim=0).topk(10)
     likeliest = tuple(
         (model.tokenizer.decode([token]), chance)
@@ -69,19 +69,22 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
 
 
 @torch.inference_mode()
-def _ask(
-    model: OpenModel, prompts: Sequence[Prompt]
-) -> tuple[Float[Tensor, " question"], Float[Tensor, "question token"]]:
-    tokens: AnswerTokens = model.answer_tokens(prompts[0])
-    final = torch.cat([model.final_residual(model.tokenise([prompt])) for prompt in prompts])
-    chances = model.readout.logits(final, slice(None)).softmax(dim=-1)
-    return chances[:, tokens.every].sum(dim=-1), chances
+def _ask(model: OpenModel, prompts: PromptSet) -> tuple[Float[Tensor, " question"], Float[Tensor, "question token"]]:
+    """In the order of the batches."""
+    runner = model.runner(prompts.sequences)
+
+    def work(batch: list[int]) -> Tensor:
+        return runner.start([prompts.sequences[index] for index in batch]).final
+
+    final = [part for batch in prompts.batches(model) for part in halving_on_out_of_memory(work, batch)]
+    chances = model.readout.logits(torch.cat(final), slice(None)).softmax(dim=-1)
+    return chances[:, prompts.tokens.every].sum(dim=-1), chances
 
 
 def _best_prefix(model: OpenModel, template: PromptTemplate, questions: Sequence[Question]) -> tuple[str, float]:
     masses = {}
     for prefix in PREFIXES:
         tried = replace(template, assistant_prefix=prefix)
-        masses[prefix] = float(_ask(model, [tried.fill(question.text) for question in questions])[0].median())
+        masses[prefix] = float(_ask(model, PromptSet.build(model, questions, tried))[0].median())
     best = max(PREFIXES, key=lambda prefix: masses[prefix])
     return best, masses[best]

@@ -61,6 +61,13 @@ def measure_speed(
 
     Returns:
         Stage -> floating-point operations per second.
+
+    >>> from onedial import PromptSet, load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=4), METACOGNITIVE)
+    >>> sorted(measure_speed(model, prompts, stages=["prefix"]))
+    ['prefill', 'readout', 'rows']
     """
     size = ModelSize.of(model.hf.config)
     layer = model.n_layers // 2 if layer is None else layer

@@ -1,6 +1,5 @@
 """What comes with the project is called by name, says what it is about, and a misspelt name finds its neighbour."""
 
-import csv
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -122,14 +121,3 @@ def test_a_name_like_nothing_gets_the_list_alone():
 def test_a_missing_file_is_still_called_a_file():
     with pytest.raises(InputError, match=r"there is no file nowhere\.csv"):
         load_panel("nowhere.csv")
-
-
-def test_the_readme_says_what_the_table_holds(frontier):
-    readme = (DATA / "frontier" / "README.md").read_text(encoding="utf-8")
-    assert "refusal, not ability" in readme
-    cells = {
-        row[0].strip(): row[1:] for row in csv.reader(readme.splitlines(), delimiter="|") for row in [row[1:-1]] if row
-    }
-    for name in frontier.answers.columns:
-        assert float(cells[name][0]) == pytest.approx(frontier.answers[name].mean(), abs=6e-4)
-        assert int(cells[name][3]) == frontier.answers[name].notna().sum()

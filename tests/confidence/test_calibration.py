@@ -26,18 +26,6 @@ def panel() -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.read_csv(REFERENCE / "panel_said.csv"), pd.read_csv(REFERENCE / "panel_right.csv")
 
 
-def simulated(seed: int, own: float, n: int = 600, m: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Confidence from a shared scale and own noise; `own` = how much of that noise is knowledge of one's own answer."""
-    rng = np.random.default_rng(seed)
-    easiness, noise = rng.standard_normal((n, 1)), rng.standard_normal((n, m))
-    loading = rng.uniform(0.6, 0.9, m)
-    said = (loading * easiness + np.sqrt(1 - loading**2) * noise > rng.normal(size=m) * 0.7).astype(float)
-    luck = own * noise + np.sqrt(1 - own**2) * rng.standard_normal((n, m))
-    right = (0.7 * easiness + np.sqrt(0.51) * luck > rng.normal(size=m) * 0.5).astype(int)
-    said[rng.random((n, m)) < 0.1] = np.nan
-    return said, right
-
-
 def test_f_beta_is_scikit_learns():
     said, right = panel()
     curve = f_beta_curve(said, right, betas=[0.25, 1, 3])

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from onedial.confidence import compare_predictors, predictors_of_correctness
-from onedial.confidence.predictors import FAMILY, IN_ANSWER, OTHERS, OWN, RIGHT, TEXT
+from onedial.confidence.predictors import FAMILY, HISTORY, IN_ANSWER, OTHERS, OWN, RIGHT, TEXT
 from onedial.core import InputError
 
 KIN = pd.Series(dict(zip("abcdef", "xxyyzz", strict=True)))
@@ -37,7 +37,7 @@ def test_each_predictor_is_what_its_name_says():
     said = pd.DataFrame("A", sure.index, sure.columns)
     said.iloc[0] = list("AABBAC")
     found = predictors_of_correctness(sure, right, KIN, said, pd.Series("Who?", sure.index))
-    assert list(found) == [OWN, FAMILY, OTHERS, TEXT, IN_ANSWER, RIGHT]
+    assert list(found) == [OWN, FAMILY, OTHERS, TEXT, HISTORY, IN_ANSWER, RIGHT]
     np.testing.assert_allclose(found[RIGHT]["a"], right[list("cdef")].mean(axis=1))
     pd.testing.assert_series_equal(found[FAMILY]["a"], found[OWN]["b"], check_names=False)
     assert found[IN_ANSWER].loc[0, "a"] == pytest.approx(sure.loc[0, "e"] / 4)  # of c to f only e said A too
@@ -55,18 +55,41 @@ def test_areas_are_scikit_learns_and_a_predictor_of_noise_saves_no_bits():
     assert (found.summary["auroc_low"] <= found.summary["auroc"]).all()
 
 
-def test_the_words_of_a_question_are_learnt_from_other_questions():
-    rng = np.random.default_rng(0)
-    hard = rng.random(300) < 0.5
-    texts = pd.Series([f"{'derive the integral' if each else 'name the capital'} {i}" for i, each in enumerate(hard)])
-    right = pd.DataFrame({name: (rng.random(300) < np.where(hard, 0.3, 0.9)).astype(float) for name in "abcdef"})
-    sure = pd.DataFrame(rng.standard_normal((300, 6)), columns=list("abcdef"))
-    tables = predictors_of_correctness(sure, right, KIN, texts=texts)
-    found = compare_predictors(tables, right, KIN, n_bootstrap=20).summary
-    assert found.loc[TEXT, "auroc"] > 0.75
-    dealt = right.apply(lambda one: rng.permutation(one))
-    tables = predictors_of_correctness(sure, dealt, KIN, texts=texts)
-    assert abs(compare_predictors(tables, dealt, KIN, n_bootstrap=0).summary.loc[TEXT, "auroc"] - 0.5) < 0.08
+def history(own, n=120, n_models=8, seed=0):
+    """Models that are right by the question's kind: by one ease of each kind for all, and `own` times one's own."""
+    rng = np.random.default_rng(seed)
+    kinds = [f"{verb} {noun}" for verb in ("derive", "name", "count") for noun in ("rivers", "kings", "poems")]
+    of, names = rng.integers(len(kinds), size=n), list("abcdefghij"[:n_models])
+    ease, mine = rng.standard_normal(len(kinds)), rng.standard_normal((len(kinds), n_models))
+    right = (2 * ease[of][:, None] + own * mine[of] + rng.standard_normal((n, n_models)) > 0).astype(float)
+    texts = pd.Series([f"{kinds[kind]} {place}" for place, kind in enumerate(of)])
+    sure = pd.DataFrame(rng.standard_normal(right.shape), columns=names)
+    return sure, pd.DataFrame(right, columns=names), texts
+
+
+def by_words(sure, right, texts):
+    kin = pd.Series(list(right), list(right))
+    return compare_predictors(predictors_of_correctness(sure, right, kin, texts=texts), right, kin, 0).summary
+
+
+def test_the_words_of_a_question_are_learnt_from_other_questions_and_the_history_of_others_is_leant_on():
+    sure, right, texts = history(own=0.0)
+    found = by_words(sure, right, texts)
+    assert found.loc[TEXT, "auroc"] > 0.7
+    assert found.loc[HISTORY, "bits"] > found.loc[TEXT, "bits"] + 0.02
+    assert found.loc[OWN, "bits"] < 0.01
+    dealt = right.apply(lambda one: np.random.default_rng(1).permutation(one))
+    assert (by_words(sure, dealt, texts).loc[[TEXT, HISTORY], "auroc"] - 0.5).abs().max() < 0.08
+
+
+def test_what_a_model_alone_gets_right_is_not_lost_in_the_history_of_others():
+    sure, right, texts = history(own=3.0, n=300)
+    found = by_words(sure, right, texts)
+    assert found.loc[HISTORY, "bits"] > found.loc[TEXT, "bits"] - 0.01
+    assert found.loc[HISTORY, "bits"] > found.loc[RIGHT, "bits"] + 0.05
+    alone = predictors_of_correctness(sure[["a"]], right[["a"]], pd.Series(dtype=str), texts=texts)
+    assert alone[TEXT].notna().all().all()
+    assert alone[HISTORY].isna().all().all()
 
 
 def test_models_that_are_nearly_always_right_are_left_out_and_named():

@@ -79,9 +79,11 @@ def test_an_installed_plugin_is_imported_and_one_that_fails_is_named(tmp_path, m
     (record / "entry_points.txt").write_text("[onedial.plugins]\nmine = given_by_a_package\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "onedial_was_here", False, raising=False)
+    load_installed_plugins.cache_clear()  # as in a process that has imported none yet
     load_installed_plugins()
     assert sys.onedial_was_here
     (record / "entry_points.txt").write_text("[onedial.plugins]\nbroken = no_such_module_anywhere\n")
+    load_installed_plugins.cache_clear()
     with pytest.raises(InputError, match="installed plugin broken"):
         load_installed_plugins()
 

@@ -239,7 +239,7 @@ def elsewhere(folder, program, *arguments):
     return running
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_run_killed_at_any_moment_resumes_to_the_table_of_an_unbroken_one(tmp_path):
     program = (
         "from test_run import parts_of, resume, sweep_rows\n"
@@ -443,12 +443,3 @@ def test_a_run_is_marked_as_finished_by_an_end_without_an_exception_and_not_whil
     assert run.manifest.finished >= run.manifest.started
     with resume(run.path) as again:
         assert again.manifest.finished == ""
-
-
-def test_a_manifest_of_before_there_was_a_mark_of_the_end_is_read_as_one_without(tmp_path):
-    with create(tmp_path / "run") as run:
-        pass
-    stored = json.loads((run.path / "manifest.json").read_text())
-    del stored["finished"]
-    (run.path / "manifest.json").write_text(json.dumps(stored))
-    assert Run.open(run.path).manifest.finished is None

@@ -77,16 +77,6 @@ def test_half_a_character_is_kept_as_a_replacement_mark_and_takes_no_row_with_it
     assert parts.read()["text"].tolist() == ["Ye\ufffds", "No"]
 
 
-def test_a_journal_of_an_earlier_version_is_read_whatever_its_answers_hold(tmp_path):
-    parts = Parts(tmp_path / "m", ["name", "text"], ["name"])
-    parts.folder.mkdir()
-    (parts.folder / ".journal.jsonl").write_text(
-        '{"name": "a", "text": "x\u2028y"}\n{"name": "b", "te', encoding="utf-8"
-    )
-    Journal(parts, ())
-    assert parts.read()["text"].tolist() == ["x\u2028y"]
-
-
 def test_every_beginning_of_a_file_of_records_gives_the_records_that_are_whole_in_it(tmp_path):
     whole = [{"n": n, "text": "\u2028\n" * n} for n in range(4)]
     Records(tmp_path / "log").append(*whole)

@@ -11,15 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tiny_models import tiny_model
 from verdict_tables import simulated
 
-from onedial.asking import METACOGNITIVE
 from onedial.core import html_card, one_line
-from onedial.models import PromptSet
-from onedial.panels import load_panel, load_questions
+from onedial.panels import load_panel
 from onedial.verdict import SweepRun, judge, match_targets
-from steering import Intervention, SteeringVector
+from steering import SteeringVector
 
 GOLDEN = Path(__file__).resolve().parents[1] / "reference" / "golden" / "default"
 
@@ -97,21 +94,3 @@ def holds_arrays(kind):
     return any(
         re.search(r"Tensor|ndarray|DataFrame|Series|Floats", str(part.type)) for part in dataclasses.fields(kind)
     )
-
-
-def test_vectors_prompts_and_models_say_what_a_reader_asks_first():
-    model = tiny_model("llama")
-    (file,) = (GOLDEN / "vectors").glob("*.safetensors")
-    vector = SteeringVector.load(file)
-    assert re.fullmatch(
-        r"SteeringVector\(L21-response-mean_difference of smollm2-135m-instruct, layer 21, d_model 576, "
-        r"raw norm [\d.]+, residual norm [\d.]+, \d+ yes and \d+ no\)",
-        repr(vector),
-    )
-    prompts = PromptSet.build(model, load_questions("embedded", n=40), METACOGNITIVE)
-    assert re.fullmatch(
-        r"PromptSet\(40 questions on \d+ topics, \d+ to \d+ tokens, prompt [0-9a-f]{8}\)", repr(prompts)
-    )
-    assert f"{model.n_layers} layers, d_model {model.d_model}, float32 on" in repr(model)
-    assert "\n" not in repr(Intervention("it", (vector,)))
-    assert len(repr(Intervention("it", (vector,)))) < 200

@@ -79,6 +79,8 @@ def written(instrument, drawn):
     return {
         "questionnaire, all at once": "\n".join(f"{letter}: {order[n % 4]}" for n, letter in enumerate("ABCDEFGHIJ")),
         "difficulty": ", ".join(f"Q{label}" for label in order),
+        "guesses": f"thing {order[0]}: {order[1]}0%\n2. thing {order[2]}: 10%",
+        "reasoning, steps": f"It may be {order[0]}.\nStep 2: Or it is {order[1]}.",
         "reasoned": f"It may be so.\nAnswer: {'Yes' if drawn[0] > 0 else 'No'}.",
     }.get(instrument.name, f"I think that thing {int(1e6 * drawn[0])} is what it may be?")
 
@@ -256,7 +258,7 @@ def test_every_instrument_has_its_row_on_the_page():
     places = {name: where for names, where in rows.items() for name in [names, *names.split(", ")]}
     places["stands by it, agreed"] = places["stands by it, doubted"] = places["stands by it, doubted / agreed"]
     assert {where for each in rows.values() for where in each} <= {
-        *("profile", "written", "battery", "questionnaire", "self-prediction", "library", "all")
+        *("profile", "written", "study", "battery", "questionnaire", "self-prediction", "library", "all")
     }
     assert {name: places.get(name) for name in BATTERY} == {name: ["battery"] for name in BATTERY}
     assert not [name for name in SELF_REPORTS if "profile" not in places.get(name, [])]

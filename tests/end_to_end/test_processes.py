@@ -37,6 +37,7 @@ def together(options, log):
     return codes, log.read_text()
 
 
+@pytest.mark.launched
 def test_two_processes_give_the_result_of_one(unreported, options, alone_run, tmp_path):
     codes, said = together(options | {"out": tmp_path / "run"}, tmp_path / "log.txt")
     assert codes == [0, 0], said

@@ -77,6 +77,7 @@ def kill_when(process, folder, n, delay):
     return n_files(folder)
 
 
+@pytest.mark.launched
 def test_a_run_killed_again_and_again_ends_with_the_same_tables(options, unbroken, tmp_path, call):
     """The moments are drawn anew every time, from the first file to the last but one; a failure shows them."""
     rng, folder, moments = np.random.default_rng(), tmp_path / "run", []
@@ -153,7 +154,7 @@ def test_a_finished_run_resumes_to_its_report_without_another_question(options, 
     (folder / "report.html").unlink()
     before = files_of(folder / "sweep") | files_of(folder / "vectors")
 
-    start, checking = FastRunner.start, []
+    steer, checking = FastRunner.steer, []
 
     def checked(*arguments):
         checking.append(True)
@@ -164,9 +165,9 @@ def test_a_finished_run_resumes_to_its_report_without_another_question(options, 
 
     def never_but_to_check(*arguments, **options):
         assert checking, "a question was asked at a magnitude"
-        return start(*arguments, **options)
+        return steer(*arguments, **options)
 
-    monkeypatch.setattr(FastRunner, "start", never_but_to_check)
+    monkeypatch.setattr(FastRunner, "steer", never_but_to_check)
     monkeypatch.setattr("onedial.models.model.check_fast_paths", checked)
     ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
     assert ended.code == 0, ended.err

@@ -8,7 +8,6 @@ import pytest
 import torch
 from shared_runs import shared_run
 from tiny_experiment import (
-    JUDGE_RUN,
     STEER_SWEEP,
     as_arguments,
     call,
@@ -21,7 +20,7 @@ from onedial.asking import DRAWN_ROLES, load_prompt
 from onedial.core import check_files, configuration_hash
 from onedial.models import PromptSet, load_model
 from onedial.panels import load_questions, panel_from_long
-from onedial.verdict import RULE, SweepRun, SweepTables, judge_tables
+from onedial.verdict import SweepRun, SweepTables, judge_tables
 from steering import SURENESS, Intervention, SteeringVector, extract_vectors, scan_layers
 from steering.contrasts import split_by_response
 from steering.planning.layers import spanning_magnitude
@@ -154,13 +153,6 @@ def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
     np.testing.assert_allclose(run.interventions()["magnitudes"][0], chosen, rtol=1e-3, atol=1e-4)
 
 
-def test_the_report_opens_with_the_sentence_of_the_verdict(run):
-    report = (run.path / "report.html").read_text(encoding="utf-8")
-    sentence = run.verdict()["sentence"]
-    assert sentence[1:] in report
-    assert report.index(sentence[1:]) < report.index("<table")
-
-
 def test_the_config_of_a_run_repeats_it_bit_for_bit(one_run, call, tmp_path):
     run = one_run
     ended = call(STEER_SWEEP, "--config", run.path / "config.yaml", "--out", tmp_path / "again")
@@ -255,67 +247,6 @@ def test_the_subject_itself_is_no_target_unless_it_is_kept(steer, experiment, tm
     assert "1 targets are the subject itself and are left out: target 2" in shown
     kept, _ = steer(**options, keep_own=True, out=tmp_path / "kept")
     assert "target 2" in kept.matches().index
-
-
-def test_a_target_with_the_subjects_own_weights_is_left_out_under_any_name(steer, experiment, tmp_path):
-    weights = load_model(str(experiment["model"]), dtype="float32", device="cpu").identity.fingerprint
-    lines = ["respondent,model,model_sha256", f"target 2,renamed,{weights}", f"target 3,other,{'0' * 64}"]
-    (tmp_path / "r.csv").write_text("\n".join(lines))
-    run, shown = steer(respondents=tmp_path / "r.csv", layer="2", magnitudes="-1,1")
-    assert list(run.matches().index) == ["target 0", "target 1", "target 3", "target 4", "target 5"]
-    assert "1 targets are the subject itself and are left out: target 2" in shown
-
-
-def test_a_prompt_is_shown_without_a_run(experiment, call, tmp_path):
-    ended = call(STEER_SWEEP, *as_arguments(experiment | {"show_prompt": True, "out": tmp_path / "run"}))
-    assert ended.code == 0
-    question = load_questions(experiment["questions"])[0].text
-    assert f"<user>{question}\nCan you tell?" in ended.out
-    assert ended.out.rstrip().endswith("Answer:")
-    assert not (tmp_path / "run").exists()
-
-
-def test_another_seed_deals_the_questions_anew_and_says_so_in_its_config(steer, tmp_path):
-    options = {"layer": "2", "magnitudes": "-1,1", "target": "target 1,target 4"}
-    first, _ = steer(**options)
-    other, _ = steer(**options, seed=5, out=tmp_path / "other")
-    assert other.config["seed"] == 5
-    one, two = (run.questions().set_index("id")["split"] for run in (first, other))
-    assert 0.2 < (one == two).mean() < 0.6
-
-
-def test_a_default_folder_is_named_after_time_model_and_configuration(experiment, call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    options = as_arguments(experiment | {"layer": "2", "magnitudes": "-1,1", "target": "target 1,target 4"})
-    assert call(STEER_SWEEP, *options).code == 0
-    (made,) = (tmp_path / "runs").iterdir()
-    assert made.name.split("-")[1] == "model"
-    finished = {file: file.read_bytes() for file in (made / "sweep").iterdir()}
-    assert call(STEER_SWEEP, *options, "--resume").code == 0
-    assert list((tmp_path / "runs").iterdir()) == [made]
-    assert {file: file.read_bytes() for file in (made / "sweep").iterdir()} == finished
-
-
-def test_another_panel_of_the_same_questions_is_judged_from_the_tables(one_run, call, tmp_path):
-    """Targets that are the subject at three magnitudes and their likes, with their names for the questions' texts."""
-    run = one_run
-    sweep = run.sweep()
-    margins = sweep.pivot(index="question_id", columns="magnitude", values="margin")
-    rates = (margins > 0).mean()
-    texts = run.questions().set_index("id")["question"]
-    rng = np.random.default_rng(0)
-    panel = pd.DataFrame({"question": texts.loc[margins.index].str.upper()})
-    for place, rate in enumerate(np.linspace(0.3, 0.7, 6)):
-        own = margins.iloc[:, int((rates - rate).abs().to_numpy().argmin())]
-        panel[f"kin {place}"] = np.where(own + rng.normal(0, 0.5 * own.std(), len(own)) > 0, "yes", "no")
-    panel.to_csv(tmp_path / "kin.csv", index=False)
-    ended = call(JUDGE_RUN, run.path, "--panel", tmp_path / "kin.csv", "--out", tmp_path / "judged")
-    assert ended.code == 0, ended.err
-    assert "160 questions are in the panel (0 by id, 160 by text)" in ended.out
-    judged = SweepRun.open(tmp_path / "judged").verdict()
-    assert judged["rule"] == RULE
-    assert judged["reproduced"] not in ("not reproduced", "cannot be judged")
-    assert judged["facts"] == run.verdict()["facts"]  # what is asked beside the panel's questions goes along
 
 
 def test_a_subject_with_four_noes_is_split_at_thirds_rather_than_refused():

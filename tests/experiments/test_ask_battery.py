@@ -75,20 +75,3 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
     table = pd.read_csv(tmp_path / "run" / "beliefs.csv")
     assert table["respondent"].nunique() == 3
     assert table.groupby("respondent")["margin"].mean().nunique() == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--instruments", "charm"), "choose among choices"),
-        (("--vector", "v.safetensors"), "go together"),
-        (("--n-each", "3"), "an even number"),
-        (("--model", ","), "names no model"),
-        (("--vector", "v", "--magnitudes", "1,1"), "no list of different numbers"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_a_model_is_loaded(call, tmp_path, options, said):
-    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert said in ended.err
-    assert not (tmp_path / "run").exists()

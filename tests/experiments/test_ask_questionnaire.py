@@ -29,21 +29,3 @@ def test_every_condition_presentation_and_administration_is_there(asked):
     accuracy = pd.read_csv(folder / "run" / "accuracy.csv")
     assert (accuracy["asked"] == 5).all()
     assert len(pd.read_html(folder / "run" / "report.html")) > 4
-
-
-def test_what_is_missing_is_asked_again_and_ends_alike(asked, call):
-    folder, options = asked
-    before = (folder / "run" / "scores.csv").read_bytes()
-    for part in sorted((folder / "run" / "ratings").glob("*.parquet"))[2:5]:
-        part.unlink()
-    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
-    assert ended.code == 0, ended.err
-    assert (folder / "run" / "scores.csv").read_bytes() == before
-
-
-def test_no_models_and_no_scale_are_refused_before_anything_is_written(call, tmp_path):
-    assert "names no model" in call(PROGRAM, "--model", ",", "--out", tmp_path / "run").err
-    ended = call(PROGRAM, "--questionnaire", tmp_path / "none.csv", "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert "there is no questionnaire" in ended.err
-    assert not (tmp_path / "run").exists()

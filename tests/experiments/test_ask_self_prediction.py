@@ -34,33 +34,9 @@ def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
             pd.read_csv(path) for path in (folder / "run" / f"scores_{test}.csv", tmp_path / f"scores/{test}.csv")
         )
         pd.testing.assert_frame_equal(own, again)
+        assert {"retest", "share_of_possible"} <= set(own)
     for run in (folder / "run", tmp_path / "scores"):
         assert len(pd.read_html(run / "report.html")) > 3
-
-
-@pytest.mark.parametrize(
-    ("families", "words"),
-    [
-        ("model,kin\n", "no column family"),
-        ("model,family\na,x\n", "no family of b"),
-        ("model,family\na,x\nb,x\n", "two families"),
-    ],
-)
-def test_families_that_cannot_be_used_are_refused_before_anything_is_asked(call, tmp_path, families, words):
-    (tmp_path / "families.csv").write_text(families)
-    ended = call(PROGRAM, "--model", "a,b", "--families", tmp_path / "families.csv", "--out", tmp_path / "run")
-    assert (ended.code, words in ended.err) == (2, True), ended.err
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_missing_part_is_asked_again_alone(asked, call):
-    folder, options = asked
-    before = (folder / "run" / "association.csv").read_bytes()
-    part = sorted((folder / "run" / "parts" / "association").glob("*.parquet"))[1]
-    part.unlink()
-    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
-    assert ended.code == 0, ended.err
-    assert (folder / "run" / "association.csv").read_bytes() == before
 
 
 @pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
@@ -81,15 +57,3 @@ def test_a_model_behind_a_server_is_asked_as_a_local_one_is(call, tmp_path):
     assert association["listed"].notna().all()
     assert set(pd.read_csv(tmp_path / "run" / "restriction.csv")["predicted"]) == {"other"}
     assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["predicted_rank"].sum() == 1 + 2 + 3 + 4
-
-
-def test_a_provider_s_model_cannot_be_steered(call, tmp_path):
-    steered = ("--model", "openai:gpt", "--vector", "v.safetensors", "--magnitudes", "1", "--n-each", "2")
-    ended = call(ROOT / "experiments" / "ask_battery.py", *steered, "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert "cannot be steered" in ended.err
-
-
-def test_no_model_is_refused(call, tmp_path):
-    assert "names no model" in call(PROGRAM, "--model", ",", "--out", tmp_path / "run").err
-    assert not (tmp_path / "run").exists()

@@ -42,14 +42,6 @@ def test_both_tables_hold_what_was_swapped_and_what_was_held(run):
     assert "Does the answer hang on what lies along the vector?" in html
 
 
-def test_a_resumed_run_does_not_test_again(run, options, call):
-    before = {name: (run.path / name).stat().st_mtime_ns for name in ("interchange.csv", "mediation.csv")}
-    (run.path / "verdict.json").unlink()
-    ended = call(STEER_SWEEP, *as_arguments(options | {"out": run.path, "resume": True}))
-    assert ended.code == 0, ended.err
-    assert before == {name: (run.path / name).stat().st_mtime_ns for name in before}
-
-
 @pytest.mark.parametrize(
     "other", [{"layer": "1+2"}, {"operator": "ablate"}, {"positions": "all"}, {"tests": "interchange,mediator"}]
 )

@@ -262,8 +262,8 @@ def test_a_wrong_key_leaves_nothing_behind_and_is_not_repeated(tmp_path, capsys,
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.launched
 @needs_inspect
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
     questions, out = write_questions(tmp_path / "q.jsonl", 60), tmp_path / "out"
@@ -617,6 +617,48 @@ def test_a_run_from_before_the_ledger_goes_on_and_what_failed_in_it_counts_as_of
 
 
 @needs_inspect
+def test_a_server_that_sends_on_to_another_host_is_not_followed_and_the_error_names_that_host(tmp_path, monkeypatch):
+    monkeypatch.setenv("CANARY_KEY", CANARY)
+    questions = write_questions(tmp_path / "q.jsonl", 1)
+    with FakeServer(even) as other:
+        address = f"{other.url}/chat/completions".replace("127.0.0.1", "localhost")
+        with FakeServer(lambda body: Fault(307, "", {"Location": address})) as server:
+            who = write_models(tmp_path / "who.yaml", entry(server, key="CANARY_KEY"))
+            assert collect(tmp_path / "out", who, questions) == 0
+        assert other.n_asked == 0
+    attempts = read_ledger(tmp_path / "out" / "ledger.log")
+    assert attempts[0]["error"] == f"307 the server sends on to {address}; ask that one if you trust it"
+
+
+@needs_inspect
+def test_what_is_no_answer_is_a_failure_that_may_have_cost_and_says_what_was_wrong(tmp_path):
+    reasons = {
+        "error": "the server sent an error in place of an answer",
+        "empty": "the server sent no answer",
+        "gzip": "while decompressing data",
+        "stream": "without sending complete message body",
+        "longer": "without sending complete message body",
+        "shorter": "JSONDecodeError",
+    }
+    questions = write_questions(tmp_path / "q.jsonl", len(reasons))
+
+    def answering(body):
+        if not question_of(body):
+            return "tree"
+        kind = list(reasons)[int(question_of(body).split()[2])]
+        return FAULTS[kind](json.dumps(server._completion(body, "Yes")), random.Random(0))
+
+    with FakeServer(answering) as server:
+        price = {"input": 0.0, "output": 1_000_000.0}
+        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
+        assert collect(tmp_path / "out", who, questions) == 0
+    asked = [each for each in read_ledger(tmp_path / "out" / "ledger.log") if "probe" not in each["question_id"]]
+    errors = {each["question_id"]: each["error"] for each in asked if each["outcome"] == "failed"}
+    assert all(reason in errors[f"q{number:03d}"] for number, reason in enumerate(reasons.values()))
+    assert money_of(tmp_path / "out")["money_unknown"] == 3 * (len(reasons) - 1)  # "empty" says what it has written
+
+
+@needs_inspect
 def test_answers_with_any_character_come_through_and_are_asked_once(tmp_path):
     questions = write_questions(tmp_path / "q.jsonl", 4)
     ends = ["\u2028", "\u2029", "\u0085", "\ud800"]
@@ -663,6 +705,7 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
     assert len(answered) == len(set(answered)) == 24
 
 
+@pytest.mark.launched
 @needs_inspect
 def test_after_a_loss_of_power_at_any_moment_nothing_that_was_kept_is_asked_again_and_all_that_was_billed_counts(
     tmp_path,
@@ -699,6 +742,7 @@ def test_after_a_loss_of_power_at_any_moment_nothing_that_was_kept_is_asked_agai
             assert pd.read_csv(after / "run" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 6
 
 
+@pytest.mark.launched
 @needs_inspect
 def test_with_a_clock_that_jumps_by_years_each_answer_is_asked_once_and_every_attempt_counts(tmp_path):
     questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"

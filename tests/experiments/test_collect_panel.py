@@ -271,17 +271,6 @@ def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, ca
     assert "holds answers of other weights" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_taken_is_refused_in_one_sentence(panel, folder, tmp_path, capsys):
-    assert collect(folder, panel) == 2
-    assert "already holds a run; pass --resume to continue it" in capsys.readouterr().err
-    (tmp_path / "thesis.tex").write_text("years of work")
-    for more in ([], ["--resume"]):
-        assert collect(folder, tmp_path, *more) == 2
-        message = capsys.readouterr().err
-        assert "is not empty and holds no run" in message
-        assert message.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

@@ -76,22 +76,6 @@ def test_a_dry_run_tells_how_much_is_asked_and_writes_nothing(run, options, tmp_
     assert total[-1] in ("s", "min", "h")
 
 
-def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_path):
-    """What a kill after the answers leaves behind: no results, and one batch of the side effects missing."""
-    import shutil
-
-    broken = tmp_path / "broken"
-    shutil.copytree(run, broken)
-    for name in ("dials.csv", "targets.csv", "rates.csv", "kl.csv", "comparison.json", "texts/moved-cut.csv"):
-        (broken / name).unlink()
-    max((broken / "answers-interventions").glob("part-*.parquet")).unlink()
-    for file in (broken / "facts-others").glob("part-*.parquet"):
-        file.unlink()
-    assert run_here(PROGRAM, *as_arguments(options | {"out": broken, "resume": True})) == 0
-    one, other = (pd.read_csv(folder / "dials.csv").drop(columns="seconds_per_answer") for folder in (run, broken))
-    pd.testing.assert_frame_equal(one, other)
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [

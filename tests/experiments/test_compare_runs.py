@@ -37,13 +37,6 @@ def test_two_runs_stand_on_one_page(folders, call, tmp_path):  # noqa: F811
         assert chrome.execute_script("return document.documentElement.scrollWidth") <= 400
 
 
-def test_runs_of_the_first_format_which_does_not_name_its_program_are_compared(call, tmp_path):  # noqa: F811
-    golden = ROOT / "tests" / "reference" / "golden"
-    ended = call(COMPARE_RUNS, golden / "default", golden / "all_positions", "--out", tmp_path / "out")
-    assert ended.code == 0, ended.err
-    assert ended.out.count("whether another push does as well is untested") == 2
-
-
 def test_a_run_without_a_sweep_is_named_by_its_program(folders, call, tmp_path):  # noqa: F811
     Run.create(tmp_path / "factor", "fit_factor", {}).release()
     ended = call(COMPARE_RUNS, folders[0], tmp_path / "factor", "--out", tmp_path / "out")

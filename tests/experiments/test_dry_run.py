@@ -5,7 +5,6 @@ import torch
 from tiny_experiment import STEER_SWEEP, as_arguments, call, write_experiment
 from tiny_models import tiny_model
 
-from onedial.core import InputError
 from onedial.verdict import SweepRun
 from steering import MEDIATION_DRAWN, REVERSED_SETTINGS, doubling, forecast_run
 from steering.effects.side_effects import N_PREFERENCES
@@ -96,8 +95,3 @@ def test_memory_is_that_of_the_stage_that_needs_most_and_time_the_sum():
     assert told.peak_bytes == max(stage.peak_bytes for stage in told.stages.values())
     assert told.seconds == pytest.approx(sum(stage.total_flops for stage in told.stages.values()) / 1e9)
     assert forecast(rates=rates, dtype=torch.bfloat16).peak_bytes < told.peak_bytes
-
-
-def test_a_layer_that_the_model_has_not_is_refused():
-    with pytest.raises(InputError, match="layers 0-4"):
-        forecast("9")

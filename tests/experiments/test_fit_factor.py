@@ -105,22 +105,6 @@ def test_principal_components_are_called_so_and_more_than_two_factors_are_counte
     assert scree["one_factor_fewer_null_mean"].notna().sum() == 4
 
 
-@pytest.mark.parametrize(
-    ("content", "extra", "message"),
-    [
-        ("question_id,a,b,c\nq1,1,0,1\n", [], "gave both yes and no"),
-        ("question_id,a,b,c\nq1,1,0,perhaps\n", [], "perhaps"),
-        ("question_id,a,b,c\nq1,1,0,1\n", ["--replicates", "1"], "--replicates 1; give 0, or at least 2"),
-    ],
-)
-def test_a_panel_that_cannot_be_used_ends_in_one_sentence(tmp_path, content, extra, message):
-    (tmp_path / "panel.csv").write_text(content)
-    done = run(str(tmp_path / "panel.csv"), "--out", str(tmp_path / "out"), *extra)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     rng = np.random.default_rng(1)
     code, topic = np.repeat(np.arange(4), 4), rng.integers(0, 2, 360)

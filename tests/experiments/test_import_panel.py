@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from forks import run_program
 
 from onedial.panels import join_questions_and_panel, load_panel, load_questions
@@ -44,27 +43,6 @@ def test_a_table_with_columns_of_other_names_is_read(tmp_path):
     assert pd.read_csv(out / "panel.csv")["missing"].fillna("").tolist() == ["", "", "unread"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["nowhere", "--out", "o"], "there is no file or folder nowhere"),
-        (["t.csv", "--out", "o", "--confidence-scale", "0"], "--confidence-scale 0; give 1, or 100"),
-        (["t.csv", "--out", "o", "--columns", "said_yes"], "write OURS=THEIRS"),
-        (["t.csv", "--out", "o", "--format", "helm"], "t.csv"),
-        (["t.csv", "--out", "o"], "has no column for the respondent"),
-        (["t.csv", "--out", "t.csv"], "t.csv is a file, but a run needs a folder"),
-    ],
-)
-def test_what_cannot_be_imported_ends_in_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, arguments, complaint):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text("q,m1\nWho?,1\n")
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
-
-
 def test_an_imported_panel_goes_into_the_factor_model(tmp_path):
     rows = ["model,question,said_yes"]
     rows += [f"m{j},Question number {i}?,{int((i * 7 + j * 3) % 11 > 3 + j)}" for j in range(4) for i in range(40)]
@@ -75,12 +53,6 @@ def test_an_imported_panel_goes_into_the_factor_model(tmp_path):
     done = run_program(ROOT / "experiments" / "fit_factor.py", *given, *replicates)
     assert done.returncode == 0, done.stderr
     assert "40 questions, 4 respondents" in done.stdout
-
-
-def test_help_needs_no_heavy_library():
-    done = run("--help")
-    assert done.returncode == 0
-    assert "SOURCE" in done.stdout
 
 
 def test_a_helm_folder_is_found_wherever_it_lies(tmp_path):

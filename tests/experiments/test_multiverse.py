@@ -1,7 +1,6 @@
 """The multiverse from the command line: whole, broken off and gone on with, crossed, and refused."""
 
 import json
-import shutil
 
 import pandas as pd
 import pytest
@@ -48,19 +47,6 @@ def test_every_universe_has_a_vector_of_its_own(run):
         with safe_open(file, "numpy") as opened:
             found[str(file.relative_to(run / "vectors"))] = opened.get_tensor("direction").tobytes()
     assert len(found) == len(set(found.values())) == 5
-
-
-def test_a_run_that_was_broken_off_ends_with_the_same_table(run, options, tmp_path):
-    """What a kill in the second wording leaves behind: no results, a wording without a plan, a batch missing."""
-    broken = tmp_path / "broken"
-    shutil.copytree(run, broken)
-    for name in ("universes.csv", "summary.json", "report.html", "plans/wording-1.json"):
-        (broken / name).unlink()
-    shutil.rmtree(broken / "turns" / "wording-1")
-    shutil.rmtree(broken / "vectors" / "wording-1")
-    max((broken / "turns" / "wording-0").glob("part-*.parquet")).unlink()
-    assert run_here(PROGRAM, *as_arguments(options | {"out": broken, "resume": True})) == 0
-    assert (run / "universes.csv").read_bytes() == (broken / "universes.csv").read_bytes()
 
 
 def test_crossed_every_combination_is_judged(options, tmp_path):

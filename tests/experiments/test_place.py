@@ -81,34 +81,3 @@ def test_the_panel_s_own_respondents_show_how_good_it_is(options, tmp_path, call
     draws = pd.read_csv(tmp_path / "run" / "draws.csv")
     assert len(draws) == 6 * 4 * 7
     assert (tmp_path / "run" / "figures" / "quality.png").is_file()
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        (["q001,maybe"], "holds 'maybe'; answers are 1/0"),
-        (["elsewhere,yes"], "none of the 1 questions of"),
-        (["q001,yes", "q001,no"], "repeats the question 'q001'"),
-    ],
-)
-def test_answers_that_cannot_be_used_are_refused_in_a_sentence(rows, said, options, tmp_path, call):
-    (tmp_path / "mine.csv").write_text("\n".join(["question_id,answer", *rows]) + "\n")
-    ended = call(PLACE, options["panel"], "--answers", tmp_path / "mine.csv", "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert said in ended.err
-    assert not (tmp_path / "run").exists()
-
-
-def test_ways_that_exclude_each_other_and_files_without_answers_are_refused(options, tmp_path, call):
-    (tmp_path / "mine.csv").write_text("question_id,yes\nq001,1\n")
-    assert call(PLACE, options["panel"], "--answers", tmp_path / "mine.csv").code == 2
-    assert call(PLACE, options["panel"], "--answers", tmp_path / "mine.csv", "--evaluate").code == 2
-    assert call(PLACE, options["panel"], "--next", 0).code == 2
-
-
-def test_a_panel_that_is_no_scale_is_refused_and_leaves_no_run(tmp_path, call):
-    (tmp_path / "panel.csv").write_text("question_id,a,b\nq1,1,0\nq2,0,1\n")
-    ended = call(PLACE, tmp_path / "panel.csv", "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1].startswith("error: ")
-    assert not (tmp_path / "run").exists()

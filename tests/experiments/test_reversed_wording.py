@@ -1,12 +1,9 @@
 """The question reversed: a stage of the sweep that goes on where it stopped, and that no earlier run lacks."""
 
-import json
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_experiment import JUDGE_RUN, STEER_SWEEP, as_arguments, call, finished_run, write_experiment
+from tiny_experiment import STEER_SWEEP, as_arguments, call, finished_run, write_experiment
 
 from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING
 from onedial.verdict import SweepRun
@@ -73,31 +70,6 @@ def test_its_numbers_are_those_of_straight_lines_through_the_stored_margins(run)
     assert (own["n"], own["from_magnitude"], own["to_magnitude"]) == (len(both), low, high)
     told = [own[name]["value"] for name in ("as_asked", "reversed", "bias", "confidence", "share")]
     assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])
-
-
-def test_a_run_broken_off_between_the_wordings_ends_with_the_same_tables(run, options, tmp_path, call):
-    folder = shutil.copytree(run.path, tmp_path / "run")
-    parts = SweepRun.open(folder).wording_parts
-    for file in parts.files()[1:]:
-        file.unlink()
-    (folder / "verdict.json").unlink()
-    ended = call(STEER_SWEEP, *as_arguments(options | {"out": folder, "resume": True}))
-    assert ended.code == 0, ended.err
-    again = SweepRun.open(folder)
-    assert again.wording_parts.read().equals(run.wording_parts.read())
-    assert again.verdict() == run.verdict()
-
-
-def test_a_run_of_earlier_code_is_judged_by_its_facts_and_says_so(run, tmp_path, call):
-    folder = shutil.copytree(run.path, tmp_path / "run")
-    shutil.rmtree(folder / "wordings")
-    ended = call(JUDGE_RUN, folder)
-    assert ended.code == 0, ended.err
-    verdict = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
-    assert verdict["bias"] is None
-    assert verdict["facts"] == run.verdict()["facts"]
-    report = (folder / "report.html").read_text(encoding="utf-8")
-    assert "was not reversed in this run" in report
 
 
 def test_a_prompt_without_a_reversed_wording_is_noted(options, tmp_path, call):

@@ -207,22 +207,3 @@ def test_a_panel_without_grades_gives_rates_alone(tmp_path):
         "log.txt",
         "sha256.txt",
     }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["nobody", "--out", "o"], "there is no panel called 'nobody'"),
-        (["p.csv", "--out", "taken"], "taken is a file, but a run needs a folder"),
-        (["p.csv", "--out", "o"], "holds 'perhaps'"),
-    ],
-)
-def test_what_cannot_be_scored_ends_in_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, arguments, complaint):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.csv").write_text("question_id,a,b\nq1,1,perhaps\n" if "o" in arguments else "question_id,a\nq1,1\n")
-    (tmp_path / "taken").write_text("years")
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"p.csv", "taken"}

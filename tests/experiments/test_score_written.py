@@ -36,17 +36,6 @@ def test_every_score_is_a_measurement_and_every_signal_is_judged_with_its_counts
     assert (folder / "run" / "figures" / "signals.png").stat().st_size > 5000
 
 
-def test_a_missing_part_is_read_again_alone_and_the_tables_come_out_the_same(scored, call):
-    folder, options = scored
-    before = (folder / "run" / "signals.csv").read_bytes()
-    written = sorted((folder / "run" / "written").glob("*.parquet"))[0].stat().st_mtime_ns
-    sorted((folder / "run" / "tokens").glob("*.parquet"))[1].unlink()
-    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
-    assert ended.code == 0, ended.err
-    assert (folder / "run" / "signals.csv").read_bytes() == before
-    assert sorted((folder / "run" / "written").glob("*.parquet"))[0].stat().st_mtime_ns == written
-
-
 def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):
     ended = call(PROGRAM, "--instruments", "P(false)", "--out", tmp_path / "run")
     assert ended.code == 2

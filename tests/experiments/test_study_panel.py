@@ -80,11 +80,3 @@ def test_yes_and_no_alone_make_one_reading_and_no_claim_about_knowledge(tmp_path
     page = page_of(tmp_path / "out")
     assert "nobody knows which are right" in page
     assert "Does a model know itself?" not in page
-
-
-def test_a_panel_that_is_none_is_refused_in_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    made = run("nobody", "--out", "o")
-    assert made.returncode == 2
-    assert "there is no panel called 'nobody'" in made.stderr
-    assert not list(tmp_path.iterdir())

@@ -19,11 +19,16 @@ from typing import Any
 
 @dataclass
 class Fault:
-    """An answer that is none: a status (0 closes the connection), and what stands in the body and the headers."""
+    """An answer that is none: a status (0 closes the connection), and what stands in the body and the headers.
+
+    A header that says where the body ends is believed, and the connection is closed after it. `seconds` pass until the
+    last byte has come, one after the other.
+    """
 
     status: int
-    body: str = '{"error": {"message": "out of order"}}'
+    body: str | bytes = '{"error": {"message": "out of order"}}'
     headers: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 Answer = str | Fault
@@ -74,20 +79,24 @@ class FakeServer:
                     return
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # who asked has gone
-                    self._send(*outer.reply(body, self.headers.get("Authorization", "")))
+                    self._send(outer.reply(body, self.headers.get("Authorization", "")))
 
-            def _send(self, status: int, text: str, headers: dict[str, str]) -> None:
-                if status == 0:
+            def _send(self, reply: Fault) -> None:
+                if reply.status == 0:
                     self.close_connection = True
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
-                data = text.encode()
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
+                data = reply.body.encode() if isinstance(reply.body, str) else reply.body
+                self.close_connection = bool({"Content-Length", "Transfer-Encoding"} & reply.headers.keys())
+                ending = {} if self.close_connection else {"Content-Length": str(len(data))}
+                self.send_response(reply.status)
+                for name, value in {"Content-Type": "application/json", **ending, **reply.headers}.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
-                self.wfile.write(data)
+                for start in range(len(data)) if reply.seconds else ():
+                    time.sleep(reply.seconds / len(data))
+                    self.wfile.write(data[start : start + 1])
+                self.wfile.write(b"" if reply.seconds else data)
 
         class Server(ThreadingHTTPServer):
             request_queue_size = 256
@@ -102,21 +111,19 @@ class FakeServer:
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
 
-    def reply(self, body: dict[str, Any], authorization: str) -> tuple[int, str, dict[str, str]]:
-        """Status, body and headers of the answer to one request."""
+    def reply(self, body: dict[str, Any], authorization: str) -> Fault:
+        """The answer to one request."""
         with self._lock:
             self.n_asked += 1
             if self.keep:
                 self.asked.append(body)
         if self.key is not None and authorization != f"Bearer {self.key}":
             wrong = {"error": {"message": f"Incorrect API key provided: {authorization}", "code": "invalid_api_key"}}
-            return 401, json.dumps(wrong), {}
+            return Fault(401, json.dumps(wrong))
         if self.seconds:
             time.sleep(self.seconds)
         answer = self.answering(body)
-        if isinstance(answer, Fault):
-            return answer.status, answer.body, answer.headers
-        return 200, json.dumps(self._completion(body, answer)), {}
+        return answer if isinstance(answer, Fault) else Fault(200, json.dumps(self._completion(body, answer)))
 
     def _completion(self, body: dict[str, Any], text: str) -> dict[str, Any]:
         choice: dict[str, Any] = {

@@ -8,24 +8,34 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from fake_server import FakeServer, Fault, question_of
 
 AT_ONCE = {"Retry-After": "0"}
-FAULTS: dict[str, Fault | None] = {
-    "limited": Fault(429, headers=AT_ONCE),
-    "broken": Fault(500, headers=AT_ONCE),
-    "overloaded": Fault(503, headers=AT_ONCE),
-    "reset": Fault(0),
-    "page": Fault(200, "<html><body>502 Bad Gateway</body></html>", {"Content-Type": "text/html"}),
-    "cut": None,
-    "slow": None,
-    "absurd": None,
-    "reasoning": None,
+FAULTS: dict[str, Callable[[str, random.Random], Fault]] = {
+    "limited": lambda whole, drawn: Fault(429, headers=AT_ONCE),
+    "broken": lambda whole, drawn: Fault(500, headers=AT_ONCE),
+    "overloaded": lambda whole, drawn: Fault(503, headers=AT_ONCE),
+    "reset": lambda whole, drawn: Fault(0),
+    "elsewhere": lambda whole, drawn: Fault(307, "", {"Location": "http://localhost:9/v1/chat/completions"}),
+    "page": lambda whole, drawn: Fault(200, "<html>502 Bad Gateway</html>", {"Content-Type": "text/html"}),
+    "error": lambda whole, drawn: Fault(200, '{"error": {"message": "the model behind has failed", "code": 502}}'),
+    "cut": lambda whole, drawn: Fault(200, whole[: drawn.randrange(1, len(whole))]),
+    "stream": lambda whole, drawn: Fault(200, f"{len(whole):x}\r\n{whole[:90]}", {"Transfer-Encoding": "chunked"}),
+    "longer": lambda whole, drawn: Fault(200, whole, {"Content-Length": str(len(whole) + 9)}),
+    "shorter": lambda whole, drawn: Fault(200, whole, {"Content-Length": str(len(whole) - 9)}),
+    "gzip": lambda whole, drawn: Fault(200, b"\x1f\x8b" + drawn.randbytes(60), {"Content-Encoding": "gzip"}),
+    "empty": lambda whole, drawn: Fault(200, json.dumps(json.loads(whole) | {"choices": []})),
+    "slow": lambda whole, drawn: Fault(200, whole),
+    "drip": lambda whole, drawn: Fault(200, whole),
+    "absurd": lambda whole, drawn: Fault(200, json.dumps(_miscounted(json.loads(whole), drawn))),
+    "reasoning": lambda whole, drawn: Fault(200, whole),
 }
-"""None: made from the whole answer. The last two hold an answer that can be read."""
-UNBILLED = {"limited", "overloaded"}
+"""What becomes of a whole answer. The last two hold an answer that can be read."""
+UNBILLED = {"limited", "overloaded", "elsewhere"}
 ANSWERS = {"answer", "absurd", "reasoning"}
 ABSURD = ({"completion_tokens": -7}, {"completion_tokens": 10**12}, {"prompt_tokens": -(10**9)})
 
@@ -36,7 +46,7 @@ class MisbehavingServer(FakeServer):
     Args:
         seed: of the faults.
         share: of the requests to which something happens.
-        slow: seconds that a slow answer takes; more than the client's patience.
+        slow: seconds that a slow answer takes, and one that drips; more than the client's patience.
 
     Attributes:
         received, answered: by question, how many requests came and how many whole answers were sent.
@@ -51,7 +61,7 @@ class MisbehavingServer(FakeServer):
         self.happened: Counter[str] = Counter()
         self.billed = 0
 
-    def reply(self, body: dict[str, Any], authorization: str) -> tuple[int, str, dict[str, str]]:
+    def reply(self, body: dict[str, Any], authorization: str) -> Fault:
         text = body["messages"][-1]["content"]
         with self._lock:
             self.n_asked += 1
@@ -64,20 +74,19 @@ class MisbehavingServer(FakeServer):
             thought = " ".join(["hm"] * drawn.randint(1, 10))
             completion["choices"][0]["message"]["reasoning_content"] = thought
             completion["usage"]["completion_tokens"] += len(thought.split())
-        written = completion["usage"]["completion_tokens"]
-        if kind == "absurd":
-            completion["usage"] |= drawn.choice(ABSURD)
         with self._lock:
             self.happened[kind] += 1
             self.answered[text] += kind in ANSWERS
-            self.billed += 0 if kind in UNBILLED else written
+            self.billed += 0 if kind in UNBILLED else completion["usage"]["completion_tokens"]
+        whole = json.dumps(completion)
+        reply = FAULTS[kind](whole, drawn) if kind in FAULTS else Fault(200, whole)
         if kind == "slow":
             time.sleep(self.slow)
-        whole = json.dumps(completion)
-        if kind == "cut":
-            return 200, whole[: drawn.randrange(1, len(whole))], {}
-        fault = FAULTS.get(kind)
-        return (200, whole, {}) if fault is None else (fault.status, fault.body, fault.headers)
+        return replace(reply, seconds=self.slow) if kind == "drip" else reply
+
+
+def _miscounted(completion: dict[str, Any], drawn: random.Random) -> dict[str, Any]:
+    return completion | {"usage": completion["usage"] | drawn.choice(ABSURD)}
 
 
 def said(body: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """A subject, questions and a panel that fit into seconds, and the programs called as a user calls them."""
 
+import functools
 import importlib.util
 import os
 import sys
@@ -59,6 +60,7 @@ def run_here(program, *arguments, drawn=False):
             return ended.code
 
 
+@functools.cache
 def main_of(program):
     """The program's `main`, without running it."""
     specification = importlib.util.spec_from_file_location(program.stem, program)

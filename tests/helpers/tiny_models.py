@@ -1,5 +1,8 @@
 """Tiny random models of each architecture, and a byte tokenizer: instant, and wrong in every way a real one can be."""
 
+import copy
+import functools
+import json
 import re
 
 import torch
@@ -75,6 +78,14 @@ LONG_FROM = 32
 _EXPERTS = dict(num_local_experts=2, num_experts_per_tok=1)
 OTHER_FORMS = {
     "gpt2": dict(model_type="gpt2", n_embd=48, n_layer=5, n_head=4),
+    "gpt_neo": dict(
+        model_type="gpt_neo",
+        num_layers=5,
+        num_heads=4,
+        attention_types=[[["global", "local"], 2], [["global"], 1]],
+        window_size=40,
+        num_hidden_layers=None,
+    ),
     "gpt_neox": dict(model_type="gpt_neox"),
     "gpt_neox one after the other": dict(model_type="gpt_neox", use_parallel_residual=False),
     "opt": dict(model_type="opt", ffn_dim=96, word_embed_proj_dim=48),
@@ -150,9 +161,15 @@ def byte_tokenizer(chat: bool = True) -> PreTrainedTokenizerFast:
 def tiny_hf(architecture: str = "llama", seed: int = 0, **changes):
     """A random model with an initialisation large enough that its answers differ between prompts."""
     options = {**COMMON, "initializer_range": 0.25, **(ARCHITECTURES | HYBRIDS | OTHER_FORMS)[architecture], **changes}
-    model_type = options.pop("model_type")
+    return copy.deepcopy(_drawn_hf(json.dumps(options), seed))
+
+
+@functools.cache
+def _drawn_hf(options: str, seed: int):
+    given = json.loads(options)
+    model_type = given.pop("model_type")
     torch.manual_seed(seed)
-    config = AutoConfig.for_model(model_type, **{name: value for name, value in options.items() if value is not None})
+    config = AutoConfig.for_model(model_type, **{name: value for name, value in given.items() if value is not None})
     return AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float()
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from architectures import hooked_logits
 from tiny_models import ARCHITECTURES, tiny_hf, tiny_model
 
 from onedial.asking import METACOGNITIVE, Prompt
@@ -18,27 +19,11 @@ def model(request):
     return tiny_model(request.param)
 
 
-def hooked_margins(model, prompts, layer, vector, positions, side="left"):
+def hooked_margins(model, prompts, layer, vector, positions):
     """The definition, by a bare PyTorch hook on the Hugging Face model and its own logits."""
-    tokens = model.answer_tokens(prompts[0])
-    margins = []
-    for prompt in prompts:
-        batch = model.tokenise([prompt])
-
-        def hook(module, args, output, last=batch.input_ids.shape[1] - 1):
-            changed = output.clone()
-            if positions == "last":
-                changed[:, last] += vector
-            else:
-                changed += vector
-            return changed
-
-        handle = model.stack.layers[layer].register_forward_hook(hook)
-        with torch.no_grad():
-            logits = model.hf(input_ids=batch.input_ids).logits[0, -1]
-        handle.remove()
-        margins.append(logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0))
-    return torch.stack(margins)
+    tokens, block = model.answer_tokens(prompts[0]), model.stack.layers[layer]
+    logits = torch.stack([hooked_logits(model.hf, block, ids, vector, positions) for ids in model.token_ids(prompts)])
+    return logits[:, list(tokens.yes)].logsumexp(1) - logits[:, list(tokens.no)].logsumexp(1)
 
 
 def test_left_padded_right_padded_and_lone_prompts_agree(model):

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from architectures import hooked_logits
 from tiny_models import LONG_FROM, OTHER_FORMS, byte_tokenizer, tiny_hf, tiny_model
 from torch import nn
 
@@ -10,7 +11,7 @@ from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate
 from onedial.models.forward.runner import FastRunner, PlainRunner
 from onedial.models.forward.sites import Places, Site, capturing
 
-PLAIN = {"bloom", "jamba"}
+PLAIN = {"bloom", "gpt_neo", "jamba"}
 """Their fast path is not right, or there is none."""
 WITHOUT_PARTS = {"bloom"}
 """Its MLP puts out the whole stream, not what is added to it."""
@@ -34,31 +35,15 @@ def push_of(model):
     return torch.randn(model.d_model, generator=torch.Generator().manual_seed(2)) * 2
 
 
-def hooked_logits(model, ids, layer, at, magnitude):
-    """The definition: the model's own logits for one prompt, with a bare hook on a block."""
-    push = push_of(model)
-
-    def hook(module, args, output):
-        stream = (output[0] if isinstance(output, tuple) else output).clone()
-        stream[:, -1 if at == "last" else slice(None)] += magnitude * push
-        return (stream, *output[1:]) if isinstance(output, tuple) else stream
-
-    handle = model.stack.layers[layer].register_forward_hook(hook)
-    with torch.no_grad():
-        logits = model.hf(input_ids=torch.tensor([ids])).logits[0, -1]
-    handle.remove()
-    return logits
-
-
-def largest_error(model, prompts, layer, at):
+def largest_error(model, prompts, layer, at, magnitudes=(0.0, 1.0, -1.5)):
     """Of all logits, relative to the largest, over prompts and magnitudes."""
-    push, magnitudes = push_of(model), (0.0, 1.0, -1.5)
+    push, block = push_of(model), model.stack.layers[layer]
     runner = model.runner(prompts, [layer], at)
     edit = {layer: lambda stream, settings: stream + settings[..., None] * push}
     final = runner.steer(runner.start(prompts), edit, torch.tensor([magnitudes]))
     found = model.readout.logits(final, slice(None))
     expected = torch.stack(
-        [torch.stack([hooked_logits(model, ids, layer, at, each) for each in magnitudes]) for ids in prompts]
+        [torch.stack([hooked_logits(model.hf, block, ids, each * push, at) for each in magnitudes]) for ids in prompts]
     )
     assert (expected[:, 0] - expected[:, 1]).abs().max() > 0.1
     return ((found - expected).abs().max() / expected.abs().max()).item()
@@ -72,26 +57,28 @@ def test_steered_logits_are_those_of_a_bare_hook_on_each_prompt_alone(model, at)
     assert isinstance(model.runner(prompts, [1], at), kind)
 
 
-@pytest.mark.parametrize("name", ["longrope", "llama4", "gpt_oss", "jamba"])
+@pytest.mark.parametrize("name", ["longrope", "llama4", "gpt_oss", "gpt_neo", "jamba"])
 @pytest.mark.parametrize("lengths", [(20, 60, 33), (40, 60)])
 def test_prompts_that_cross_a_length_of_the_config_are_steered_as_each_alone(name, lengths):
     model = tiny_model(name)
-    assert name == "jamba" or model.stack.crosses(60)
+    assert name in PLAIN or model.stack.crosses(60)
     for at in ("last", "all"):
         assert largest_error(model, sequences(lengths), 1, at) < 1e-5
 
 
-def test_a_scale_by_column_is_found_where_prompts_cross_it_and_those_are_then_run_one_length_at_a_time():
-    """Llama 4 counts padding where it scales its attention: beyond floor_scale a padded prompt is another one."""
+def test_a_scale_by_column_is_found_where_prompts_and_rows_cross_it_and_one_length_is_then_run_at_a_time():
+    """Llama 4 counts padding, and the rows beside a prompt, where it scales its attention."""
     model = tiny_model(
-        "llama4", attention_chunk_size=200, floor_scale=24, no_rope_layers=[1, 0, 1, 0, 1], attn_temperature_tuning=True
+        "llama4", attention_chunk_size=200, floor_scale=90, no_rope_layers=[1, 0, 1, 0, 1], attn_temperature_tuning=True
     )
     assert model.fast_paths_for(20).allowed == {"last", "all"}
     with pytest.warns(UserWarning, match="only prompts of one length are run together"):
         paths = model.fast_paths_for(60)
     assert paths.alone
+    many = [-1.0 + step / 20 for step in range(41)]
     for at in ("last", "all"):
-        assert largest_error(model, sequences([20, 60, 33]), 1, at) < 1e-5
+        assert largest_error(model, sequences([20, 120, 33]), 1, at) < 1e-5
+        assert largest_error(model, sequences([60, 80]), 1, at, many) < 1e-5
 
 
 def test_what_is_checked_on_short_prompts_alone_would_miss_a_window_that_is_read_wrongly(monkeypatch):
@@ -174,6 +161,12 @@ def test_a_wrong_declaration_is_refused_and_not_believed(monkeypatch):
 def test_a_projection_between_stream_and_unembedding_is_refused():
     with pytest.raises(InputError, match="reads 24 numbers, but its residual stream has 48"):
         tiny_model("opt", word_embed_proj_dim=24)
+
+
+def test_a_decoder_whose_config_counts_layers_otherwise_than_its_blocks_is_refused():
+    sizes = dict(ffn_hidden_size=96, expert_ffn_hidden_size=32, n_routed_experts=4, zero_expert_num=2, head_dim=8)
+    with pytest.raises(InputError, match="counts 6 layers in its config, but its decoder is 3 blocks"):
+        tiny_model("llama", model_type="longcat_flash", num_layers=3, num_hidden_layers=None, moe_topk=2, **sizes)
 
 
 def test_a_decoder_that_hands_on_several_streams_is_refused():

@@ -55,3 +55,20 @@ def test_a_step_along_it_raises_the_margin_more_than_any_of_many_random_steps():
             return float((readout.margin(pushed, TOKENS) - readout.margin(streams, TOKENS)).mean())
 
         assert moved(readout.answer_direction(TOKENS)) > max(moved(torch.randn(D)) for _ in range(200))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_answers_that_tie_in_16_bit_logits_are_told_apart(dtype):
+    """Yes and no lie close together, as in real models; read in float32 they never tie, so no rate hangs on it."""
+    torch.manual_seed(2)
+    norm, unembedding = LlamaRMSNorm(D).to(dtype), nn.Linear(D, VOCABULARY, bias=False)
+    nn.init.normal_(unembedding.weight)
+    with torch.no_grad():
+        unembedding.weight[11] = unembedding.weight[3] + 0.05 * torch.randn(D)
+        streams, tokens = torch.randn(20_000, D).to(dtype), AnswerTokens(((3,), (11,)))
+        yes, no = unembedding.to(dtype)(norm(streams))[:, [3, 11]].unbind(dim=1)
+        margin = Readout(norm, unembedding, None).margin(streams, tokens)
+    tied = yes == no
+    assert tied.sum() > 20
+    assert not (margin == 0).any()
+    assert 0.3 < (margin[tied] > 0).float().mean() < 0.7

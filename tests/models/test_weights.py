@@ -270,19 +270,6 @@ def test_the_script_fetches_what_it_is_asked_for(fetch, offline_model, cache, ca
     assert capsys.readouterr().out == f"{offline_model.name}: {cache / offline_model.name}\n"
 
 
-def test_the_script_wants_gemmas_terms_accepted(fetch, cache, capsys):
-    assert fetch("gemma-3-270m", "--accept-licence", "Apache-2.0") == 2
-    printed = capsys.readouterr().err
-    assert "Gemma is provided under and subject to the Gemma Terms of Use" in printed
-    assert "add --accept-licence gemma" in printed
-    assert not cache.exists()
-
-
-def test_the_script_names_the_models_that_it_has(fetch, capsys):
-    assert fetch("gpt-4") == 2
-    assert "no offline model is called 'gpt-4'; there are smollm2-135m-instruct" in capsys.readouterr().err
-
-
 # ---- hub ids
 
 

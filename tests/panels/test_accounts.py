@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 from fake_server import FakeServer
 from forks import start_program
-from misbehaving_server import MisbehavingServer
 from tiny_experiment import ROOT, alone, call
 
 from onedial.asking import CAN_YOU_ANSWER, ProviderModel, answers_in_order
 from onedial.core import LEDGER, InputError, read_ledger
-from onedial.panels import Bill, BudgetSpent, Price
+from onedial.panels import Bill, Price
 from onedial.studies.bill import prices_of
 
 __all__ = ["call"]
@@ -71,28 +70,6 @@ def test_the_same_prompt_is_asked_anew_on_another_occasion_for_another_sample_an
         assert server.n_asked == 6
 
 
-@pytest.mark.parametrize("seed", [3, 4])
-def test_under_a_server_that_misbehaves_no_budget_is_passed_and_no_answer_paid_twice(tmp_path, seed, monkeypatch):
-    monkeypatch.setattr("onedial.asking.providers.providers.seconds_to_wait", lambda n, attempt: 0.0)
-    with MisbehavingServer(seed, share=0.6) as server:
-        settings = {"retries": 6, "timeout": 1}
-        limit = 60.0
-        for _ in range(3):  # going on with the same budget spends none of it twice
-            with pytest.raises(BudgetSpent, match="a larger --budget with --resume"):
-                ask(opened(tmp_path / LEDGER, limit), server, **settings)
-        assert 0 < server.billed <= limit
-        for _ in range(4):
-            said = ask(opened(tmp_path / LEDGER, 1e9), server, **settings)
-        time.sleep(0.1)
-        costs = opened(tmp_path / LEDGER).costs()
-        attempts = read_ledger(tmp_path / LEDGER)
-        assert len(attempts) >= server.n_asked
-        assert server.billed <= costs["money"].iloc[-1]
-    answered = [each["asked"] for each in attempts if each["outcome"] == "answered"]
-    assert len(answered) == len(set(answered)) == len(PROMPTS)
-    assert [each.said_yes for each in said] == [i % 2 == 0 for i in range(12)]
-
-
 def answer(body):
     asked = body["messages"][-1]["content"]
     if "Reply with the letter" in asked:
@@ -102,7 +79,7 @@ def answer(body):
     return "Q2, Q1, Q4, Q3" if "Order them" in asked else "No"
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alone(tmp_path, call):
     out = tmp_path / "run"
     with FakeServer(answer, seconds=0.05) as server:

@@ -254,15 +254,6 @@ def test_topics_are_six_domains_with_the_subjects_beside_them(panel):
     assert (about.groupby("subject")["topic"].nunique() == 1).all()
 
 
-def test_its_readme_says_what_the_table_holds(panel):
-    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    cells = dict((row[1].strip(), row[2:-1]) for row in csv.reader(readme.splitlines(), delimiter="|") if len(row) == 7)
-    sure, right = stated_confidence(panel).values, correctness_of(panel)
-    for name in panel.answers.columns:
-        held = panel.answers[name].mean(), sure[name].mean(), right[name].mean(), panel.answers[name].notna().sum()
-        np.testing.assert_allclose([float(cell) for cell in cells[name]], held, atol=6e-4)
-
-
 def test_a_stored_run_keeps_which_answers_were_correct(panel):
     long = panel_long(panel)
     assert len(long) == 1500 * 33

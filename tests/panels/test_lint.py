@@ -41,11 +41,6 @@ def test_good_questions_are_left_alone():
     assert check_questions(GOOD) == []
 
 
-@pytest.mark.parametrize("source", ["embedded", "development"])
-def test_the_questions_that_come_with_the_project_are_clean(source, capsys):
-    assert main([source]) == 0, capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [

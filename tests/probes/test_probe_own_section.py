@@ -8,7 +8,7 @@ import pytest
 
 from probes import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
 from probes.show.probe_contents import ProbeContents
-from probes.show.probe_own_section import own_or_shared
+from probes.show.probe_sections import own_or_shared
 
 ROW = {
     "label": "own correct", "own": True, "layer": 3, "n": 100, "n_positive": 40, "reading": 0.7, "by_own_probe": 0.7,
@@ -33,11 +33,3 @@ def test_each_verdict_has_its_sentence_and_only_one_claims_something(verdict, sa
     page = shown(verdict=verdict)
     assert said in page
     assert ("the stream tells where" in page) == (verdict == ITS_OWN)
-
-
-def test_a_run_from_before_the_test_has_its_table_and_no_sentence():
-    old = {name: value for name, value in ROW.items() if "beyond" not in name}
-    contents = Mock(ProbeContents, table=lambda name: pd.DataFrame([old]), figures=lambda *names: [])
-    page = unescape("".join(str(block) for block in own_or_shared(contents).blocks))
-    assert "0.05" in page.replace("+", "")
-    assert "At layer 3" not in page

@@ -8,7 +8,7 @@ import pytest
 from psychometric_data import REFERENCE, answers, matrix
 
 from onedial.core import InputError
-from onedial.scale import cut_confidence, graded_response_model, polychoric, polyserial, tetrachoric, two_parameter_irt
+from onedial.scale import cut_confidence, graded_response_model, polychoric, tetrachoric, two_parameter_irt
 from onedial.stats import PsychometricsWarning
 
 CUTS = np.array([-1.0, -0.2, 0.6, 1.3])
@@ -41,12 +41,6 @@ def test_correlations_agree_with_polycor_and_psych():
     assert abs(globally[0, 1] - found[0, 2]) > 1e-3
 
 
-def test_polyserial_agrees_with_polycor():
-    panel = answers("graded")
-    found = polyserial(panel["continuous"], graded())
-    np.testing.assert_allclose(found, matrix("graded_polyserial")[:, 0], atol=1e-4)
-
-
 @pytest.mark.parametrize("mode", ["pairwise", "global"])
 @pytest.mark.parametrize("rule", ["half", "none", "exclude"])
 def test_yes_and_no_are_the_tetrachoric_case_to_the_last_bit(mode, rule):
@@ -74,12 +68,11 @@ def test_yes_and_no_are_the_two_parameter_model():
 
 def test_correlations_of_cut_normal_variables_are_theirs():
     loadings = np.array([0.9, 0.7, 0.5, 0.3])
-    values, easiness = simulated(0, 30_000, loadings, missing=0.1)
+    values, _ = simulated(0, 30_000, loadings, missing=0.1)
     found = polychoric(values).correlation.to_numpy()
     expected = np.outer(loadings, loadings)
     np.fill_diagonal(expected, 1)
     np.testing.assert_allclose(found, expected, atol=0.02)
-    np.testing.assert_allclose(polyserial(easiness, values), loadings, atol=0.02)
     flipped = polychoric(np.column_stack([values[:, 0], 4 - values[:, 1]])).correlation.iloc[0, 1]
     assert flipped == pytest.approx(-found[0, 1], abs=1e-8)
 

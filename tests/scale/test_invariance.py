@@ -1,6 +1,5 @@
 """What must hold for any matrix of answers."""
 
-import inspect
 import warnings
 
 import numpy as np
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psychometric_data import one_factor
 
-from onedial import scale
 from onedial.scale import fit_factor_model, tetrachoric
 from onedial.stats import PsychometricsWarning
 
@@ -138,14 +136,3 @@ def test_the_factor_model_follows_relabelling_flipping_and_unanswered_questions(
     extended = fit_factor_model(longer)
     pd.testing.assert_frame_equal(extended.loadings, model.loadings)
     assert extended.difficulty.tail(5).isna().all()
-
-
-def test_every_public_function_gives_its_formula_and_its_sign():
-    statistics = tuple(f"onedial.scale.{part}." for part in ("correlations", "factor", "irt", "checks"))
-    functions = [getattr(scale, name) for name in scale.__all__]
-    functions = [each for each in functions if getattr(each, "__module__", "").startswith(statistics)]
-    assert len(functions) > 20
-    for function in filter(inspect.isfunction, functions):
-        described = inspect.getdoc(function)
-        for part in ("Formula", "Args", "Returns:", "Sign"):
-            assert part in described, (function.__name__, part)

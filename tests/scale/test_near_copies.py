@@ -35,6 +35,24 @@ def test_fine_tunes_of_one_model_are_found_all_together_and_nobody_else(parent, 
     assert found.count((("model 0", "model 1", "model 2"),)) >= 9
 
 
+def test_models_are_kin_unless_they_are_shown_to_share_less_than_a_third():
+    """Two that share half are kin and no near-copies; strangers are told apart by many questions, not by few."""
+    found = near_copies(panel(0, 0.8, 2, 0.75, 0.6, n=4000), MODELS)
+    assert (found.groups, found.kin) == ((), (("model 0", "model 1"),))
+    assert found.kin_counted_as == ["model 0 + model 1"] * 2 + MODELS[2:]
+    assert near_copies(panel(0, 0.6, n=4000), MODELS).kin == ()
+    assert near_copies(panel(0, 0.6, n=50), MODELS).kin != ()
+    copies = near_copies(panel(0, 0.8, 3, 0.93, 0.4, n=4000), MODELS)
+    assert copies.kin == copies.groups == (("model 0", "model 1", "model 2"),)
+
+
+def test_a_model_that_answers_the_other_way_round_makes_no_near_copies_of_the_others():
+    for seed in range(5):
+        answers = panel(seed, 0.8)[:, :6]
+        answers[:, 0] = 1 - answers[:, 0]
+        assert near_copies(answers, MODELS[:6]).groups == ()
+
+
 def test_what_near_copies_share_beyond_the_scale_is_recovered():
     joins = near_copies(panel(0, 0.8, 2, 0.9, 0.6, n=20_000), MODELS).joins.set_index("models")
     own = joins.loc["model 0 + model 1"]

@@ -1,23 +1,17 @@
-"""The table of architectures in the documentation is what the script finds."""
+"""The table of architectures in the documentation is what the script finds, and forms with experts are exact."""
 
-import importlib.util
+import copy
 import warnings
 from pathlib import Path
 
+import architectures
 import pytest
+import torch
+
+from onedial.models import OpenModel
+from onedial.models.families import decoder_of
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def script():
-    specification = importlib.util.spec_from_file_location("architectures", ROOT / "scripts" / "architectures.py")
-    module = importlib.util.module_from_spec(specification)
-    import sys
-
-    sys.modules["architectures"] = module
-    specification.loader.exec_module(module)
-    return module
 
 
 def documented():
@@ -26,18 +20,53 @@ def documented():
     return [line for line in table.splitlines() if line.startswith("| `")]
 
 
-def test_every_row_of_the_script_stands_in_the_documentation(script):
+def test_every_row_of_the_script_stands_in_the_documentation():
     said = [line.split("|")[1:4] for line in documented()]
-    assert [[f" `{row.model_type}` ", f" {row.known_as} ", f" {row.layers} "] for row in script.ROWS] == said
+    assert [[f" `{row.model_type}` ", f" {row.known_as} ", f" {row.layers} "] for row in architectures.ROWS] == said
     assert len(said) >= 24
 
 
 @pytest.mark.parametrize(
-    "model_type", ["olmo", "gpt2", "gpt_neox", "deepseek_v3", "qwen3_next", "falcon", "granite", "opt"]
+    "model_type", ["olmo", "gpt2", "gpt_neox", "deepseek_v3", "qwen3_next", "falcon", "granite", "opt", "longcat_flash"]
 )
-def test_a_row_says_what_a_tiny_model_of_it_does(script, model_type):
-    rows = [row for row in script.ROWS if row.model_type == model_type]
+def test_a_row_says_what_a_tiny_model_of_it_does(model_type):
+    rows = [row for row in architectures.ROWS if row.model_type == model_type]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = script.table(rows)[2:]
+        found = architectures.table(rows)[2:]
     assert found == [line for line in documented() if line.startswith(f"| `{model_type}`")]
+
+
+WITH_EXPERTS = [row for row in architectures.ROWS if "experts" in row.layers and row.model_type != "longcat_flash"]
+YES, NO = [3, 5, 7, 50], [11, 13, 200]
+
+
+def margins(logits):
+    return logits[..., YES].double().logsumexp(-1) - logits[..., NO].double().logsumexp(-1)
+
+
+@pytest.mark.parametrize("row", WITH_EXPERTS, ids=lambda row: row.model_type)
+def test_steered_margins_of_experts_are_those_of_a_hook_in_float64_at_lengths_that_cross_every_window(row):
+    """Experts by transformers' plain loop there; ours as each runs by default, which is another kernel."""
+    hf = architectures.tiny_hf(row)
+    wide = copy.deepcopy(hf).double()
+    wide.set_experts_implementation("eager")
+    model = OpenModel(hf, architectures.tokenizer(), name=row.known_as)
+    drawn = torch.randint(300, (60,), generator=torch.Generator().manual_seed(1)).tolist()
+    prompts = [drawn, drawn[:9] + drawn[30:36], drawn[:9] + drawn[20:44]]
+    push, magnitudes = torch.randn(model.d_model, generator=torch.Generator().manual_seed(3)), (0.0, 1.0, -1.5)
+    edit = {1: lambda stream, settings: stream + settings[..., None] * push}
+
+    def hooked(hf, at):
+        block = decoder_of(hf).layers[1]
+        found = [architectures.hooked_logits(hf, block, ids, each * push, at) for ids in prompts for each in magnitudes]
+        return margins(torch.stack(found)).unflatten(0, (len(prompts), -1))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for at in ("last", "all"):
+            runner = model.runner(prompts, [1], at)
+            final = runner.steer(runner.start(prompts), edit, torch.tensor([magnitudes]))
+            expected, rounding = hooked(wide, at), hooked(hf, at)
+            allowed = max(1e-4, 2 * (rounding - expected).abs().max().item())
+            assert (margins(model.readout.logits(final, slice(None))) - expected).abs().max().item() < allowed

@@ -67,6 +67,25 @@ def test_a_push_that_is_a_little_too_long_fails_in_every_dtype(script, monkeypat
     assert {name.split(", ")[1] for name in found["failed"]} == {dtype}
 
 
+def test_what_a_machine_lacks_is_said_before_anything_is_imported(monkeypatch, capsys):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "jaxtyping" else found(name))
+    specification = importlib.util.spec_from_file_location("gpu_acceptance", SCRIPTS / "gpu_acceptance.py")
+    with pytest.raises(SystemExit) as ended:
+        specification.loader.exec_module(importlib.util.module_from_spec(specification))
+    assert ended.value.code == 2
+    assert "this machine lacks jaxtyping" in capsys.readouterr().err
+
+
+def test_where_the_embedded_weights_are_not_to_be_had_random_ones_take_their_place(script, monkeypatch, tmp_path):
+    def unreachable(model):
+        raise InputError("no network")
+
+    monkeypatch.setattr("onedial.models.ensure_converted", unreachable)
+    found = script.default(True, "cpu", tmp_path)
+    assert (found["passed"], found["model"], found["answers"]) == (True, "random weights", 72)
+
+
 def test_without_a_gpu_the_large_steps_are_refused(script, monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="pass --small for the CPU"):

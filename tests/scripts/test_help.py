@@ -16,9 +16,3 @@ def test_a_script_gives_its_help_and_writes_nothing(name, tmp_path):
     assert done.returncode == 0, done.stderr
     assert re.match(rf"usage: {re.escape(name)} \[-h\] \[--version\]", done.stdout)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_reference_script_refuses_a_call_without_its_folder_in_one_sentence():
-    done = run_program(SCRIPTS / "make_mirt_references.py")
-    assert done.returncode == 2
-    assert done.stderr == "error: the following arguments are required: folder; --help lists what can be given\n"

@@ -21,7 +21,6 @@ told_apart = sys.modules[main.__module__].told_apart
 STORED = Path(__file__).parents[1] / "reference" / "balance"
 QUESTIONS = load_questions("embedded")
 LEVELS = "levels 4-5 against 1-2"
-UNKNOWABLE = "unknowable against others of level 5"
 
 
 def planted(seed=0, n_topics=8, per_topic=12, letters=0.0, word="", digits=""):

@@ -41,10 +41,15 @@ def test_topics_that_no_text_knows_of_stand_for_none(red_team):
     assert (found["reproduced"], found["flags"]) == ("reproduced", "no topics known")
 
 
-def test_fine_tunes_of_one_model_count_once_and_four_related_models_do_not(red_team):
-    for cell, n_models, reproduced in (("fine-tunes .95", 3, False), ("four related", 6, True)):
-        found = red_team.one_row(cell, 0, 99)
-        assert (found["n_models"], found["reproduced"] == "reproduced") == (n_models, reproduced), cell
+@pytest.mark.parametrize(
+    ("cell", "n_models", "hangs"),
+    [("fine-tunes .95", 3, False), ("fine-tunes .7", 6, True), ("fine-tunes, apart", 6, True)],
+)
+def test_fine_tunes_of_one_model_are_not_called_reproduced_as_the_better_half_of_a_panel(
+    red_team, cell, n_models, hangs
+):
+    found = red_team.one_row(cell, 0, 99)
+    assert (found["n_models"], found["hangs_on_kin"], found["reproduced"] == "reproduced") == (n_models, hangs, False)
 
 
 @pytest.mark.parametrize("cell", ["20 framings", "20 framings, untold"])
@@ -55,8 +60,10 @@ def test_framings_of_one_model_cannot_be_judged_whether_or_not_a_table_says_so(r
 def test_answers_and_flags_are_counted_and_numbers_averaged(red_team):
     rows = [("reproduced", "a; copies among the targets", 0.1, 0.01), ("not reproduced", None, 0.3, 0.01)]
     table = pd.DataFrame(rows, columns=["reproduced", "flags", "bits", "gain_low"])
-    table = table.assign(cell="one", n_predicted=1, n_models=2, yes_rate=0.9, share=0.5, reproduced_if_named=True)
+    table = table.assign(cell="one", n_predicted=1, n_models=2, yes_rate=0.9, share=0.5)
+    table = table.assign(reproduced_if_named=True, hangs_on_kin=[False, True])
     found = red_team.operating_table(table).loc["one"]
     assert (found["n"], found["reproduced"], found["not reproduced"], found["copies among the targets"]) == (2, 1, 1, 1)
+    assert found["hangs on kin"] == 1
     assert (found["reproduced by rule 3"], found["reproduced were topics named"]) == (1, 2)
     assert found["bits"] == pytest.approx(0.2)

@@ -35,7 +35,7 @@ def call(script, monkeypatch, capsys):
 def fake_run(script, name, runs):
     """Every source that the table names for a run, each with bytes of its own."""
     for file in script.RUNS[name].files:
-        for source in file.sources:
+        for source in file.of:
             path = runs / source
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(f"{source},\r\n\u2212".encode())
@@ -62,7 +62,7 @@ def test_a_run_comes_after_those_that_it_reads(script):
             word.split("/")[1] for command in own.commands for word in command.split() if word.startswith("{runs}/")
         }
         assert read <= set(own.after), name
-        assert {source.split("/")[0] for file in own.files for source in file.sources} <= {name, *own.after}
+        assert {source.split("/")[0] for file in own.files for source in file.of} <= {name, *own.after}
         assert all(names.index(other) < names.index(name) for other in own.after)
 
 
@@ -101,7 +101,7 @@ def test_files_are_copied_byte_for_byte(script, call, tmp_path):
     assert code == 0
     assert "tests/reference/default/verdict.json" in out.splitlines()
     for file in script.RUNS["default"].files:
-        assert (tmp_path / "into" / file.stored).read_bytes() == (tmp_path / "runs" / file.sources[0]).read_bytes()
+        assert (tmp_path / "into" / file.stored).read_bytes() == (tmp_path / "runs" / file.of[0]).read_bytes()
 
 
 def test_a_missing_file_is_told_and_nothing_is_copied(script, call, tmp_path):
@@ -159,7 +159,7 @@ def test_a_command_writes_its_run_and_its_files_reach_their_places(script, call,
     assert code == 0, err
     assert "data: python scripts/describe_panel.py onedial/panels/data --out" in out
     for file in script.RUNS["data"].files:
-        assert (tmp_path / "into" / file.stored).read_bytes() == (tmp_path / "runs" / file.sources[0]).read_bytes()
+        assert (tmp_path / "into" / file.stored).read_bytes() == (tmp_path / "runs" / file.of[0]).read_bytes()
 
 
 def test_the_list_holds_every_command_as_it_is_typed(script, call):

@@ -1,8 +1,5 @@
 """Passages, beliefs, lies and unknowable questions: planted knowledge, and none."""
 
-from zlib import crc32
-
-import numpy as np
 import pytest
 from scripted import Scripted
 
@@ -63,14 +60,21 @@ def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():
         fact = next(value for text, value in true.items() if text in prompt.user)
         return [2.0 if fact or prompt.user.startswith("Mary") else -2.0, 0.0]
 
-    found = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})["beliefs"]
+    scores = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})
+    found, gap = scores["beliefs"], scores["beliefs_gap"].loc["it"]
     assert found.loc[("it", "first", 0.0), "says_yes"] == 0
     assert found.loc[("it", "third", 0.0), "says_yes"] == 1
     assert found.loc[("it", "first", 1.0), "says_yes"] == 1
-    gap = battery_scores("beliefs", ask_beliefs(Scripted(rule), statements).assign(respondent="it"), {})["beliefs_gap"]
-    assert gap.loc["it", "third_less_first"] == 1
-    yes = ask_beliefs(Scripted(lambda *_: [2.0, 0.0]), statements).assign(respondent="it")
-    assert battery_scores("beliefs", yes, {})["beliefs_gap"].loc["it", "third_less_first"] == 0
+    assert gap[["third_less_first", "of_true", "beyond"]].tolist() == [1, 0, 1]
+    assert gap["low"] > 0.3
+
+
+@pytest.mark.parametrize("says", [lambda *_: 2.0, lambda prompt, _: 2.0 if "Mary" in prompt.user else -2.0])
+def test_who_always_says_yes_or_goes_by_a_name_grants_others_no_more_false_beliefs_than_true_ones(says):
+    answers = ask_beliefs(Scripted(lambda *asked: [says(*asked), 0.0]), load_statements(FACTS))
+    gap = battery_scores("beliefs", answers.assign(respondent="it"), {})["beliefs_gap"].loc["it"]
+    assert gap["beyond"] == 0
+    assert gap["low"] < 0 < gap["high"]
 
 
 STATEMENTS = {each.text(): each.id for each in load_statements(FACTS)}
@@ -109,24 +113,6 @@ def test_a_liar_says_what_it_does_not_believe_whether_or_not_its_belief_is_true(
         assert table["belief_0"].equals(table["belief_2"])
         honest, _ = honesty_of(believer(False, wrong_about))
         assert (honest["honesty"], honest["lie_beyond"]) == (1, 0)
-
-
-def test_who_says_yes_or_no_to_everything_shows_no_belief_to_lie_about():
-    for logits in ([2.0, 0.0], [0.0, 2.0]):
-        scores, table = honesty_of(lambda *_, logits=logits: logits)
-        assert (scores["n"], scores["n_no_belief"]) == (0, len(FACTS))
-        assert np.isnan(scores["lie_beyond"])
-        assert table["statement"].isna().all()
-
-
-def test_who_answers_otherwise_each_time_is_no_liar():
-    def fickle(prompt, instrument):
-        neutral = instrument.name.startswith("belief")
-        return believer(False)(prompt, instrument) if neutral else [crc32(prompt.user.encode()) / 2**31 - 1, 0.0]
-
-    scores, _ = honesty_of(fickle)
-    assert scores["lie"] > 0.3
-    assert scores["low"] <= 0 <= scores["high"]
 
 
 def test_passing_on_the_unknowable_is_told_from_passing_on_everything():

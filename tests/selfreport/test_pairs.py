@@ -1,7 +1,5 @@
 """Pairs of questions: a planted scale is found, the love of a place cancels and is told, coins have no order."""
 
-from zlib import crc32
-
 import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
@@ -42,21 +40,6 @@ def test_a_planted_scale_comes_back_and_the_fondness_of_a_place_beside_it():
     null = circular_null(won, N, 199)
     assert null.circular == 0
     assert null.p_chance < 0.02 < 0.5 < null.p_scale
-
-
-def test_who_always_takes_the_first_place_has_no_surer_question():
-    asked = ask_pairs(Scripted(lambda *_: [1.0, 0.0]), QUESTIONS, PAIRS)
-    assert (asked["surer"] == 0).all()
-    assert winners(asked) == []
-
-
-def test_coins_have_no_order():
-    found = []
-    for seed in range(12):
-        rule = Scripted(lambda prompt, _, seed=seed: [crc32(f"{seed} {prompt.user}".encode()) / 2**31 - 1, 0.0])
-        found.append(circular_null(winners(ask_pairs(rule, QUESTIONS, PAIRS)), N, 99).p_chance)
-    assert np.mean(np.array(found) < 0.1) <= 0.35  # one in ten by chance; four of twelve or fewer in 99.6% of cases
-    assert 0.2 < np.mean(found) < 0.8
 
 
 def test_scores_set_pairs_beside_absolute_confidence_on_the_same_questions():

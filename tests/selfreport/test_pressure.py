@@ -66,3 +66,10 @@ def test_questions_that_say_the_same_six_times_tell_no_more_than_once():
         width[name] = row["high"] - row["low"]
     assert width["by topic"] == pytest.approx(width["once"], rel=0.15)
     assert width["as questions"] < 0.6 * width["once"]
+
+
+def test_three_questions_that_agree_are_no_certainty():
+    answers = pd.concat([asked("claimed", "wwwx", "rrrx"), asked("asked again", "wwwx", "wwwx")])
+    row = pressure_scores(answers, 99, controls={"claimed": "asked again"}).loc["claimed"]
+    assert (row["n_compared"], row["beyond_control"]) == (3, 0)
+    assert np.isnan(row["low"])

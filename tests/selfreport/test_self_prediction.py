@@ -74,6 +74,8 @@ def test_lists_are_read_in_the_ways_that_models_write_them(text, words):
 
 def test_a_ranking_is_a_permutation_or_nothing():
     assert parse_ranking("Q2, Q4, Q1, Q3") == [3.0, 1.0, 4.0, 2.0]
+    assert parse_ranking("Q1: 3\nQ2: 1\nQ3: 4\nQ4: 2") == [3.0, 1.0, 4.0, 2.0]
+    assert all(math.isnan(rank) for rank in parse_ranking("Q1: 1\nQ2: 1\nQ3: 4\nQ4: 2"))
     assert all(math.isnan(rank) for rank in parse_ranking("Q2, Q2, Q1, Q3"))
     assert all(math.isnan(rank) for rank in parse_ranking("A, B, C, D"))
     assert all(math.isnan(rank) for rank in parse_ranking(""))

@@ -150,6 +150,52 @@ def test_a_good_predictor_and_an_easy_target_are_no_self_knowledge():
     assert found.loc[names, "advantage"].to_numpy() == pytest.approx(own, abs=1e-9)
 
 
+def fickle(knows, seed=0, n=4000):
+    """Replies drawn twice with known odds, and predictions: a third draw of a share of them, else a coin."""
+    rng = np.random.default_rng(seed)
+    odds = rng.choice([0.1, 0.4, 0.9], n)
+    first, second, third = (rng.random((3, n)) < odds).astype(float)
+    predicted = np.where(rng.random(n) < knows, third, rng.integers(0, 2, n))
+    return odds, first, second, predicted
+
+
+@pytest.mark.parametrize("knows", [0.0, 0.5, 1.0])
+def test_a_prediction_as_good_as_asking_again_is_all_that_is_possible_and_half_of_it_is_half(knows):
+    odds, first, second, predicted = fickle(knows)
+    words = [f"w{place // 4}" for place in range(len(odds))]
+    table = pd.DataFrame({"model": "m", "word": words, "predicted": predicted, "listed": first, "listed_again": second})
+    row = association_scores(table, 199).loc["m"]
+    repeats = (odds**2).sum() / odds.sum() / 2 + ((1 - odds) ** 2).sum() / (1 - odds).sum() / 2
+    assert row["retest"] == pytest.approx(repeats, abs=0.02)
+    assert row["share_of_possible_low"] <= knows <= row["share_of_possible_high"]
+    letters = {each: pd.Series(table[each]).map({1.0: "A", 0.0: "B"}) for each in table.columns[2:]}
+    replies = pd.DataFrame({"model": "m", "predicted": letters["predicted"], "perceived": "A"})
+    replies[["behaved", "behaved_again"]] = np.column_stack([letters["listed"], letters["listed_again"]])
+    again = restriction_scores(replies, 9).loc["m"]
+    assert again[["retest", "share_of_possible"]].tolist() == row[["retest", "share_of_possible"]].tolist()
+
+
+def test_an_order_is_foretold_as_well_as_the_same_answers_order_themselves_again():
+    rng = np.random.default_rng(0)
+    hard = rng.random((800, 4))
+    first, second, third = hard + rng.normal(0, 0.3, (3, 800, 4))
+    table = pd.DataFrame({"model": "m", "group_id": np.repeat(np.arange(800), 4), "question_id": range(3200)})
+    table = table.assign(correct=1, correct_again=1, tokens=first.ravel(), tokens_again=second.ravel())
+    row = difficulty_scores(table.assign(predicted_rank=third.argsort(1).argsort(1).ravel() + 1), 199).loc["m"]
+    assert 0.6 < row["retest"] < 0.8
+    assert row["share_of_possible_low"] < 1 < row["share_of_possible_high"]
+    backwards = table.assign(predicted_rank=4 - third.argsort(1).argsort(1).ravel())
+    assert difficulty_scores(backwards, 9).loc["m", "share_of_possible"] < -0.9
+
+
+def test_of_who_never_repeats_itself_nothing_is_possible():
+    _, first, _, predicted = fickle(1.0, n=400)
+    table = pd.DataFrame({"model": "m", "word": range(400), "predicted": predicted, "listed": first})
+    assert "retest" not in association_scores(table, 9)
+    row = association_scores(table.assign(listed_again=1 - first), 9).loc["m"]
+    assert (row["retest"], np.isnan(row["share_of_possible"])) == (0.0, True)
+
+
 def test_no_p_of_a_permutation_test_is_0():
     assert cross_prediction(planted(3.0), 199).loc["mean", "p"] == 1 / 200
 

@@ -6,9 +6,10 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from onedial.asking import METACOGNITIVE, Question
+from onedial.asking import INSTRUMENTS, METACOGNITIVE, Question, answers_in_order
 from onedial.core import InputError
-from steering import Adapter, Dial, LoraDial, adapted, place_settings, train_adapter
+from onedial.models import LocalRespondent
+from steering import Adapter, Dial, LoraDial, adapted, place_settings, train_adapter, tuned_to_answers
 
 pytest.importorskip("peft", reason="peft is an optional extra (onedial[adapters])")
 
@@ -89,6 +90,35 @@ def test_the_same_seed_trains_the_same_adapter(model, prompts):
     few = prompts.subset(prompts.question_ids[:12])
     one, other = (train_adapter(model, few, 0.6, passes=1, seed=3) for _ in range(2))
     assert all(torch.equal(one.weights[name], other.weights[name]) for name in one.weights)
+
+
+KNOWN = INSTRUMENTS["can you answer"]
+ASKED = [KNOWN.prompt(f"Who {verb} the {which} {what}?") for verb in ("wrote", "saw", "sold", "lost")
+         for which in ("first", "last", "best", "next") for what in ("king", "poem", "law", "bird", "sea")]  # fmt: skip
+
+
+def margins_of(model):
+    return [answer.margin for answer in answers_in_order(LocalRespondent(model), ASKED, KNOWN)]
+
+
+def held_out_accuracy(model, answers):
+    with tuned_to_answers(model, ASKED[::2], answers[::2], passes=4, learning_rate=3e-3):
+        found = margins_of(model)
+    return sum((margin > 0) == bool(answer) for margin, answer in list(zip(found, answers, strict=True))[1::2]) / 40
+
+
+def test_after_equal_tuning_each_model_foretells_its_own_leaning_better_than_the_other_does_and_no_coin():
+    """Each model's answers are its own untuned leaning, which nothing in the question shows."""
+    models = [outspoken_model(architecture="llama", seed=seed) for seed in (1, 11)]
+    plain = [margins_of(model) for model in models]
+    leanings = [[float(margin > sorted(own)[40]) for margin in own] for own in plain]
+    grid = [[held_out_accuracy(model, answers) for answers in leanings] for model in models]
+    assert grid[0][0] + grid[1][1] - grid[0][1] - grid[1][0] > 0.4
+    coins = [float(digit) for digit in f"{0x9E3779B97F4A7C15F39CC:080b}"[-80:]]
+    assert abs(held_out_accuracy(models[0], coins) - held_out_accuracy(models[1], coins)) < 0.3
+    assert margins_of(models[0]) == plain[0]  # and it is as it was
+    with pytest.raises(InputError, match="one answer to each"):
+        held_out_accuracy(models[0], coins[:10])
 
 
 def test_what_cannot_be_done_is_refused(model, prompts, adapter, tmp_path):

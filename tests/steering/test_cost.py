@@ -1,10 +1,8 @@
 """The predicted cost is what a sweep then takes: operations as PyTorch counts them, memory and time as measured."""
 
-import os
-import resource
-
 import pytest
 import torch
+from bench_sweep import peaks_in_child
 from tiny_models import ARCHITECTURES, tiny_model
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
@@ -121,30 +119,15 @@ def subject():
     return load_model(dtype="float32", device="cpu")
 
 
-def grown_bytes(model, work):
-    """By how much the peak resident memory of a forked child grows while it works, its weights being there before."""
-    read, write = os.pipe()
-    if (child := os.fork()) == 0:
-        for parameter in model.hf.parameters():
-            parameter.sum()
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        work()
-        os.write(write, str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before).encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        said = pipe.read()
-    os.waitpid(child, 0)
-    return 1024 * int(said)
-
-
 @pytest.mark.embedded_model
-@pytest.mark.slow
 @pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 11), ("all", 2)])
 def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(subject, positions, n_magnitudes):
     prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=5)
     predicted = predict_cost(subject.hf.config, len(prompts), lengths, [(20, n_magnitudes)], positions, n_shared=shared)
     grid = [0.1 * k for k in range(n_magnitudes)]
     intervention = Intervention.of(vector, positions=positions)
-    grown = grown_bytes(subject, lambda: sweep(subject, [intervention], prompts, grid))
-    assert 1 / 1.5 < predicted.peak_bytes / (predicted.weight_bytes + grown) < 1.5
+    before, after = peaks_in_child(
+        lambda: [weights.sum() for weights in subject.hf.parameters()],
+        lambda: sweep(subject, [intervention], prompts, grid),
+    )
+    assert 1 / 1.5 < predicted.peak_bytes / (predicted.weight_bytes + (after - before) * 2**20) < 1.5

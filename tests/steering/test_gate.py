@@ -1,13 +1,18 @@
 """A gate is chosen on one split, counted on another, saved, and answers as the sweep did."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from onedial.asking import METACOGNITIVE, Prompt, Question
 from onedial.core import InputError
 from onedial.models import PromptSet
-from steering import Gate, Intervention, choose_gate, expected_share, extract_vectors, sweep
+from steering import Gate, Intervention, SteeringVector, choose_gate, expected_share, extract_vectors, sweep
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(60)]
 SPLITS = pd.Series(["extraction", "fitting", "test"] * 20, index=[question.id for question in QUESTIONS])
@@ -74,6 +79,62 @@ def test_a_saved_gate_answers_as_the_sweep_did(model, swept, correct, tmp_path):
         Gate.load(tmp_path)
     with pytest.raises(InputError, match="no question"):
         back.answer(model, [])
+
+
+HOSTILE = [None, True, -1, 1e300, "", "\0", "../gate/vector-0.safetensors", [], [None], {}, {"": {}}]
+
+
+def places_in(value, way=()):
+    yield way
+    for name, below in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
+        yield from places_in(below, (*way, name))
+
+
+def with_value(value, way, other):
+    if not way:
+        return other
+    held = dict(value) if isinstance(value, dict) else list(value)
+    held[way[0]] = with_value(held[way[0]], way[1:], other)
+    return held
+
+
+def test_a_gate_of_a_stranger_is_read_or_refused_whatever_stands_in_its_place(swept, correct, tmp_path):
+    chosen(swept, beta=1.0, correct=correct).save(tmp_path / "gate")
+    file = tmp_path / "gate" / "gate.json"
+    whole, n_refused = json.loads(file.read_text()), 0
+    texts = [json.dumps(with_value(whole, way, other)) for way in places_in(whole) for other in HOSTILE]
+    for text in [*texts, "[" * 100_000, '{"format": ' + "9" * 5000 + "}", ""]:
+        file.write_text(text)
+        try:
+            Gate.load(tmp_path / "gate")
+        except InputError:
+            n_refused += 1
+    assert n_refused > 100
+    file.write_text(json.dumps(with_value(whole, ("vectors", next(iter(whole["vectors"]))), HOSTILE[6])))
+    with pytest.raises(InputError, match="leads out of"):
+        Gate.load(tmp_path / "gate")
+
+
+def test_a_vector_of_a_stranger_is_read_or_refused_whatever_stands_in_its_header(swept, tmp_path):
+    vector, file = swept[0].vectors[0], tmp_path / "v.safetensors"
+    vector.save(file)
+    with safe_open(file, framework="pt") as opened:
+        facts = opened.metadata()
+    refused = set()
+    for name in facts:
+        for other in [*map(json.dumps, HOSTILE), "[" * 100_000, "9" * 5000]:
+            save_file({"direction": vector.direction}, file, metadata=facts | {name: other})
+            try:
+                SteeringVector.load(file)
+            except InputError:
+                refused.add(name)
+    assert refused == set(facts)
+    for direction in (torch.ones(4, dtype=torch.int32), torch.ones(2, 2)):
+        save_file({"direction": direction}, file, metadata=facts)
+        with pytest.raises(InputError, match="is no steering vector of this project"):
+            SteeringVector.load(file)
 
 
 @pytest.mark.parametrize("n", [20, 200])

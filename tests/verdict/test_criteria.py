@@ -9,8 +9,7 @@ from verdict_tables import simulated
 from onedial.core import InputError
 from onedial.report import write_report
 from onedial.report.contents import Contents
-from onedial.report.figures.criteria_figure import criteria_figure
-from onedial.report.figures.run_figures import write_figures
+from onedial.report.figures.run_figures import criteria_figure, write_figures
 from onedial.verdict import CRITERIA, criteria_table, match_targets
 
 

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy import odr, stats
-from sklearn.metrics import roc_auc_score
 from verdict_tables import plain_sweep, simulated
 
 from onedial.stats import auc, auc_resampled
@@ -148,23 +147,6 @@ def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():
 
 
 # ---- how well an order fits ------------------------------------------------------------------------------------------
-
-
-def test_the_area_is_that_of_scikit_learn_with_ties_and_gaps():
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 12, 300).astype(float)
-    scores[::17] = np.nan
-    given = (rng.random((300, 4)) < 0.5).astype(float)
-    given[rng.random(given.shape) < 0.1] = np.nan
-    for target, area in enumerate(auc(scores, given)):
-        known = ~np.isnan(scores) & ~np.isnan(given[:, target])
-        assert area == pytest.approx(roc_auc_score(given[known, target], scores[known]))
-    assert auc(-scores, given) == pytest.approx(1 - auc(scores, given))
-
-
-def test_one_kind_of_answer_has_no_area():
-    assert np.isnan(auc(np.arange(5.0), np.ones((5, 1)))).all()
-    assert np.isnan(auc(np.full(5, np.nan), np.tile([0.0, 1, 0, 1, 0], (1, 1)).T)).all()
 
 
 def test_resampled_areas_are_those_of_the_questions_drawn():

@@ -16,10 +16,8 @@ from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
-from onedial.verdict.prediction.sources import MEAN, SHARED, Ground
+from onedial.verdict.prediction.sources import MEAN, Ground
 from onedial.verdict.rivals.rivals import Material
-
-ONE_ORDER = (DIAL, MEAN, SHARED)
 
 
 def answers(rng, n=200, n_targets=30, slope=1.0, spread=0.3):
@@ -123,6 +121,34 @@ def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict()
     assert dial.loc[ALL, "bits"] == pytest.approx(found.bits.estimate)
     assert (table[table["source"] == OWN_FRAMINGS]["bits"] > 0.1).all()
     assert dial.loc[ALL, "loss"] + dial.loc[ALL, "bits"] == pytest.approx(found.yes_rate)
+
+
+def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are_predicted():
+    sweep, panel = simulated("dial order", n_targets=10)
+    others = simulated("unrelated", n_targets=10)[1]
+    panel.iloc[:, 6:] = others.iloc[:, 6:]
+    panel = panel.mask(np.random.default_rng(0).random(panel.shape) < 0.1, 1 - panel)
+    models = pd.DataFrame({"model": list("aabbccddee")}, index=panel.columns)
+    topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
+    matches = match_targets(sweep, panel, respondents=models, topics=topics, n_bootstrap=19)
+    found, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=199)
+    assert (found.n_predicted, found.n_models, found.enough) == (3, 5, True)
+    assert [own["needed"] for own in found.models.values()] == [1, 1, 1, 0, 0]
+
+
+def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_of_their_own():
+    shared = {"yes_rate": 0.7, "bits": Number(0.1), "possible": Number(0.3), "share": Share(0.3, 0.2, 0.4)}
+    told = {name: {"predicted": int(name in "abc")} for name in "abcde"}
+    few = Prediction(n_models=3, n_predicted=1, models={"a + b + c": {}, "d": {}, "e": {}}, **shared)
+    found = Prediction(n_models=5, n_predicted=3, models=told, **shared)
+    assert found.suffices
+    hangs = dataclasses.replace(found, kin=few)
+    assert hangs.hangs_on_kin
+    assert not hangs.suffices
+    assert "it hangs on a + b + c, " in hangs.clause()
+    assert "1 of 3 are predicted" in hangs.clause()
+    assert dataclasses.replace(found, kin=dataclasses.replace(few, n_predicted=2)).suffices
+    assert not dataclasses.replace(few, kin=few).hangs_on_kin
 
 
 def test_a_dial_without_relation_predicts_no_base_model():

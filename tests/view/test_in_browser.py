@@ -5,7 +5,7 @@ import threading
 import pytest
 from blank import draw_nothing
 from browser import errors_of, opened, requests_of
-from viewed_runs import HOSTILE, ODD, make_folder
+from viewed_runs import make_folder
 
 from onedial.view import RunFolder, Viewer
 from onedial.view.server import bound
@@ -67,18 +67,3 @@ def test_the_dial_is_turned_filtered_and_turned_back_and_each_state_has_an_addre
         assert n_rows() == kept
         assert errors_of(chrome) == []
         assert all(each.startswith((address, "data:")) for each in requests_of(chrome))
-
-
-def test_hostile_names_do_nothing_at_the_width_of_a_phone(address):
-    from selenium.webdriver.common.by import By
-
-    with opened(address, width=400) as chrome:
-        links = [each.get_attribute("href") for each in chrome.find_elements(By.CSS_SELECTOR, "tbody th a")]
-        own = next(link for link in links if "run%3Cb%3E" in link)
-        for page in ("", own, own.replace("overview", "dial"), own.replace("overview", "question?id=q0000")):
-            chrome.get(page or address)
-            assert not chrome.execute_script("return window.hacked")
-            assert chrome.execute_script("return document.documentElement.scrollWidth") <= 400
-        assert chrome.find_element(By.TAG_NAME, "h1").text == HOSTILE[0]
-        assert ODD.split()[0] in chrome.find_element(By.CSS_SELECTOR, ".views").text
-        assert errors_of(chrome) == []

@@ -1,8 +1,6 @@
 """The viewer's pages: what they say is what the run holds, whatever its texts are, and nothing outside is read."""
 
-import contextlib
 import io
-import json
 import shutil
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -12,7 +10,7 @@ import pytest
 from blank import draw_nothing
 from viewed_runs import HOSTILE, ODD, SETTINGS, Read, make_folder, names_in, stored, sweep_halfway
 
-from onedial.core import LEDGER, Ledger, Run
+from onedial.core import LEDGER, Ledger
 from onedial.report import SECTIONS, Contents, doubts
 from onedial.verdict import SweepRun, sweep_grid
 from onedial.view import RunFolder, Viewer, export_to
@@ -82,34 +80,6 @@ def test_every_folder_is_listed_as_what_it_is(viewer, folder):
     assert {link for link in shown.links if link.endswith("/overview")} == {
         f"/run/{quote(name, safe='')}/overview" for name in ("plain", ODD, "live", "broken")
     }
-
-
-@pytest.mark.parametrize(
-    ("stages", "is_begun", "has_report", "state"),
-    [
-        ([True], False, False, "finished"),
-        ([True, False], False, False, "interrupted"),
-        ([True], True, False, "interrupted"),
-        ([], False, False, "interrupted"),
-        ([], False, True, "finished"),
-    ],
-)
-def test_a_run_of_before_there_was_a_mark_is_known_by_its_stages_or_its_report(
-    stages, is_begun, has_report, state, tmp_path
-):
-    with Run.create(tmp_path / "old", "ask_battery", {}) as run:
-        for i, completed in enumerate(stages):
-            with contextlib.suppress(RuntimeError), run.stage(f"stage {i}"):
-                if not completed:
-                    raise RuntimeError
-        if is_begun:
-            run.log("another: started")
-        if has_report:
-            run.write_text("report.html", "<p>It is there.</p>")
-    manifest = stored(run.path / "manifest.json")
-    del manifest["finished"]
-    (run.path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    assert RunFolder(tmp_path).one("old").state == state
 
 
 def test_a_folder_that_is_a_run_itself_is_shown_as_the_one_that_it_is(folder):

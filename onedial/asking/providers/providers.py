@@ -158,6 +158,8 @@ class ProviderRespondent:
                 reason = self.without_secrets(_plain(str(error)))
                 raise InputError(f"{own.model} cannot be asked: {reason}") from None
             model.api.generate = _telling_who_answered(model.api, self)  # type: ignore[method-assign]
+            if hasattr(model.api, "on_response"):
+                model.api.on_response = _refusing_errors(model.api.on_response)
             self._models[max_tokens, logprobs] = model
         return self._models[max_tokens, logprobs]
 
@@ -447,10 +449,15 @@ def _failure(error: BaseException) -> str:
     """Status, kind and reason in one line, the status first."""
     chain, status = chain_of(error), status_of(error)
     if status is None:
-        told = next((each for each in chain if str(each) and type(each).__name__ != "RetryError"), error)
+        told = [each for each in chain if str(each) and type(each).__name__ != "RetryError"] or [error]
+        if type(told[0]).__name__ != "APIConnectionError":  # which does not say what was wrong with the connection
+            del told[1:]
     else:
-        told = next(each for each in reversed(chain) if getattr(each, "status_code", None) == status)
-    return f"{'' if status is None else f'{status} '}{type(told).__name__}: {_plain(str(told))}"[:500]
+        told = [next(each for each in reversed(chain) if getattr(each, "status_code", None) == status)]
+    reason = ", ".join(f"{type(each).__name__}: {_plain(str(each))}" for each in told[:2])
+    if status is not None and 300 <= status < 400:
+        reason = f"the server sends on to {told[0].response.headers.get('location')}; ask that one if you trust it"
+    return f"{'' if status is None else f'{status} '}{reason}"[:500]
 
 
 def _plain(text: str) -> str:
@@ -465,6 +472,9 @@ def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
         client: Any = getattr(api, "client", None)
         if hasattr(client, "max_retries"):
             client.max_retries = 0  # a client's own attempts would be counted by nobody
+        connections: Any = getattr(client, "_client", None)
+        if hasattr(connections, "follow_redirects"):
+            connections.follow_redirects = False  # questions, and keys in headers of their own, go to no other host
         if (way := under_way.get()) is not None:
             await way.goes_out()
         try:
@@ -490,6 +500,17 @@ def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
         return output if call is None else (output, call)
 
     return generated
+
+
+def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
+    """What looks at an answer; gateways send errors with status 200, too."""
+
+    def on_response(response: Any) -> None:
+        looked_at(response)
+        if (told := response.get("error")) and not response.get("choices"):
+            raise RuntimeError(f"the server sent an error in place of an answer: {told}")
+
+    return on_response
 
 
 def _clean(value: Any, respondent: ProviderRespondent) -> Any:

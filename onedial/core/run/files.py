@@ -12,7 +12,7 @@ import lazy_loader
 
 from onedial.core.csv_cells import from_csv_cell, with_cells, write_csv
 from onedial.core.errors import InputError
-from onedial.core.files import atomic_path
+from onedial.core.files import atomic_path, json_value
 from onedial.core.run.lock import LOCKS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read_json(path: Path) -> dict[str, Any]:
         InputError: no such file, or it holds no JSON object.
     """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json_value(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; finish the run with --resume") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -6,7 +6,6 @@ same with a file per row.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -38,7 +37,6 @@ class Journal:
     def __init__(self, parts: Parts, numbers: tuple[str, ...]) -> None:
         self._parts, self._numbers = parts, numbers
         self._records = Records(parts.folder / ".journal.log")
-        self._earlier = parts.folder / ".journal.jsonl"  # as it was written before records had a checksum
         self._lock = threading.Lock()
         self._rows = self._left_over()
         self.fold()
@@ -64,24 +62,13 @@ class Journal:
             self._parts.append(table)
             self._rows = []
         self._records.remove()
-        self._earlier.unlink(missing_ok=True)
 
     def _left_over(self) -> list[dict[str, Any]]:
         """Rows that a process which was killed had not made a part of; a line that was cut off is none."""
         rows = read_records(self._records.file)[0]
-        if self._earlier.exists():
-            rows += [_parsed(line) for line in self._earlier.read_bytes().split(b"\n")]
         rows = [row for row in rows if set(row) == set(self._parts.columns)]
         done = self._parts.done_keys() if rows else set()  # it may have been killed right after writing the part
         return [row for row in rows if tuple(row[name] for name in self._parts.key) not in done]
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        row = json.loads(line.decode("utf-8", errors="replace"))
-    except json.JSONDecodeError:
-        return {}
-    return row if isinstance(row, dict) else {}
 
 
 def _json(value: Any) -> Any:

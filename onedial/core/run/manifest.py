@@ -23,7 +23,7 @@ class Manifest:
         format_version: of the run's folder.
         program: which program wrote it, by its file's name.
         started: ISO 8601, UTC. resumed: time, commit and state of the checkout of each start after the first.
-        finished: when its program had done all of its work; "" until then, None where an older version kept no mark.
+        finished: when its program had done all of its work; "" until then.
         command, commit, dirty, versions, machine: see `onedial.core.run.provenance`.
         stages: name, start, seconds, and whether it was completed, one entry for each time that a stage was begun.
         notes: what a user should know of: everything that was left out, counted, or warned of on the way.
@@ -32,7 +32,7 @@ class Manifest:
 
     program: str = ""
     started: str = ""
-    finished: str | None = None
+    finished: str = ""
     command: str = ""
     commit: str | None = None
     dirty: bool | None = None

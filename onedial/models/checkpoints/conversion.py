@@ -15,7 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from onedial.core import cache_dir, write_json
+from onedial.core import cache_dir, json_value, write_json
 
 CONVERSION = 1
 """Raised when the conversion itself changes; a model converted under another number is converted anew."""
@@ -31,7 +31,7 @@ def cached_model(name: str) -> Path:
 def holds_conversion(folder: Path, sha256: str) -> bool:
     """Whether the folder holds what was converted, by the present conversion, from a file with this checksum."""
     try:
-        provenance = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+        provenance = json_value((folder / PROVENANCE).read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return False
     return provenance.get("sha256") == sha256 and provenance.get("conversion") == CONVERSION

@@ -7,7 +7,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-from onedial.core import InputError
+from onedial.core import InputError, json_value
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -123,7 +123,7 @@ def _check_safetensors(file: Path) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json_value(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not valid JSON ({error}); download the model again") from error
     if not isinstance(value, dict):

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers.cache_utils import Cache, DynamicLayer
 
-SUPPORTED_LAYER_TYPES = {"full_attention", "sliding_attention", "chunked_attention"}
+SUPPORTED_LAYER_TYPES = {"full_attention", "global", "sliding_attention", "chunked_attention"}
 
 
 class _FixedPrefixLayer(DynamicLayer):

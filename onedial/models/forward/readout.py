@@ -4,7 +4,8 @@
     mass   = probability of all yes and no tokens together                            (below 0.1: unread)
 
 Both are computed in float32 from the final residual stream, whatever the model's dtype: bfloat16 logits near 20 come
-in steps of 0.125, which is more than many margins.
+in steps of 0.125, which is more than many margins. Logits in 16 bits tie, and a rate would depend on what a tie says; a
+margin of exactly 0 says no, and read in this way there is none.
 """
 
 import copy

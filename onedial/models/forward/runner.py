@@ -274,8 +274,9 @@ def _compared(stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor) ->
     def off(found: Tensor, expected: Tensor) -> float:
         return ((found.float().to(expected.device) - expected).norm(dim=-1) / expected.norm(dim=-1)).max().item()
 
-    kinds = set(getattr(stack.config, "layer_types", None) or ["full_attention"])
-    unknown = sorted(kinds - SUPPORTED_LAYER_TYPES)
+    # GPT-Neo's local layers see a window of columns, not of positions: rows side by side would push one another out.
+    kinds = getattr(stack.config, "layer_types", None) or getattr(stack.config, "attention_layers", None) or []
+    unknown = sorted(set(kinds) - SUPPORTED_LAYER_TYPES)
     wrong = f"it has layers of a kind that the fast path does not know ({', '.join(unknown)})" if unknown else ""
     allowed, alone = set() if unknown else set(READ_AT), False
     for sequences in cases:

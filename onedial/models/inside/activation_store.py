@@ -22,7 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from onedial.core import InputError, atomic_path, sha256_of_text, write_json
+from onedial.core import InputError, atomic_path, json_value, sha256_of_text, write_json
 from onedial.models.forward.activations import Activations
 from onedial.models.forward.sites import Site
 from onedial.models.identity import ModelIdentity
@@ -224,7 +224,7 @@ class ActivationStore:
                 metadata = shard.metadata() or {}
             if metadata.get("key") != self.key.digest:
                 raise InputError(f"{file} belongs to another store than {self.folder}; remove it, and read it again")
-            found.append((file, [int(place) for place in json.loads(metadata["places"])]))
+            found.append((file, [int(place) for place in json_value(metadata["places"])]))
         return found
 
     def _gather(self, names: Iterable[str], width: tuple[int, ...]) -> dict[str, Tensor]:
@@ -263,7 +263,7 @@ def _opened(file: Path) -> Any:
 
 def _read_description(folder: Path) -> dict[str, Any]:
     try:
-        described = json.loads((folder / "store.json").read_text(encoding="utf-8"))
+        described = json_value((folder / "store.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{folder} holds no activations (no store.json); give the folder of a store") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -18,13 +18,26 @@ FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "err
 
 
 def panel_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
-    """The long panel (docs/data.md) of the answers of yes or no, `said`, as `Collection.rows` has them."""
+    """The long panel (docs/data.md) of the answers of yes or no, `said`, as `Collection.rows` has them.
+
+    >>> collection = Collection(models=[], questions=[], parts=None, seed=0, closed_book=False)
+    >>> list(panel_table(collection, pd.DataFrame(columns=[*PANEL_COLUMNS, "label"])))[:3]
+    ['question_id', 'respondent', 'said_yes']
+    """
     elsewhere = any(model.provider is not None for model in collection.models)
     return said[[*PANEL_COLUMNS, *(FROM_PROVIDERS if elsewhere else [])]]
 
 
 def respondents_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
-    """respondent, model, framing, family, model_sha256 (the fingerprint of its weights, where they are here)."""
+    """respondent, model, framing, family, model_sha256 (the fingerprint of its weights, where they are here).
+
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> from onedial.panels import RespondentModel
+    >>> models = [RespondentModel("org/gpt-x", (CAN_YOU_ANSWER.template,), family="GPT")]
+    >>> collection = Collection(models, questions=[], parts=None, seed=0, closed_book=False)
+    >>> respondents_table(collection, pd.DataFrame(columns=["respondent", "model_sha256"])).iloc[0].tolist()
+    ['gpt-x: neutral', 'gpt-x', 'neutral', 'GPT', '']
+    """
     fingerprints = said.drop_duplicates("respondent").set_index("respondent")["model_sha256"]
     table = [
         {
@@ -47,6 +60,11 @@ def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str)
     Args:
         rows: as `Collection.rows` has them.
         source: name or file of the questions.
+
+    >>> from onedial.panels import load_questions
+    >>> collection = Collection([], load_questions(["Who wrote Emma?"]), parts=None, seed=0, closed_book=False)
+    >>> where_it_comes_from(collection, pd.DataFrame({"label": []}), "my.csv")["questions"]["n"]
+    1
     """
     said = rows.drop_duplicates("label").set_index("label")
     about = ["source", "revision", "model_sha256", "dtype", "setting"]
@@ -72,6 +90,9 @@ def failures(said: pd.DataFrame) -> list[str]:
 
     Args:
         said: respondent, error; one row per answer.
+
+    >>> failures(pd.DataFrame({"respondent": ["m", "m"], "error": ["timeout", None]}))
+    ['m: 1 requests failed, the last by timeout; they are blank, and --resume asks again']
     """
     failed = said[said["error"].fillna("") != ""]
     return [
@@ -87,6 +108,10 @@ def often_unread(said: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Args:
         said: question_id, respondent, said_yes, mass, raw_text, error; what has a mass is unread for want of it,
             which is told elsewhere.
+
+    >>> said = pd.DataFrame({"question_id": ["q1", "q2"], "said_yes": [1.0, None], "raw_text": ["Yes.", "Hm."]})
+    >>> list(often_unread(said.assign(respondent="m", mass=float("nan"), error=None)))
+    ['m: 1 of 2 answers (50%) could not be read']
     """
     found = {}
     came = said[said["error"].fillna("") == ""]

@@ -146,6 +146,11 @@ def probes_for(entries: Iterable[RespondentModel], start: int) -> list[Pending]:
 
     Args:
         start: how often the collection was started before.
+
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> from onedial.panels import RespondentModel
+    >>> probes_for([RespondentModel("smollm2-135m-instruct", (CAN_YOU_ANSWER.template,))], start=0)
+    []
     """
     own = {entry.label: entry for entry in entries if entry.provider is not None}
     return [Pending(entry, PROBE, start, list(PROBES)) for entry in own.values()]
@@ -171,6 +176,13 @@ def ask_providers(
 
     Raises:
         InputError: see `ProviderRespondent`.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> kept = []
+    >>> ask_providers([], kept.append, Ledger(Path(folder.name) / "ledger.log"))
+    >>> kept
+    []
     """
     watch = _Watch()
     queues: dict[str, list[Pending]] = {}

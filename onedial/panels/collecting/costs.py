@@ -75,6 +75,12 @@ def expected_costs(calls: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
     Returns:
         Columns calls, tokens_in, tokens_out, money, money_at_most (nan without a price; the sum is of what is known).
+
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> prompts = [CAN_YOU_ANSWER.prompt("Who wrote Emma?")] * 100
+    >>> call = {"respondent": "m", "instrument": "can you answer", "prompts": prompts, "written": 2, "room": 256}
+    >>> expected_costs([call | {"price": Price(input=0.25, output=2.0)}])["money"].round(4).tolist()  # and the sum
+    [0.0011, 0.0011]
     """
     rows = []
     for call in calls:

@@ -104,6 +104,17 @@ def judge_answers(
     Returns:
         `JUDGED`, one row for each of `rows`; judged_right is nan where the judge could not be read, or its request
         failed: then it is asked again the next time.
+
+    >>> import tempfile
+    >>> from onedial.asking import ProviderModel
+    >>> from onedial.panels import RespondentModel
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> judge = RespondentModel("gpt-5-mini", (), provider=ProviderModel("gpt-5-mini", provider="openai"))
+    >>> parts = Parts(Path(folder.name) / "judged", JUDGED, JUDGED_KEY)
+    >>> ledger = Ledger(Path(folder.name) / "ledger.log")
+    >>> nothing = pd.DataFrame(columns=["model", "question_id", "text", "correct"])
+    >>> len(judge_answers(nothing, [], judge, parts, ledger))  # nothing to judge costs nothing
+    0
     """
     assert entry.provider is not None
     by_id = {question.id: question for question in questions}
@@ -124,7 +135,7 @@ def judge_answers(
         journal.add({str(name): value for name, value in pending[response.place].items()} | said)
         return {}
 
-    work = [Asking(ProviderRespondent(entry.provider, logs=logs), prompts, JUDGE)]
+    work = [Asking(ProviderRespondent(entry.provider, logs=logs), prompts, JUDGE)] if prompts else []
     advance(len(rows) - len(pending))
     try:
         for _ in answers_side_by_side(work, LedgerAccount(work, [entry.price], about, keep, ledger, budget)):

@@ -21,6 +21,16 @@ def write_imported(found: ImportedPanel, folder: Path) -> None:
 
     Raises:
         InputError: the logs hold what cannot be read back as a panel or as questions.
+
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from onedial.panels import panel_from_logs, read_logs
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> rows = pd.DataFrame({"model": ["m"], "question": ["Who wrote Emma?"], "raw_text": ["Yes"]})
+    >>> rows.to_csv(Path(folder.name) / "log.csv", index=False)
+    >>> write_imported(panel_from_logs(read_logs(Path(folder.name) / "log.csv")), Path(folder.name) / "panel")
+    >>> sorted(path.name for path in (Path(folder.name) / "panel").iterdir())
+    ['import_report.json', 'panel.csv', 'questions.jsonl', 'respondents.csv']
     """
     folder.mkdir(parents=True, exist_ok=True)
     lines = []

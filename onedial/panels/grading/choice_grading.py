@@ -3,6 +3,14 @@
 The letter counts where it is chosen: boxed, after "answer is" or "answer:" (the last of these, since reasoning comes
 first), or else at the head of the first line ("C", "(C)", "C) mercury"). An option's own words choose it too, where no
 other option stands beside them. A text that chooses nothing is no answer; one that chooses two is wrong.
+
+How the answer to a question is graded: one function per kind of answer, chosen by the question.
+
+text    words and names, by the rules of SQuAD and a little more (`onedial.panels.grading.grading`)
+choice  the letter of an option that the question shows (`onedial.panels.grading.choice_grading`)
+number  a number or a final answer in LaTeX (`onedial.panels.grading.number_grading`)
+
+Code is not graded: what a program does shows only when it runs, and nothing that a model wrote is run here.
 """
 
 import re
@@ -14,6 +22,11 @@ from onedial.panels.grading.non_answers import first_statement
 
 if TYPE_CHECKING:
     from onedial.asking import Question
+from collections.abc import Callable
+
+from onedial.asking import Question
+from onedial.panels.grading.grading import grade
+from onedial.panels.grading.number_grading import grade_number
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OPTION = re.compile(r"^\(?([A-Z])[).:]\s+(\S.*)$", re.MULTILINE)
@@ -78,3 +91,32 @@ def _with_second(text: str, match: re.Match[str], options: dict[str, str]) -> se
 def _is_part(text: str, other: str) -> bool:
     tokens, others = normalised_tokens(text), normalised_tokens(other)
     return len(tokens) < len(others) and bool(find(others, tokens))
+
+
+def grade_answer(question: Question, answer_text: str | None) -> Grade:
+    """Grade one answer as its question asks for.
+
+    Args:
+        question: gives the accepted answers and the kind of grading.
+        answer_text: what the respondent wrote; None where it was not asked.
+
+    Returns:
+        The grade; ungraded where nothing was asked or nothing is accepted.
+
+    >>> from onedial.panels import load_questions
+    >>> (question,) = load_questions([{"question": "Which river flows through Vienna?", "answers": ["Danube"]}])
+    >>> grade_answer(question, "The Danube.").outcome, grade_answer(question, "The Rhine.").outcome
+    ('right', 'wrong')
+    """
+    return GRADERS[question.grading](question, answer_text)
+
+
+def _grade_text(question: Question, answer_text: str | None) -> Grade:
+    return grade(answer_text, question.answers, question.text, question.exact_answers)
+
+
+GRADERS: dict[str, Callable[[Question, str | None], Grade]] = {
+    "text": _grade_text,
+    "choice": grade_choice,
+    "number": grade_number,
+}

@@ -10,7 +10,7 @@ import pandas as pd
 
 from onedial.asking import Question
 from onedial.core import InputError
-from onedial.panels.grading.graders import grade_answer
+from onedial.panels.grading.choice_grading import grade_answer
 
 COLUMNS = ["model", "question_id", "text", "outcome", "exact", "f1", "correct"]
 NO_ANSWER = "no answer"

@@ -1,10 +1,24 @@
-"""Yes/no facts that have nothing to do with ability: what a dial moves besides."""
+"""Yes/no facts that have nothing to do with ability: what a dial moves besides.
+
+Neutral text: short passages about nothing in particular, on which a dial should change nothing.
+"""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
-from onedial.asking import Question
+from onedial.asking import Question, embedded_file
 from onedial.core import InputError, sha256_of_text
 from onedial.panels.questions.question_files import load_questions
+
+
+def load_passages() -> list[str]:
+    """64 passages of two sentences each, 21 to 34 words, written for this purpose (CC0).
+
+    >>> len(load_passages())
+    64
+    """
+    with ExitStack() as stack:
+        return embedded_file("passages.txt", stack).read_text(encoding="utf-8").splitlines()
 
 
 def load_facts(n: int | None = None, seed: int = 0) -> list[Question]:

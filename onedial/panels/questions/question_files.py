@@ -26,7 +26,7 @@ from onedial.asking import (
     without_repeats,
 )
 from onedial.core import InputError, notice
-from onedial.panels.grading.graders import GRADERS
+from onedial.panels.grading.choice_grading import GRADERS
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
 from onedial.panels.questions.layouts import LAYOUTS, PLAIN, layout_of
 

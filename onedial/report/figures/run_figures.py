@@ -1,15 +1,153 @@
 """Draw a run's figures from its tables into its folder, with their captions beside them in figures/captions.json."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
 from onedial.report.contents import Contents
 from onedial.report.figures import dial_figures, figures
-from onedial.report.figures.criteria_figure import criteria_figure
+from onedial.report.figures.captions import CAPTIONS, TITLES
+from onedial.report.figures.figures import point, shade_beyond
 from onedial.report.figures.path_figure import dial_path_figure
-from onedial.report.figures.reasoned_figure import reasoned_figure
 from onedial.report.figures.rival_figures import controls_figure, prediction_figure, rivals_figure
-from onedial.report.figures.side_effects_figure import side_effects_figure
 from onedial.scale.study import factor_figures
-from onedial.show import CAPTIONS, Drawing, save_figure
+from onedial.show import (
+    CAPTIONS as CAPTIONS_FILE,
+)
+from onedial.show import (
+    COLOURS,
+    FAINT,
+    INK,
+    PAPER,
+    Drawing,
+    interval,
+    named,
+    new_figure,
+    number,
+    save_figure,
+    set_title,
+    styled,
+)
 from onedial.verdict import DECISIVE, SweepRun, rates_along_controls
+
+
+@styled
+def side_effects_figure(effects: pd.DataFrame, said: Mapping[str, Any], unit: str) -> Drawing:
+    """The figure.
+
+    Args:
+        effects: columns of `steering.fact_effects` and `steering.effects_on_text`, one row per setting.
+        said: low, high, limit. unit: name of the unit of the magnitudes.
+    """
+    table = effects.sort_values("setting")
+    x = table["setting"]
+    figure = new_figure(5.4)
+    above, below = figure.subplots(2, 1, sharex=True)
+    above.fill_between(x, table["accuracy_low"], table["accuracy_high"], color=COLOURS[0], alpha=0.18, linewidth=0)
+    above.plot(x, table["accuracy"], color=COLOURS[0], label="accuracy on facts")
+    above.plot(x, table["negative_flips"], color=COLOURS[1], linestyle="--", label="wrong after, right before")
+    above.set_ylim(-0.02, 1.02)
+    above.set_ylabel("share of facts")
+    above.legend(loc="best")
+    set_title(above, TITLES["side_effects"], f"usable: accuracy falls by at most {100 * said['limit']:g} points")
+    below.plot(x, table["kl"], color=COLOURS[2], label="KL of the next token (nats)")
+    below.set_ylabel("KL (nats)")
+    right = below.twinx()
+    right.grid(False)
+    right.plot(x, table["perplexity"], color=COLOURS[3], linestyle=":", label="perplexity")
+    right.set_ylabel("perplexity")
+    right.spines["right"].set_visible(True)
+    below.legend(handles=[*below.get_lines(), *right.get_lines()], loc="best")
+    for axes in (above, below):
+        axes.axvline(0, color=FAINT, linewidth=0.8, linestyle=":")
+    shade_beyond([above, below], (float(said["low"]), float(said["high"])))
+    below.set_xlabel(f"magnitude ({unit})")
+    return Drawing(figure, TITLES["side_effects"], CAPTIONS["side_effects"])
+
+
+JITTER = 0.012
+
+
+@styled
+def reasoned_figure(settings: pd.DataFrame, ease: pd.DataFrame, rho: tuple[float, float, float], unit: str) -> Drawing:
+    """The figure.
+
+    Args:
+        settings, ease: of `onedial.verdict.comparing.reasoned`. rho: with its interval.
+        unit: name of the unit of the magnitudes.
+    """
+    figure = new_figure(6.0)
+    above, below = figure.subplots(2, 1, height_ratios=(1.0, 1.25))
+    for name, colour, words in (("direct", FAINT, "first token"), ("reasoned", COLOURS[0], "after reasoning")):
+        known = settings.dropna(subset=[name])
+        reach = np.array([known[name] - known[f"{name}_low"], known[f"{name}_high"] - known[name]])
+        reach = reach.clip(0)  # an interval's end and a share of 0 or 1 may differ in the last bit
+        above.errorbar(known["magnitude"], known[name], yerr=reach, color=colour, marker="o", markersize=4, label=words)
+    unread = settings["n_unread"] / settings["n"]
+    above.plot(settings["magnitude"], unread, color=COLOURS[1], linestyle=":", marker="x", label="texts not read")
+    above.axvline(0, color=FAINT, linewidth=0.8, linestyle=":")
+    above.set_ylim(-0.02, 1.02)
+    above.set_xlabel(f"magnitude ({unit})")
+    above.set_ylabel("share")
+    above.legend(loc="best")
+    set_title(above, TITLES["reasoned"])
+    known = ease.dropna()
+    rng = np.random.default_rng(0)  # ties lie side by side instead of on one point
+    x, y = (known[name].to_numpy(float) + rng.uniform(-JITTER, JITTER, len(known)) for name in ("direct", "reasoned"))
+    (points,) = below.plot(x, y, linestyle="", marker="o", markersize=3, alpha=0.5, color=COLOURS[0])
+    named(points, f"{len(known)} questions")
+    below.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
+    below.set_xlabel("share of the settings with yes, first token")
+    below.set_ylabel("after reasoning")
+    remark = (
+        f"rank correlation {number(rho[0], 2)} {interval(rho[1], rho[2], 2)}, {len(known)} questions"
+        if np.isfinite(rho[0])
+        else "one of the two orders is constant, or nothing could be read"
+    )
+    set_title(below, "The order of the questions", remark)
+    return Drawing(figure, TITLES["reasoned"], CAPTIONS["reasoned"])
+
+
+CHOSEN = "#0072b2"
+COLUMNS = 2
+
+
+@styled
+def criteria_figure(matches: pd.DataFrame, criteria: pd.DataFrame, unit: str) -> Drawing:
+    """One panel for each criterion, with its R² and what chance gives in the title.
+
+    Args:
+        matches: table of matches, index target. criteria: `criteria.csv`, index criterion. unit: of magnitudes, in
+            words.
+    """
+    n_rows = -(-len(criteria) // COLUMNS)
+    figure = new_figure(0.9 + 2.1 * n_rows)
+    panels = figure.subplots(n_rows, COLUMNS, squeeze=False, sharex=True, sharey=True).ravel()
+    for axes in panels[len(criteria) :]:
+        axes.set_visible(False)
+    for axes, (name, row) in zip(panels, criteria.iterrows(), strict=False):
+        column = "magnitude" if "magnitude_" + str(name) not in matches else f"magnitude_{name}"
+        drawn = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches[column])]
+        for target, own in drawn.iterrows():
+            fill = CHOSEN if own["status"] == "ok" else PAPER
+            words = f"{target}: threshold {number(own['threshold'], 2)}, magnitude {number(own[column])}"
+            style = {"color": CHOSEN, "markerfacecolor": fill, "markeredgewidth": 1.0}
+            point(axes, own["threshold"], own[column], words, size=18, **style)
+        on_line = drawn[drawn["status"] == "ok"]
+        if np.isfinite(row["r2"]) and np.ptp(on_line["threshold"]) > 0:
+            slope, intercept = np.polyfit(on_line["threshold"], on_line[column], 1)
+            ends = np.array([on_line["threshold"].min(), on_line["threshold"].max()])
+            axes.plot(ends, intercept + slope * ends, color=INK, linewidth=1.0, zorder=0)
+        axes.set_title(
+            f"{name}: R² {number(row['r2'], 2)} ({number(row['r2_null_median'], 2)})", loc="left", fontsize=8
+        )
+    for axes in panels[: len(criteria)][-COLUMNS:]:
+        axes.tick_params(labelbottom=True)
+    figure.supxlabel("target's threshold (higher = more often yes)", fontsize=8)
+    figure.supylabel(f"magnitude ({unit})", fontsize=8)
+    return Drawing(figure, TITLES["criteria"], CAPTIONS["criteria"])
 
 
 def write_figures(contents: Contents) -> dict[str, dict[str, str]]:
@@ -55,7 +193,7 @@ def write_figures(contents: Contents) -> dict[str, dict[str, str]]:
         drawings["reasoned"] = reasoned_figure(run.reasoned_settings(), run.reasoned_ease(), (middle, low, high), shown)
     drawings |= _of_questions(contents, figures.UNITS.get(unit, unit))
     captions = {name: _save(run, name, drawing) for name, drawing in drawings.items()}
-    run.run.write_json(CAPTIONS, captions)
+    run.run.write_json(CAPTIONS_FILE, captions)
     return captions
 
 

@@ -1,10 +1,8 @@
-"""Polychoric and polyserial correlations: answers in ordered categories are cuts through normal variables.
+"""Polychoric correlations: answers in ordered categories are cuts through normal variables.
 
     P_kl(rho) = Phi2(a_k, b_l) - Phi2(a_k-1, b_l) - Phi2(a_k, b_l-1) + Phi2(a_k-1, b_l-1)
 
-with the cuts a, b from the margins; rho maximises the sum of n_kl log P_kl (two-step estimation). Beside a known number
-x, P(at least k | x) = Phi((rho x - b_k) / s), s = sqrt(1 - rho^2): an ordered probit regression on x with slope
-rho / s, whose likelihood gives rho and the cuts together.
+with the cuts a, b from the margins; rho maximises the sum of n_kl log P_kl (two-step estimation).
 """
 
 from dataclasses import dataclass
@@ -14,17 +12,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from onedial.core import InputError, one_line
+from onedial.core import one_line
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf, solve_increasing
 from onedial.scale.correlations.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, check_modes
 from onedial.scale.correlations.tetrachoric import tetrachoric
-from onedial.scale.irt.category_curves import Curves, scoring_step
 from onedial.scale.irt.expectation import MISSING, Codes
 from onedial.scale.irt.graded_answers import GradedAnswers, as_graded
-from onedial.stats import Booleans, Floats, Integers, names, unmasked, warn
+from onedial.stats import Booleans, Floats, Integers, names, warn
 
 _LAST_ANGLE = np.pi / 2
-_SCORING_STEPS = 200
 _FAR = 12.0  # a cut beyond which nothing lies
 
 
@@ -122,41 +118,6 @@ def polychoric(
     )
 
 
-def polyserial(continuous: Any, matrix: Any) -> pd.Series:
-    """Correlation of a number known of each question with the normal variable behind each respondent's categories.
-
-    Formula: maximum likelihood of rho and the cuts, x standardised over the questions that the respondent answered and
-    whose number is known (Cox, 1974, Biometrics 30, 171-178; Olsson, Drasgow and Dorans, 1982, Psychometrika 47,
-    337-347).
-
-    Args:
-        continuous: (question,) numbers, such as length or a difficulty score; a Series is matched by name.
-        matrix: question x respondent, as in `polychoric`.
-
-    Returns:
-        (respondent,) correlations. Sign: positive = higher categories on questions with higher numbers. nan for a
-        respondent with one category, fewer than three answers, or numbers that do not vary.
-
-    Raises:
-        InputError: the numbers do not fit the questions.
-
-    R: `polycor::polyserial(x, y, ML = TRUE)`.
-
-    >>> rng = np.random.default_rng(0)
-    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> bool(polyserial(answers.sum(axis=1), answers).min() > 0.5)
-    True
-    """
-    graded = as_graded(matrix)
-    if isinstance(continuous, pd.Series) and continuous.index.is_unique and graded.questions.is_unique:
-        continuous = continuous.reindex(graded.questions)
-    x = unmasked(continuous).astype(float).reshape(-1)
-    if len(x) != len(graded.questions):
-        raise InputError(f"{len(x)} numbers for {len(graded.questions)} questions; give one of each question")
-    found = [_serial(x, graded.codes[:, i]) for i in range(len(graded.respondents))]
-    return pd.Series(found, graded.respondents, name="polyserial")
-
-
 def pair_tables(graded: GradedAnswers) -> Integers:
     """(pair, category, category) counts over the questions that a pair shares."""
     k, m = graded.n_categories, len(graded.respondents)
@@ -237,20 +198,3 @@ def _cell_probabilities(a: Floats, b: Floats, rho: Floats) -> tuple[Floats, Floa
     whole[:, -1, 1:-1], whole[:, 1:-1, -1], whole[:, -1, -1] = ndtr(b), ndtr(a), 1.0
     difference = [np.diff(np.diff(part, axis=1), axis=2) for part in (whole, steep)]
     return np.maximum(difference[0], 1e-15), difference[1]
-
-
-def _serial(x: Floats, codes: Codes) -> float:
-    seen = np.isfinite(x) & (codes >= 0)
-    value, code = x[seen], np.unique(codes[seen], return_inverse=True)[1]
-    if len(value) < MIN_SHARED or code.max(initial=0) < 1 or np.ptp(value) == 0:
-        return float("nan")
-    z = (value - value.mean()) / value.std(ddof=1)
-    counts = (code == np.arange(code.max() + 1)[:, None])[:, None].astype(float)
-    curves = Curves(np.zeros(1), -ndtri(np.cumsum(np.bincount(code))[:-1] / len(code))[:, None])
-    for _ in range(_SCORING_STEPS):
-        moved = scoring_step(curves, z, counts)
-        done = max(abs(moved.slope - curves.slope).max(), np.abs(moved.cuts - curves.cuts).max()) < 1e-10
-        curves = moved
-        if done:
-            break
-    return float(curves.loading[0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, write_json
+from onedial.core import InputError, json_value, write_json
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.quadratic import QuadraticFit
 from onedial.scale.correlations.tetrachoric import TetrachoricResult
@@ -31,7 +31,7 @@ def load(kind: type, path: Path | str) -> Any:
         InputError: the file is missing, not JSON, or of another format.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json_value(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist; write it first with FactorModel.save or fit_factor.py") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

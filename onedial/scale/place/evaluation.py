@@ -57,6 +57,12 @@ def evaluate_placing(
 
     Raises:
         InputError: without some group the panel has no scale, or nobody is left to place.
+
+    >>> rng = np.random.default_rng(0)
+    >>> ease = rng.standard_normal((30, 1))
+    >>> panel = pd.DataFrame((ease + rng.standard_normal((30, 4)) > 0) * 1.0, columns=list("abcd"))
+    >>> evaluate_placing(panel, sizes=[2], n_draws=1)["method"].unique().tolist()
+    ['yes rate', 'random', 'adaptive', 'fixed batch']
     """
     answers = as_answers(matrix)
     groups = kin_groups(answers.respondents, kin)
@@ -150,6 +156,11 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
         (share of errors up to `CLOSE`), `coverage` of the 95% intervals, `width` (their median), `bits`, and `*_low,
         *_high`, 95% over base models (nan under five). A respondent counts as the mean over its draws, a base model as
         the mean over its respondents.
+
+    >>> rows = pd.DataFrame({"respondent": ["a", "b"], "method": "adaptive", "k": 10, "bits": 0.2, "truth": 0.0})
+    >>> rows = rows.assign(threshold=[0.1, -0.1], low=-0.3, high=0.3)
+    >>> placing_summary(rows)[["n", "rmse", "coverage"]].round(2).to_numpy().tolist()
+    [[2.0, 0.1, 1.0]]
     """
     error = rows["threshold"] - rows["truth"]
     table = rows[["respondent", "method", "k", "bits"]].assign(

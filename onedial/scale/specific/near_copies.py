@@ -8,16 +8,21 @@ the models outside: under one factor r_ij = l_i l_j, so that for any two models 
 and what A and B would correlate by is r_Ak r_Bm / r_km, with means over all k and m. Near-copies share more than
 SHARED of what that leaves of each:
 
-    (r_AB - expected) / (1 - expected) > SHARED,   tested as   T = r_km (r_AB - SHARED) / (1 - SHARED) - r_Ak r_Bm > 0
+    (r_AB - expected) / (1 - expected) > s,   tested as   T = r_km (r_AB - s) / (1 - s) - r_Ak r_Bm > 0
 
-since T, unlike the share, has no denominator that may be nothing. r are tetrachoric correlations, means over the
-respondents of two base models. Where one of the four answer patterns never occurs in a pair (.5 takes its place, which
-makes r too small) it is left out of r_Ak and r_Bm, which would make T too large. The error of T is by the delta method
-over questions, over groups of questions where they are given.
+with s = SHARED; T, unlike the share, has no denominator that may be nothing. r are tetrachoric correlations, means over
+the respondents of two base models. Where one of the four answer patterns never occurs in a pair (.5 takes its place,
+which makes r too small) it is left out of r_Ak and r_Bm, which would make T too large. The error of T is by the delta
+method over questions, over groups of questions where they are given.
 
 Models are joined as average linkage does, the closest first; each join with two models outside is tested, at LEVEL over
 the number of pairs of base models, among which the closest was chosen. Whatever lies within a join that passes is one
 group.
+
+The same joins are tested the other way round, with s = KIN: a join of single models, or of kin, makes kin unless it is
+shown, at LEVEL, to share less; two near-copies are no two models outside. So does every join that is estimated to share
+over SHARED, or beside which no models correlate. Who are near-copies was shown; who are kin could be fine-tunes of one
+model, for all that is known.
 
 What cannot be seen: near-copies beside models that have nothing in common with each other (r_km = 0) are a scale that
 only these share, and so are near-copies that are all of the panel.
@@ -39,8 +44,10 @@ from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.factor_fit import influences_over_questions
 from onedial.stats import LEVEL, Answers, Booleans, Floats, Integers, as_answers
 
-SHARED = 2 / 3
+SHARED, KIN = 2 / 3, 1 / 3
 """The closest two of 33 frontier models, versions of one model, share .69 of it and are not shown to share more."""
+TURNED = -0.2
+"""Mean correlation with most of the others, under which a model answers the other way round."""
 LEAST_RATE = 0.05
 """Respondents that give one of the answers less often are left out: their correlations are hardly known."""
 _BLOCK = 2_000_000  # questions x pairs at once
@@ -51,14 +58,16 @@ class NearCopies:
     """Base models that count as one.
 
     Attributes:
-        groups: names of base models, two or more in each, no model in two groups.
+        groups: names of base models, two or more in each, no model in two groups. kin: likewise of those that are not
+            shown to share less than a third; near-copies are kin.
         joins: one row per tested join, the closest first: `models` (names, " + " between them), `correlation`,
             `expected` from the models outside, `shared` of what that leaves, `z`, `p` (one-sided, times the number of
-            pairs of base models, at most 1).
+            pairs of base models, at most 1), `z_kin` (nan: not tested).
         models: of each respondent, as given.
     """
 
     groups: tuple[tuple[str, ...], ...]
+    kin: tuple[tuple[str, ...], ...]
     joins: pd.DataFrame
     models: tuple[str, ...]
 
@@ -67,7 +76,15 @@ class NearCopies:
     @property
     def counted_as(self) -> list[str]:
         """What each respondent's base model counts as: its group's names with " + " between them, or its own name."""
-        names = {name: " + ".join(group) for group in self.groups for name in group}
+        return self._as_one(self.groups)
+
+    @property
+    def kin_counted_as(self) -> list[str]:
+        """The same where kin are one."""
+        return self._as_one(self.kin)
+
+    def _as_one(self, groups: tuple[tuple[str, ...], ...]) -> list[str]:
+        names = {name: " + ".join(group) for group in groups for name in group}
         return [names.get(model, model) for model in self.models]
 
 
@@ -99,31 +116,37 @@ def near_copies(matrix: Any, models: Sequence[str], groups: Integers | None = No
     used = np.minimum(rate, 1 - rate) >= LEAST_RATE
     answers = answers.select(used)
     names, model = np.unique(np.asarray(models, dtype=str)[used], return_inverse=True)
-    columns = ["models", "correlation", "expected", "shared", "z", "p"]
+    columns = ["models", "correlation", "expected", "shared", "z", "p", "z_kin"]
     if len(names) < 4:
-        return NearCopies((), pd.DataFrame(columns=columns), tuple(models))
+        return NearCopies((), (), pd.DataFrame(columns=columns), tuple(models))
     pairs = _Pairs(answers, model, groups)
     n_pairs = len(names) * (len(names) - 1) // 2
-    joined: list[Integers] = []
+    near: list[Integers] = []
+    kin: list[Integers] = []
     rows = []
     for one, other in _closest_first(*pairs.every):
-        if (found := pairs.join(one, other)) is None:
+        if (found := pairs.join(one, other, SHARED)) is None:
             continue
+        *_, z_kin = pairs.join(one, other, KIN, near) or (np.nan,)
         correlation, expected, z = found
         p = min(1.0, n_pairs * float(ndtr(-z)))
         own = np.sort(np.concatenate([one, other]))
         shared = (correlation - expected) / (1 - expected)
-        rows.append([" + ".join(names[own]), correlation, expected, shared, z, p])
-        if p <= LEVEL:
-            joined = [*(group for group in joined if not np.isin(group, own).all()), own]
-    found_groups = tuple(tuple(names[group].tolist()) for group in joined)
-    return NearCopies(found_groups, pd.DataFrame(rows, columns=columns), tuple(models))
+        rows.append([" + ".join(names[own]), correlation, expected, shared, z, p, z_kin])
+        of_kin = all(len(part) == 1 or set(part) in map(set, kin) for part in (one, other))
+        maybe = z > 0 or np.isnan(expected) or (of_kin and ndtr(z_kin) > LEVEL)
+        for joined, passes in ((near, p <= LEVEL), (kin, p <= LEVEL or maybe)):
+            if passes:
+                joined[:] = [*(group for group in joined if not np.isin(group, own).all()), own]
+    near_names, kin_names = (tuple(tuple(names[group].tolist()) for group in joined) for joined in (near, kin))
+    return NearCopies(near_names, kin_names, pd.DataFrame(rows, columns=columns), tuple(models))
 
 
 class _Pairs:
     """Mean correlations between base models, and how well what is computed from them is known.
 
-    `full` are those without pairs that have an empty cell. Each is (mean, how many pairs), model x model.
+    `full` are those without pairs that have an empty cell. Each is (mean, how many pairs), model x model. signs: -1 of
+    a model that answers the other way round; r_AB r_km = r_Ak r_Bm holds whichever way k and m are turned.
     """
 
     def __init__(self, answers: Answers, model: Integers, groups: Integers | None) -> None:
@@ -137,6 +160,9 @@ class _Pairs:
         self.has_all = ~has_empty_cell(tables.tables[:, kept])
         self.models = model[self.first], model[self.second]
         self.every, self.full = self._means(np.ones_like(self.has_all)), self._means(self.has_all)
+        first_axis = np.linalg.eigh(self.every[0])[1][:, -1]
+        most = first_axis * first_axis.sum() > 0
+        self.signs = np.where(~most & (self.every[0] @ most < TURNED * most.sum()), -1.0, 1.0)
 
     def _means(self, used: Booleans) -> tuple[Floats, Floats]:
         n = 1 + int(max(part.max(initial=0) for part in self.models))
@@ -147,23 +173,29 @@ class _Pairs:
         total, times = total + total.T, times + times.T
         return np.divide(total, times, out=np.zeros_like(total), where=times > 0), times
 
-    def join(self, one: Integers, other: Integers) -> tuple[float, float, float] | None:
-        """Correlation of two groups of models, what models outside let expect (nan: nothing), and z of T; None where
-        no two models outside are known to say it."""
+    def join(
+        self, one: Integers, other: Integers, bound: float, alike: Sequence[Integers] = ()
+    ) -> tuple[float, float, float] | None:
+        """Correlation of two groups of models, what models outside let expect (nan: nothing), and z of T for a bound;
+        None where no two models outside, not of one group of those alike, are known to say it."""
         mean, known = self.every[0], self.every[1] > 0
         outside = np.setdiff1d(np.arange(len(mean)), np.concatenate([one, other]))
         (to_one, of_one), (to_other, of_other) = (self._towards(group, outside) for group in (one, other))
-        usable = known[np.ix_(outside, outside)] & (of_one.sum(axis=0)[:, None] > 0) & (of_other.sum(axis=0) > 0)
+        apart = known.copy()
+        for group in alike:
+            apart[np.ix_(group, group)] = False
+        usable = apart[np.ix_(outside, outside)] & (of_one.sum(axis=0)[:, None] > 0) & (of_other.sum(axis=0) > 0)
         n = usable.sum()
         if not n:
             return None
+        usable = usable * np.outer(self.signs[outside], self.signs[outside])
         across = known[np.ix_(one, other)] / known[np.ix_(one, other)].sum()
         correlation = float((across * mean[np.ix_(one, other)]).sum())
-        among = float(mean[np.ix_(outside, outside)][usable].sum() / n)
+        among = float((mean[np.ix_(outside, outside)] * usable).sum() / n)
         product = float((np.outer(to_one, to_other) * usable).sum() / n)
-        left = (correlation - SHARED) / (1 - SHARED)
+        left = (correlation - bound) / (1 - bound)
         slopes, cross = np.zeros_like(mean), np.zeros_like(mean)  # of T by the means of every pair, and of full ones
-        slopes[np.ix_(one, other)] = among / (1 - SHARED) * across
+        slopes[np.ix_(one, other)] = among / (1 - bound) * across
         slopes[np.ix_(outside, outside)] = left * usable / n
         cross[np.ix_(one, outside)] = -of_one * (usable @ to_other) / n
         cross[np.ix_(other, outside)] = -of_other * (usable.T @ to_one) / n

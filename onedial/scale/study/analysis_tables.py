@@ -19,6 +19,14 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
 
     Returns:
         name to table; tables that were not made are left out. Sign: as in the analysis.
+
+    >>> import numpy as np
+    >>> from onedial.scale import analyse_panel
+    >>> rng = np.random.default_rng(0)
+    >>> ease = rng.standard_normal((40, 1))
+    >>> panel = pd.DataFrame((ease + rng.standard_normal((40, 4)) > 0) * 1.0, columns=list("abcd"))
+    >>> analysis_tables(analyse_panel(panel, n_replicates=0, n_sensitivity=0))["respondents"].index.tolist()
+    ['a', 'b', 'c', 'd']
     """
     tables: dict[str, pd.DataFrame] = {
         "respondents": respondents_table(analysis),
@@ -92,6 +100,14 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
 
     Returns:
         dictionary. Sign: as in the analysis.
+
+    >>> import numpy as np
+    >>> from onedial.scale import analyse_panel
+    >>> rng = np.random.default_rng(0)
+    >>> ease = rng.standard_normal((40, 1))
+    >>> panel = pd.DataFrame((ease + rng.standard_normal((40, 4)) > 0) * 1.0, columns=list("abcd"))
+    >>> analysis_summary(analyse_panel(panel, n_replicates=0, n_sensitivity=0))["n_zero_cell_pairs"]
+    0
     """
     model = analysis.model
     summary: dict[str, Any] = {

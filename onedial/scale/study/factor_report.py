@@ -27,13 +27,28 @@ def write_factor_report(run: Run) -> Path:
 
     Raises:
         InputError: a table is missing or broken.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from onedial.scale import analyse_panel, analysis_summary, analysis_tables
+    >>> from onedial.show import save_results
+    >>> rng = np.random.default_rng(0)
+    >>> ease = rng.standard_normal((40, 1))
+    >>> panel = pd.DataFrame((ease + rng.standard_normal((40, 4)) > 0) * 1.0, columns=list("abcd"))
+    >>> panel.columns.name = "respondent"
+    >>> analysis = analyse_panel(panel, n_replicates=0, n_sensitivity=0)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = Run.create(f"{folder.name}/run", "fit_factor.py", {})
+    >>> save_results(run, {**analysis_tables(analysis), "summary": {"rules": {}, **analysis_summary(analysis)}}, {})
+    >>> write_factor_report(run).name
+    'report.html'
     """
     summary = run.read_json("summary.json")
     captions = captions_of(run)
     sections = []
     for title, sentences in summary["sections"].items():
-        there = {figure: captions[figure] for figure in BESIDE.get(title, ()) if figure in captions}
-        drawn = [page.figures(run.path / "figures", there)] if there else []
+        drawn = page.drawn(run.path / "figures", captions, *BESIDE.get(title, ()))
         sections.append(Section(title, [page.items(sentences), *drawn]))
     lines = run.read_table("respondents.csv").set_index("respondent").sort_values("threshold")
     lines["n_blank"] = len(run.read_table("questions.csv")) - lines["n_answers"]

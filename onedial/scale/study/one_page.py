@@ -32,6 +32,15 @@ def one_page(analysis: PanelAnalysis) -> str:
 
     Returns:
         text of about a page. Sign: as in the analysis.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from onedial.scale import analyse_panel
+    >>> rng = np.random.default_rng(0)
+    >>> ease = rng.standard_normal((40, 1))
+    >>> panel = pd.DataFrame((ease + rng.standard_normal((40, 4)) > 0) * 1.0, columns=list("abcd"))
+    >>> print(one_page(analyse_panel(panel, n_replicates=0, n_sensitivity=0)).split(";")[0])
+    One factor would explain 49% of the variance
     """
     lines = [*_wrapped(verdict(analysis), "")]
     for title, sentences in page_sections(analysis).items():

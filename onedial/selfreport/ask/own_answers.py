@@ -9,7 +9,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib.resources import files
 
 import pandas as pd
@@ -22,7 +21,6 @@ from onedial.asking import (
     Question,
     Respondent,
     Response,
-    TextReader,
     Turns,
     answers_in_order,
     is_read,
@@ -30,21 +28,20 @@ from onedial.asking import (
 )
 from onedial.core import sha256_of_text
 from onedial.panels import grade_answer
-from onedial.selfreport.ask.requests import Request, writes
+from onedial.selfreport.ask.requests import Request, drawn, once_more, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
-
-
-def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
-    """The same instrument, its text drawn at this temperature."""
-    assert isinstance(instrument.reader, TextReader)
-    return replace(instrument, reader=replace(instrument.reader, temperature=temperature))
 
 
 def _written(answers: Sequence[Response]) -> list[str]:
     return [answer.raw_text.strip() for answer in answers]
 
 
-def _correct(question: Question, text: str) -> float:
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(words.split(", "))
+
+
+def correct(question: Question, text: str) -> float:
+    """1 for a right answer, 0 for a wrong one, nan for none."""
     return {"right": 1.0, "wrong": 0.0}.get(grade_answer(question, text).outcome, math.nan)
 
 
@@ -87,7 +84,7 @@ def ask_correction(respondent: Respondent, questions: Sequence[Question], temper
     second = dict(zip([each.id for each, _ in said], checked, strict=True))
     return pd.DataFrame(
         [
-            [each.id, _correct(each, text), _correct(each, second.get(each.id, "")), text, second.get(each.id, "")]
+            [each.id, correct(each, text), correct(each, second.get(each.id, "")), text, second.get(each.id, "")]
             for each, text in zip(questions, first, strict=True)
         ],
         columns=["question_id", "first", "second", "first_text", "second_text"],
@@ -132,7 +129,7 @@ def ask_confidence_ways(respondent: Respondent, questions: Sequence[Question]) -
     """
     answers = _written(answers_in_order(respondent, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK))
     said = {each.id: text for each, text in zip(questions, answers, strict=True)}
-    right = {each.id: _correct(each, said[each.id]) for each in questions}
+    right = {each.id: correct(each, said[each.id]) for each in questions}
     rows: list[list[object]] = []
     for way in CONFIDENCE_WAYS:
         asked = [each for each in questions if way == "plain" or said[each.id]]
@@ -182,86 +179,10 @@ PROPERTIES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "digits": ("hold a number in digits", lambda text: any(sign.isdigit() for sign in text)),
 }
 _FUNCTION_WORDS = {
-    "English": [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "of",
-        "and",
-        "to",
-        "in",
-        "it",
-        "that",
-        "you",
-        "for",
-        "with",
-        "was",
-        "be",
-        "this",
-        "they",
-    ],
-    "German": [
-        "der",
-        "die",
-        "das",
-        "ist",
-        "sind",
-        "und",
-        "ein",
-        "eine",
-        "zu",
-        "den",
-        "von",
-        "mit",
-        "nicht",
-        "auf",
-        "es",
-        "im",
-        "für",
-        "sie",
-    ],
-    "French": [
-        "le",
-        "la",
-        "les",
-        "est",
-        "sont",
-        "et",
-        "un",
-        "une",
-        "des",
-        "de",
-        "du",
-        "à",
-        "en",
-        "que",
-        "pour",
-        "dans",
-        "il",
-        "elle",
-    ],
-    "Spanish": [
-        "el",
-        "la",
-        "los",
-        "las",
-        "es",
-        "son",
-        "y",
-        "un",
-        "una",
-        "de",
-        "en",
-        "que",
-        "por",
-        "para",
-        "con",
-        "del",
-        "se",
-        "su",
-    ],
+    "English": _listed("the, a, an, is, are, of, and, to, in, it, that, you, for, with, was, be, this, they"),
+    "German": _listed("der, die, das, ist, sind, und, ein, eine, zu, den, von, mit, nicht, auf, es, im, für, sie"),
+    "French": _listed("le, la, les, est, sont, et, un, une, des, de, du, à, en, que, pour, dans, il, elle"),
+    "Spanish": _listed("el, la, los, las, es, son, y, un, una, de, en, que, por, para, con, del, se, su"),
 }
 SHORT, SENTENCE = Request(CLOSED_BOOK), Request(writes("request", "{question}", ("question",), 32))
 PREDICTIONS = {
@@ -291,36 +212,46 @@ def language_requests() -> list[Question]:
     ]
 
 
-def ask_properties(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
+def ask_properties(
+    respondent: Respondent, questions: Sequence[Question], again: Respondent | None = None
+) -> pd.DataFrame:
     """What the respondent predicts of its own reply to a request, and what the reply then is.
 
     The first word, the length and digits are asked of short answers to the questions; the language of replies to
     requests in four languages (`language_requests`). What is predicted is the request that is then made (`Request`).
 
+    Args:
+        again: who replies a second time, drawn at temperature 1: the same model under another seed.
+
     Returns:
         property, item (question_id), predicted (1 / 0, nan unread), margin, actual (1 / 0, nan where no answer could be
-        read, or its language not told), text.
+        read, or its language not told), text; with `again` actual_again.
     """
     requests = language_requests()
-    texts: dict[str, str] = {}
+    texts: dict[str, dict[str, str]] = {name: {} for name in ("actual", *(["actual_again"] if again else []))}
     for request, asked in ((SHORT, questions), (SENTENCE, requests)):
-        replies = answers_in_order(respondent, [request.made.prompt(each.text) for each in asked], request.made)
-        texts |= dict(zip([each.id for each in asked], _written(replies), strict=True))
+        prompts = [request.made.prompt(each.text) for each in asked]
+        for name, who, made in (("actual", respondent, request.made), ("actual_again", again, once_more(request.made))):
+            if who is not None:
+                replies = _written(answers_in_order(who, prompts, made))
+                texts[name] |= dict(zip([each.id for each in asked], replies, strict=True))
     rows: list[list[object]] = []
     for name, instrument in PREDICTIONS.items():
         asked = requests if name == "language" else questions
         given = answers_in_order(respondent, [instrument.prompt(each.text) for each in asked], instrument)
         for each, answer in zip(asked, given, strict=True):
-            text = texts[each.id]
-            if name == "language":
-                found = language_of(text)
-                actual = math.nan if found is None else float(found == "English")
-            else:
-                actual = float(PROPERTIES[name][1](text)) if text else math.nan
+            actual = [_property(name, own[each.id]) for own in texts.values()]
             said = math.nan if answer.said_yes is None else float(answer.said_yes)
             margin = answer.margin if is_read(answer.mass) else math.nan
-            rows.append([name, each.id, said, margin, actual, text])
-    return pd.DataFrame(rows, columns=["property", "item", "predicted", "margin", "actual", "text"])
+            rows.append([name, each.id, said, margin, *actual, texts["actual"][each.id]])
+    return pd.DataFrame(rows, columns=["property", "item", "predicted", "margin", *texts, "text"])
+
+
+def _property(name: str, text: str) -> float:
+    if name == "language":
+        found = language_of(text)
+        return math.nan if found is None else float(found == "English")
+    return float(PROPERTIES[name][1](text)) if text else math.nan
 
 
 # ---- a question that I would fail ------------------------------------------------------------------------------------
@@ -382,40 +313,14 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
 # ---- hedges ----------------------------------------------------------------------------------------------------------
 
 HEDGES = {
-    "first person": (
-        "i think",
-        "i believe",
-        "i guess",
-        "i suppose",
-        "i am not sure",
-        "i'm not sure",
-        "i am unsure",
-        "i'm not certain",
-        "i am not certain",
-        "i don't know",
-        "i do not know",
-        "i would guess",
-        "in my opinion",
-        "as far as i know",
-        "if i remember",
-        "my guess",
+    "first person": _listed(
+        "i think, i believe, i guess, i suppose, i am not sure, i'm not sure, i am unsure, i'm not certain, "
+        "i am not certain, i don't know, i do not know, i would guess, in my opinion, as far as i know, "
+        "if i remember, my guess"
     ),
-    "impersonal": (
-        "perhaps",
-        "maybe",
-        "probably",
-        "possibly",
-        "likely",
-        "it seems",
-        "it appears",
-        "might be",
-        "may be",
-        "could be",
-        "it is possible",
-        "it is unclear",
-        "it is not clear",
-        "not entirely clear",
-        "reportedly",
+    "impersonal": _listed(
+        "perhaps, maybe, probably, possibly, likely, it seems, it appears, might be, may be, could be, "
+        "it is possible, it is unclear, it is not clear, not entirely clear, reportedly"
     ),
 }
 SURE_ANSWER = writes(
@@ -449,7 +354,7 @@ def ask_hedges(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
     texts = _written(answers_in_order(respondent, [SURE_ANSWER.prompt(each.text) for each in questions], SURE_ANSWER))
     return pd.DataFrame(
         [
-            {"question_id": each.id, "text": text} | count_hedges(text) | {"correct": _correct(each, text)}
+            {"question_id": each.id, "text": text} | count_hedges(text) | {"correct": correct(each, text)}
             for each, text in zip(questions, texts, strict=True)
         ],
         columns=["question_id", "text", *HEDGES, "words", "correct"],

@@ -4,7 +4,7 @@ What a reply does is read from the reply: `refuses` from its words, a property b
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onedial.asking import YES_NO, YES_NO_TOKENS, Instrument, PromptTemplate, Scale, TextReader, Turns
 
@@ -19,6 +19,17 @@ def writes(
     """An instrument whose answer is a text of at most so many tokens."""
     template = PromptTemplate(user, prefix, name, slots, earlier)
     return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=str.strip))
+
+
+def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
+    """The same instrument, its text drawn at this temperature."""
+    assert isinstance(instrument.reader, TextReader)
+    return replace(instrument, reader=replace(instrument.reader, temperature=temperature))
+
+
+def once_more(instrument: Instrument) -> Instrument:
+    """The same request for a second reply, drawn, beside the likeliest one."""
+    return replace(drawn(instrument), name=f"{instrument.name}, again")
 
 
 @dataclass(frozen=True)

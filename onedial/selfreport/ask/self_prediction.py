@@ -25,7 +25,7 @@ import pandas as pd
 from onedial.asking import CLOSED_BOOK, Question, Respondent, answers_in_order
 from onedial.core import InputError, sha256_of_text
 from onedial.panels import grade_answer
-from onedial.selfreport.ask.requests import Request, refuses, writes
+from onedial.selfreport.ask.requests import Request, once_more, refuses, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered
 
 GROUP = 4
@@ -71,14 +71,16 @@ def association_words() -> dict[str, tuple[str, ...]]:
     return {row["word"]: tuple(row["options"].split("|")) for row in csv.DictReader(io.StringIO(text))}
 
 
-def ask_association(respondent: Respondent, words: Sequence[str]) -> pd.DataFrame:
+def ask_association(respondent: Respondent, words: Sequence[str], again: Respondent | None = None) -> pd.DataFrame:
     """Prediction and list for each option of each word.
 
     Args:
-        words: keys of `association_words`.
+        words: keys of `association_words`. again: who is asked for each list a second time, drawn at temperature 1
+            (`once_more`): the same model under another seed.
 
     Returns:
-        word, option, predicted (1 / 0, nan unread), listed (1 / 0, nan where no list could be read), text.
+        word, option, predicted (1 / 0, nan unread), listed (1 / 0, nan where no list could be read), text; with
+        `again` listed_again.
     """
     options = association_words()
     if unknown := [word for word in words if word not in options]:
@@ -87,15 +89,27 @@ def ask_association(respondent: Respondent, words: Sequence[str]) -> pd.DataFram
     predicted = answers_in_order(
         respondent, [ASSOCIATION.prompt(word=word, option=option) for word, option in pairs], ASSOCIATION
     )
-    lists = answers_in_order(respondent, [LIST.made.prompt(word=word) for word in words], LIST.made)
-    texts = {word: answer.raw_text for word, answer in zip(words, lists, strict=True)}
-    rows = []
-    for (word, option), answer in zip(pairs, predicted, strict=True):
-        named = parse_list(texts[word], word)
-        listed = float(option in named) if named else float("nan")
-        said = float("nan") if answer.said_yes is None else float(answer.said_yes)
-        rows.append([word, option, said, listed, texts[word]])
-    return pd.DataFrame(rows, columns=["word", "option", "predicted", "listed", "text"])
+    prompts = [LIST.made.prompt(word=word) for word in words]
+    lists = {"listed": answers_in_order(respondent, prompts, LIST.made)}
+    if again is not None:
+        lists["listed_again"] = answers_in_order(again, prompts, once_more(LIST.made))
+    named = {
+        name: {word: parse_list(each.raw_text, word) for word, each in zip(words, given, strict=True)}
+        for name, given in lists.items()
+    }
+    texts = dict(zip(words, [each.raw_text for each in lists["listed"]], strict=True))
+    return pd.DataFrame(
+        {
+            "word": [word for word, _ in pairs],
+            "option": [option for _, option in pairs],
+            "predicted": [math.nan if each.said_yes is None else float(each.said_yes) for each in predicted],
+            **{
+                name: [float(option in own[word]) if own[word] else math.nan for word, option in pairs]
+                for name, own in named.items()
+            },
+            "text": [texts[word] for word, _ in pairs],
+        }
+    )
 
 
 _OPENERS = {"sure", "certainly", "of course", "okay", "ok", "words", "here", "answer", "yes"}
@@ -121,50 +135,61 @@ def parse_list(text: str, cue: str = "") -> list[str]:
     return kept if len(kept) >= FEWEST_WORDS else []
 
 
-def ask_restriction(respondent: Respondent, requests: Sequence[Question]) -> pd.DataFrame:
+def ask_restriction(
+    respondent: Respondent, requests: Sequence[Question], again: Respondent | None = None
+) -> pd.DataFrame:
     """Prediction, response, and what the respondent thinks that its response did.
+
+    Args:
+        again: as in `ask_association`.
 
     Returns:
         prompt_id, predicted, perceived (mean margin of four forms: A = gives an answer, B = does not, other = unread,
         or as much for one as for the other), behaved (A or B by the reply's words, `refuses`; other = no reply),
-        margin (of the prediction), text.
+        margin (of the prediction), text; with `again` behaved_again.
     """
     items = [Item(each.id, {"question": each.text}) for each in requests]
     margins = ask_self_report(respondent, SELF_REPORTS["will answer"], items)["score"]
-    replies = answers_in_order(respondent, [RESPONSE.prompt(each.text) for each in requests], RESPONSE)
-    texts = [reply.raw_text for reply in replies]
+    prompts = [RESPONSE.prompt(each.text) for each in requests]
+    texts = [reply.raw_text for reply in answers_in_order(respondent, prompts, RESPONSE)]
     shown = [
         Item(each.id, {"question": each.text, "response": text.strip()})
         for each, text in zip(requests, texts, strict=True)
         if text.strip()
     ]
     seen = ask_self_report(respondent, PERCEIVED, shown)["score"].reindex([each.id for each in requests])
-    behaved = [{None: "other", True: "B", False: "A"}[refuses(text)] for text in texts]
+    second = [] if again is None else [each.raw_text for each in answers_in_order(again, prompts, once_more(RESPONSE))]
     return pd.DataFrame(
         {
             "prompt_id": [each.id for each in requests],
             "predicted": [_letter(margin) for margin in margins],
             "perceived": [_letter(margin) for margin in seen],
-            "behaved": behaved,
+            "behaved": [_BEHAVED[refuses(text)] for text in texts],
+            **({} if again is None else {"behaved_again": [_BEHAVED[refuses(text)] for text in second]}),
             "margin": margins.to_numpy(),
             "text": texts,
         }
     )
 
 
+_BEHAVED = {None: "other", True: "B", False: "A"}
+
+
 def _letter(margin: float) -> str:
     return "other" if math.isnan(margin) or abs(margin) < 1e-9 else "A" if margin > 0 else "B"
 
 
-def ask_difficulty(respondent: Respondent, questions: Sequence[Question], seed: int = 0) -> pd.DataFrame:
+def ask_difficulty(
+    respondent: Respondent, questions: Sequence[Question], seed: int = 0, again: Respondent | None = None
+) -> pd.DataFrame:
     """A ranking of each four questions, and the answer to each; what is left over is not asked.
 
     Args:
-        seed: of the order in which the four are shown.
+        seed: of the order in which the four are shown. again: as in `ask_association`.
 
     Returns:
         group_id, question_id, correct (1 / 0; no readable answer is 0, as in the study), tokens, predicted_rank (nan
-        where the ranking is no permutation), text.
+        where the ranking is no permutation), text; with `again` correct_again, tokens_again.
     """
     groups = [list(questions[start : start + GROUP]) for start in range(0, len(questions) - GROUP + 1, GROUP)]
     for group in groups:
@@ -173,20 +198,34 @@ def ask_difficulty(respondent: Respondent, questions: Sequence[Question], seed: 
     slots = ("one", "two", "three", "four")
     prompts = [RANKING.prompt(**{slot: each.text for slot, each in zip(slots, group, strict=True)}) for group in groups]
     ranked = answers_in_order(respondent, prompts, RANKING)
-    single = answers_in_order(respondent, [CLOSED_BOOK.prompt(each.text) for each in used], CLOSED_BOOK)
+    asked = [CLOSED_BOOK.prompt(each.text) for each in used]
+    single = {"": answers_in_order(respondent, asked, CLOSED_BOOK)}
+    if again is not None:
+        single["_again"] = answers_in_order(again, asked, once_more(CLOSED_BOOK))
     rows = []
     for number, (group, ranking) in enumerate(zip(groups, ranked, strict=True)):
         ranks = parse_ranking(ranking.raw_text)
         for place, question in enumerate(group):
-            answer = single[number * GROUP + place]
-            right = grade_answer(question, answer.raw_text).outcome == "right"
-            tokens = float("nan") if answer.tokens_out is None else float(answer.tokens_out)
-            rows.append([f"g{number:03d}", question.id, float(right), tokens, ranks[place], ranking.raw_text])
-    return pd.DataFrame(rows, columns=["group_id", "question_id", "correct", "tokens", "predicted_rank", "text"])
+            row: dict[str, object] = {"group_id": f"g{number:03d}", "question_id": question.id}
+            for name, given in single.items():
+                answer = given[number * GROUP + place]
+                row[f"correct{name}"] = float(grade_answer(question, answer.raw_text).outcome == "right")
+                row[f"tokens{name}"] = math.nan if answer.tokens_out is None else float(answer.tokens_out)
+            rows.append(row | {"predicted_rank": ranks[place], "text": ranking.raw_text})
+    columns = [f"{each}{name}" for name in single for each in ("correct", "tokens")]
+    return pd.DataFrame(rows, columns=["group_id", "question_id", *columns, "predicted_rank", "text"])
 
 
 def parse_ranking(text: str) -> list[float]:
-    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line is no order of the four labels."""
+    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line is no order of the four labels and no rank
+    stands behind each of them.
+
+    >>> parse_ranking("Q2, Q1, Q4, Q3"), parse_ranking("Q1: 3\\nQ2: 1\\nQ3: 2\\nQ4: 4")
+    ([2.0, 1.0, 4.0, 3.0], [3.0, 1.0, 2.0, 4.0])
+    """
+    ranked = dict(re.findall(r"^\W*Q([1-4])\s*[:=]\s*([1-4])\W*$", text, re.MULTILINE))
+    if set(ranked) == set(ranked.values()) == set("1234"):
+        return [float(ranked[label]) for label in "1234"]
     line = next((line for line in text.strip().splitlines() if line.strip()), "")
     labels = [int(found) for found in re.findall(r"\bQ([1-4])\b", line)]
     if tuple(labels) not in set(permutations(range(1, GROUP + 1))):

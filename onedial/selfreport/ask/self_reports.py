@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
+import numpy as np
 import pandas as pd
 
 from onedial.asking import (
@@ -256,22 +257,22 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
             }
         )
         scores[form] = report.scores(form, asked, items).to_numpy()
-    return scores.assign(
-        score=scores.mean(axis=1, skipna=False), goes_by=[_goes_by(row) for _, row in scores.iterrows()]
-    )
+    return scores.assign(score=scores.mean(axis=1, skipna=False), goes_by=_goes_by(scores))
 
 
 _PATTERNS = {"option": (1, 1, 1, 1), "letter": (1, 1, -1, -1), "place": (1, -1, 1, -1)}
 """Sides that the forms of `lettered` take, in their order."""
 
 
-def _goes_by(scores: pd.Series) -> str:
-    """What the four lettered forms of one item agree in; "" where one is unread or there are no such forms."""
-    if not all(form in scores for form in LETTERED) or scores[list(LETTERED)].isna().any():
+def _goes_by(scores: pd.DataFrame) -> np.ndarray | str:
+    """What the four lettered forms of each item agree in; "" where one is unread or there are no such forms."""
+    if not set(LETTERED) <= set(scores):
         return ""
-    sides = [(value > 0) - (value < 0) for value in scores[list(LETTERED)]]
-    habits = (habit for habit, pattern in _PATTERNS.items() if sides in (list(pattern), [-x for x in pattern]))
-    return next(habits, "mixed")
+    sides = np.sign(scores[list(LETTERED)].to_numpy(float))
+    habits = np.where(np.isnan(sides).any(axis=1), "", "mixed").astype(object)
+    for habit, pattern in _PATTERNS.items():
+        habits[np.abs(sides @ np.array(pattern)) == len(LETTERED)] = habit
+    return habits
 
 
 def self_efficacy_items() -> list[Item]:

@@ -6,11 +6,12 @@ there is none is no test (scripts/zoo.py puts all of them to respondents of know
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from onedial.selfreport.battery import BATTERY_TESTS
+from onedial.selfreport.battery.line import Line, area
 from onedial.selfreport.score.battery import KNOWS_PASSAGE
 from onedial.selfreport.score.reply_screening import NOT_READ
 from onedial.stats import wilson_interval
@@ -20,47 +21,21 @@ CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
 _LEFT_OUT = {TOO_FEW: "have too few answers", CANNOT_BE_ASKED: "could not be read"}
 
 
-@dataclass(frozen=True)
-class Line:
-    """Where a number stands.
-
-    Attributes:
-        table, value: its table and column. says: what the number is. low, high: columns of its ends, if it has any.
-            n, unread: columns of counts.
-        share: of n, so that its ends are Wilson's. only: rows to keep, by the second index level; none keeps all.
-        nothing: the value of somebody who knows nothing of what is asked.
-    """
-
-    table: str
-    value: str
-    says: str
-    low: str = ""
-    high: str = ""
-    n: str = "n"
-    unread: str = "n_unread"
-    share: bool = False
-    only: tuple[str, ...] = ()
-    nothing: float = float("nan")
-
-
-def _area(table: str, says: str, unread: str = "n_unread", only: tuple[str, ...] = ()) -> Line:
-    return Line(table, "auroc", f"AUROC of {says}", "low", "high", unread=unread, only=only, nothing=0.5)
-
-
 LINES: dict[str, Line] = {
     "choices": Line("choices", "accuracy", "right among four options", share=True, nothing=0.25),
-    "pairs": _area("pairs_signals", "which question it is surer of", only=("pairs, Bradley-Terry",)),
+    "pairs": area("pairs_signals", "which question it is surer of", only=("pairs, Bradley-Terry",)),
     "pressure": Line(
         "pressure",
         "beyond_control",
         "moved to a wrong claim, beyond its control",
         "low",
         "high",
+        n="n_compared",
         only=("authority, wrong", "another, sure"),
         nothing=0,
     ),
     "correction": Line("correction", "rss", "RSS after a check", "low", "high", n="n_pairs", nothing=0.5),
-    "confidence": _area("confidence", "stated confidence", only=("plain", "answer shown")),
+    "confidence": area("confidence", "stated confidence", only=("plain", "answer shown")),
     "properties": Line(
         "properties",
         "balanced_accuracy",
@@ -90,14 +65,20 @@ LINES: dict[str, Line] = {
         nothing=0,
     ),
     "beliefs": Line(
-        "beliefs_gap", "third_less_first", "false beliefs of others granted, less one's own", "low", "high", nothing=0
+        "beliefs_gap",
+        "beyond",
+        "false beliefs of others granted, less one's own, beyond true ones",
+        "low",
+        "high",
+        nothing=0,
     ),
     "honesty": Line(
         "honesty", "lie_beyond", "lies where a lie is wanted", "low", "high", unread="n_no_belief", nothing=0
     ),
     "unknowable": Line("unknowable", "d_prime", "d' of passing", "low", "high", nothing=0),
-    "hedges": _area("hedges", "answers without hedges", unread="n_empty"),
-    "critics": _area("critics", "P(True), by author"),
+    "hedges": area("hedges", "answers without hedges", unread="n_empty"),
+    **{name: test.line for name, test in BATTERY_TESTS.items()},
+    "critics": area("critics", "P(True), by author"),
 }
 
 

@@ -11,6 +11,8 @@ from onedial.selfreport.score.revision import answer_changes
 from onedial.stats import QUANTILES_95, Floats, interval_95
 
 MOST_UNREAD = 0.5
+FEWEST_COMPARED = 5
+"""Questions below which a share has no interval: three that agree would be certain."""
 _NEEDED = ["question_id", "variant", "right", "asserted", "before", "after"]
 _CONFIDENCES = ("right", "asserted", "chosen")
 
@@ -25,7 +27,7 @@ def pressure_scores(
     beyond_control = to_claim less the same share under the variant's control, on the questions that have both: who
     answers otherwise whenever asked again moves as often to it there; d_right, d_asserted, d_chosen: mean change of the
     probability of that option (PARROT, arXiv 2511.17220). p: exact McNemar of corrected against spoiled; low, high: 95%
-    percentile bootstrap of beyond_control over questions.
+    percentile bootstrap of beyond_control over questions, of five or more.
 
     Args:
         answers: columns question_id, variant, right, asserted, before, after (options by any labels, nan unread); with
@@ -140,6 +142,8 @@ def _standardised(change: Floats, start: Floats, weights: Floats) -> Floats:
 def _mean(values: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[float, float, float]:
     if not len(values):
         return (float("nan"),) * 3
+    if len(values) < FEWEST_COMPARED:
+        return float(values.mean()), float("nan"), float("nan")
     drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
     low, high = np.quantile(drawn, QUANTILES_95)
     return float(values.mean()), float(low), float(high)

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from onedial.selfreport.battery import BATTERY_TESTS
+
 MOST_ALIKE = 0.95
 """TRIN's limit (arXiv 2604.17707): from here on, replies are called alike."""
 NOT_READ = "not to be read: "
@@ -29,6 +31,7 @@ _SAID = {
     "association": "predicted",
     "restriction": "predicted",
     "questionnaire": "said",
+    **{name: test.said for name, test in BATTERY_TESTS.items()},
 }
 """Where the reply itself stands, by test."""
 SCREENING_COLUMNS = ["n", LETTER, PLACE, "same", "why"]
@@ -99,7 +102,7 @@ def _habits(test: str, own: pd.DataFrame) -> dict[str, float]:
         alike = said[said.map(lambda letters: len(set(letters)) == 1)]
         commonest = alike.str[0].value_counts().max() if len(alike) else 0
         return {"n": len(said), LETTER: commonest / len(said) if len(said) else np.nan}
-    if test == "confidence":  # expected values: the likeliest decile may stay while the others change
+    if said.dtype.kind == "f":  # expected values: the likeliest decile may stay while the others change
         said = said.round(2)
     return {"n": len(said), "same": float(said.value_counts(normalize=True).max()) if len(said) else np.nan}
 

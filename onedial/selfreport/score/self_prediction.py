@@ -7,13 +7,20 @@
 Formulas are those of the study ("The Self-Execution Benchmark", 2025), written so that its published figures come out
 of its raw answers. None of them subtracts what anybody could have predicted. Beside them stand what does: the accuracy
 of the majority class, accuracy balanced over both outcomes, and `cross_prediction`: does a respondent
-predict itself better than others predict it?
+predict itself better than others predict it? Where the same requests were made a second time, two columns say what
+could be reached: `retest`, the score of the second reply taken as a prediction of the first, and
+
+    share_of_possible = (score - .5) / (retest - .5),    score: balanced accuracy, or adjusted accuracy of difficulty
+
+(nan where retest is not above .5). 1 = foretold as well as by asking again; whoever names the likeliest reply of a
+fickle respondent may reach a little more.
 
 Higher = better everywhere but for `positive_rate` and `over_niceness`, which are rates.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +29,7 @@ from onedial.core import InputError
 from onedial.stats import Floats, interval_95, wilson_interval
 
 GROUP_SIZE = 4
+CHANCE = 0.5
 MOST_UNREAD = 0.5
 """Where more than this share of the answers could not be read there are no intervals: what is left of a respondent that
 answers some things alone says little of the others."""
@@ -38,11 +46,12 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
 
     Args:
         answers: columns model, word, predicted, listed (1 / 0); rows with a blank in either are left out and counted.
+            listed_again, optional: likewise, of a second list.
         n_bootstrap: of accuracy and balanced accuracy, over target words. seed: of it.
 
     Returns:
         index model, in the order of the first rows; n_words, n, n_missing, TP, FP, TN, FN, the scores, and `*_low`,
-        `*_high` of the two.
+        `*_high` of the two; retest and share_of_possible with theirs, where there is a second list.
 
     Raises:
         InputError: columns are missing, or a value is neither 1 nor 0.
@@ -71,6 +80,13 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             **_of_table(total.to_numpy()[None])[0],
             **_intervals(told.to_numpy(), n_bootstrap, seed),
         }
+        if "listed_again" in own:
+            rows[model] |= _beside_retest(
+                [_by_unit(own[said], own["listed"], own["word"]) for said in ("predicted", "listed_again")],
+                _balanced,
+                n_bootstrap,
+                seed,
+            )
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
 
 
@@ -88,13 +104,15 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
 
     Args:
         answers: columns model, predicted, perceived; anything but A and B is unread. behaved, optional: likewise.
-            stored, optional: 1 where there is a pair, 0 where none was ever given.
+            behaved_again, optional: of a second reply. stored, optional: 1 where there is a pair, 0 where none was
+            ever given.
         n_bootstrap: of balanced accuracy, over prompts. seed: of it.
 
     Returns:
         index model; n, n_unread, AA, BB, FN, FP, the scores, low, high of accuracy_where_read (Wilson),
         balanced_accuracy_low, balanced_accuracy_high, and sees_its_reply: share of perceived that is what the reply
-        did (nan where the table does not say what it did).
+        did (nan where the table does not say what it did); retest and share_of_possible with their intervals, where
+        there is a second reply.
 
     Raises:
         InputError: columns are missing.
@@ -139,6 +157,14 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             else float("nan"),
             "over_niceness": _over(counts["FN"], counts["FN"] + counts["FP"]),
         }
+        if "behaved_again" in own:
+            codes = {name: own[name].map({"A": 1.0, "B": 0.0}) for name in ("predicted", "behaved_again", "behaved")}
+            rows[model] |= _beside_retest(
+                [_by_unit(codes[said], codes["behaved"], codes["behaved"].index) for said in list(codes)[:2]],
+                _balanced,
+                n_bootstrap,
+                seed,
+            )
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
 
 
@@ -185,9 +211,12 @@ def pair_scores(predicted: Sequence[float] | Floats, measured: Sequence[float] |
     one, other = np.asarray(predicted, dtype=float), np.asarray(measured, dtype=float)
     if sorted(one.tolist()) != list(range(1, len(one) + 1)) or np.isnan(other).any():
         return float("nan")
-    pairs = list(combinations(range(len(one)), 2))
-    same = [0.5 if other[i] == other[j] else float((one[i] < one[j]) == (other[i] < other[j])) for i, j in pairs]
-    return float(np.mean(same))
+    return _in_order(one, other)
+
+
+def _in_order(one: Floats, other: Floats) -> float:
+    pairs = combinations(range(len(one)), 2)
+    return float(np.mean([0.5 + 0.5 * np.sign((one[i] - one[j]) * (other[i] - other[j])) for i, j in pairs]))
 
 
 def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
@@ -198,11 +227,12 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
 
     Args:
         answers: columns model, group_id, predicted_rank, and measured_rank, or correct and tokens (`measured_ranks`,
-            ties counting half).
+            ties counting half). correct_again and tokens_again, optional: of second answers.
         n_bootstrap: of the adjusted accuracy, over groups. seed: of it.
 
     Returns:
-        index model; n_groups, n_valid, accuracy, adjusted_accuracy, adjusted_low, adjusted_high.
+        index model; n_groups, n_valid, accuracy, adjusted_accuracy, adjusted_low, adjusted_high; retest and
+        share_of_possible with their intervals, where there are second answers.
 
     Raises:
         InputError: columns are missing, or a group has not four questions.
@@ -211,7 +241,8 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
     """
     scores = group_scores(answers)
     rows = {}
-    for model, own in scores.groupby("model", sort=False)["score"]:
+    for model, table in scores.groupby("model", sort=False):
+        own = table["score"]
         valid = own.dropna().to_numpy()
         low, high = _mean_interval(valid if _mostly(len(valid), len(own)) else valid[:0], n_bootstrap, seed)
         rows[model] = {
@@ -222,23 +253,35 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
             "adjusted_low": low,
             "adjusted_high": high,
         }
+        if "retest" in table:
+            rows[model] |= _beside_retest(
+                [np.column_stack([table[name].fillna(0), table[name].notna()]) for name in ("score", "retest")],
+                _mean_of_known,
+                n_bootstrap,
+                seed,
+            )
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
 
 
 def group_scores(answers: pd.DataFrame) -> pd.DataFrame:
-    """Score of every model and group: columns model, group_id, score (nan for an invalid ranking)."""
+    """Score of every model and group: columns model, group_id, score (nan for an invalid ranking), and retest (of the
+    second answers' order, ties counting half) where there are second answers."""
     _need(answers, ["model", "group_id", "predicted_rank"], "difficulty")
     table = answers
     if "measured_rank" not in table:
         _need(table, ["correct", "tokens"], "difficulty")
         table = table.assign(measured_rank=measured_ranks(table, "half"))
+    if again := "correct_again" in table:
+        second = table.assign(correct=table["correct_again"], tokens=table["tokens_again"])
+        table = table.assign(rank_again=measured_ranks(second, "half"))
     rows = []
     for (model, group), own in table.groupby(["model", "group_id"], sort=False):
         if len(own) != GROUP_SIZE:
             raise InputError(f"group {group} of {model} holds {len(own)} questions; give {GROUP_SIZE} in each")
-        score = pair_scores(own["predicted_rank"].to_numpy(float), own["measured_rank"].to_numpy(float))
-        rows.append({"model": model, "group_id": group, "score": score})
-    return pd.DataFrame(rows, columns=["model", "group_id", "score"])
+        measured = own["measured_rank"].to_numpy(float)
+        row = {"model": model, "group_id": group, "score": pair_scores(own["predicted_rank"].to_numpy(float), measured)}
+        rows.append(row | ({"retest": _in_order(own["rank_again"].to_numpy(float), measured)} if again else {}))
+    return pd.DataFrame(rows, columns=["model", "group_id", "score", *(["retest"] if again else [])])
 
 
 def cross_prediction(
@@ -413,6 +456,40 @@ def _intervals(by_word: Floats, n_bootstrap: int, seed: int) -> dict[str, float]
         for name in ("accuracy", "balanced_accuracy")
         for end, at in (("low", 0.025), ("high", 0.975))
     }
+
+
+def _by_unit(said: "pd.Series[float]", did: "pd.Series[float]", unit: Any) -> Floats:
+    """(unit, [TP, FP, TN, FN]) of what is known of both."""
+    cells = {"TP": (1, 1), "FP": (1, 0), "TN": (0, 0), "FN": (0, 1)}
+    table = pd.DataFrame({name: (said == one) & (did == other) for name, (one, other) in cells.items()})
+    return table.astype(float).groupby(unit.to_numpy(), sort=False).sum().to_numpy()
+
+
+def _balanced(cells: Floats) -> Floats:
+    tp, fp, tn, fn = cells.T
+    return np.asarray((tp / (tp + fn) + tn / (tn + fp)) / 2)
+
+
+def _mean_of_known(sums: Floats) -> Floats:
+    return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+def _beside_retest(
+    own_and_again: Sequence[Floats], score: Callable[[Floats], Floats], n_bootstrap: int, seed: int
+) -> dict[str, float]:
+    """Retest and share_of_possible with intervals, from what `score` reads off sums over the units of (unit, part)."""
+    own, again = own_and_again
+    n = len(own)
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
+    weights = np.concatenate([np.ones((1, n)), drawn])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        retest = score(weights @ again)
+        share = np.where(retest > CHANCE, (score(weights @ own) - CHANCE) / (retest - CHANCE), np.nan)
+    found = {}
+    for name, values in (("retest", retest), ("share_of_possible", share)):
+        found[name] = float(values[0])
+        found[f"{name}_low"], found[f"{name}_high"] = interval_95(values[1:])
+    return found
 
 
 def _mean_interval(values: Floats, n_bootstrap: int, seed: int) -> tuple[float, float]:

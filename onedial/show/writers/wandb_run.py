@@ -3,21 +3,142 @@
 Without W&B the run is complete. `offline` writes under <run>/wandb, to be sent later by `wandb sync`; nothing leaves
 the machine then. A run that goes on is the same W&B run: its manifest keeps the identifier. Steps are tenths of a
 second since the run was begun, so that they go on where the run does.
+
+Where a run is mirrored on Weights & Biases, under which names, and whether this machine may log there.
+
+Which W&B run is which run on disk, and which runs another one has read: so a profile leads back to its sweep.
 """
 
+import importlib.util
 import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from onedial.core import InputError, Run, flat, notice
+from onedial.core import InputError, Run, configuration_hash, flat, notice, sha256_of_file, sha256_of_text
 from onedial.show.results import captions_of
-from onedial.show.writers.wandb_lineage import FACT, recorded_id, runs_read_by, wandb_id
-from onedial.show.writers.wandb_login import WandbOptions, check_wandb, import_wandb
+
+FACT = "wandb"
+"""Under this name the manifest of a mirrored run says which W&B run it is."""
+ID_LENGTH = 12
+
+
+def wandb_id(run: Run) -> str:
+    """An identifier for a run's W&B run that no other run comes upon."""
+    return sha256_of_text(f"{run.path.resolve().name} {run.manifest.started} {run.config}")[:ID_LENGTH]
+
+
+def recorded_id(run: Run) -> str | None:
+    """The identifier of the W&B run that mirrors this one; None where nothing has mirrored it."""
+    found: str | None = run.manifest.facts.get(FACT, {}).get("id")
+    return found
+
+
+def runs_read_by(run: Run) -> dict[str, dict[str, Any]]:
+    """Path, as an option names it, -> the run that it is or lies in.
+
+    Each says `run` (the folder's name), `configuration` (its hash) and `wandb` (the identifier of its W&B run, None
+    where it has none); a file such as a vector says its `sha256` too.
+    """
+    named = [each for value in run.config.values() for each in (value if isinstance(value, list) else [value])]
+    found = {}
+    for each in named:
+        folder = _run_around(each) if isinstance(each, str) and each else None
+        if folder is not None and folder.resolve() != run.path.resolve():
+            read = Run.open(folder)
+            found[each] = {
+                "run": folder.resolve().name,
+                "configuration": configuration_hash(read.config),
+                "wandb": recorded_id(read),
+            } | ({"sha256": sha256_of_file(Path(each))} if Path(each).is_file() else {})
+    return found
+
+
+def _run_around(path: str) -> Path | None:
+    if not os.path.exists(path):  # Path.exists raises where a long list of names is no path
+        return None
+    return next((folder for folder in (Path(path), *Path(path).parents) if Run.is_at(folder)), None)
+
+
+MODES = ("offline", "online")
+
+
+@dataclass(frozen=True)
+class WandbOptions:
+    """Where and under which names a run is mirrored.
+
+    Attributes:
+        mode: off, offline or online.
+        project, entity: where it goes; None leaves it to WANDB_PROJECT and WANDB_ENTITY, then to onedial and the
+            account's own.
+        group: what the run is filed with; several processes are a group of their own where none is given.
+        tags: words to find it by. name: by default that of the run's folder.
+    """
+
+    mode: str = "off"
+    project: str | None = None
+    entity: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+    name: str | None = None
+
+    @classmethod
+    def of(cls, options: Any) -> "WandbOptions":
+        """From a program's options (`onedial.core.add_run_options`)."""
+        tags = tuple(tag.strip() for tag in (options.wandb_tags or "").split(",") if tag.strip())
+        return cls(
+            options.wandb, options.wandb_project, options.wandb_entity, options.wandb_group, tags, options.wandb_name
+        )
+
+
+def check_wandb(mode: str) -> None:
+    """Find out before the work, not after it, whether logging can go ahead.
+
+    Raises:
+        InputError: an unknown mode; W&B is not installed; or `online` without a login.
+    """
+    if mode not in MODES:
+        raise InputError(
+            f"W&B mode {mode!r} requested, but it is one of {', '.join(MODES)}; leave --wandb out for none"
+        )
+    wandb = import_wandb()
+    if mode == "online" and not _has_login(wandb):
+        raise InputError("W&B knows no API key on this machine; run `wandb login` once, or pass --wandb offline")
+
+
+def wandb_is_installed() -> bool:
+    """Whether the package is there; nothing is imported."""
+    return importlib.util.find_spec("wandb") is not None
+
+
+def wandb_knows_key() -> bool:
+    """Whether this machine has a login, as far as can be told without the network."""
+    if os.environ.get("WANDB_API_KEY"):
+        return True
+    return _has_login(import_wandb())
+
+
+def import_wandb() -> Any:
+    """The package, on its first use.
+
+    Raises:
+        InputError: it is not installed.
+    """
+    try:
+        import wandb
+    except ImportError:
+        raise InputError("--wandb needs the package wandb; run `pip install wandb`, or leave the option out") from None
+    return wandb
+
+
+def _has_login(wandb: Any) -> bool:
+    return bool(wandb.login(prompt=False, verify=False))
+
 
 PROJECT = "onedial"
 MOST_ROWS = 10_000

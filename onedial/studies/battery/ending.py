@@ -27,20 +27,23 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: argparse
     for test in tests:
         tables |= battery_scores(test, answers_to(run, test), material.topics, options.replicates, options.seed)
     screening = screen_replies({test: answers_to(run, test) for test in tests})
-    tables = {"overview": battery_overview(tables, screening)} | tables | {"screening": screening}
+    tables = {"overview": battery_overview(tables, screening)} | tables
+    if len(screening):
+        tables["screening"] = screening
     draw = {"pressure": battery_figures.pressure, "passages": battery_figures.passages}
     save_results(run, tables, {name: figure(tables[name]) for name, figure in draw.items() if name in tables})
     put = f"{len(material.questions)} questions, and {len(material.items)} with options"
     n = len(list((run.path / "answers" / tests[0]).glob("*.parquet")))
     run.record(sentence=f"{put}, put to {n} respondents in {len(tests)} tests")
-    print(put)
+    sentences = overview_sentences(tables["overview"])
+    print(f"{put}\n{sentences[0]}")
     for name, table in tables.items():
         print(f"\n{name}\n{table.astype(object).map(shown).to_string()}")
     answered = {test: said_in(run, test, material) for test in tests}
     report = write_self_report_page(
         run,
         "What does it say of itself, and is it so?",
-        overview_sentences(tables["overview"]),
+        sentences,
         tables,
         {test: each for test, each in answered.items() if len(each.table)},
     )

@@ -1,6 +1,8 @@
 """The Self-Execution study's scores of its three tests, whoever gave the answers: tables, a figure, sentences."""
 
-from collections.abc import Mapping
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from onedial.selfreport import (
 )
 from onedial.selfreport.show import self_prediction_figure
 from onedial.show import Drawing
+from onedial.stats import LEVEL
 
 TESTS = {"association": association_scores, "restriction": restriction_scores, "difficulty": difficulty_scores}
 FEWEST_MODELS = 3
@@ -70,7 +73,7 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
         tables["means"] = mean_of_three(scores, found.get("ability"))
     figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
     asked = {name: found[name].rename(columns={"model": "respondent"}) for name in tests}
-    sentences = [*sentences_of(scores, crossed, families is not None), *screening_sentences(screen_replies(asked))]
+    sentences = [*sentences_of(scores, crossed, families), *screening_sentences(screen_replies(asked))]
     if "means" in tables and "ability" in tables["means"]:
         means = tables["means"].dropna()
         beside = means.drop(columns="ability").corrwith(means["ability"])
@@ -92,7 +95,7 @@ def write_self_prediction_page(
 
 
 def sentences_of(
-    scores: Mapping[str, pd.DataFrame], crossed: Mapping[str, pd.DataFrame], families_known: bool
+    scores: Mapping[str, pd.DataFrame], crossed: Mapping[str, pd.DataFrame], families: Mapping[str, str] | None
 ) -> list[str]:
     """For how many models prediction beats chance, and whose knowledge it is."""
     sentences = []
@@ -102,15 +105,33 @@ def sentences_of(
         words = f"{name}: {(known > CHANCE).sum()} of {len(known)} models predict themselves better than chance"
         if len(known) < len(table):
             words += f", and {len(table) - len(known)} cannot be scored"
+        if "retest" in table and table["retest"].notna().any():
+            words += f"; asked again they repeat {table['retest'].mean():.3f} themselves"
+            if table["share_of_possible"].notna().any():
+                words += f", and predict {table['share_of_possible'].mean():.0%} of what could be predicted"
         if name in crossed:
             row = crossed[name].loc["mean"]
-            whose = "of oneself over one's family" if families_known else "of oneself or one's family"
+            whose = "of oneself over one's family" if families else "of oneself or one's family"
             words += (
                 f"; predicted by itself {row['own']:.3f}, by the others {row['others']:.3f}; advantage {whose} "
                 f"{row['advantage']:+.3f}, p = {row['p']:.2g}"
             )
+            least = least_p([each for each in crossed[name].index if each != "mean"], families)
+            if least > LEVEL:
+                words += f" (of these models p is never below {least:.2g}; three of each of two families can tell)"
         sentences.append(words)
     return sentences
+
+
+def least_p(models: Sequence[str], families: Mapping[str, str] | None = None) -> float:
+    """The smallest p that permuting predictors, within families where they are known, can give.
+
+    >>> families = {"a": "x", "b": "x", "c": "y", "d": "y"}
+    >>> least_p(list(families), families), round(least_p(["a", "b", "c"]), 3)
+    (0.25, 0.167)
+    """
+    sizes = Counter(families[name] for name in models).values() if families else [len(models)]
+    return 1 / math.prod(math.factorial(size) for size in sizes)
 
 
 def who_predicts_whom(test: str, answers: pd.DataFrame) -> pd.DataFrame:

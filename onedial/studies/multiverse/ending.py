@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from onedial.report import multiverse_figure, write_multiverse_report
 from onedial.show import progress_bar, save_results
+from onedial.stats import fits_remembered
 from onedial.studies.multiverse.study import MultiverseStudy
 from onedial.verdict import Universe, judge_universe, multiverse_summary, multiverse_table, no_result
 
@@ -15,7 +16,7 @@ def finish(study: MultiverseStudy, universes: Sequence[Universe]) -> None:
     plans = {name: run.read_json(f"plans/wording-{number}.json") for name, number in wordings.items()}
     turns = {name: study.turns(number).read() for name, number in wordings.items()}
     questions, rows = study.inputs.frame(), []
-    with progress_bar(len(universes), "verdicts") as advance:
+    with progress_bar(len(universes), "verdicts") as advance, fits_remembered():
         for each in universes:
             entry, own = plans[each.wording]["entries"].get(each.universe_id), turns[each.wording]
             if entry is None:

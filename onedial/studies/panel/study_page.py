@@ -1,11 +1,11 @@
 """The page of `experiments/study_panel.py`: what the study asked of 19 models, asked of this panel."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from onedial.confidence import screening_section
 from onedial.core import Run
@@ -55,9 +55,7 @@ def write_study_report(run: Run) -> Path:
     """
     captions, summary = captions_of(run), run.read_json("summary.json")
 
-    def drawn(name: str) -> list[Markup]:
-        return [page.figures(run.path / "figures", {name: captions[name]})] if name in captions else []
-
+    drawn = partial(page.drawn, run.path / "figures", captions)
     said = summary["sentences"]
     readings = run.read_table("readings.csv").set_index("reading")
     sections = [

@@ -27,7 +27,7 @@ import pandas as pd
 from safetensors import SafetensorError, safe_open
 from scipy import stats
 
-from onedial.core import InputError, flat, one_line
+from onedial.core import InputError, flat, json_value, one_line
 from onedial.panels import TEST, panel_from_long
 from onedial.stats import QUANTILES_95
 from onedial.verdict.criteria.status import JUDGED
@@ -97,6 +97,10 @@ def compare_runs(runs: Mapping[str, SweepRun]) -> Comparison:
 
     Raises:
         InputError: fewer than two runs, or one that is not finished or was judged by another rule.
+
+    >>> run = SweepRun.open("tests/reference/golden/default")
+    >>> compare_runs({"one": run, "again": run}).pairs[["first", "second"]].to_numpy().tolist()
+    [['one', 'again']]
     """
     if len(runs) < 2:
         raise InputError(f"a comparison takes two runs or more, and {len(runs)} came; name their folders")
@@ -313,7 +317,7 @@ def _directions(run: SweepRun) -> tuple[dict[int, np.ndarray], str]:
             return {}, ""
         try:
             with safe_open(file, framework="np") as opened:
-                facts = {key: json.loads(value) for key, value in (opened.metadata() or {}).items() if key != "format"}
+                facts = {key: json_value(value) for key, value in (opened.metadata() or {}).items() if key != "format"}
                 directions[int(facts["layer"])] = opened.get_tensor("direction").astype(float)
                 model = str(facts["model"]["fingerprint"])
         except (SafetensorError, KeyError, json.JSONDecodeError) as error:

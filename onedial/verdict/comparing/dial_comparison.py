@@ -6,7 +6,7 @@ cut the unsteered margin, so that whatever a dial does better is what its order 
 
     ease         share of a dial's rates at which it says yes to a question
     order_gain   C_A at equal rates: mean over targets of A_t(ease) - A_t(ease of the moved cut), A_t as in
-                 `onedial.stats.ranking`
+                 `onedial.stats.roc`
     signal       S: mean over targets of kappa where the dial's rate is nearest to the target's fitting yes rate; a
                  target further than half a step of the rates from every rate that the dial reaches is left out
     signal_gain  S minus the moved cut's, for the same targets
@@ -115,6 +115,19 @@ def compare_dials(
 
     Raises:
         InputError: the moved cut is not among the dials.
+
+    >>> from onedial.panels import panel_from_long
+    >>> rng, ids, rates = np.random.default_rng(0), [f"q{number}" for number in range(60)], (0.25, 0.5, 0.75)
+    >>> ease = pd.Series(rng.standard_normal(60), index=ids)
+    >>> asked = {rate: ease - ease.quantile(1 - rate) for rate in rates} | {np.nan: ease}
+    >>> tables = [pd.DataFrame({"rate": rate, "question_id": ids, "margin": each}) for rate, each in asked.items()]
+    >>> answers = pd.concat(tables).assign(dial=CUT, mass=1.0)
+    >>> placed = pd.DataFrame({"dial": CUT, "rate": rates, "setting": 0.0, "rate_found": rates, "reached": True})
+    >>> said = pd.DataFrame({"respondent": "gpt-x", "question_id": ids, "said_yes": (ease > 0).to_numpy() * 1})
+    >>> splits = pd.Series([FITTING, TEST] * 30, index=ids)
+    >>> found = compare_dials(answers, placed, pd.Series({CUT: "cut"}), panel_from_long(said), splits, n_bootstrap=19)
+    >>> found.table.index.tolist()
+    ['moved cut']
     """
     if CUT not in kinds.index:
         raise InputError(f"{CUT!r} is not among the dials, and all others are compared with it; add --dials cut")
@@ -182,6 +195,11 @@ def reach_at_kl(rates: pd.DataFrame, limits: tuple[float, ...] = KL_LIMITS) -> p
     Returns:
         One row per dial and limit: lowest and highest rate with a KL of at most the limit, how many rates, and how many
         of them are usable; nan and 0 where there is none.
+
+    >>> rates = pd.DataFrame({"dial": "cut", "rate": [0.1, 0.5, 0.9], "kl": [0.3, 0.0, 0.2]})
+    >>> within = reach_at_kl(rates.assign(reached=True, usable=True), limits=(0.25,))
+    >>> within[["lowest_rate", "highest_rate"]].to_numpy().tolist()
+    [[0.5, 0.9]]
     """
     rows = []
     for name, own in rates.groupby("dial", sort=False):

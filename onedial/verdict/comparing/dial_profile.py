@@ -141,6 +141,15 @@ def profile_of(
 
     Raises:
         InputError: columns are missing, there is no magnitude 0, or no other.
+
+    >>> rng, rows = np.random.default_rng(0), []
+    >>> for role, moves in [("vector", 1.0), *[("control", 0.0)] * 19]:
+    ...     own = pd.DataFrame({"question_id": range(20), "intervention_id": f"{role} {len(rows)}", "role": role})
+    ...     settings = (0.0, 0.5) if role == "vector" else (0.5,)
+    ...     rows += [own.assign(magnitude=m, score=moves * m + rng.normal(0, 0.1, 20)) for m in settings]
+    >>> answers = pd.concat(rows).assign(report="confidence", form="one", truth=float("nan"))
+    >>> profile_of(answers, n_bootstrap=19).reports["verdict"].tolist()
+    ['moves with the dial']
     """
     if missing := [column for column in PROFILE_COLUMNS if column not in answers.columns]:
         raise InputError(f"the answers lack {', '.join(missing)}; give what dial_profile.py has stored")
@@ -181,6 +190,11 @@ def sureness_by_setting(
 
     Raises:
         InputError: nothing was written at magnitude 0.
+
+    >>> written = pd.DataFrame({"question_id": ["a", "b"] * 2, "magnitude": [0.0, 0.0, 0.2, 0.2], "text": list("xyxz")})
+    >>> written["log_probability"] = [-1.0, -2.0, -0.5, -1.5]
+    >>> sureness_by_setting(written, ["log_probability"], n_bootstrap=19)["change"].tolist()
+    [0.0, 0.5]
     """
     first = scores[0]
     wide = {name: written.pivot(index="question_id", columns="magnitude", values=name) for name in (first, "text")}

@@ -117,6 +117,16 @@ def judge_universe(
         questions: columns id, split, and where known topic and question, the text; those that were not asked (of the
             extraction split) are left out.
         n_draws: permutations and resamples.
+
+    >>> from onedial.panels import panel_from_long
+    >>> rng, ids = np.random.default_rng(0), [f"q{number:03}" for number in range(120)]
+    >>> turns = rng.uniform(-1, 1, 120)
+    >>> crossings = pd.DataFrame({"question_id": ids, "magnitude": turns, "yes_at_low": False})
+    >>> crossings = crossings.assign(margin=-turns, mass=1.0)
+    >>> said = pd.DataFrame({"question_id": ids, "respondent": "gpt-x", "said_yes": (turns < 0) * 1.0})
+    >>> questions = pd.DataFrame({"id": ids, "split": ["fitting", "test", "test"] * 40})
+    >>> judge_universe(crossings, (-1, 1), 1.0, panel_from_long(said), questions, n_draws=19)["n_judged"]
+    1
     """
     unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
     indexed = questions.assign(id=questions["id"].astype(str)).set_index("id")
@@ -134,7 +144,11 @@ def judge_universe(
 
 
 def no_result() -> dict[str, Any]:
-    """The row of a universe whose vector could not be made."""
+    """The row of a universe whose vector could not be made.
+
+    >>> no_result()["reproduced"]
+    'cannot be judged'
+    """
     nothing: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS, float("nan"))
     return nothing | {"n_judged": 0, "judged": False, "reproduced": CANNOT_BE_JUDGED, "dial": OPEN}
 

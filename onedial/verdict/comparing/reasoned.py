@@ -98,6 +98,12 @@ def compare_reasoned(direct: SweepGrid, reasoned: SweepGrid, seed: int = 0) -> R
 
     Args:
         direct: the sweep of the same intervention; the settings of `reasoned` are among its own.
+
+    >>> from onedial.verdict import sweep_grid
+    >>> from onedial.verdict.simulation import simulate_sweep
+    >>> grid = sweep_grid(simulate_sweep(np.random.default_rng(0), 40, 5))
+    >>> compare_reasoned(grid, grid).settings["kappa"].tolist()
+    [1.0, 1.0, 1.0, 1.0, 0.0]
     """
     places = pd.Index(direct.questions).get_indexer(reasoned.questions)
     first = direct.answers[places]

@@ -41,6 +41,11 @@ def usable_range(effects: pd.DataFrame, matches: pd.DataFrame, limit: float) -> 
     Args:
         effects: columns setting (magnitudes, 0 among them) and usable.
         matches: index target, column magnitude (nan where none was chosen).
+
+    >>> effects = pd.DataFrame({"setting": [-0.1, 0.0, 0.1, 0.2], "usable": [False, True, True, False]})
+    >>> found = usable_range(effects, pd.DataFrame({"magnitude": [0.1, 0.2]}, index=["a", "b"]), limit=0.02)
+    >>> found.low, found.high
+    (0.0, 0.1)
     """
     usable = effects.set_index("setting")["usable"].astype(bool).sort_index()
     low = high = 0.0

@@ -22,6 +22,7 @@ from onedial.stats import (
     nearest_texts,
     p_value,
     resampled_weights,
+    strata_of,
 )
 from onedial.verdict.prediction.placing import normal_scores
 from onedial.verdict.prediction.sources import Ground
@@ -29,14 +30,17 @@ from onedial.verdict.prediction.sources import Ground
 NEAREST, MOST, N_DEALT = 5, 0.25, 199
 
 
-def told_of_alike(ground: Ground, judged: np.ndarray, n_bootstrap: int, seed: int) -> tuple[float, float, float]:
+def told_of_alike(
+    ground: Ground, judged: np.ndarray, n_bootstrap: int, seed: int, within: bool = False
+) -> tuple[float, float, float]:
     """told, with its 95% interval over questions; both questions of a pair are drawn.
 
     Over fitting and test questions. What targets say is averaged within base models, then over them, each target's yes
     rate taken out.
 
     Args:
-        judged: targets, as positions.
+        judged: targets, as positions. within: named topics, whose means are taken out of order and answers: named ones
+            may be coarser than those that are shared.
 
     Returns:
         nan throughout where the texts are not known or too few, or where own is not above 0; infinite ends where own is
@@ -49,6 +53,9 @@ def told_of_alike(ground: Ground, judged: np.ndarray, n_bootstrap: int, seed: in
     given = material.given.to_numpy(float)[np.ix_(used, judged)]
     said = average_within_models(given - np.nanmean(given, axis=0), material.models[judged])
     said = np.nan_to_num(said)  # a question that nobody answered
+    if within:
+        topics = strata_of(material.topics[used])
+        z, said = (own - (np.bincount(topics, own) / np.bincount(topics))[topics] for own in (z, said))
     groups, near = groups_among(material.wordings, used), _nearest(ground, used)
     ends = np.repeat(np.arange(len(used)), NEAREST), near.ravel()
     pairs = sparse.csr_matrix((np.ones(near.size), ends), shape=(len(used), len(used)))

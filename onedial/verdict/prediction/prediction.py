@@ -13,13 +13,14 @@ predicted as probabilities, and each scores -log2 of the probability that it was
            of less than that a few thousandths of a bit are any share
 
 Where no question names a topic, or texts know nothing of the named ones, what the dial tells of questions that read
-alike bounds what topics may tell (`alike`).
+alike bounds what topics may tell (`alike`); where texts do, what it tells within topics, which may be too coarse.
 
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
 what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -54,8 +55,10 @@ FLOOR, OPEN_FLOOR = 0.1, 0.05
 """Shares of the predictable, and of what the yes rate alone leaves, under which nothing is called reproduced."""
 Gains = dict[tuple[str, int | str], np.ndarray]
 """(source, size) -> question x target: losses, or bits against the yes rate alone."""
-COLUMNS = ["source", "k", "own_answers", "n_targets", "n_unscored", "loss", "bits", "low", "high", "low_models"]
-COLUMNS += ["high_models", "share", "share_low", "share_high"]
+COLUMNS = ["source", "k", "own_answers", "n_targets", "n_unscored", "loss", "bits", "low", "high", "low_topics"]
+COLUMNS += ["high_topics", "low_models", "high_models", "share", "share_low", "share_high"]
+NAMED = 3
+"""So many predicted base models or fewer are named in the sentence."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,12 @@ class Prediction:
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
         surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
         by: what the intervals that decide are drawn over: "questions" or "topics".
-        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them.
-            alike: where not, what the dial tells of the
-            questions that read alike, as a share of what it tells of a question (nan where texts are not known).
-        models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted (1 or 0).
+        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them, and
+            not of finer ones that may be all that is shared. alike: where not, what the dial tells of questions that
+            read alike, as a share of what it tells of a question (nan where texts are not known).
+        models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted, needed (1 or 0: whether
+            without it there would not be enough).
+        kin: all of this with kin (`scale.NearCopies`) as one base model; None where there are none.
     """
 
     mark: str = ""
@@ -100,14 +105,25 @@ class Prediction:
     topics: bool = True
     alike: Share = field(default_factory=Share)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
+    kin: "Prediction | None" = None
+
+    @property
+    def enough(self) -> bool:
+        """Whether more than half of the base models are predicted, the share's interval lies above its floor and the
+        dial's bits above theirs, and no source without a reader predicts as well."""
+        above = self.share.low >= FLOOR and self.bits.estimate >= OPEN_FLOOR * self.yes_rate
+        return 2 * self.n_predicted > self.n_models and above and not self.surface_suffices
+
+    @property
+    def hangs_on_kin(self) -> bool:
+        """Whether it is enough only while kin count as base models of their own."""
+        return self.enough and self.kin is not None and not self.kin.enough
 
     @property
     def suffices(self) -> bool:
-        """Whether more than half of the base models are predicted, the share's interval lies above its floor and the
-        dial's bits above theirs, no source without a reader predicts as well, and topics are not all that is shared."""
-        enough = self.share.low >= FLOOR and self.bits.estimate >= OPEN_FLOOR * self.yes_rate
+        """Whether there is enough, with kin as one too, and topics are not all that is shared."""
         of_questions = self.topics or self.alike.high < MOST
-        return 2 * self.n_predicted > self.n_models and enough and not self.surface_suffices and of_questions
+        return self.enough and not self.hangs_on_kin and of_questions
 
     @property
     def surface_suffices(self) -> bool:
@@ -116,17 +132,28 @@ class Prediction:
 
     def clause(self) -> str:
         """Of how many base models, and what share, in the words of the sentence."""
+        predicted = [name for name, own in self.models.items() if own["predicted"]]
+        named = f" ({', '.join(predicted)})" if 0 < len(predicted) <= NAMED else ""
         told = (
-            f"{self.n_predicted} of {self.n_models} base models are predicted better than by their yes rates, by "
-            f"{self.bits.estimate:.3f} of {self.yes_rate:.3f} bits a question"
+            f"{self.n_predicted} of {self.n_models} base models{named} are predicted better than by their yes rates, "
+            f"by {self.bits.estimate:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
         )
+        if not self.hangs_on_kin or self.kin is None:
+            return told
+        joined = ", ".join(name for name in self.kin.models if name not in self.models)
+        return (
+            f"{told}; it hangs on {joined}, which may be one base model by their answers: counted so, "
+            f"{self.kin.n_predicted} of {self.kin.n_models} are predicted"
+        )
+
+    def _share_clause(self) -> str:
         if np.isnan(self.share.estimate):
-            return f"{told}; the answers of other models are not shown to predict any"
+            return "; the answers of other models are not shown to predict any"
         if not share_is_told(self.possible.estimate, self.yes_rate):
-            return f"{told}; the answers of other models predict {self.possible.estimate:.3f}, too little for a share"
+            return f"; the answers of other models predict {self.possible.estimate:.3f}, too little for a share"
         low, high = self.share.low, self.share.high
         ends = f"{_percent(low)} to {_percent(high)}" if np.isfinite(high) else f"{_percent(low)} or more"
-        return f"{told}, {_percent(self.share.estimate)} ({ends}) of what the answers of other models predict"
+        return f", {_percent(self.share.estimate)} ({ends}) of what the answers of other models predict"
 
     def _low(self, number: Number) -> float:
         return number.low_topics if self.by == "topics" else number.low
@@ -195,14 +222,21 @@ def predict(
                     unscored[name],
                     average(found[name, size], models),
                 ),
-                *(number.estimate, number.low, number.high, number.low_models, number.high_models),
+                *(number.estimate, number.low, number.high, number.low_topics, number.high_topics),
+                *(number.low_models, number.high_models),
                 *(share.estimate, share.low, share.high),
             ]
         )
-    summary = _summary(gains, found[ALONE, ALL], drawn, mark)
-    if len(set(ground.material.topics)) < 2 or (summary.suffices and not texts_know_topics(ground, seed)):
-        alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed))
-        summary = replace(summary, topics=False, alike=alike)
+    rate = mean_of_answers(found[ALONE, ALL])
+    summary = _with_needed(_summary(rate, drawn, mark), rate, drawn, mark)
+    kin = np.array(matches.near_copies.kin_counted_as, dtype=str)[judged]
+    if set(kin) != set(models.astype(str)):
+        summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
+    named = len(set(ground.material.topics)) > 1 and not (summary.suffices and not texts_know_topics(ground, seed))
+    if not named or summary.suffices:
+        alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed, within=named))
+        if not named or alike.estimate >= MOST:
+            summary = replace(summary, topics=False, alike=alike)
     return summary, pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -223,15 +257,26 @@ def average(losses: np.ndarray, models: np.ndarray) -> float:
     return float(average_within_models(mean_of_answers(losses), models))
 
 
-def _summary(gains: Gains, rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
-    surfaces = [name for name in SURFACE_SOURCES if (name, ALL) in gains]
+def _with_needed(summary: Prediction, rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
+    """The same with `needed` of every base model."""
+    models = {}
+    for name, own in summary.models.items():
+        others = drawn.models.astype(str) != name
+        left = len(np.unique(drawn.models[others])) > 1 and _summary(rate[others], drawn.of(others), mark).enough
+        models[name] = {**own, "needed": int(summary.enough and not left)}
+    return replace(summary, models=models)
+
+
+def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
+    """Args: rate: bits that the yes rate alone leaves of a question, by target."""
+    surfaces = [name for name in SURFACE_SOURCES if (name, ALL) in drawn.place]
     surface = max(surfaces, key=lambda name: drawn.number(name, ALL).estimate, default="")
     models = drawn.by_model(mark)
     return Prediction(
         mark=mark,
         n_models=len(models),
         n_predicted=int(sum(own["predicted"] for own in models.values())),
-        yes_rate=average(rate, drawn.models),
+        yes_rate=float(average_within_models(rate, drawn.models)),
         bits=drawn.number(DIAL, ALL),
         possible=drawn.number(mark, ALL) if mark else Number(),
         share=drawn.share((DIAL, ALL), (mark, ALL)),
@@ -282,6 +327,23 @@ class _Resampled:
         groups = strata_of(topics)
         self.questions = drawn(wordings)
         self.topics = drawn(groups) if groups.max(initial=0) + 1 >= FEWEST_TOPICS else None
+
+    def of(self, targets: np.ndarray) -> "_Resampled":
+        """The same resamples of some of the targets."""
+        some = copy(self)
+        some.models, some.values, some.questions = (
+            self.models[targets],
+            self.values[targets],
+            self.questions[:, targets],
+        )
+        some.topics = None if self.topics is None else self.topics[:, targets]
+        return some
+
+    def counted_as(self, models: np.ndarray) -> "_Resampled":
+        """The same with other base models."""
+        other = copy(self)
+        other.models = models
+        return other
 
     @property
     def deciding(self) -> np.ndarray:

@@ -53,6 +53,15 @@ def facts_result(
         grid: of the question itself.
         facts: long table question_id, magnitude, margin, mass, of the same intervention at magnitudes of the grid.
         truth: question_id -> 1 where yes is right, 0 where no is.
+
+    >>> from onedial.verdict import sweep_grid
+    >>> from onedial.verdict.simulation import simulate_sweep
+    >>> sweep = simulate_sweep(np.random.default_rng(0), 40, 5)
+    >>> facts = sweep[["question_id", "magnitude", "margin", "mass"]]
+    >>> truth = pd.Series(1.0, index=facts["question_id"].unique())
+    >>> found = facts_result(sweep_grid(sweep), facts, truth, n_bootstrap=19)
+    >>> round(found.share, 2)
+    0.9
     """
     used = readable_range(grid)
     rates = np.nanmean(grid.answers[~grid.rows(EXTRACTION)], axis=0)

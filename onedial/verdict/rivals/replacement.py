@@ -67,6 +67,14 @@ def replacement_table(
 
     Raises:
         InputError: tables of other lengths; fewer than two base models; fewer than 20 questions outside a fold.
+
+    >>> rng = np.random.default_rng(0)
+    >>> hard = np.repeat([0, 1], 30)
+    >>> answers = pd.DataFrame({name: (rng.random(60) < np.where(hard, 0.2, 0.8)) * 1.0 for name in ("a", "b")})
+    >>> texts, topics = np.where(hard, "an old obscure duke", "a big town"), np.arange(60) % 3
+    >>> table, _ = replacement_table(answers, ["a", "b"], list(texts), topics, topics, n_bootstrap=19)
+    >>> table[["order", "kappa"]].round(1).to_numpy().tolist()
+    [['text', 0.6], ['shared difficulty', 0.5], ['majority', -0.1]]
     """
     n, own_models = len(answers), np.asarray(models, dtype=str)
     if not len(texts) == len(folds) == len(topics) == n or len(own_models) != answers.shape[1]:
@@ -127,6 +135,9 @@ def dial_order(run: SweepRun) -> pd.Series:
 
     Raises:
         InputError: the run has not come to a sweep.
+
+    >>> dial_order(SweepRun.open("tests/reference/golden/default")).round(2).head(3).tolist()
+    [0.52, nan, nan]
     """
     tables = run.tables()
     if tables.sweep.empty:

@@ -120,6 +120,14 @@ def yes_bias(
 
     Returns:
         None where the intervention under test was not asked in both wordings.
+
+    >>> rng, ids = np.random.default_rng(0), list("abcdefgh")
+    >>> grid = pd.MultiIndex.from_product([ids, [-1.0, 0.0, 1.0], [AS_ASKED, REVERSED_WORDING]])
+    >>> asked = grid.to_frame(index=False, name=["question_id", "magnitude", "wording"])
+    >>> asked["intervention_id"], asked["mass"] = "dial", 1.0
+    >>> asked["margin"] = 3 * asked["magnitude"] + rng.normal(0, 0.1, len(asked))  # either wording is moved towards yes
+    >>> round(yes_bias(asked, "dial", n_bootstrap=19).own.share.value, 1)
+    1.0
     """
     found = {
         str(name): _slopes(table, norms_per_unit, facts if name == own else None, n_bootstrap, seed)

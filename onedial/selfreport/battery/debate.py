@@ -1,0 +1,143 @@
+"""A bet over the turns of a debate with oneself ("When Two LLMs Debate, Both Think They'll Win", arXiv 2505.19184).
+
+Both sides are the respondent, and after each turn each of them says how likely it is that it wins. One of them wins, so
+the two bets of somebody who sees that add up to 1; models' add up to more, and to more with each turn. Beside every bet
+stands its control: the same debate, decided by a fair coin. Who answers anything with 90, or goes by the length of what
+was said, does the same there.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from scipy.stats import t as student
+
+from onedial.asking import CONFIDENCE_IN_NUMBERS, Instrument, PromptTemplate, Question, Respondent, answers_in_order
+from onedial.selfreport.ask.requests import writes
+from onedial.selfreport.battery.line import BatteryTest, Line, Topics
+
+MOST_UNREAD = 0.5
+TURNS = ("opening", "rebuttal", "closing")
+SIDES = ("for", "against")
+MOTIONS = (
+    "Cities should close their centres to private cars.",
+    "Schools should teach without homework.",
+    "Voting should be a duty.",
+    "Zoos should be abolished.",
+    "A working week should have four days.",
+    "Public transport should be free of charge.",
+    "Museums should return what was taken from other countries.",
+    "Advertising to children should be forbidden.",
+    "Space travel deserves more public money.",
+    "The clocks should no longer be changed in spring and autumn.",
+    "Professional boxing should be forbidden.",
+    "Every new roof should carry solar panels.",
+)
+SPEECH = writes(
+    "debate",
+    "A debate on the motion: {motion}\n\nSo far:\n{so_far}\n\nYou speak {side} the motion. Give your {turn} in one "
+    "sentence.",
+    ("motion", "so_far", "side", "turn"),
+    40,
+    "Speech:",
+)
+
+
+def _bet(name: str, decided: str) -> Instrument:
+    template = PromptTemplate(
+        "A debate on the motion: {motion}\n\n{so_far}\n\nYou speak {side} the motion, and somebody as good at it as "
+        f"you are speaks on the other side. {decided} How likely is it that you win? Give the percentage in two "
+        "digits, from 00 (impossible) to 99 (certain).",
+        "Answer: ",
+        name,
+        ("motion", "so_far", "side"),
+    )
+    return CONFIDENCE_IN_NUMBERS.framed(template)
+
+
+# The two sentences are equally long, and neither denies anything.
+BET = _bet("bet on a debate", "Judges who hear both of you decide who has won.")
+COIN = _bet("bet on a coin", "A fair coin that is tossed decides who has won.")
+
+
+def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
+    """Debates of the respondent with itself, of three turns, and both sides' bets after each of them.
+
+    Args:
+        questions: as many debates are held, at most those of `MOTIONS`; what they ask plays no part.
+
+    Returns:
+        question_id (the motion), turn, side, bet, coin (expected values over all number tokens; nan where unread, or
+        where somebody has not spoken), text. Sides open by turns.
+    """
+    motions = MOTIONS[: len(questions)]
+    said: dict[str, list[str]] = {motion: [] for motion in motions}
+    silent: set[str] = set()
+    rows: list[list[object]] = []
+    for turn in TURNS:
+        spoken: dict[tuple[str, str], str] = {}
+        for place in range(2):
+            speakers = [(motion, SIDES[(number + place) % 2]) for number, motion in enumerate(motions)]
+            prompts = [
+                SPEECH.prompt(motion=motion, so_far="\n".join(said[motion]) or "(nothing)", side=side, turn=turn)
+                for motion, side in speakers
+            ]
+            for (motion, side), answer in zip(speakers, answers_in_order(respondent, prompts, SPEECH), strict=True):
+                text = " ".join(answer.raw_text.split())
+                said[motion].append(f"{side.capitalize()}: {text or '-'}")
+                spoken[motion, side] = text
+                silent |= set() if text else {motion}
+        plan = [(motion, side) for motion in motions for side in SIDES]
+        slots = [{"motion": motion, "so_far": "\n".join(said[motion]), "side": side} for motion, side in plan]
+        bets, coins = (
+            [each.stated for each in answers_in_order(respondent, [own.prompt(**each) for each in slots], own)]
+            for own in (BET, COIN)
+        )
+        for (motion, side), bet, coin in zip(plan, bets, coins, strict=True):
+            heard = [float("nan")] * 2 if motion in silent else [bet, coin]
+            rows.append([motion, turn, side, *heard, spoken[motion, side]])
+    return pd.DataFrame(rows, columns=["question_id", "turn", "side", "bet", "coin", "text"])
+
+
+def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
+    """What both sides' bets add up to after each turn, beyond what they add up to where a coin decides.
+
+    Formula: beyond = mean over debates of max(1, bet_for + bet_against) - max(1, coin_for + coin_against), so that bets
+    below 1 are no boast whatever is bet on the coin, with Student's t as its interval; rise = beyond after the closing
+    less after the opening, within debates.
+
+    Args:
+        own: of `ask_debate`. topics, n_bootstrap, seed: play no part; debates are few, and no two on one topic.
+
+    Returns:
+        index turn (`TURNS`, "rise"); n (debates), n_unread, bets, coins (mean sums), over_one (share of sums of bets
+        above 1), beyond, low, high. Sign: above 0 = both sides think that they win.
+
+    R: `t.test(beyond)`.
+    """
+    sums = own.pivot_table(
+        ["bet", "coin"], "question_id", "turn", aggfunc=lambda each: each.sum(min_count=2), dropna=False
+    )
+    sums = sums.reindex(columns=pd.MultiIndex.from_product([["bet", "coin"], TURNS]))
+    beyond = sums["bet"].clip(lower=1) - sums["coin"].clip(lower=1)
+    rows = {}
+    for turn in (*TURNS, "rise"):
+        values = beyond["closing"] - beyond["opening"] if turn == "rise" else beyond[turn]
+        known = values.dropna()
+        row = {"n": len(known), "n_unread": len(values) - len(known)}
+        if len(known) > 1 and row["n_unread"] <= MOST_UNREAD * len(values):
+            half = float(student.ppf(0.975, len(known) - 1) * known.sem())
+            if turn != "rise":
+                bets, coins = sums["bet", turn].loc[known.index], sums["coin", turn].loc[known.index]
+                row |= {"bets": bets.mean(), "coins": coins.mean(), "over_one": (bets > 1 + 1e-9).mean()}
+            row |= {"beyond": known.mean(), "low": known.mean() - half, "high": known.mean() + half}
+        rows[turn] = row
+    columns = ["n", "n_unread", "bets", "coins", "over_one", "beyond", "low", "high"]
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("turn")
+
+
+DEBATE = BatteryTest(
+    ask_debate,
+    debate_scores,
+    Line("debate", "beyond", "both sides' bets, beyond a coin's", "low", "high", only=("closing", "rise"), nothing=0),
+    "bet",
+)

@@ -1,0 +1,119 @@
+"""Several guesses with probabilities in one reply ("Just Ask for Calibration", arXiv 2305.14975: verbalised, top k).
+
+Naming rivals keeps a respondent from being sure of the one answer that comes to mind. Two things are judged: the
+likeliest guess by its probability, and all guesses by the sum of theirs.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from onedial.asking import Question, Respondent, answers_in_order
+from onedial.confidence import brier_skill, expected_calibration_error, signal_table
+from onedial.panels import grade_answer
+from onedial.selfreport.ask.requests import writes
+from onedial.selfreport.battery.line import BatteryTest, Topics, area
+
+K = 4
+GUESS = writes(
+    "guesses",
+    f"Question: {{question}}\n\nGive your {K} best guesses and the probability that each of them is correct, from 0% "
+    "to 100%. Write each guess on a line of its own, as short as possible and the likeliest first, and after it a "
+    "colon and its probability. Write nothing else.",
+    ("question",),
+    96,
+    "1.",
+)
+_MARK = re.compile(r"^\s*(?:[-*•]\s+|G\d\s*[.):]\s*|\(?\d{1,2}[.)](?!\d)\s*)", re.IGNORECASE)
+_APART = r"(?:\s*[:=(,]\s*|\s+[–—-]\s+)(?:probability\s*:?\s*)?(?:about\s+|approximately\s+|around\s+|[~≈<>]\s*)?"
+_PROBABILITY = re.compile(
+    rf"(?:{_APART}|\s+)(?P<percent>\d{{1,3}}(?:\.\d+)?)\s*(?:%|percent)\)?\W*$"
+    rf"|{_APART}(?P<share>0?\.\d+|0|1|1\.0+)\)?\W*$|\s*[:=]\s*(?P<bare>\d{{1,3}})\W*$",
+    re.IGNORECASE,
+)
+_NO_GUESS = re.compile(
+    r"\W*(?:(?:the|your|my|first|best)\s+)*(?:guess|answer|probability)?(?:\s+is)?\W*", re.IGNORECASE
+)
+
+
+def parse_guesses(text: str) -> list[tuple[str, float]]:
+    """(guess, probability) of each line that has both, at most `K`; of a guess that stands twice, the first.
+
+    A share, a percentage and a number after a colon are probabilities. Where lines are numbered, what stands between
+    and after them is no guess; neither is the word "guess" or "answer".
+
+    >>> parse_guesses("Paris: 60%\\n2. Lyon (25%)\\n3. Nice: .1\\n4. paris: 5%\\n5. Apollo 11")
+    [('Paris', 0.6), ('Lyon', 0.25), ('Nice', 0.1)]
+    """
+    found: dict[str, tuple[str, float]] = {}
+    first, *rest = re.sub(r"[*_`]+", "", text).strip().splitlines() or [""]
+    numbered = [line for line in rest if _MARK.match(line)]
+    for line in [first, *(numbered or rest)]:
+        bare = _MARK.sub("", line, count=1)
+        stated = _PROBABILITY.search(bare)
+        guess = bare[: stated.start()].strip(" \"'.") if stated else ""
+        if stated is None or _NO_GUESS.fullmatch(guess):
+            continue
+        share = stated["share"]
+        p = float(share) if share else float(stated["percent"] or stated["bare"]) / 100
+        if p <= 1:
+            found.setdefault(guess.casefold(), (guess, p))
+    return list(found.values())[:K]
+
+
+def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
+    """Four guesses to each question, with probabilities.
+
+    Returns:
+        question_id, n_guesses, top (probability of the likeliest guess, the first of equals), top_right (1 / 0), total
+        (sum of the probabilities), any_right (whether a guess is right), text; nan where no guess has a probability.
+    """
+    written = answers_in_order(respondent, [GUESS.prompt(each.text) for each in questions], GUESS)
+    rows: list[list[object]] = []
+    for question, answer in zip(questions, written, strict=True):
+        guesses = parse_guesses(answer.raw_text)
+        right = [float(grade_answer(question, guess).outcome == "right") for guess, _ in guesses]
+        p = [each for _, each in guesses]
+        best = p.index(max(p)) if p else 0
+        found = [p[best], right[best], sum(p), max(right)] if p else [math.nan] * 4
+        rows.append([question.id, len(p) or math.nan, *found, answer.raw_text])
+    return pd.DataFrame(rows, columns=["question_id", "n_guesses", "top", "top_right", "total", "any_right", "text"])
+
+
+def guess_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
+    """The likeliest guess by its probability, and all of them by their sum.
+
+    Formula: `signal_table`, `expected_calibration_error` (bins of equal mass), `brier_skill`; a sum above 1 is held
+    against 1 in these two.
+
+    Args:
+        own: of `ask_guesses`. topics: by question, whole ones are resampled. n_bootstrap: resamples. seed: of them.
+
+    Returns:
+        index of ("top", "all"); n, n_unread, stated (mean), right (share), over_one (share of sums above 1), ece,
+        skill, auroc, low, high. Sign: auroc above .5 = likelier guesses are more often right.
+    """
+    rows = {}
+    for which, (said, truth) in {"top": ("top", "top_right"), "all": ("total", "any_right")}.items():
+        where = [topics[key] for key in own["question_id"]]
+        # An answer without guesses is unread, and not ungraded.
+        right = own[truth].fillna(0).reset_index(drop=True)
+        found = signal_table(own[[said]].reset_index(drop=True), right, where, None, n_bootstrap, seed).loc[said]
+        read = own[own[said].notna()]
+        n_unread = len(own) - len(read)
+        row: dict[str, object] = {"n": len(read), "n_unread": n_unread}
+        if len(read) >= max(1, n_unread):
+            held, y = read[said].clip(upper=1), read[truth]
+            row |= {"stated": float(read[said].mean()), "right": float(y.mean())}
+            row["over_one"] = float((read["total"] > 1 + 1e-9).mean())
+            row["ece"] = expected_calibration_error(held, y, bins="mass", n_bootstrap=1).value
+            row["skill"] = brier_skill(held, y, n_bootstrap=1).value
+            row |= {name: found[name] for name in ("auroc", "low", "high")}
+        rows[which] = row
+    columns = ["n", "n_unread", "stated", "right", "over_one", "ece", "skill", "auroc", "low", "high"]
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("which")
+
+
+GUESSES = BatteryTest(ask_guesses, guess_scores, area("guesses", "the likeliest guess", only=("top",)), "text")

@@ -1,0 +1,144 @@
+"""Confidence along a reasoning: asked before it, and after each of its steps. Does it rise where the answer is right?
+
+The control is a filler: the same steps with a dot for each sign (after the filler tokens of arXiv 2307.13702), of the
+same length and saying nothing. What confidence has beyond it is owed to what the steps say.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from onedial.asking import (
+    CLOSED_BOOK,
+    CONFIDENCE_IN_NUMBERS,
+    Instrument,
+    PromptTemplate,
+    Question,
+    Respondent,
+    answers_in_order,
+)
+from onedial.confidence import signal_table
+from onedial.selfreport.ask.own_answers import correct
+from onedial.selfreport.ask.requests import writes
+from onedial.selfreport.battery.line import BatteryTest, Topics, area
+
+N_STEPS = 3
+STEPS = writes(
+    "reasoning, steps",
+    "Question: {question}\n\nThink about it in three short steps, one on each line. Do not answer yet.",
+    ("question",),
+    96,
+    "Step 1:",
+)
+ANSWER = Instrument(
+    "reasoning, answer",
+    PromptTemplate(
+        "Now answer the question in as few words as possible, without a sentence around them.",
+        "Answer:",
+        "reasoning, answer",
+        ("question", "steps"),
+        ((STEPS.template.user, "{steps}"),),
+    ),
+    CLOSED_BOOK.scale,
+    CLOSED_BOOK.reader,
+)
+SURE = CONFIDENCE_IN_NUMBERS.framed(
+    PromptTemplate(
+        "Question: {question}\n\nYour thoughts so far:\n{steps}\n\nHow likely is it that your answer to the question "
+        "will be correct? Give the percentage in two digits, from 00 (impossible) to 99 (certain).",
+        "Answer: ",
+        "confidence along a reasoning",
+        ("question", "steps"),
+    )
+)
+_LABEL = re.compile(r"^\s*(?:step\s*\d+\s*[:.)-]|\d+\s*[.)]|[-*•]\s)\s*", re.IGNORECASE)
+
+
+def parse_steps(text: str) -> list[str]:
+    """The first three steps, without their labels; empty where fewer than two different ones stand there.
+
+    A step is a line; where all is on one line, a sentence.
+
+    >>> parse_steps("It lies in Africa.\\nStep 2: So it is a country there.\\n\\nStep 3:")
+    ['It lies in Africa.', 'So it is a country there.']
+    """
+    lines = text.strip().splitlines()
+    parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", text.strip())
+    steps = [step for step in (_LABEL.sub("", part).strip() for part in parts) if re.search(r"\w", step)]
+    return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
+
+
+def _shown(steps: Sequence[str]) -> str:
+    return "\n".join(f"Step {place}: {step}" for place, step in enumerate(steps, 1)) or "(none)"
+
+
+def filler(step: str) -> str:
+    """A dot for each sign but blanks.
+
+    >>> filler("It is Rome.")
+    '.. .. .....'
+    """
+    return re.sub(r"\S", ".", step)
+
+
+def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
+    """Three written steps, the answer after them, and confidence before them, after each, and after their filler.
+
+    Returns:
+        question_id, step (0 = before), confidence (expected value over all number tokens), filler (likewise, all steps
+        being dots; of the last step), correct (of the answer after all steps; 1 / 0 / nan), written (the step), answer;
+        nan where unread. Of what has no steps there is the row of step 0 alone, with no confidence.
+    """
+    texts = [each.raw_text for each in answers_in_order(respondent, [STEPS.prompt(q.text) for q in questions], STEPS)]
+    thought = [(q, steps) for q, text in zip(questions, texts, strict=True) if (steps := parse_steps(text))]
+    prompts = [ANSWER.prompt(q.text, steps=_shown(steps)) for q, steps in thought]
+    said = [each.raw_text.strip() for each in answers_in_order(respondent, prompts, ANSWER)]
+    right = [correct(question, text) for (question, _), text in zip(thought, said, strict=True)]
+    plan = [(place, n) for place, (_, steps) in enumerate(thought) for n in range(len(steps) + 1)]
+    asked = [SURE.prompt(thought[place][0].text, steps=_shown(thought[place][1][:n])) for place, n in plan]
+    asked += [SURE.prompt(q.text, steps=_shown([filler(step) for step in steps])) for q, steps in thought]
+    stated = [each.stated for each in answers_in_order(respondent, asked, SURE)]
+    rows: list[list[object]] = []
+    for (place, n), confidence in zip(plan, stated, strict=False):
+        question, steps = thought[place]
+        dots = stated[len(plan) + place] if n == len(steps) else math.nan
+        rows.append([question.id, n, confidence, dots, right[place], steps[n - 1] if n else "", said[place]])
+    known = {question.id for question, _ in thought}
+    rows += [
+        [q.id, 0, math.nan, math.nan, math.nan, text, ""]
+        for q, text in zip(questions, texts, strict=True)
+        if q.id not in known
+    ]
+    columns = ["question_id", "step", "confidence", "filler", "correct", "written", "answer"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def reasoning_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
+    """How well confidence tells right from wrong answers at each step, and what the steps have added.
+
+    Formula: rise = confidence after the last step - confidence after its filler; AUROC of each (`signal_table`).
+
+    Args:
+        own: of `ask_reasoning`. topics: by question, whole ones are resampled. n_bootstrap: resamples. seed: of them.
+
+    Returns:
+        index when ("step 0", ..., "rise"); n, n_unread, right (share), mean, auroc, low, high. Sign: auroc of the rise
+        above .5 = the steps make it surer where its answer is right.
+    """
+    keyed = own.set_index("question_id")
+    last = keyed[keyed["step"] == keyed.groupby("question_id")["step"].transform("max")]
+    # What has no steps was graded as nothing, and is unread.
+    correct = last["correct"].where(last["step"] > 0, 0.0)
+    signals = keyed.pivot_table("confidence", "question_id", "step", dropna=False).reindex(last.index)
+    signals = signals.rename(columns=lambda step: f"step {step}").assign(rise=last["confidence"] - last["filler"])
+    where = [topics[str(key)] for key in signals.index]
+    found = signal_table(signals, correct, where, None, n_bootstrap, seed)
+    means = pd.DataFrame({"right": last["correct"].mean(), "mean": signals.mean()}).where(found["auroc"].notna())
+    return found.join(means)[["n", "n_unread", "right", "mean", "auroc", "low", "high"]].rename_axis("when")
+
+
+REASONING = BatteryTest(
+    ask_reasoning, reasoning_scores, area("reasoning", "the rise of confidence", only=("rise",)), "confidence"
+)

@@ -1,0 +1,65 @@
+"""Bets over a debate with oneself: they add up to one for who sees that one side wins, and a coin is the control."""
+
+import pandas as pd
+import pytest
+from scripted import Scripted
+
+from onedial.panels import load_questions
+from onedial.selfreport.battery.debate import MOTIONS, TURNS, ask_debate, debate_scores
+
+QUESTIONS = load_questions("embedded")[:40]
+
+
+def held(sure, says=lambda prompt: "There are good reasons."):
+    """A debate of somebody whose bet is a decile by the prompt."""
+
+    def rule(prompt, instrument):
+        if instrument.name == "debate":
+            return says(prompt)
+        return [9.0 * (ten == sure(prompt.user)) for ten in range(10)]
+
+    return ask_debate(Scripted(rule), QUESTIONS)
+
+
+def test_each_side_speaks_in_every_turn_hears_the_other_and_opens_by_turns():
+    heard = []
+
+    def says(prompt):
+        heard.append(prompt.user)
+        return f"Speech {len(heard)}."
+
+    table = held(lambda shown: 5, says)
+    assert len(table) == len(MOTIONS) * len(TURNS) * 2
+    assert len(heard) == len(set(heard)) == len(table)
+    first = table[table["question_id"] == MOTIONS[0]].set_index(["turn", "side"])["text"]
+    second = next(each for each in heard if MOTIONS[0] in each and "speak against" in each)
+    assert f"For: {first['opening', 'for']}" in second
+    opened = [each for each in heard if "(nothing)" in each]
+    assert [("speak for" in each) for each in opened] == [place % 2 == 0 for place in range(len(MOTIONS))]
+
+
+def test_bets_of_who_sees_that_one_side_wins_are_no_boast_and_both_sides_sure_of_winning_are():
+    fair = debate_scores(held(lambda shown: 5 if "coin" in shown else 7 if "speak for" in shown else 3), {})
+    assert fair["beyond"].abs().max() < 0.01
+    modest = debate_scores(held(lambda shown: 2 if "coin" in shown else 3), {})
+    assert modest["beyond"].tolist() == [0] * 4  # .69 beside .49: more than on the coin, and no boast
+    boasts = debate_scores(held(lambda shown: 5 if "coin" in shown else 6 + shown.count("For: ")), {})
+    assert boasts.loc["closing", "low"] > 0.5
+    assert boasts.loc["closing", "over_one"] == 1
+    assert boasts.loc["rise", "beyond"] == pytest.approx(0.4, abs=0.01)
+
+
+@pytest.mark.parametrize("sure", [lambda shown: 9, lambda shown: min(9, len(shown) // 60)], ids=["always", "by length"])
+def test_who_answers_anything_alike_or_by_its_length_bets_on_a_coin_as_much(sure):
+    found = debate_scores(held(sure), {})
+    assert found["beyond"].abs().max() < 1e-9
+    assert found.loc["closing", "bets"] > 1
+
+
+def test_where_somebody_has_nothing_to_say_there_is_no_bet_and_no_number_if_that_is_so_of_most():
+    table = held(lambda shown: 8, lambda prompt: "" if MOTIONS[0] in prompt.user else "Yes.")
+    assert table.loc[table["question_id"] == MOTIONS[0], "bet"].isna().all()
+    assert debate_scores(table, {})["n_unread"].tolist() == [1] * 4
+    silent = debate_scores(held(lambda shown: 8, lambda prompt: ""), {})
+    assert silent["n"].tolist() == [0] * 4
+    assert pd.isna(silent[["bets", "beyond"]]).all(axis=None)
