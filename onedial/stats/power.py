@@ -1,8 +1,11 @@
 """How large an effect must be for a test to find it four times out of five."""
 
-import numpy as np
-from scipy.special import chdtri, chndtrinc, ndtri
+from typing import Any
 
+import numpy as np
+from scipy.special import chdtri, chndtrinc, ndtr, ndtri
+
+from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL
 
 POWER = 0.8
@@ -31,3 +34,22 @@ def least_noncentrality(df: int, n_tests: int = 1, power: float = POWER) -> floa
     """
     critical = chdtri(df, LEVEL / max(n_tests, 1))
     return float(chndtrinc(critical, df, 1 - power)) if np.isfinite(critical) else float("nan")
+
+
+def least_on_average(least: Any, n_tests: int = 1) -> float:
+    """The effect that is found with a power of 80% if it may be anywhere, where each place has a least effect of its
+    own; inf where none is, nan where no place was tested.
+
+    Formula: the root s of mean over places of Phi(z s / least - z + Phi^-1(.8)) = .8, z = least_z(n_tests).
+
+    >>> round(least_on_average([0.2, 0.4], 10), 2)
+    0.34
+    """
+    tested: Floats = np.asarray(least, dtype=float)
+    tested = tested[~np.isnan(tested)]
+    if not len(tested):
+        return float("nan")
+    needed = least_z(n_tests)
+    effects = np.geomspace(tested.min(), max(tested.min(), tested[np.isfinite(tested)].max(initial=0)), 201)
+    power = ndtr(needed * effects[:, None] / tested - needed + ndtri(POWER)).mean(axis=1)
+    return float(np.interp(POWER - 1e-9, power, effects, right=np.inf))

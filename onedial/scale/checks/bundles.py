@@ -5,11 +5,13 @@ everybody else and S_q(z) = sum of P_i(yes | z) over the group's members that an
 
     D = sum over q of (yes_q - E_q),    E_q = sum_z p_q(z) S_q(z),    V = sum over q of the variance of yes_q,
     z = (D - v D_all) / sqrt(f V (1 - v)),    v = V / V_all,    f = max(1, sum over all q of (yes_q - E_q)^2 / V_all)
-    shift = (D - v D_all) / ((1 - v) sum over q of dE_q / dz), to first order
+    shift = x / (1 - v)    with    sum over q of sum_z p_q(z) (S_q(z + x) - S_q(z)) = D - v D_all
 
 D_all and V_all are those of all questions: what counts is a bundle beside the others, and the curves have taken up the
-rest. Each bundle has a place and a spread of its own, so that hard bundles are no violation. What a family shares
-beside the scale moves single questions for all of its members, and so makes its counts more variable than f = 1 says.
+rest. Where nearly all answers are alike already, a large shift moves few. Curves let everybody answer some questions
+at random. Each bundle has a place and a spread of its own by everybody else's answers, so that hard bundles are no
+violation; the variance counts what is not known of that place. What a family shares beside the scale moves single
+questions for all of its members, and so makes its counts more variable than f = 1 says.
 """
 
 from dataclasses import dataclass
@@ -17,20 +19,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from onedial.core import InputError, one_line
 from onedial.scale.factor.usable import linked_answers
 from onedial.scale.irt.category_curves import log_categories
 from onedial.scale.irt.expectation import codes_of, indicators
-from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
+from onedial.scale.irt.marginal_fit import fit_marginal
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Booleans, Floats, adjusted, labels_of, least_z
+from onedial.stats import LEVEL, POWER, Booleans, Floats, adjusted, labels_of, least_on_average, least_z
 
 FLOOR = 0.1
 """Spreads of the scale by which a bundle must lie elsewhere to be called so, however certain it is."""
 _LEAST_VARIANCE = 4.0  # of a count, for a normal tail
-_EM_STEPS = 25
+_FOR_CURVES = 0.05  # of power, lost because the shifted answers were also fitted
+_EM_STEPS, _EM_STEPS_AFTER_ONE = 25, 5
+_MOVES, _HERE = np.linspace(-4, 4, 161), 80  # moves of a bundle, and the place of none among them
 _SHOWN = 4
 
 
@@ -41,7 +45,8 @@ class BundleInvariance:
     Attributes:
         table: index (bundle, group); `n_questions, yes, expected` (given all others), `shift` (in spreads of the scale,
             > 0 = easier for the group than for the others), `se, p` (two-sided), `q` (adjusted), `least_shift`, found
-            with a power of 80%. nan where the group's answers there are too few or too much alike.
+            with a power of 80% whichever its sign, inf where none is. nan where the group's answers there are too few
+            or too much alike.
         each: whether every respondent is a group of its own.
     """
 
@@ -64,14 +69,20 @@ class BundleInvariance:
         """
         return float(np.sqrt(np.maximum(0.0, (self.table["shift"] ** 2 - self.table["se"] ** 2).mean())))
 
+    @property
+    def least_shift(self) -> float:
+        """The shift found in 80% wherever it may be, in spreads of the scale; inf where none is."""
+        return least_on_average(self.table["least_shift"], int(self.table["p"].notna().sum()))
+
     def sentence(self, what: str = "bundle", who: str = "group") -> str:
         """Which bundles lie elsewhere, for whom, and what would have been found."""
         tested = self.table[self.table["p"].notna()]
         if not len(tested):
             return f"Bundles by {what} could not be tested: too few answers of either kind."
-        found, least = self.violations(), tested["least_shift"].median()
+        found, least = self.violations(), self.least_shift
         n = len(self.table.index.unique("bundle"))
-        opening = f"In bundles by {what} ({n}; a shift of {least:.2f} spreads is found in 80%"
+        found_in_80 = f"a shift of {least:.2f} spreads" if np.isfinite(least) else "no shift, wherever it is,"
+        opening = f"In bundles by {what} ({n}; {found_in_80} is found in 80%"
         opening += f"; standard deviation of the shifts {self.spread:.2f})"
         if not len(found):
             return f"{opening}: none lies elsewhere for a {who} by {FLOOR:g} or more."
@@ -122,68 +133,92 @@ def bundle_invariance(
             "needs at least two of each"
         )
     codes = codes_of(answers)
-    fit = fit_marginal(codes, scale)
+    fit = fit_marginal(codes, scale, asymptotes="own")
     shown = indicators(codes, 2)
     likelihood = shown[0][1] @ fit.log_p[0] + shown[1][1] @ fit.log_p[1]
-    prior = _prior_of_bundles(likelihood, fit, bundle, len(bundle_names))
-    p, rise = np.exp(fit.log_p[1]), _rise(fit)
     in_bundle = np.equal.outer(np.arange(len(bundle_names)), bundle).astype(float)
-    parts = {}
+    prior = _prior_of_bundles(likelihood, in_bundle, np.broadcast_to(fit.log_weight, likelihood.shape), _EM_STEPS)
+    curves = [np.exp(log_categories(fit.curves, fit.nodes + step)[0][1]) for step in _MOVES]
+    p = curves[_HERE]
+    parts, moved, chance = {}, [], []
     for number, name in enumerate(group_names):
         members: Booleans = group == number
-        others = likelihood - shown[0][1][:, members] @ fit.log_p[0][members] + prior
+        others = likelihood - shown[0][1][:, members] @ fit.log_p[0][members]
         others -= shown[1][1][:, members] @ fit.log_p[1][members]
+        others += _prior_of_bundles(others, in_bundle, prior, _EM_STEPS_AFTER_ONE)
         where = np.exp(others - others.max(axis=1, keepdims=True))
         where /= where.sum(axis=1, keepdims=True)
         answered = answers.answered[:, members].astype(float)
         count = answered @ p[members]
         expected = (where * count).sum(axis=1)
-        variance = (where * (answered @ (p * (1 - p))[members] + count**2)).sum(axis=1) - expected**2
-        rises = (where * (answered @ rise[members])).sum(axis=1)
+        by_chance = (where * (answered @ (p * (1 - p))[members])).sum(axis=1)
+        by_place = in_bundle @ ((where * count**2).sum(axis=1) - expected**2)
         said = (answers.yes & answers.answered)[:, members].sum(axis=1)
         sums = {
-            "n_questions": answered.any(axis=1).astype(int), "yes": said, "expected": expected, "variance": variance,
-            "square": (said - expected) ** 2, "rise": rises,
+            "n_questions": answered.any(axis=1).astype(int), "yes": said, "expected": expected,
+            "variance": by_chance, "square": (said - expected) ** 2,
         }  # fmt: skip
         parts[name] = pd.DataFrame({what: in_bundle @ values for what, values in sums.items()}, bundle_names)
-    table = pd.concat(parts, names=["group", "bundle"]).swaplevel().sort_index(level=0, sort_remaining=False)
-    return BundleInvariance(_tested(table), groups is None)
+        parts[name]["variance"] += by_place / _known(where @ fit.nodes, where @ fit.nodes**2, in_bundle)
+        mass = np.stack([in_bundle @ (where * who[:, None]) for who in answered.T])  # (member, bundle, node)
+        moved.append(np.stack([np.einsum("ibz,iz->b", mass, curve[members]) for curve in curves], axis=1))
+        chance.append(np.stack([np.einsum("ibz,iz->b", mass, (c * (1 - c))[members]) for c in curves], axis=1))
+    table = _tested(pd.concat(parts, names=["group", "bundle"]), np.concatenate(moved), np.concatenate(chance))
+    return BundleInvariance(table.swaplevel().sort_index(level=0, sort_remaining=False), groups is None)
 
 
-def _tested(table: pd.DataFrame) -> pd.DataFrame:
-    """Sums with the bundle's shift, its error, p, q and the least shift."""
-    everywhere = table.groupby(level="group")[["yes", "expected", "variance", "square"]].transform("sum")
+def _known(mean: Floats, square: Floats, in_bundle: Floats) -> Floats:
+    """(bundle,) share of the variance of its questions' places that is known; its mean is estimated as well."""
+    n = np.maximum(in_bundle.sum(axis=1), 1)
+    centre = in_bundle @ mean / n
+    return np.maximum((in_bundle @ mean**2 / n - centre**2) / (in_bundle @ square / n - centre**2), 0.05)
+
+
+def _tested(table: pd.DataFrame, moved: Floats, chance: Floats) -> pd.DataFrame:
+    """Sums with the bundle's shift, its error, p, q and the least shift, from expected yes and the sum of the answers'
+    variances if the bundle moved (row, move)."""
+    everywhere = table.groupby(level="group", sort=False)[["yes", "expected", "variance", "square"]].transform("sum")
     spread = np.maximum(1, everywhere["square"] / everywhere["variance"])
     share = table["variance"] / everywhere["variance"]
     surplus = table["yes"] - table["expected"] - share * (everywhere["yes"] - everywhere["expected"])
     error = np.sqrt(spread * table["variance"] * (1 - share))
     enough = table["variance"] * (1 - share) >= _LEAST_VARIANCE
-    rise = ((1 - share) * table["rise"]).where(enough)
-    shift, se = surplus / rise, error / rise
+    move = np.clip(_move_for(surplus, moved), _MOVES[0], _MOVES[-1])
+    still = np.abs(move) < 1e-9
+    rise = np.where(still, np.diff(moved)[:, _HERE] / np.diff(_MOVES)[0], surplus / np.where(still, 1, move))
+    wanted = POWER + _FOR_CURVES
+    needed = least_z(int(enough.sum()), power=wanted) + ndtri(wanted) * (np.sqrt(chance / chance[:, [_HERE]]) - 1)
+    seen = np.abs(moved - moved[:, [_HERE]]) >= needed * error.to_numpy()[:, None]
+    reached = [
+        np.where(side.any(axis=1), side.argmax(axis=1), np.inf) for side in (seen[:, _HERE::-1], seen[:, _HERE:])
+    ]
+    least = np.maximum(*reached) * np.diff(_MOVES)[0]
     found = table[["n_questions", "yes", "expected"]].astype({"n_questions": int, "yes": int})
-    found["shift"], found["se"] = shift, se
-    found["p"] = 2 * ndtr(-(shift / se).abs())
+    found["shift"] = (move / (1 - share)).where(enough)
+    found["se"] = (error / np.abs(rise) / (1 - share)).where(enough)
+    found["p"] = (2 * ndtr(-(surplus / error).abs())).where(enough)
     found["q"] = adjusted(found["p"].to_numpy())
-    found["least_shift"] = least_z(int(enough.sum())) * se
+    found["least_shift"] = (least / (1 - share)).clip(lower=FLOOR + ndtri(POWER) * found["se"]).where(enough)
     return found
 
 
-def _prior_of_bundles(likelihood: Floats, fit: MarginalFit, bundle: Any, n_bundles: int) -> Floats:
-    """(question, node) logs of the distribution of the question's bundle, by EM steps from that of all."""
+def _move_for(surplus: Any, moved: Floats) -> Floats:
+    """(row,) how far a bundle has to move for so many yes more; infinite where no move is far enough."""
+    counts = moved - moved[:, [_HERE]]
+    turned = np.where(counts[:, -1] < counts[:, 0], -1, 1)  # for some, yes may mean hard
+    rows = zip(turned * np.asarray(surplus), turned[:, None] * counts, strict=True)
+    return np.array([np.interp(value, row, _MOVES, -np.inf, np.inf) for value, row in rows])
+
+
+def _prior_of_bundles(likelihood: Floats, in_bundle: Floats, start: Floats, steps: int) -> Floats:
+    """(question, node) logs of the distribution of the question's bundle, by EM steps from that of `start`."""
     prior = np.empty_like(likelihood)
-    for number in range(n_bundles):
-        rows = bundle == number
-        own = likelihood[rows]
-        weight = fit.log_weight
-        for _ in range(_EM_STEPS):
+    for rows in in_bundle > 0:
+        own, weight = likelihood[rows], start[rows][0]
+        for _ in range(steps):
             joint = own + weight
             joint = np.exp(joint - joint.max(axis=1, keepdims=True))
             mass = (joint / joint.sum(axis=1, keepdims=True)).mean(axis=0)
             weight = np.log(np.maximum(mass, 1e-30))
         prior[rows] = weight
     return prior
-
-
-def _rise(fit: MarginalFit) -> Floats:
-    """(respondent, node) how fast P(yes) rises with the place."""
-    return np.exp(log_categories(fit.curves, fit.nodes)[1][0]) * fit.curves.slope[:, None]

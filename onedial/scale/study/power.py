@@ -82,7 +82,7 @@ def _missed(
         tested = orders.groups[orders.groups["p"].notna()]
         if not (tested["least_agreement"] >= HIGH_AGREEMENT).all() or not len(tested):
             yield f"an order of its own (agreement {HIGH_AGREEMENT:g}) in every group by {what}"
-    if bundles is not None and not bundles.table["least_shift"].median() <= SHIFT_OF_INTEREST:
+    if bundles is not None and not bundles.least_shift <= SHIFT_OF_INTEREST:
         yield f"a topic shifted by {SHIFT_OF_INTEREST:g} spreads for a respondent"
     if not by_questions and bundles is None:
         yield "groups of questions in which yes means something else (not tested)"
