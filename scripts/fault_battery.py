@@ -14,6 +14,7 @@ Exit code 1 if a row fails; in --table it stands until its line is deleted. What
 server_battery.py, what may be left of a folder when the power goes in recorded_disk.py.
 """
 
+import argparse
 import contextlib
 import json
 import os
@@ -490,7 +491,7 @@ def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()[["fault", *columns]].round(5)
 
 
-def main() -> int:
+def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("--programs", nargs="+", metavar="NAME", help="only these")
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=FAULTS, metavar="NAME", help="only these")
@@ -503,7 +504,11 @@ def main() -> int:
     parser.add_argument("--seed", type=natural, default=0, help="of the moments (%(default)s)")
     parser.add_argument("--table", type=Path, metavar="CSV", help="keep the rows here, and go on with those in it")
     parser.add_argument("--list", action="store_true", help="show the faults and stop")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse_options()
     if options.list:
         print("\n".join(f"{name:18}{getattr(Battery, name).__doc__.splitlines()[0]}" for name in FAULTS))
         return 0

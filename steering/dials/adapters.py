@@ -257,6 +257,15 @@ def tuned_to_answers(
 
     Raises:
         InputError: as many answers as prompts are needed; peft is not installed; or no map of the attention is adapted.
+
+    >>> from onedial import load_model
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = [METACOGNITIVE.fill(f"What is {number} squared?") for number in (2, 31)]
+    >>> with tuned_to_answers(model, prompts, [1, 0], passes=1):
+    ...     text = model.generate("Who wrote Emma?", max_new_tokens=2)
+    >>> isinstance(text, str)
+    True
     """
     if len(prompts) != len(answers) or not len(prompts):
         raise InputError(f"{len(prompts)} prompts and {len(answers)} answers; give one answer to each of one or more")
