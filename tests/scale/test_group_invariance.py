@@ -161,6 +161,16 @@ def test_single_questions_that_lie_elsewhere_for_a_large_family_are_named():
     assert (shifts > 0.5).all()
 
 
+def test_a_family_of_six_can_show_no_question_to_lie_elsewhere_and_of_two_families_the_larger_shows_more():
+    answers, family = by_family(0, n=450, sizes=(6, 6, 6))
+    found = question_invariance(answers, family)
+    assert np.isinf(found.groups["least_shift"]).all()
+    assert "no shift of one is found in 80%" in found.sentence()
+    answers, family = by_family(0, n=30, sizes=(80, 40))
+    larger, smaller = question_invariance(answers, family).groups["least_shift"]
+    assert 1 < larger < smaller
+
+
 def test_the_distribution_of_a_count_is_that_of_its_coins():
     from onedial.scale.checks.question_invariance import _sums
 

@@ -24,7 +24,7 @@ from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.nodes import quadrature
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Answers, Floats, adjusted, labels_of, least_z
+from onedial.stats import LEVEL, POWER, Answers, Floats, adjusted, labels_of, least_z
 
 SHIFT_OF_INTEREST = 1.0  # spreads of the scale, of a single question
 HIGH_AGREEMENT = 0.9  # above which an order of one's own is hardly another order
@@ -32,6 +32,7 @@ _NODES = 121  # .1 apart
 _FURTHEST = 40  # steps of .1 that a question's place may differ by
 _TAUS = np.concatenate([[0.0], np.geomspace(0.05, 3, 42)])
 _BLOCK = 2048
+_SHIFTS = np.linspace(-4, 4, 41)
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ class QuestionInvariance:
     Attributes:
         groups: index group; `n_respondents, tau` (standard deviation of the questions' shifts for this group, in units
             of the scale's spread), `agreement`, `ratio` (likelihood ratio against tau = 0), `p` and `q` (adjusted);
-            `least_agreement` and `least_shift`: the highest agreement, and the smallest shift of a single question (in
-            the middle of all), that would be found with a power of 80%, approximately.
+            `least_agreement`, the highest agreement that would be found with a power of 80%, approximately, and
+            `least_shift`, the shift of a single question, whichever and to whichever side, that is found so often; inf
+            where the group has too few members for any.
         questions: index (question, group); `n` answers of the group, `yes` among them, `expected` given all others,
             `shift` (posterior mean of delta, > 0 = easier for this group), `p`, `q` (adjusted over all rows).
     """
@@ -66,7 +68,9 @@ class QuestionInvariance:
         n = int(self.questions["q"].le(LEVEL).groupby(level="question").any().sum())
         least = tested["least_shift"].median()
         single = f"{n} questions lie elsewhere for some of them (a shift of {least:.1f} spreads is found in 80%)"
-        if not n and not least <= SHIFT_OF_INTEREST:
+        if not np.isfinite(least):
+            single = f"{n} single questions are found elsewhere; no shift of one is found in 80%"
+        elif not n and not least <= SHIFT_OF_INTEREST:
             single = (
                 f"single questions are found with a power of 80% only where they are {least:.1f} spreads off or more"
             )
@@ -118,12 +122,14 @@ def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram"
         raise InputError(f"{len(labels)} group of respondents; comparing groups needs at least two")
     codes = codes_of(answers)
     fit = fit_marginal(codes, scale)
-    rows, tables, known = {}, {}, {}
+    rows, tables, known, shifted = {}, {}, {}, {}
     for number, label in enumerate(labels):
-        rows[label], tables[label], known[label] = _one_group(codes, fit, code == number, answers)
+        rows[label], tables[label], known[label], shifted[label] = _one_group(codes, fit, code == number, answers)
     of_groups = pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
     of_groups["q"] = adjusted(of_groups["p"].to_numpy())
-    of_groups = of_groups.join(_least(known))
+    of_groups["least_agreement"] = _least_agreement(known)
+    level = LEVEL / max(1, sum(len(v) for v in known.values()))
+    of_groups["least_shift"] = pd.Series({label: _least_shift(counts, level) for label, counts in shifted.items()})
     questions = pd.concat(tables, names=["group"]).swaplevel().sort_index(level=0, sort_remaining=False)
     questions["q"] = adjusted(questions["p"].to_numpy())
     return QuestionInvariance(of_groups.astype({"n_respondents": int}), questions)
@@ -131,8 +137,8 @@ def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram"
 
 def _one_group(
     codes: Codes, fit: MarginalFit, members: np.ndarray, answers: Answers
-) -> tuple[dict[str, float], pd.DataFrame, Floats]:
-    """The group's row, its questions, and (question,) variances of a shift, of those that it answered."""
+) -> tuple[dict[str, float], pd.DataFrame, Floats, Floats]:
+    """The group's row, its questions, (question,) variances of a shift, of those that it answered, and `_shifted`."""
     nodes, _ = quadrature(_NODES)
     log_p, log_density = log_categories(fit.curves, nodes)
     log_weight = _on_nodes(fit, nodes)
@@ -160,26 +166,36 @@ def _one_group(
     rise = np.exp(2 * (log_density[0] + np.log(np.abs(fit.curves.slope))[:, None]) - log_p.sum(axis=0))[members]
     told = (((own_codes != MISSING) @ rise) * prior).sum(axis=1)[n > 0]
     place = prior[n > 0] @ nodes**2 - (prior[n > 0] @ nodes) ** 2
-    return row, table, place + 1 / told
+    return row, table, place + 1 / told, _shifted(fit, members, own_codes != MISSING, prior, nodes)
 
 
-def _least(variances: dict[Any, Floats]) -> pd.DataFrame:
+def _least_agreement(variances: dict[Any, Floats]) -> pd.Series:
     """What would be found in 80%, by group, given (question,) variances of a shift with the scale's curves known.
 
     Formula: a spread of shifts is judged by squares of shifts, whose standard error at tau = 0 is
-    sqrt(2 / sum of 1 / v^2); a single question by its shift, with standard error sqrt(v).
+    sqrt(2 / sum of 1 / v^2).
     """
-    n_rows = sum(len(v) for v in variances.values())
     spread = least_z(len(variances), two_sided=False)
-    rows = {
-        label: {
-            "least_agreement": 1 / np.sqrt(1 + spread * np.sqrt(2 / (1 / v**2).sum())),
-            "least_shift": least_z(n_rows) * np.sqrt(np.median(v)),
-        }
-        for label, v in variances.items()
-        if len(v)
-    }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["least_agreement", "least_shift"])
+    return pd.Series({each: 1 / np.sqrt(1 + spread * np.sqrt(2 / (1 / v**2).sum())) for each, v in variances.items()})
+
+
+def _shifted(fit: MarginalFit, members: np.ndarray, answered: np.ndarray, prior: Floats, nodes: Floats) -> Floats:
+    """(shift, number of yes, question) chances of the group's counts on some questions, shifted by _SHIFTS."""
+    asked = np.flatnonzero(answered.any(axis=1))
+    some = asked[np.linspace(0, len(asked) - 1, min(len(asked), max(8, 1600 // answered.shape[1]))).astype(int)]
+    curves = [np.exp(log_categories(fit.curves, nodes + shift)[0][1][members]) for shift in _SHIFTS]
+    return np.stack([_counts(answered[some], p, prior[some]) for p in curves])
+
+
+def _least_shift(chances: Floats, level: float) -> float:
+    """The shift that the exact test finds in 80% of questions and sides, given `_shifted`; inf where it finds none."""
+    still = chances[len(_SHIFTS) // 2]
+    above = still[::-1].cumsum(axis=0)[::-1] - still / 2
+    found = 2 * np.minimum(above, 1 - above) <= level
+    power = (chances * found).sum(axis=1).mean(axis=1)
+    middle = len(_SHIFTS) // 2
+    both = np.maximum.accumulate((power[middle:] + power[middle::-1]) / 2)
+    return float(np.interp(POWER, both, _SHIFTS[middle:], right=np.inf)) if both[-1] >= POWER else float("inf")
 
 
 def _on_nodes(fit: MarginalFit, nodes: Floats) -> Floats:
@@ -200,19 +216,23 @@ def _sums(codes: Codes, p: Floats, prior: Floats, yes: np.ndarray) -> tuple[Floa
     above, at, expected = (np.empty(len(codes)) for _ in range(3))
     for first in range(0, len(codes), _BLOCK):
         block = slice(first, first + _BLOCK)
-        answered = codes[block] != MISSING
-        chances = np.zeros((codes.shape[1] + 1, *prior[block].shape))  # (number of yes, question, node)
-        chances[0] = 1.0
-        for i in range(codes.shape[1]):
-            coin = answered[:, i, None] * p[i]
-            chances[1:] = chances[1:] * (1 - coin) + chances[:-1] * coin
-            chances[0] *= 1 - coin
-        mixed = np.einsum("sqn,qn->sq", chances, prior[block])
+        mixed = _counts(codes[block] != MISSING, p, prior[block])
         counts = np.arange(len(mixed))[:, None]
         above[block] = np.where(counts > yes[block], mixed, 0).sum(axis=0)
         at[block] = np.where(counts == yes[block], mixed, 0).sum(axis=0)
         expected[block] = (counts * mixed).sum(axis=0)
     return above, at, expected
+
+
+def _counts(answered: np.ndarray, p: Floats, prior: Floats) -> Floats:
+    """(number of yes, question) chances of the sums of unequal coins, over the places where a question may lie."""
+    chances = np.zeros((answered.shape[1] + 1, *prior.shape))  # (number of yes, question, node)
+    chances[0] = 1.0
+    for i in range(answered.shape[1]):
+        coin = answered[:, i, None] * p[i]
+        chances[1:] = chances[1:] * (1 - coin) + chances[:-1] * coin
+        chances[0] *= 1 - coin
+    return np.einsum("sqn,qn->sq", chances, prior)
 
 
 def _moved_evidence(prior: Floats, own: Floats) -> Floats:
