@@ -155,6 +155,15 @@ def test_a_file_that_is_no_factor_model_is_refused(tmp_path, content, message):
         FactorModel.load(path)
 
 
+@pytest.mark.parametrize("other", [{}, {"part": "os"}, {"series": [1]}, {"series": [1, 2], "index": {}, "name": "a"}])
+def test_a_factor_model_that_holds_something_else_is_refused_by_the_name_of_its_part(tmp_path, other):
+    path = tmp_path / "factor.json"
+    fit_factor_model(answers("gaps")).save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"loadings": other}))
+    with pytest.raises(InputError, match="something else as loadings"):
+        FactorModel.load(path)
+
+
 def test_marginal_likelihood_recovers_what_an_empty_cell_correction_hides():
     truth = one_factor(13, 1500, 12, rates=(0.02, 0.98), loadings=(0.8, 0.8))
     marginal = two_parameter_irt(truth.answers)

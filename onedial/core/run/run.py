@@ -299,13 +299,21 @@ class Run:
         except InputError:
             self.withdraw()
             raise
+        except KeyboardInterrupt as broken_off:
+            self._say_where(broken_off)
+            raise
+
+    def _say_where(self, broken_off: BaseException) -> None:
+        said = f"what was finished is saved in {self.path}"
+        if said not in getattr(broken_off, "__notes__", []):
+            broken_off.add_note(said)
 
     def __enter__(self) -> Run:
         return self
 
     def __exit__(self, *exception: object) -> None:
         if isinstance(broken_off := exception[1], KeyboardInterrupt | ProcessLostError):
-            broken_off.add_note(f"what was finished is saved in {self.path}")
+            self._say_where(broken_off)
         watchers, self._watchers = self._watchers, []
         try:
             if exception[0] is None and self._hashes is not None:

@@ -41,7 +41,13 @@ def load(kind: type, path: Path | str) -> Any:
     missing = [field.name for field in fields(kind) if field.name not in content]
     if missing:
         raise InputError(f"{path} lacks {', '.join(missing)}; it was cut short or edited, so fit the model again")
-    return kind(**{field.name: _decode(content[field.name]) for field in fields(kind)})
+    found = {}
+    for name in (field.name for field in fields(kind)):
+        try:
+            found[name] = _decode(content[name])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path} holds something else as {name}; it was edited, so fit the model again") from error
+    return kind(**found)
 
 
 def plain(value: Any) -> Any:
