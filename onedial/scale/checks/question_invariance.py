@@ -182,7 +182,8 @@ def _least_agreement(variances: dict[Any, Floats]) -> pd.Series:
 def _shifted(fit: MarginalFit, members: np.ndarray, answered: np.ndarray, prior: Floats, nodes: Floats) -> Floats:
     """(shift, number of yes, question) chances of the group's counts on some questions, shifted by _SHIFTS."""
     asked = np.flatnonzero(answered.any(axis=1))
-    some = asked[np.linspace(0, len(asked) - 1, min(len(asked), max(8, 1600 // answered.shape[1]))).astype(int)]
+    n = min(len(asked), 60, max(8, 1600 // answered.shape[1]))
+    some = asked[np.linspace(0, len(asked) - 1, n).astype(int)]
     curves = [np.exp(log_categories(fit.curves, nodes + shift)[0][1][members]) for shift in _SHIFTS]
     return np.stack([_counts(answered[some], p, prior[some]) for p in curves])
 
