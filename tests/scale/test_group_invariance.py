@@ -165,7 +165,7 @@ def test_a_family_of_six_can_show_no_question_to_lie_elsewhere_and_of_two_famili
     answers, family = by_family(0, n=450, sizes=(6, 6, 6))
     found = question_invariance(answers, family)
     assert np.isinf(found.groups["least_shift"]).all()
-    assert "no shift of one is found in 80%" in found.sentence()
+    assert "no shift of one would be found in 80%" in found.sentence()
     answers, family = by_family(0, n=30, sizes=(80, 40))
     larger, smaller = question_invariance(answers, family).groups["least_shift"]
     assert 1 < larger < smaller
