@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.core import InputError, one_line
-from onedial.stats import Floats, auc, interval_95
+from onedial.stats import ALPHAS, Floats, auc, interval_95, text_features
 
 OWN, FAMILY, OTHERS = "its own confidence", "its family's confidence", "other families' confidence"
 IN_ANSWER, TEXT, HISTORY, RIGHT = (
@@ -92,10 +92,12 @@ def predictors_of_correctness(
             }
         )
     if texts is not None:
-        words = texts.reindex(confidence.index)
+        known = texts.reindex(confidence.index).dropna()
+        words = text_features(known.tolist()) if len(known) else np.empty((0, 0))
         others = pd.DataFrame({name: correctness.drop(columns=name).mean(axis=1) for name in names})
-        tables[TEXT] = _from_text(words, correctness)
-        tables[HISTORY] = _from_text(words, others) + _from_text(words, correctness - others)
+        tables[TEXT] = _from_text(known.index, words, correctness)
+        learnt = (_from_text(known.index, words, part) for part in (others, correctness - others))
+        tables[HISTORY] = next(learnt) + next(learnt)
     order = [OWN, FAMILY, OTHERS, TEXT, HISTORY, IN_ANSWER, RIGHT]
     return {name: tables[name] for name in order if name in tables}
 
@@ -196,19 +198,15 @@ def _losses(x: Floats, y: Floats, seed: int) -> Floats:
     return -np.log2(np.clip(np.where(y == 1, p, 1 - p), 1e-9, 1))
 
 
-def _from_text(texts: "pd.Series[Any]", correctness: pd.DataFrame) -> pd.DataFrame:
+def _from_text(known: pd.Index, features: Any, correctness: pd.DataFrame) -> pd.DataFrame:
     """Correctness of each model predicted from the question's words, by ridge regressions that did not see it."""
     from sklearn.linear_model import RidgeCV
     from sklearn.model_selection import KFold
 
-    from onedial.stats import ALPHAS, text_features
-
     found = pd.DataFrame(np.nan, correctness.index, correctness.columns)
-    known = texts.notna().to_numpy()
-    graded = correctness[known].dropna(axis=1, how="all")
+    graded = correctness.loc[known].dropna(axis=1, how="all")
     if graded.empty:
         return found
-    features = text_features(texts[known].tolist())
     wanted = graded.fillna(graded.mean()).to_numpy(float)
     predicted = np.empty(wanted.shape)
     for seen, left in KFold(_FOLDS, shuffle=True, random_state=0).split(wanted):

@@ -11,9 +11,8 @@ import pandas as pd
 
 from onedial.confidence.abstention import selective_auc
 from onedial.core import InputError
-from onedial.stats import Floats, interval_95, labels_of, roc_area
+from onedial.stats import MOST_UNREAD, Floats, interval_95, labels_of, roc_area
 
-MOST_UNREAD = 0.5
 FEWEST_OF_EACH = 5
 """Right answers, and wrong ones, below which an area has no interval: resamples of so few repeat themselves."""
 

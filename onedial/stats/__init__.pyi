@@ -10,8 +10,8 @@ from .answers import (
     warn,
 )
 from .arrays import Booleans, Floats, Integers, number, unmasked
-from .groups import labels_of, nearest_texts
-from .level import LEVEL, QUANTILES_95, Z_95, interval_95, p_value
+from .groups import labels_of
+from .level import LEVEL, MOST_UNREAD, QUANTILES_95, Z_95, interval_95, p_value
 from .multiple_tests import adjusted, chi_squared_tail, p_text
 from .numbers import (
     FEWEST_MODELS,
@@ -27,7 +27,7 @@ from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import auc, auc_resampled, roc_area, roc_area_interval
 from .shares import Share, share_of, wilson_interval
-from .texts import ALPHAS, ridge_scores, surface_features, text_features
+from .texts import ALPHAS, nearest_texts, ridge_scores, surface_features, text_features
 
 __all__ = [
     "ALPHAS",
@@ -38,6 +38,7 @@ __all__ = [
     "Floats",
     "Integers",
     "LEVEL",
+    "MOST_UNREAD",
     "N_RESAMPLES",
     "Number",
     "POWER",

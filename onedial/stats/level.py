@@ -18,6 +18,11 @@ Z_95 = 1.959963984540054
 """Standard errors from the estimate to either end of the 95% interval of a normal distribution."""
 
 
+MOST_UNREAD = 0.5
+"""Share of the answers. Where more could not be read there is no number: what is left of a respondent that answers some
+things alone says little of the others."""
+
+
 def interval_95(drawn: ArrayLike, fewest: int = 1) -> tuple[float, float]:
     """Ends of the central 95% of what was resampled; nan values are left out.
 

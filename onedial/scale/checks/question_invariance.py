@@ -190,11 +190,11 @@ def _shifted(fit: MarginalFit, members: np.ndarray, answered: np.ndarray, prior:
 
 def _least_shift(chances: Floats, level: float) -> float:
     """The shift that the exact test finds in 80% of questions and sides, given `_shifted`; inf where it finds none."""
-    still = chances[len(_SHIFTS) // 2]
+    middle = len(_SHIFTS) // 2
+    still = chances[middle]
     above = still[::-1].cumsum(axis=0)[::-1] - still / 2
     found = 2 * np.minimum(above, 1 - above) <= level
     power = (chances * found).sum(axis=1).mean(axis=1)
-    middle = len(_SHIFTS) // 2
     both = np.maximum.accumulate((power[middle:] + power[middle::-1]) / 2)
     return float(np.interp(POWER, both, _SHIFTS[middle:], right=np.inf)) if both[-1] >= POWER else float("inf")
 

@@ -14,8 +14,8 @@ from scipy.stats import t as student
 from onedial.asking import CONFIDENCE_IN_NUMBERS, Instrument, PromptTemplate, Question, Respondent, answers_in_order
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.battery.line import BatteryTest, Line, Topics
+from onedial.stats import MOST_UNREAD, QUANTILES_95
 
-MOST_UNREAD = 0.5
 TURNS = ("opening", "rebuttal", "closing")
 SIDES = ("for", "against")
 MOTIONS = (
@@ -125,7 +125,7 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
         known = values.dropna()
         row = {"n": len(known), "n_unread": len(values) - len(known)}
         if len(known) > 1 and row["n_unread"] <= MOST_UNREAD * len(values):
-            half = float(student.ppf(0.975, len(known) - 1) * known.sem())
+            half = float(student.ppf(QUANTILES_95[1], len(known) - 1) * known.sem())
             if turn != "rise":
                 bets, coins = sums["bet", turn].loc[known.index], sums["coin", turn].loc[known.index]
                 row |= {"bets": bets.mean(), "coins": coins.mean(), "over_one": (bets > 1 + 1e-9).mean()}

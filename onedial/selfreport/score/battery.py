@@ -30,9 +30,8 @@ from onedial.selfreport.score.pressure import pressure_scores, standardised_shif
 from onedial.selfreport.score.relative_confidence import circular_null, paired_scores
 from onedial.selfreport.score.revision import answer_changes, honesty, parrot_states, self_correction, state_counts
 from onedial.selfreport.score.self_prediction import association_scores, prediction_matrix
-from onedial.stats import QUANTILES_95
+from onedial.stats import MOST_UNREAD, QUANTILES_95
 
-MOST_UNREAD = 0.5
 ACCURACY_WANTED = 0.6
 ABSOLUTE = ("can you answer", "confidence in numbers", "P(IK)")
 REFERENCE = "confidence in numbers"

@@ -8,9 +8,8 @@ import pandas as pd
 from onedial.core import InputError
 from onedial.selfreport.ask.choices import PRESSURES
 from onedial.selfreport.score.revision import answer_changes
-from onedial.stats import QUANTILES_95, Floats, interval_95
+from onedial.stats import MOST_UNREAD, QUANTILES_95, Floats, interval_95
 
-MOST_UNREAD = 0.5
 FEWEST_COMPARED = 5
 """Questions below which a share has no interval: three that agree would be certain."""
 _NEEDED = ["question_id", "variant", "right", "asserted", "before", "after"]

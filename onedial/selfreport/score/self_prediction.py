@@ -26,13 +26,10 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import InputError
-from onedial.stats import Floats, interval_95, wilson_interval
+from onedial.stats import MOST_UNREAD, QUANTILES_95, Floats, interval_95, wilson_interval
 
 GROUP_SIZE = 4
 CHANCE = 0.5
-MOST_UNREAD = 0.5
-"""Where more than this share of the answers could not be read there are no intervals: what is left of a respondent that
-answers some things alone says little of the others."""
 _ALTERNATIONS = 50
 _CELLS_AT_ONCE = 1_000_000
 
@@ -454,7 +451,7 @@ def _intervals(by_word: Floats, n_bootstrap: int, seed: int) -> dict[str, float]
     return {
         f"{name}_{end}": float(table[name].quantile(at))
         for name in ("accuracy", "balanced_accuracy")
-        for end, at in (("low", 0.025), ("high", 0.975))
+        for end, at in zip(("low", "high"), QUANTILES_95, strict=True)
     }
 
 

@@ -25,7 +25,7 @@ import pandas as pd
 
 from onedial.asking import VECTOR
 from onedial.core import InputError, one_line
-from onedial.stats import LEVEL, N_RESAMPLES, groups_among, interval, resampled_weights
+from onedial.stats import LEVEL, MOST_UNREAD, N_RESAMPLES, groups_among, interval, resampled_weights
 from onedial.verdict.tables import wording_groups
 
 Wordings = Sequence[Sequence[str]]
@@ -33,7 +33,6 @@ PROFILE_COLUMNS = ["report", "form", "question_id", "intervention_id", "role", "
 REFERENCE = "can you answer"
 WRITING = "mean log-probability"
 """The instrument for which nothing is asked: how likely the subject finds its own unsteered answer."""
-MOST_UNREAD = 0.5
 SMALL = 0.2
 FEWEST_CONTROLS = 19
 MOVES, AGAINST, STILL, OPEN = "moves with the dial", "moves against it", "does not move", "open"
