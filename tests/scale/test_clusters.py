@@ -43,6 +43,7 @@ def test_shares_within_and_between_are_the_planted_ones():
     assert found.difference.p == 0.05
 
 
+@pytest.mark.long
 def test_clusters_that_share_nothing_pass_as_sharing_nothing_though_every_eigenvalue_is_large():
     p = []
     for seed in range(30):

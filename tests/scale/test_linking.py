@@ -33,6 +33,7 @@ def test_curves_moved_by_a_known_link_are_brought_back_exactly() -> None:
     assert (np.exp(size), shift) == pytest.approx((TRUE_SLOPE, TRUE_SHIFT), abs=1e-10)
 
 
+@pytest.mark.long
 def test_common_respondents_link_within_the_standard_errors_that_are_said() -> None:
     links = [link_panels(*panels(seed)) for seed in range(6)]
     off = [(link.slope - TRUE_SLOPE) / link.slope_se for link in links]
@@ -60,6 +61,7 @@ def test_common_questions_link_panels_of_other_respondents() -> None:
     assert (moved["se"] > moved["link_se"]).all()
 
 
+@pytest.mark.long
 def test_common_questions_link_without_bias_where_the_other_questions_lie_elsewhere() -> None:
     off = []
     for seed in range(16):

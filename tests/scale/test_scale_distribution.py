@@ -11,6 +11,7 @@ from onedial.scale import quadratic_fit, scale_distribution, two_parameter_irt
 RATES = np.linspace(0.2, 0.8, 15)
 
 
+@pytest.mark.long
 def test_the_test_of_normality_holds_its_level():
     p = [scale_distribution(one_factor(seed, 400, 10).answers).comparison.loc["smooth", "p"] for seed in range(24)]
     assert np.mean(np.array(p) <= 0.1) <= 0.25
@@ -76,6 +77,7 @@ def test_simulation_gives_the_gains_of_the_others_a_p_value():
     assert (bent.comparison.loc[["two_component", "histogram"], "p"] == 0.1).all()
 
 
+@pytest.mark.long
 def test_standard_errors_with_a_histogram_are_the_spread_over_samples():
     estimates, errors = [], []
     for seed in range(30):

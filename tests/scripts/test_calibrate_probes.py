@@ -16,6 +16,7 @@ def scripts():
         sys.modules.pop(name, None)
 
 
+@pytest.mark.long
 def test_every_case_gives_chances_and_finite_means(scripts):
     for group, settings in scripts.cases().items():
         _, draw = next(iter(settings))

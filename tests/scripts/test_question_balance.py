@@ -67,7 +67,7 @@ def test_a_trait_of_one_topic_tells_nothing_of_the_others():
     assert area_of(questions, "words")["auroc"] < 0.7
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_shuffled_levels_are_told_apart_by_chance_on_average():
     draw = np.random.default_rng(5)
     topics = {question.topic for question in planted()}
