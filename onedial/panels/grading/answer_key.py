@@ -6,6 +6,7 @@ turn it into another thing:
     namesake           "Janet Jackson" where Michael's surname alone would do
     another numeral    "Napoleon III" where Napoleon is accepted
     owner              "Ohm's law" where the ohm is asked for; where the question says "whose", the owner is the answer
+    something of it    "ark of Noah" where it was asked who
     joined with other  "the Danube and the Rhine" where one river is asked for
     another of a kind  "in the kitchen ... in the dining room" where one room is asked for
 
@@ -107,6 +108,7 @@ def names_something_else(answer: Statement, start: int, wanted: Statement, key: 
     end = start + len(wanted.tokens)
     return (
         _is_owner(answer, end, wanted)
+        or _is_of_somebody(answer, start, end, wanted, key)
         or _has_another_numeral(answer, end, wanted, key)
         or _is_namesake(answer, start, wanted, key)
         or _is_joined_with_another(answer, start, end, key)
@@ -133,6 +135,14 @@ def names_another_of_its_kind(answer: Statement, key: Key) -> bool:
 def _is_owner(answer: Statement, end: int, wanted: Statement) -> bool:
     last = answer.tokens[end - 1]
     return last in answer.owners and last not in wanted.genitives
+
+
+def _is_of_somebody(answer: Statement, start: int, end: int, wanted: Statement, key: Key) -> bool:
+    """Whether the whole answer is some thing "of" the person who is asked for; titles are none ("King of ...")."""
+    if "who" not in key.asked or not wanted.is_name or start != 2 or end != len(answer.tokens):
+        return False
+    what, of = answer.tokens[:2]
+    return of == "of" and what not in FUNCTION_WORDS | _TITLES | key.vocabulary
 
 
 def _has_another_numeral(answer: Statement, end: int, wanted: Statement, key: Key) -> bool:
