@@ -67,22 +67,6 @@ def test_a_trait_of_one_topic_tells_nothing_of_the_others():
     assert area_of(questions, "words")["auroc"] < 0.7
 
 
-@pytest.mark.slow
-def test_shuffled_levels_are_told_apart_by_chance_on_average():
-    draw = np.random.default_rng(5)
-    topics = {question.topic for question in planted()}
-    drawn = []
-    for _ in range(8):
-        shuffled = []
-        for topic in sorted(topics):
-            own = [question for question in planted(letters=9, word="peculiar") if question.topic == topic]
-            levels = draw.permutation([question.level for question in own])
-            shuffled += [replace(question, level=int(level)) for question, level in zip(own, levels, strict=True)]
-        drawn.append(told_apart(shuffled).set_index("reader")["auroc"])
-    mean = np.mean(drawn, axis=0)
-    assert mean == pytest.approx(0.5, abs=0.06)
-
-
 def test_an_interval_holds_its_estimate_and_repeats():
     first, again = told_apart(planted(letters=1)), told_apart(planted(letters=1))
     assert first.equals(again)
