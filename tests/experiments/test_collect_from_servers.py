@@ -300,26 +300,6 @@ def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
 
 
 @needs_inspect
-@pytest.mark.slow
-def test_a_server_that_goes_away_and_comes_back_is_asked_on(tmp_path):
-    questions = write_questions(tmp_path / "q.jsonl", 40)
-    first = FakeServer(even, seconds=0.05)
-    with first:
-        who = write_models(tmp_path / "who.yaml", entry(first, connections=2, retries=5))
-        ended = []
-        thread = threading.Thread(target=lambda: ended.append(collect(tmp_path / "out", who, questions)))
-        thread.start()
-        while first.n_asked < 10 and thread.is_alive():
-            time.sleep(0.02)
-    time.sleep(1)
-    with FakeServer(even, port=first.port) as second:
-        thread.join(timeout=120)
-        assert second.n_asked > 0
-    assert ended == [0]
-    assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 20
-
-
-@needs_inspect
 def test_a_judge_is_compared_with_the_grader_and_its_grades_are_taken_where_it_judges_all(tmp_path, capsys):
     questions = write_questions(tmp_path / "q.jsonl", 8)
 
