@@ -27,6 +27,7 @@ def second_p(values: pd.DataFrame) -> float:
     return kin_account(values, specific, 39).p
 
 
+@pytest.mark.long
 def test_families_explain_the_second_factor_that_they_make_under_guesses_and_skew() -> None:
     made = panel(0, family=0.55)
     assert one_factor_bootstrap(made, 39).second.p < 0.05

@@ -33,6 +33,7 @@ def test_an_interval_counts_as_found_only_where_it_leaves_the_value_out(scripts)
     assert scripts.off(0.5, np.nan, np.nan) == 1
 
 
+@pytest.mark.long
 def test_what_is_planted_strongly_is_found(scripts):
     planted, rng = scripts.planted, np.random.default_rng(1)
     assert planted.one_label(rng, shift=2.0, effect=0.0)["AUROC off .5"] == 0

@@ -114,7 +114,7 @@ def embedded():
     return told_apart(QUESTIONS).set_index(["contrast", "reader"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_embedded_questions_hardly_give_their_level_away(embedded):
     found = embedded["auroc"]
     assert (abs(found[LEVELS].drop("shape") - 0.5) <= 0.1).all(), found
@@ -127,7 +127,7 @@ def test_the_embedded_levels_are_equally_long_and_have_equally_many_digits():
     assert np.ptp(made["with_digits"]) <= 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_prints_every_reader_and_writes_what_is_stored(capsys, tmp_path):
     """The page's tables are held to the stored ones by scripts/check_numbers.py."""
     main(["embedded", "--out", str(tmp_path)])
