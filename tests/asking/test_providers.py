@@ -1,5 +1,6 @@
 """Models behind a server: reading what they say, faults on the way, and keys that must not be seen."""
 
+import gzip
 import importlib.util
 import math
 import threading
@@ -26,6 +27,7 @@ from onedial.asking import (
     parse_direct_yes_no,
     response_of,
 )
+from onedial.asking.providers import providers
 from onedial.core import InputError
 from onedial.selfreport import lettered
 
@@ -368,6 +370,18 @@ def test_an_answer_beside_which_something_cannot_be_is_read_and_asked_for_once(b
         assert server.n_asked == 1
     assert (response.said_yes, response.error) == (True, "")
     assert math.isnan(response.margin) == ("logprob" in beside)
+
+
+@needs_inspect
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_answer_without_an_end_is_a_failure_and_not_held_in_memory(packed, monkeypatch):
+    monkeypatch.setattr(providers, "_LARGEST", 1 << 16)
+    endless = b" " * (1 << 20)
+    given = {"Content-Encoding": "gzip"} if packed else {"Content-Length": str(1 << 40)}
+    fault = Fault(200, gzip.compress(endless) if packed else endless, given)
+    with FakeServer(lambda body: fault) as server:
+        (response,) = respondent(server).answer(prompts("q"), CAN_YOU_ANSWER)
+    assert "more than 65,536 bytes is not read" in response.error
 
 
 @needs_inspect

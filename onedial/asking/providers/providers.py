@@ -16,7 +16,7 @@ import queue
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,6 +48,8 @@ _WAIT = 0.05
 _NO_USE = 10
 """So many failures of a respondent that has not answered once end the asking."""
 _REFUSED = {401: "refused the key", 403: "refused the key", 404: "knows no such model"}
+_LARGEST = 1 << 26
+"""Bytes of an answer that are read: many times what the longest has, with the likeliest tokens at each of its own."""
 _ROUNDED = 1e-3
 """So much may a logarithm of a probability be above 0; where one is not, none of them is believed."""
 _one_at_a_time = threading.Lock()
@@ -165,7 +167,7 @@ class ProviderRespondent:
             if hasattr(model.api, "on_response"):
                 model.api.on_response = _refusing_errors(model.api.on_response)
             if hasattr(model.api, "chat_choices_from_completion"):
-                model.api.chat_choices_from_completion = _sparing(model.api.chat_choices_from_completion, own.model)
+                model.api.chat_choices_from_completion = _sparing(model.api.chat_choices_from_completion)
             self._models[max_tokens, logprobs] = model
         return self._models[max_tokens, logprobs]
 
@@ -464,8 +466,8 @@ def _failure(error: BaseException) -> str:
     else:
         told = [next(each for each in reversed(chain) if getattr(each, "status_code", None) == status)]
     reason = ", ".join(f"{type(each).__name__}: {_plain(str(each))}" for each in told[:2])
-    if status is not None and 300 <= status < 400:
-        reason = f"the server sends on to {told[0].response.headers.get('location')}; ask that one if you trust it"
+    if status is not None and 300 <= status < 400 and (elsewhere := told[0].response.headers.get("location")):
+        reason = f"the server sends on to {elsewhere}; ask that one if you trust it"
     return f"{'' if status is None else f'{status} '}{reason}"[:500]
 
 
@@ -484,6 +486,9 @@ def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
         connections: Any = getattr(client, "_client", None)
         if hasattr(connections, "follow_redirects"):
             connections.follow_redirects = False  # questions, and keys in headers of their own, go to no other host
+            hooks = connections.event_hooks
+            if _bounded not in hooks["response"]:
+                connections.event_hooks = hooks | {"response": [*hooks["response"], _bounded]}
         if (way := under_way.get()) is not None:
             await way.goes_out()
         try:
@@ -511,6 +516,23 @@ def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
     return generated
 
 
+async def _bounded(response: Any) -> None:
+    """Have an HTTP response end in an error where it holds more than any answer does, packed or not."""
+    from httpx import DecodingError
+
+    parts_of = response.aiter_bytes
+
+    async def parts(*chosen: Any) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in parts_of(*chosen):
+            size += len(part)
+            if size > _LARGEST:
+                raise DecodingError(f"an answer of more than {_LARGEST:,} bytes is not read")
+            yield part
+
+    response.aiter_bytes = parts
+
+
 def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
     """What looks at an answer; gateways send errors with status 200, too."""
 
@@ -522,7 +544,7 @@ def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
     return on_response
 
 
-def _sparing(choices_of: Callable[..., Any], model: str) -> Callable[..., Any]:
+def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
     """What finds the choices in an OpenAI completion, sparing answers that were paid for: counts of tokens,
     probabilities and a model's name that are none of the kind count as not given."""
     from pydantic import ValidationError
@@ -533,7 +555,7 @@ def _sparing(choices_of: Callable[..., Any], model: str) -> Callable[..., Any]:
         except ValidationError as error:
             wrong = {name for each in error.errors() for name in each["loc"]}
             completion.usage = None if "usage" in wrong else completion.usage
-            completion.model = model if "model" in wrong else completion.model
+            completion.model = "" if "model" in wrong else completion.model
             for choice in (completion.choices or ()) if "logprobs" in wrong else ():
                 choice.logprobs = None
         return choices_of(completion, *more)
