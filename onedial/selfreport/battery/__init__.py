@@ -2,7 +2,7 @@
 
 from onedial.selfreport.battery.debate import DEBATE
 from onedial.selfreport.battery.guesses import GUESSES
-from onedial.selfreport.battery.line import BatteryTest, Line
+from onedial.selfreport.battery.line import BatteryTest
 from onedial.selfreport.battery.reasoning import REASONING
 
 BATTERY_TESTS: dict[str, BatteryTest] = {"guesses": GUESSES, "reasoning": REASONING, "debate": DEBATE}
