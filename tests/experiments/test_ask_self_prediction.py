@@ -73,7 +73,7 @@ def test_what_cannot_be_tuned_is_refused_before_anything_is_asked(call, tmp_path
 
 
 @pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
-def test_every_model_is_taught_the_same_words_of_every_model_and_foretells_the_others(asked, tmp_path):
+def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_others(asked, tmp_path):
     folder, _ = asked
     names = [str(folder / f"model{seed}") for seed in (0, 1)]
     pairs = [(word, option) for word, own in list(association_words().items())[:8] for option in own]

@@ -1,4 +1,4 @@
-"""Tuned self-prediction: every model is taught the same lists of every model, and foretells lists that it has not seen.
+"""Tuned self-prediction: every model is taught the same lists of every model, and predicts lists that it has not seen.
 
 The lists are those that the models gave in the association test; half of the words, by hash, are taught.
 """
@@ -67,7 +67,7 @@ def tuned_answers(
     for predictor in [name for name in kept if name not in done]:
         try:
             with run.stage(f"{predictor}, tuned"), progress_bar(len(kept), f"{predictor}, tuned") as advance:
-                parts.append(_foretold(predictor, kept, known, taught, seed, advance))
+                parts.append(_predictions_of(predictor, kept, known, taught, seed, advance))
         except InputError as error:  # such as a model that no adapter fits
             left_out[predictor] = str(error)
     found = parts.read()
@@ -75,7 +75,7 @@ def tuned_answers(
     return (found if found["target"].nunique() >= FEWEST_MODELS else found.iloc[:0]), left_out
 
 
-def _foretold(
+def _predictions_of(
     predictor: str,
     targets: Sequence[str],
     known: pd.DataFrame,
@@ -122,8 +122,8 @@ def score_tuned(
     table = tuned_prediction(answers, families, n_bootstrap, seed)
     own = table[table["relation"] == "itself"].drop("mean", errors="ignore")
     words = (
-        f"after equal tuning the models foretell their own lists with accuracy {own['accuracy'].mean():.3f} (the "
-        f"commoner outcome alone: {own['majority'].mean():.3f})"
+        f"after equal tuning the models predict their own lists with accuracy {own['accuracy'].mean():.3f} (the "
+        f"majority class alone: {own['majority'].mean():.3f})"
     )
     for relation, row in table.loc["mean"].iterrows():
         low, high = row["beyond_learning_low"], row["beyond_learning_high"]
