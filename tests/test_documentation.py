@@ -165,7 +165,7 @@ def test_the_numbers_of_the_pages_are_those_of_the_stored_results():
     assert int(done.stdout.split()[0]) > 1500, done.stdout
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
     pytest.importorskip("mkdocstrings")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"]

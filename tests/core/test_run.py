@@ -239,7 +239,7 @@ def elsewhere(folder, program, *arguments):
     return running
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_a_run_killed_at_any_moment_resumes_to_the_table_of_an_unbroken_one(tmp_path):
     program = (
         "from test_run import parts_of, resume, sweep_rows\n"

@@ -22,7 +22,7 @@ from onedial.verdict import SweepRun
 
 TORCHRUN = Path(sys.executable).parent / "torchrun"
 PATIENCE = 300
-pytestmark = [pytest.mark.slow, pytest.mark.long]  # each agent loads torch
+pytestmark = [pytest.mark.slow, pytest.mark.launched]  # each agent loads torch
 
 
 def free_port():

@@ -37,7 +37,7 @@ def together(options, log):
     return codes, log.read_text()
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_two_processes_give_the_result_of_one(unreported, options, alone_run, tmp_path):
     codes, said = together(options | {"out": tmp_path / "run"}, tmp_path / "log.txt")
     assert codes == [0, 0], said
@@ -67,7 +67,7 @@ def test_two_processes_give_the_result_of_one(unreported, options, alone_run, tm
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.launched
 def test_accelerate_starts_processes_that_share_a_run(options, tmp_path):
     """Without a GPU `--multi_gpu` starts both processes all the same, and they talk over gloo; `--cpu` starts one."""
     launch = ["accelerate", "launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
@@ -83,7 +83,7 @@ def test_accelerate_starts_processes_that_share_a_run(options, tmp_path):
     assert done.stdout.count("report: ") == 1
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_a_bad_input_ends_all_processes_with_one_sentence(options, tmp_path):
     codes, said = together(options | {"out": tmp_path / "run", "layer": "99"}, tmp_path / "log.txt")
     assert all(codes), said

@@ -77,7 +77,7 @@ def kill_when(process, folder, n, delay):
     return n_files(folder)
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_a_run_killed_again_and_again_ends_with_the_same_tables(options, unbroken, tmp_path, call):
     """The moments are drawn anew every time, from the first file to the last but one; a failure shows them."""
     rng, folder, moments = np.random.default_rng(), tmp_path / "run", []

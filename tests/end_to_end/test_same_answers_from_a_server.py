@@ -27,7 +27,7 @@ from onedial.panels import load_questions
 NEEDED = ("inspect_ai", "openai", "fastapi", "uvicorn", "multipart")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.long,
+    pytest.mark.launched,
     pytest.mark.embedded_model,
     pytest.mark.skipif(
         any(importlib.util.find_spec(name) is None for name in NEEDED),

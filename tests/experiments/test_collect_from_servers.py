@@ -262,7 +262,7 @@ def test_a_wrong_key_leaves_nothing_behind_and_is_not_repeated(tmp_path, capsys,
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.long
+@pytest.mark.launched
 @needs_inspect
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
@@ -685,7 +685,7 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
     assert len(answered) == len(set(answered)) == 24
 
 
-@pytest.mark.long
+@pytest.mark.launched
 @needs_inspect
 def test_after_a_loss_of_power_at_any_moment_nothing_that_was_kept_is_asked_again_and_all_that_was_billed_counts(
     tmp_path,
@@ -722,7 +722,7 @@ def test_after_a_loss_of_power_at_any_moment_nothing_that_was_kept_is_asked_agai
             assert pd.read_csv(after / "run" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 6
 
 
-@pytest.mark.long
+@pytest.mark.launched
 @needs_inspect
 def test_with_a_clock_that_jumps_by_years_each_answer_is_asked_once_and_every_attempt_counts(tmp_path):
     questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"

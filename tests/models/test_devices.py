@@ -14,7 +14,7 @@ QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place %
 PASSAGES = ["The ferry left the harbour.", "Swifts fly and sleep."]
 GRID = [-1.0, 0.0, 1.0]
 GPU = "cuda:0"
-pytestmark = pytest.mark.long  # every operation is looked at: eight seconds a test
+pytestmark = pytest.mark.launched  # every operation is looked at: eight seconds a test
 
 
 def asked(model):

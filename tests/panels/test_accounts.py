@@ -79,7 +79,7 @@ def answer(body):
     return "Q2, Q1, Q4, Q3" if "Order them" in asked else "No"
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alone(tmp_path, call):
     out = tmp_path / "run"
     with FakeServer(answer, seconds=0.05) as server:

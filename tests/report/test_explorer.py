@@ -456,7 +456,7 @@ def test_on_a_phone_in_the_dark_nothing_sticks_out(run):
         assert errors_of(chrome) == []
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_with_scripts_off_the_page_is_whole_without_its_explorer(run):
     with opened(run.path / "report.html") as chrome:
         chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})

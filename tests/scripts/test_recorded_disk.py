@@ -53,7 +53,7 @@ def test_what_nobody_synced_may_be_lost_torn_or_there_and_what_was_synced_is_the
     assert {None, b"c" * 2000} < others
 
 
-@pytest.mark.long
+@pytest.mark.launched
 def test_after_any_loss_of_power_the_rows_and_attempts_that_were_said_to_be_kept_are_read(tmp_path):
     kept = []  # with the number of moments so far
 
