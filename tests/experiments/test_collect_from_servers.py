@@ -597,17 +597,20 @@ def test_a_run_from_before_the_ledger_goes_on_and_what_failed_in_it_counts_as_of
 
 
 @needs_inspect
-def test_a_server_that_sends_on_to_another_host_is_not_followed_and_the_error_names_that_host(tmp_path, monkeypatch):
+@pytest.mark.parametrize("status", [300, 307])
+def test_a_server_that_sends_on_to_another_host_is_not_followed_and_the_error_names_that_host(
+    tmp_path, monkeypatch, status
+):
     monkeypatch.setenv("CANARY_KEY", CANARY)
     questions = write_questions(tmp_path / "q.jsonl", 1)
     with FakeServer(even) as other:
         address = f"{other.url}/chat/completions".replace("127.0.0.1", "localhost")
-        with FakeServer(lambda body: Fault(307, "", {"Location": address})) as server:
+        with FakeServer(lambda body: Fault(status, "", {"Location": address})) as server:
             who = write_models(tmp_path / "who.yaml", entry(server, key="CANARY_KEY"))
             assert collect(tmp_path / "out", who, questions) == 0
         assert other.n_asked == 0
     attempts = read_ledger(tmp_path / "out" / "ledger.log")
-    assert attempts[0]["error"] == f"307 the server sends on to {address}; ask that one if you trust it"
+    assert attempts[0]["error"] == f"{status} the server sends on to {address}; ask that one if you trust it"
 
 
 @needs_inspect
