@@ -1,6 +1,5 @@
 from .ask.battery_reports import BATTERY_REPORTS, BatteryReport
 from .ask.choices import (
-    CONTROLS,
     DONT_KNOW,
     PRESSURES,
     ChoiceItem,
@@ -95,7 +94,6 @@ __all__ = [
     "BatteryReport",
     "BatteryTest",
     "CONFIDENCE_WAYS",
-    "CONTROLS",
     "Changes",
     "ChoiceItem",
     "CircularNull",

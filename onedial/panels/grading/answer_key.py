@@ -108,7 +108,7 @@ def names_something_else(answer: Statement, start: int, wanted: Statement, key: 
     end = start + len(wanted.tokens)
     return (
         _is_owner(answer, end, wanted)
-        or _is_of_somebody(answer, start, end, wanted, key)
+        or _is_of_somebody(answer, start, wanted, key)
         or _has_another_numeral(answer, end, wanted, key)
         or _is_namesake(answer, start, wanted, key)
         or _is_joined_with_another(answer, start, end, key)
@@ -137,12 +137,13 @@ def _is_owner(answer: Statement, end: int, wanted: Statement) -> bool:
     return last in answer.owners and last not in wanted.genitives
 
 
-def _is_of_somebody(answer: Statement, start: int, end: int, wanted: Statement, key: Key) -> bool:
-    """Whether the whole answer is some thing "of" the person who is asked for; titles are none ("King of ...")."""
-    if "who" not in key.asked or not wanted.is_name or start != 2 or end != len(answer.tokens):
+def _is_of_somebody(answer: Statement, start: int, wanted: Statement, key: Key) -> bool:
+    """Whether it is a thing "of" the person who is asked for, with a capital or nothing before it; titles are none."""
+    if "who" not in key.asked or not wanted.is_name or start < 2 or answer.tokens[start - 1] != "of":
         return False
-    what, of = answer.tokens[:2]
-    return of == "of" and what not in FUNCTION_WORDS | _TITLES | key.vocabulary
+    what = answer.tokens[start - 2]
+    is_named = what in answer.capitals or len(answer.tokens) == len(wanted.tokens) + 2
+    return is_named and what not in FUNCTION_WORDS | _TITLES | key.vocabulary
 
 
 def _has_another_numeral(answer: Statement, end: int, wanted: Statement, key: Key) -> bool:
