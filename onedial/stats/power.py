@@ -24,8 +24,8 @@ def least_z(n_tests: int = 1, two_sided: bool = True, power: float = POWER) -> f
     return float(ndtri(power) - ndtri(alpha))
 
 
-def least_noncentrality(df: int, n_tests: int = 1, power: float = POWER) -> float:
-    """Noncentrality at which a chi-squared test with df degrees of freedom finds something with this power.
+def least_noncentrality(df: int, n_tests: int = 1) -> float:
+    """Noncentrality at which a chi-squared test with df degrees of freedom finds something with a power of 80%.
 
     R: `uniroot(function(x) pchisq(qchisq(1 - .05 / n, df), df, x, lower = FALSE) - .8, c(0, 100))$root`.
 
@@ -33,7 +33,7 @@ def least_noncentrality(df: int, n_tests: int = 1, power: float = POWER) -> floa
     2.8
     """
     critical = chdtri(df, LEVEL / max(n_tests, 1))
-    return float(chndtrinc(critical, df, 1 - power)) if np.isfinite(critical) else float("nan")
+    return float(chndtrinc(critical, df, 1 - POWER)) if np.isfinite(critical) else float("nan")
 
 
 def least_on_average(least: Any, n_tests: int = 1) -> float:
