@@ -30,14 +30,16 @@ class RunLock:
         self._folder: int | None = None
         self._folder = _locked_folder(folder, alone=process == 0)
         self._file = folder / (f".lock-p{process}" if process else ".lock")
+        held.append(folder)
         try:
             for other in [] if process else [file for file in folder.glob(LOCKS) if file != self._file]:
                 _acquired(other, folder).release()
             self._lock = _acquired(self._file, folder)
-        except BaseException:
+        except BaseException as error:
             self._unlock()
+            if isinstance(error, Exception):  # whoever is broken off here has a run all the same
+                held.remove(folder)
             raise
-        held.append(folder)
 
     def release(self) -> None:
         """Remove the lock and its file."""
