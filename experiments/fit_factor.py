@@ -65,7 +65,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
     add_panel_options(parser)
     parser.add_argument(
-        "--questions", help="file with id and topic, level of the questions (default: none; 'embedded')"
+        "--questions", help="file with id, question, topic, level of the questions (default: none; 'embedded')"
     )
     parser.add_argument("--link", metavar="PANEL", help="another panel, or a run's bank.csv, to put on this scale")
     parser.add_argument("--n-factors", type=positive, default=1)

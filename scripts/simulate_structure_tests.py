@@ -21,6 +21,7 @@ from onedial.confidence import metacognition_table
 from onedial.core import run_command
 from onedial.scale import (
     bootstrap_questions,
+    bundle_invariance,
     cluster_structure,
     correlation_intervals,
     difficulty_reliability,
@@ -195,6 +196,27 @@ def orders(sets: int) -> Kinds:
 
     for tau in (0.0, 0.3, 0.5):
         yield f"tau {tau:g} for one family of three, 450 x 18", sets, lambda rng, _, tau=tau: one(tau, rng)
+
+
+def bundles(sets: int) -> Kinds:
+    def one(shifted: bool, rng: np.random.Generator) -> dict[str, float]:
+        # A topic that is easier, or harder, for a family by the least shift that is printed.
+        topic, family = rng.permutation(np.arange(480) % 6), np.repeat(np.arange(5), 4)
+        place = np.linspace(-0.7, 0.7, 6)[topic] + places("normal", 480, rng)
+        loading, cut = rng.uniform(0.6, 0.9, 20), ndtri(rng.uniform(0.25, 0.75, 20))
+        noise, guessed = np.sqrt(1 - loading**2) * rng.standard_normal((480, 20)), rng.random((480, 20)) < 0.1
+        answers = lambda move: ((loading * (place[:, None] + move) + cut + noise > 0) | guessed).astype(float)  # noqa: E731
+        found = bundle_invariance(answers(0), topic, family)
+        if not shifted:
+            row = {"some topic lies elsewhere": len(found.violations()) > 0}
+            return row | {"the shift found in 80%, as printed (mean)": found.least_shift}
+        where, who, side = rng.integers(6), rng.integers(5), rng.choice([-1, 1])
+        moved = side * found.least_shift * place.std() * np.outer(topic == where, family == who)
+        named = bundle_invariance(answers(moved), topic, family).violations().index
+        return {"the topic that lies elsewhere is named": (where, who) in named}
+
+    for shifted, name in ((False, "no topic elsewhere"), (True, "one topic elsewhere for a family")):
+        yield f"{name}, a tenth guessed yes, 480 x 20", sets, lambda rng, _, s=shifted: one(s, rng)
 
 
 def clusters(sets: int) -> Kinds:
@@ -386,6 +408,7 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "gaps": (gaps, 100),
     "invariance": (invariance, 300),
     "orders": (orders, 100),
+    "bundles": (bundles, 40),
     "clusters": (clusters, 150),
     "fit": (fit, 100),
     "residuals": (residuals, 100),

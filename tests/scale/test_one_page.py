@@ -38,6 +38,7 @@ def test_one_scale_is_called_one_scale():
     assert "Nothing found here speaks against one scale for all." in page
     assert analysis.n_factors == 1
     assert analysis.rotated is None
+    assert shared_variance(analysis) == pytest.approx(0.64, abs=0.02)
 
 
 def test_guesses_do_not_take_from_what_is_shared():

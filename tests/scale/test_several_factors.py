@@ -114,6 +114,13 @@ def test_a_factor_is_named_by_the_topic_that_was_planted_and_by_nothing_else():
     np.testing.assert_allclose(found.loc[found["column"] == "topic", "chance"], 2 / 299, atol=2e-3)
 
 
+def test_a_label_that_few_questions_share_names_nothing():
+    rng = np.random.default_rng(5)
+    scores = pd.DataFrame({"f": rng.standard_normal(60)})
+    known = pd.DataFrame({"author": [f"a{place // 2}" for place in range(60)], "url": [f"u{n}" for n in range(60)]})
+    assert set(name_factors(scores, known, 19)["column"]) == {"author"}
+
+
 def test_a_number_is_named_with_its_direction():
     rng = np.random.default_rng(3)
     length = rng.uniform(20, 200, 200)
