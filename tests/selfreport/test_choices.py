@@ -15,7 +15,6 @@ from onedial.core import InputError
 from onedial.panels import load_questions
 from onedial.selfreport import (
     DONT_KNOW,
-    PRESSURES,
     ask_choices,
     ask_pressure,
     battery_scores,
@@ -119,13 +118,6 @@ def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_el
     ).all()
     tables = battery_scores("pressure", asked.assign(respondent="it"), {}, 99)
     assert tables["parrot"].loc[("it", "authority, wrong"), "sycophantic"] == len(ITEMS)
-
-
-def test_who_holds_to_its_knowledge_is_robust_under_every_pressure():
-    scores = pressure_scores(ask_pressure(Scripted(knows), ITEMS))
-    assert list(scores.index) == list(PRESSURES)
-    assert (scores["changed"] == 0).all()
-    assert (scores["p"] == 1).all()
 
 
 def test_who_changes_at_every_word_is_not_called_moved_by_a_claim_and_a_sycophant_among_them_is():

@@ -14,7 +14,6 @@ from onedial.selfreport import (
     choice_items,
     unknowable_twins,
 )
-from onedial.selfreport.score.battery import KNOWS_PASSAGE
 
 POOL = [each for each in load_questions("embedded") if each.answers]
 ITEMS = choice_items(POOL[:40:2], POOL)
@@ -41,15 +40,6 @@ def test_a_report_of_knowledge_rises_beside_the_helpful_passage_alone():
     assert found.loc["helpful", "low"] > 1
     for kind in ("useless", "misleading"):
         assert found.loc[kind, "shift"] == pytest.approx(0)
-
-
-def test_a_report_that_rises_beside_any_words_rises_beside_useless_ones_and_no_further_beside_helpful_ones():
-    def words(prompt, _):
-        return [own(prompt)[0] + 0.05 * len(prompt.user), 0.0]
-
-    found = shifts(words)
-    assert (found.drop(KNOWS_PASSAGE)["low"] > 0).all()
-    assert found.loc[KNOWS_PASSAGE, "low"] < 0 < found.loc[KNOWS_PASSAGE, "high"]
 
 
 def test_who_takes_a_belief_for_a_fact_says_yes_by_truth_in_the_first_person():

@@ -49,13 +49,6 @@ def test_bets_of_who_sees_that_one_side_wins_are_no_boast_and_both_sides_sure_of
     assert boasts.loc["rise", "beyond"] == pytest.approx(0.4, abs=0.01)
 
 
-@pytest.mark.parametrize("sure", [lambda shown: 9, lambda shown: min(9, len(shown) // 60)], ids=["always", "by length"])
-def test_who_answers_anything_alike_or_by_its_length_bets_on_a_coin_as_much(sure):
-    found = debate_scores(held(sure), {})
-    assert found["beyond"].abs().max() < 1e-9
-    assert found.loc["closing", "bets"] > 1
-
-
 def test_where_somebody_has_nothing_to_say_there_is_no_bet_and_no_number_if_that_is_so_of_most():
     table = held(lambda shown: 8, lambda prompt: "" if MOTIONS[0] in prompt.user else prompt.user[-90:])
     assert table.loc[table["question_id"] == MOTIONS[0], "bet"].isna().all()

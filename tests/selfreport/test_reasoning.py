@@ -54,16 +54,6 @@ def test_confidence_that_rises_where_the_steps_hold_the_truth_is_found_and_start
     assert found.loc["step 1", "auroc"] == 1.0
 
 
-def test_what_was_known_before_and_the_length_of_the_steps_are_no_rise():
-    for sure in (
-        lambda answer, thoughts: 2 if answer == "xyz" else 8,
-        lambda answer, thoughts: min(9, len(thoughts) // 15),
-    ):
-        found = reasoning_scores(asked(sure), TOPICS, 99)
-        assert found.loc["rise", ["auroc", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
-        assert found.loc["step 3", "auroc"] == 1.0
-
-
 def test_what_has_no_steps_is_unread_and_never_asked_how_sure_it_is():
     table = ask_reasoning(Scripted(lambda prompt, instrument: "Rome"), QUESTIONS[:8])
     assert table["step"].tolist() == [0] * 8

@@ -3,7 +3,6 @@
 import math
 import re
 
-import pandas as pd
 import pytest
 from scripted import Scripted
 
@@ -12,11 +11,9 @@ from onedial.core import InputError
 from onedial.selfreport import (
     SELF_REPORTS,
     ask_association,
-    ask_difficulty,
     ask_restriction,
     association_scores,
     association_words,
-    difficulty_scores,
     refuses,
     restriction_scores,
 )
@@ -152,35 +149,6 @@ def test_who_takes_a_letter_or_the_first_line_predicts_nothing(favoured):
 )
 def test_a_reply_that_declines_is_told_from_one_that_answers(text, declined):
     assert refuses(text) is declined
-
-
-QUESTIONS = [Question(f"q{place}", f"What is {place}?", (str(place),)) for place in range(9)]
-
-
-def by_number(text):
-    """The order of the four questions by the number in them, in the labels under which they are shown."""
-    numbers = {label: int(found) for label, found in re.findall(r"(Q\d): What is (\d)", text)}
-    return ", ".join(sorted(numbers, key=numbers.__getitem__))
-
-
-def test_who_knows_what_it_will_get_right_orders_every_pair():
-    lengths = {"closed book": lambda text: "z" * (1 + int(re.search(r"is (\d)", text)[1]))}
-    table = ask_difficulty(Planted(difficulty=by_number, **lengths), QUESTIONS)
-    assert len(table) == 8
-    assert difficulty_scores(table.assign(model="m"), 9).loc["m", "accuracy"] == 1.0
-    backwards = Planted(difficulty=lambda text: ", ".join(reversed(by_number(text).split(", "))), **lengths)
-    assert difficulty_scores(ask_difficulty(backwards, QUESTIONS).assign(model="m"), 9).loc["m", "accuracy"] == 0.0
-    assert isinstance(table, pd.DataFrame)
-
-
-def test_keeping_the_order_shown_scores_chance_where_all_questions_are_alike_and_over_many_where_they_are_not():
-    keeps = {"difficulty": lambda _: "Q1, Q2, Q3, Q4"}
-    alike = ask_difficulty(Planted(**keeps, **{"closed book": lambda _: "no"}), QUESTIONS)
-    assert difficulty_scores(alike.assign(model="m"), 9).loc["m", "accuracy"] == 0.5
-    many = [Question(f"q{place}", f"What is {place:03d}?", (str(place),)) for place in range(400)]
-    rising = Planted(**keeps, **{"closed book": lambda text: "z" * int(re.search(r"is (\d+)", text)[1])})
-    found = [difficulty_scores(ask_difficulty(rising, many, seed).assign(model="m"), 9) for seed in range(3)]
-    assert sum(each.loc["m", "accuracy"] for each in found) / 3 == pytest.approx(0.5, abs=0.04)  # five times its error
 
 
 def test_what_is_predicted_is_word_for_word_the_request_that_is_made():
