@@ -22,7 +22,7 @@ from .numbers import (
     number_of,
     without_each_model,
 )
-from .power import POWER, least_noncentrality, least_on_average, least_z
+from .power import POWER, least_on_average, least_z
 from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import auc, auc_resampled, roc_area, roc_area_interval
@@ -63,7 +63,6 @@ __all__ = [
     "interval",
     "interval_95",
     "labels_of",
-    "least_noncentrality",
     "least_on_average",
     "least_z",
     "model_means",

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, chndtrinc, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL
@@ -22,18 +22,6 @@ def least_z(n_tests: int = 1, two_sided: bool = True, power: float = POWER) -> f
     """
     alpha = LEVEL / max(n_tests, 1) / (2 if two_sided else 1)
     return float(ndtri(power) - ndtri(alpha))
-
-
-def least_noncentrality(df: int, n_tests: int = 1, power: float = POWER) -> float:
-    """Noncentrality at which a chi-squared test with df degrees of freedom finds something with this power.
-
-    R: `uniroot(function(x) pchisq(qchisq(1 - .05 / n, df), df, x, lower = FALSE) - .8, c(0, 100))$root`.
-
-    >>> round(least_noncentrality(1) ** 0.5, 2)
-    2.8
-    """
-    critical = chdtri(df, LEVEL / max(n_tests, 1))
-    return float(chndtrinc(critical, df, 1 - power)) if np.isfinite(critical) else float("nan")
 
 
 def least_on_average(least: Any, n_tests: int = 1) -> float:

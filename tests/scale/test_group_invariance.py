@@ -13,10 +13,10 @@ from onedial.stats import PsychometricsWarning, adjusted
 
 
 def by_topic(
-    seed: int, n: int = 700, m: int = 12, n_groups: int = 2, shift: float = 0.0, turn: float = 0.0
+    seed: int, n: int = 700, m: int = 12, n_groups: int = 2, shift: float = 0.0, turn: float = 0.0, guessed: float = 0.0
 ) -> tuple[pd.DataFrame, pd.Series]:
     """Answers to questions of several topics, some harder than others; the first respondent's threshold and loading are
-    changed in the last topic."""
+    changed in the last topic. So many are a yes whatever the question."""
     rng = np.random.default_rng([seed, n_groups])
     topic = rng.integers(0, n_groups, n)
     easiness = np.linspace(-0.5, 0.5, n_groups)[topic] + rng.standard_normal(n)
@@ -26,6 +26,7 @@ def by_topic(
     loading[-1, 0] += turn
     noise = np.sqrt(1 - loading**2)[topic] * rng.standard_normal((n, m))
     answers = (loading[topic] * easiness[:, None] + threshold[topic] + noise > 0).astype(float)
+    answers[rng.random((n, m)) < guessed] = 1.0
     answers[rng.random((n, m)) < 0.05] = np.nan
     panel = pd.DataFrame(answers, [f"q{i}" for i in range(n)], [f"m{i}" for i in range(m)])
     return panel, pd.Series([f"t{one}" for one in topic], panel.index)
@@ -45,11 +46,12 @@ def by_family(
     return (loading * place + threshold + noise > 0).astype(float), family
 
 
-@pytest.mark.parametrize("n_groups", [2, 4])
-def test_respondents_that_use_the_scale_alike_pass_though_topics_differ_in_difficulty(n_groups):
+@pytest.mark.long
+@pytest.mark.parametrize(("n_groups", "guessed"), [(2, 0.25), (4, 0.0)])
+def test_respondents_that_use_the_scale_alike_pass_though_topics_differ_in_difficulty(n_groups, guessed):
     p = {"uniform_p": [], "nonuniform_p": []}
     for seed in range(8):
-        tests = respondent_invariance(*by_topic(seed, n=400, n_groups=n_groups)).tests
+        tests = respondent_invariance(*by_topic(seed, n=400, n_groups=n_groups, guessed=guessed)).tests
         for column, values in p.items():
             values.extend(tests[column])
     for values in p.values():
@@ -70,6 +72,20 @@ def test_a_shifted_threshold_is_found_and_measured():
         assert curves["t1"] - curves["t0"] == pytest.approx(0.6, abs=0.35)
         assert row["yes_rate_difference"] > 0.08
     assert "use the scale differently over topics" in found.sentence("topics")
+
+
+def test_a_respondent_that_says_nearly_always_yes_in_one_group_only_is_tested_and_found():
+    panel, topic = by_topic(2, n=500)
+    late = np.flatnonzero(topic == "t1")
+    panel.loc[topic == "t1", "m0"] = 1.0
+    panel.iloc[late[:4], 0] = 0.0
+    found = respondent_invariance(panel, topic)
+    assert "m0" in found.violations().index
+
+
+def test_guesses_hide_a_shift_and_the_least_one_that_is_found_is_larger():
+    without, guessing = (respondent_invariance(*by_topic(0, n=500, guessed=each)).least_shift for each in (0, 0.3))
+    assert 0.3 < without < 0.8 * guessing
 
 
 def test_a_changed_loading_is_found_as_non_uniform():
@@ -124,6 +140,7 @@ def test_a_respondent_with_one_kind_of_answer_in_a_group_has_no_test_and_a_reaso
     assert tests.drop(index="m4")["uniform_p"].notna().all()
 
 
+@pytest.mark.long
 def test_families_that_order_questions_alike_pass():
     p, singles = [], []
     for seed in range(15):

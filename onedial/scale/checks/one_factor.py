@@ -119,7 +119,8 @@ def revised_parallel_analysis(
             default: up to the first k whose p exceeds .05.
         n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation. scale: distribution of
             the questions under one factor, as in `two_parameter_irt`. shuffles, one_factor: a `permutation_null` and a
-            `one_factor_bootstrap` of the same matrix under the same choices, to stand for k = 1 and 2.
+            `one_factor_bootstrap` of the same matrix under the same choices, to stand for k = 1 and 2; at least B
+            replicates of each.
 
     Returns:
         EigenvalueNull: column k of `simulated` comes from the model with k - 1 factors. Sign: p looks at the upper
@@ -147,8 +148,8 @@ def revised_parallel_analysis(
     p = np.full(answers.n_respondents, np.nan)
     for k in range(max_factors or highest):
         known = (shuffles.simulated if shuffles else None, one_factor.eigenvalues if one_factor else None)[k : k + 1]
-        if known and known[0] is not None and known[0].shape == simulated.shape:
-            simulated[:, k] = known[0][:, k]
+        if known and known[0] is not None and len(known[0]) >= n_replicates and known[0].shape[1] == len(p):
+            simulated[:, k] = known[0][:n_replicates, k]
         else:
             draws = _answers_of(answers, correlation, k, n_replicates, scale, np.random.default_rng([seed, k]))
             simulated[:, k] = correlate(draws, thresholds, zero_cells).eigenvalues()[:, k]

@@ -9,20 +9,21 @@ differ in how hard their questions are; that is no violation.
     non-uniform   its loading differs: there it follows the shared scale more, or less, closely
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import chdtri, chndtr, ndtr
 
 from onedial.core import InputError, one_line
 from onedial.scale.factor.usable import linked_answers
-from onedial.scale.irt.category_curves import Curves, log_categories
+from onedial.scale.irt.category_curves import log_categories
 from onedial.scale.irt.expectation import MISSING, Codes, codes_of
-from onedial.scale.irt.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal
+from onedial.scale.irt.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal, shift_information
 from onedial.stats import (
     LEVEL,
+    POWER,
     Answers,
     Booleans,
     Floats,
@@ -30,16 +31,17 @@ from onedial.stats import (
     adjusted,
     chi_squared_tail,
     labels_of,
-    least_noncentrality,
     names,
     p_text,
 )
 
-_LEAST_KINDS = 8  # answers of either kind in a group, for a curve of its own
+_LEAST_EXPECTED = 8  # answers of either kind in a group by the curve for all, for one of its own
+_LEAST_KINDS = 3  # the same, given: a shift may leave few
 _STEPS = 4
-_STEPS_OF_BASE = 10
+_STEPS_OF_BASE = 50
 _SUSPECT = 0.2  # p below which a respondent is tested again when another has been set free
 SHIFT_OF_INTEREST = 0.3  # of a threshold: about ten percentage points of the yes rate
+_SHIFTS = np.linspace(0, 3, 61)
 _MANY = 0.25  # of the respondents, against whom the others are no majority to be sure of
 NO_ANSWERS = "too few yes or no in some group"
 TESTED = "tested"
@@ -54,12 +56,14 @@ class RespondentInvariance:
             and p adjusted for the number of tests), the same for `nonuniform`, `shift` (largest difference of a
             threshold between two groups), `loading_difference` (the same of loadings), `yes_rate_difference` (largest
             difference of the yes rate between two groups for the same questions), `status`, and `least_shift`, the
-            shift of a threshold in the smallest group that would be found with a power of 80%, approximately.
+            shift of a threshold, in whichever group and to whichever side, that would be found with a power of 80%,
+            approximately; inf where none is.
         curves: index (respondent, group); `threshold, loading, yes_rate` with a curve of its own in every group,
             `yes_rate` over the questions of all groups.
         groups: index group; `n_questions, mean, spread` of its questions on the shared scale, mean of all 0, spread 1.
         anchors: respondents whose curves are held equal and so make the scale one.
         p_all: that every respondent is invariant, by Bonferroni over the respondents' tests.
+        least_shift: found in 80%, whichever of the respondents has it; nan where none could be tested.
     """
 
     tests: pd.DataFrame
@@ -67,6 +71,7 @@ class RespondentInvariance:
     groups: pd.DataFrame
     anchors: list[Any]
     p_all: float
+    least_shift: float
 
     __repr__ = one_line
 
@@ -82,11 +87,12 @@ class RespondentInvariance:
         if not tested:
             return f"Whether curves are the same over {what} could not be tested: {NO_ANSWERS}."
         if not len(broken):
-            least = self.tests["least_shift"].median()
+            least = self.least_shift
             if not least <= SHIFT_OF_INTEREST:
+                found = f"found in 80%: {least:.2f}" if np.isfinite(least) else "no shift is found in 80%"
                 return (
                     f"No respondent was found to use the scale differently over {what}, but a threshold shifted by "
-                    f"{SHIFT_OF_INTEREST:g} would be missed more often than in 20% (found in 80%: {least:.2f})."
+                    f"{SHIFT_OF_INTEREST:g} would be missed more often than in 20% ({found})."
                 )
             return (
                 f"All {tested} respondents tested use the scale alike over {what} (all together {p_text(self.p_all)}; "
@@ -119,8 +125,9 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
             order of the rows); at least two groups. alpha: of the adjusted tests that say who holds the scale together.
 
     Returns:
-        RespondentInvariance. Sign: threshold higher = more often yes; differences are sizes, without sign. nan, with a
-        status, for a respondent with fewer than eight yes or eight no in some group.
+        RespondentInvariance. Sign: threshold higher = more often yes; differences are sizes, without sign. Thresholds
+        and loadings are of the answers that look at the question (`onedial.scale.irt.asymptotes`). nan, with a status,
+        for a respondent of whom fewer than eight yes or eight no are expected in some group, or fewer than three given.
 
     Raises:
         InputError: the labels do not fit, or there are fewer than two groups or three respondents.
@@ -134,12 +141,14 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
     0
     """
     answers, parts, labels = _in_groups(matrix, groups)
-    testable = np.all([_enough(codes) for codes in parts], axis=0)
-    base, tests = _tested(fit_equal(parts), np.flatnonzero(testable), alpha)
+    equal = fit_equal(parts)
+    testable = _enough(equal)
+    base, tests = _tested(equal, np.flatnonzero(testable), alpha)
     table = _test_table(tests, answers, testable)
     curves, places = _curves(base, tests, answers, labels)
     table[["shift", "loading_difference", "yes_rate_difference"]] = _effects(curves, answers)
-    table["least_shift"] = _least_shifts(base, testable)
+    power = _power(base, 2 * max(1, int(testable.sum())))
+    table["least_shift"] = np.where(testable, [_least(own) for own in power.T], np.nan)
     p = table[["uniform_p", "nonuniform_p"]].to_numpy()
     return RespondentInvariance(
         tests=table,
@@ -147,6 +156,7 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
         groups=places,
         anchors=[name for name, bound in zip(answers.respondents, base.freedom == EQUAL, strict=True) if bound],
         p_all=float(min(1.0, np.nanmin(p) * np.isfinite(p).sum())) if np.isfinite(p).any() else float("nan"),
+        least_shift=_least(power[:, testable].mean(axis=1)) if testable.any() else float("nan"),
     )
 
 
@@ -209,9 +219,15 @@ def _in_groups(matrix: Any, groups: Any) -> tuple[Answers, list[Codes], pd.Index
     return answers, [codes[seen & (code == number)] for number in used], pd.Index(labels[used], name="group")
 
 
-def _enough(codes: Codes) -> Booleans:
-    """(respondent,) True with enough yes and enough no for a curve."""
-    return np.minimum((codes == 1).sum(axis=0), (codes == 0).sum(axis=0)) >= _LEAST_KINDS
+def _enough(equal: MultigroupModel) -> Booleans:
+    """(respondent,) True with enough yes and enough no in every group for a curve, expected and given."""
+    _, posteriors, curves = equal.evidence()
+    enough = np.ones(len(equal.freedom), dtype=bool)
+    for codes, posterior, log_p in zip(equal.codes, posteriors, curves, strict=True):
+        mass = (codes != MISSING).T.astype(float) @ posterior
+        enough &= (mass * np.exp(log_p)).sum(axis=2).min(axis=0) >= _LEAST_EXPECTED
+        enough &= np.minimum((codes == 1).sum(axis=0), (codes == 0).sum(axis=0)) >= _LEAST_KINDS
+    return enough
 
 
 def _test_table(tests: dict[int, _Test], answers: Answers, testable: Booleans) -> pd.DataFrame:
@@ -260,28 +276,42 @@ def _curves(
     return pd.DataFrame(rows).set_index(["respondent", "group"]), places
 
 
-def _least_shifts(base: MultigroupModel, testable: Booleans) -> Floats:
-    """(respondent,) shift of the threshold in the group that tells least of it, found in 80%, the scale taken as known.
+def _power(base: MultigroupModel, n_tests: int) -> Floats:
+    """(shift, respondent) how often a threshold shifted by _SHIFTS is found, over the groups and both sides.
 
-    Formula: shift^2 / (1 / I_g + 1 / sum of the other I) = noncentrality of chi-squared with G - 1 degrees of freedom,
-    I_g = sum over the group's answers of phi^2 / (Phi (1 - Phi)).
+    Formula: P(enough of either kind) P(chi-squared with G - 1 degrees of freedom > its 1 - .05 / n_tests point |
+    noncentrality I_g x^2), x = sum of (P(d + shift) - P(d)) w / sum of P'(d) w, w = P' / (P (1 - P)), sums over where
+    the group's questions lie (near its asymptotes a curve moves few answers); I_g of `shift_information`.
     """
     _, posteriors, curves = base.evidence()
-    told = []
-    for group, (codes, posterior, log_p) in enumerate(zip(base.codes, posteriors, curves, strict=True)):
-        _, log_density = log_categories(Curves(base.slope[group], base.cut[group][None]), base.nodes)
-        told.append(((codes != MISSING) * (posterior @ np.exp(2 * log_density[0] - log_p.sum(axis=0)).T)).sum(axis=0))
-    information = np.stack(told)
-    least = information.min(axis=0)
-    needed = least_noncentrality(len(told) - 1, 2 * int(testable.sum()))
+    df = len(base.codes) - 1
+    critical, information = chdtri(df, LEVEL / n_tests), shift_information(base)
     root = np.sqrt(1 + base.slope.mean(axis=0) ** 2)
-    with np.errstate(divide="ignore"):
-        shifts = np.sqrt(needed * (1 / least + 1 / (information.sum(axis=0) - least))) / root
-    return np.where(testable, shifts, np.nan)
+    found = []
+    for group, (codes, posterior, log_p) in enumerate(zip(base.codes, posteriors, curves, strict=True)):
+        own, p = base.curves(group), np.exp(log_p[1])
+        density = np.exp(log_categories(own, base.nodes)[1][0])
+        mass = (codes != MISSING).T.astype(float) @ posterior
+        weight = mass * density * np.exp(-log_p.sum(axis=0))
+        for side in (-1, 1):
+            moves = [replace(own, cuts=own.cuts + side * shift * root) for shift in _SHIFTS]
+            moved = np.exp([log_categories(move, base.nodes)[0][1] for move in moves])
+            told = ((moved - p) * weight).sum(axis=2) / (density * weight).sum(axis=1)
+            yes, spread = (moved * mass).sum(axis=2), np.sqrt((moved * (1 - moved) * mass).sum(axis=2))
+            of_both = ndtr((np.minimum(yes, mass.sum(axis=1) - yes) - _LEAST_KINDS + 0.5) / spread)
+            found.append(of_both * (1 - chndtr(critical, df, information[group] * told**2)))
+    return np.mean(found, axis=0)
+
+
+def _least(power: Floats) -> float:
+    """The shift that is found in 80%; inf where none is."""
+    return float(np.interp(POWER, np.maximum.accumulate(power), _SHIFTS, right=np.inf))
 
 
 def _yes_rates(model: MultigroupModel, i: int, everywhere: Floats) -> Floats:
-    return ndtr(model.slope[:, i, None] * model.nodes + model.cut[:, i, None]) @ everywhere
+    """(group,) over the questions of all groups, answers at random included."""
+    curves = [np.exp(log_categories(model.curves(group), model.nodes)[0][1, i]) for group in range(len(model.codes))]
+    return np.stack(curves) @ everywhere
 
 
 def _effects(curves: pd.DataFrame, answers: Answers) -> Floats:

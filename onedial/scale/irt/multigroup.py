@@ -1,9 +1,10 @@
 """The two-parameter model in several groups of questions at once, and how to climb to its greatest likelihood.
 
-    P(yes_qi) = Phi(a_ig z_q + d_ig),    z_q ~ the distribution of group g
+    P(yes_qi) = lower_i + (upper_i - lower_i) Phi(a_ig z_q + d_ig),    z_q ~ the distribution of group g
 
 A respondent's curve is the same in every group (`EQUAL`), has the same slope (`SHIFTED`) or nothing in common (`FREE`).
-Where at least some are equal, the groups share a scale, and each has its own place, spread and shape on it.
+Where at least some are equal, the groups share a scale, and each has its own place, spread and shape on it. Answers at
+random are as frequent in one group as in another: else a hard group would show where somebody guesses.
 
 Steps are those of Berndt, Hall, Hall and Hausman (1974, Annals of Economic and Social Measurement 3, 653-665),
 theta + (S'S)^-1 S'1 with S the questions' scores, damped as by Levenberg and Marquardt until the likelihood rises.
@@ -27,6 +28,7 @@ _FAMILY = Tilted()
 _COARSER = 1.4  # nodes this much wider apart than the narrowest posterior: relative error 1e-4, the same in all models
 _LEAST_NODES = 61
 _TRIALS = 6
+_FURTHEST = 4.0  # threshold: where nobody but at random says otherwise, a cut would run away, and not come back
 _LEAST_DAMPING = 1e-6
 
 
@@ -36,16 +38,22 @@ class MultigroupModel:
 
     Attributes:
         codes: of each group, (question, respondent). nodes: (node,).
-        slope, cut: (group, respondent). tilt: (group, 6) parameters of the groups' distributions; their prior also
-            settles place and unit of the scale. freedom: (respondent,) EQUAL, SHIFTED or FREE.
+        slope, cut: (group, respondent). floors: (category, respondent) of answers at random, held fixed.
+        tilt: (group, 6) parameters of the groups' distributions; their prior also settles place and unit of the scale.
+        freedom: (respondent,) EQUAL, SHIFTED or FREE.
     """
 
     codes: Sequence[Codes]
     nodes: Floats
     slope: Floats
     cut: Floats
+    floors: Floats | None
     tilt: Floats
     freedom: Integers
+
+    def curves(self, group: int) -> Curves:
+        """The group's."""
+        return Curves(self.slope[group], self.cut[group][None], self.floors)
 
     def log_weight(self, group: int) -> Floats:
         """(node,) the group's distribution."""
@@ -56,7 +64,7 @@ class MultigroupModel:
         (category, respondent, node) log P."""
         posteriors, curves, total = [], [], 0.0
         for group, codes in enumerate(self.codes):
-            log_p, _ = log_categories(Curves(self.slope[group], self.cut[group][None]), self.nodes)
+            log_p, _ = log_categories(self.curves(group), self.nodes)
             posterior, log_likelihood = posterior_of(codes, log_p, self.log_weight(group))
             total += float(log_likelihood.sum())
             posteriors.append(posterior)
@@ -78,15 +86,16 @@ class MultigroupModel:
 
 def fit_equal(codes: Sequence[Codes]) -> MultigroupModel:
     """The model in which every respondent has one curve in all groups."""
-    together = fit_marginal(np.concatenate(codes))
+    together = fit_marginal(np.concatenate(codes), asymptotes="own")
     nodes, _ = quadrature(nodes_for(together.curves.loading, _LEAST_NODES, _COARSER))
     groups = [Group(part, _FAMILY, _FAMILY.start(nodes)) for part in codes]
-    found = fit_by_em(groups, together.curves, nodes, tolerance=0.02)
+    found = fit_by_em(groups, together.curves, nodes, tolerance=0.02, asymptotes=together.asymptotes)
     model = MultigroupModel(
         codes,
         nodes,
         np.repeat(found.curves.slope[None], len(codes), axis=0),
         np.repeat(found.curves.cuts, len(codes), axis=0),
+        found.curves.floors,
         np.stack(found.parameters),
         np.full(len(found.curves.slope), EQUAL),
     )
@@ -126,6 +135,22 @@ def climb(model: MultigroupModel, max_steps: int, tolerance: float = 0.01) -> tu
     return model, value
 
 
+def shift_information(model: MultigroupModel) -> Floats:
+    """(group, respondent) information on a respondent's cut in that group, if all other curves are equal and estimated.
+
+    Formula: s'(I - S (S'S)^-1 S') s n / (n - p), s the questions' scores of that cut, S those of all p parameters of
+    equal curves and groups' distributions, n questions.
+    """
+    _, posteriors, curves = model.evidence()
+    equal, shifted = (replace(model, freedom=np.full_like(model.freedom, kind)) for kind in (EQUAL, SHIFTED))
+    scores, own = _scores(equal, posteriors, curves), _scores(shifted, posteriors, curves)
+    own = own[:, _columns(shifted)[1].ravel()]
+    n, p = scores.shape
+    information, cross = scores.T @ scores + 1e-9 * np.eye(p), scores.T @ own
+    left = (own**2).sum(axis=0) - (cross * np.linalg.solve(information, cross)).sum(axis=0)
+    return np.maximum(left, 0).reshape(model.cut.shape) * n / max(n - p, 1)
+
+
 def _columns(model: MultigroupModel) -> tuple[Integers, Integers, int]:
     """(group, respondent) which parameter a slope and a cut is, and how many parameters there are before the tilts."""
     n_groups, m = model.slope.shape
@@ -149,7 +174,7 @@ def _scores(model: MultigroupModel, posteriors: list[Floats], curves: list[Float
         rows = slice(start, start + len(codes))
         start += len(codes)
         posterior, log_p = posteriors[group], curves[group]
-        _, log_density = log_categories(Curves(model.slope[group], model.cut[group][None]), model.nodes)
+        _, log_density = log_categories(model.curves(group), model.nodes)
         with_yes, with_no = np.exp(log_density[0] - log_p[1]), -np.exp(log_density[0] - log_p[0])
         yes, no = (codes == 1).astype(float), (codes == 0).astype(float)
         for columns, part in ((slope[group], model.nodes), (cut[group], np.ones_like(model.nodes))):
@@ -162,9 +187,11 @@ def _scores(model: MultigroupModel, posteriors: list[Floats], curves: list[Float
 
 def _moved(model: MultigroupModel, step: Floats) -> MultigroupModel:
     slope, cut, n_curves = _columns(model)
+    slopes = np.clip(model.slope + step[slope], -STEEPEST, STEEPEST)
+    furthest = _FURTHEST * np.sqrt(1 + slopes**2)
     return replace(
         model,
-        slope=np.clip(model.slope + step[slope], -STEEPEST, STEEPEST),
-        cut=model.cut + step[cut],
+        slope=slopes,
+        cut=np.clip(model.cut + step[cut], -furthest, furthest),
         tilt=model.tilt + np.clip(step[n_curves:].reshape(model.tilt.shape), -1, 1),
     )

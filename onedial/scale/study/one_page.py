@@ -249,7 +249,8 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
             first = part.iloc[0]
             name = str(factor).replace("_", " ").capitalize()
             share, highest = f"{first['share']:.0%} of its variance", f"highest: {first['highest']}"
-            yield f"{name} goes with {first['column']} ({share}; {highest})."
+            beside = "" if analysis.hierarchy is None else ", beside the general factor"
+            yield f"{name} goes with {first['column']}{beside} ({share}; {highest})."
 
 
 def _spread(analysis: PanelAnalysis) -> Iterable[str]:

@@ -279,7 +279,7 @@ def _drawn(answers: Answers, n_replicates: int, rules: dict[str, Any], seed: int
         "shuffled": shuffled,
         "one_factor": one_factor,
         "parallel": revised_parallel_analysis(
-            answers, None, n_replicates, shuffles=shuffled, one_factor=one_factor, **chance
+            answers, None, min(n_replicates, _FEWER), shuffles=shuffled, one_factor=one_factor, **chance
         ),
         "parabola": quadratic_fit_test(answers, n_replicates, scale=scale, asymptotes=asymptotes, **chance),
         "bootstrap": bootstrap_questions(answers, n_replicates, **chance),
@@ -392,6 +392,12 @@ def _over_respondents(answers: Answers, respondents: pd.DataFrame | None) -> dic
     return {name: question_invariance(answers, labels) for name, labels in several.items()}
 
 
+def _beside_general(places: pd.DataFrame) -> pd.DataFrame:
+    """What each factor's places have beside the mean of all: else every factor goes with what the general one does."""
+    general = places.mean(axis=1) - places.mean(axis=1).mean()
+    return places - np.outer(general, places.mul(general, axis=0).sum() / (general**2).sum())
+
+
 def _several(
     answers: Answers,
     model: FactorModel,
@@ -409,7 +415,10 @@ def _several(
     several = fit_factor_model(answers, k, "minres", used.threshold_mode, used.zero_cell_rule)
     rotated = rotate(several.loadings, "oblimin", seed)
     parts = []
-    for values, known in ((factor_places(answers, rotated), questions), (rotated.loadings, respondents)):
+    places = factor_places(answers, rotated)
+    if k > 2:
+        places = _beside_general(places)
+    for values, known in ((places, questions), (rotated.loadings, respondents)):
         if known is not None and len(values.index.intersection(known.index)):
             parts.append(name_factors(values, known, seed=seed))
     return {
