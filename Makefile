@@ -1,12 +1,12 @@
 # `make study`, `make sweep` and `make test`. Each makes the virtual environment if need be.
-# `make test` runs the tests on all cores, `make launched` those that start programs to kill them or
-# that wait for launchers, servers or pretended GPUs; `make check` what answers for the files that were changed, within a minute.
+# `make test` runs the tests on all cores; `make long` those that kill programs or wait for launchers, servers, browsers
+# or pretended GPUs, and sizes and powers over many seeds; `make check` what answers for changed files, within a minute.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test launched check mutants lint notebooks docs sbom clean
+.PHONY: study sweep test long check mutants lint notebooks docs sbom clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -17,21 +17,21 @@ sweep: $(VENV)/installed
 # One thread per worker: two workers with two threads each would wait for each other. Compiled tests are kept, whatever
 # the shell says: without them every worker spends ten seconds on compiling. A file stays with one worker, which makes
 # what its tests share once; those that hold slow tests are begun first.
-test launched check: export OMP_NUM_THREADS ?= 1
-test launched check: export PYTHONDONTWRITEBYTECODE =
+test long check: export OMP_NUM_THREADS ?= 1
+test long check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
-		-m "not launched" $(ARGS)
+		-m "not launched and not long" $(ARGS)
 
-launched: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m launched $(ARGS)
+long: $(VENV)/installed-dev
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "launched or long" $(ARGS)
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@tests="$$($(BIN)/python scripts/tests_for.py)" && if test -z "$$tests"; then echo "nothing was changed"; else \
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow and not launched" $$tests $(ARGS); fi
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow and not launched and not long" $$tests $(ARGS); fi
 
 # Which decisions of a folder no test notices when they are turned: make mutants ROOM=onedial/core/run ARGS="--n 40"
 mutants: $(VENV)/installed-dev

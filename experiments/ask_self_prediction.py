@@ -8,7 +8,7 @@
 Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into parts/, and what they say:
 scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom), means.csv, a figure
 and report.html with answers to look through. --tuned teaches every model half of every model's lists and sets what it
-foretells of the others beside what that model itself does (tuned.csv). score_self_prediction.py scores such a folder
+predicts of the others beside what that model itself does (tuned.csv). score_self_prediction.py scores such a folder
 again. Words are our own list of 120 with four options each; requests are those of `--panel frontier`; questions the
 embedded ones. An interrupted run continues with --resume and the same options.
 """
@@ -106,12 +106,15 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
             run.write_table("families.csv", kin)
         scored = score_self_prediction(answers if kin is None else answers | {"families": kin}, REPLICATES, seed)
         tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
+        save_results(run, tables, scored.figures)  # tuning takes longest, and these do not wait for it
         if options.tuned:
-            foretold = tuned_answers(run, models, answers["association"], seed)
             families = None if kin is None else dict(zip(kin["model"], kin["family"], strict=True))
-            tables["tuned"], sentence = score_tuned(foretold, families, REPLICATES, seed)
-            scored.sentences.append(sentence)
-        save_results(run, tables, scored.figures)
+            predicted, left_out = tuned_answers(run, models, answers["association"], seed)
+            tuned, sentences = score_tuned(predicted, left_out, families, REPLICATES, seed)
+            scored.sentences.extend(sentences)
+            if tuned is not None:
+                tables["tuned"] = tuned
+                save_results(run, tables, scored.figures)
         report = write_self_prediction_page(run, scored, tables, answers)
         tell_costs(bill.costs(), run)
     print("\n" + "\n".join(scored.sentences) + f"\nreport: {report}")

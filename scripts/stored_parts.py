@@ -167,20 +167,6 @@ def order_effects(table: pd.DataFrame) -> pd.DataFrame:
     return table.pivot(index="report", columns="effect", values="difference").abs().round(5).reset_index()
 
 
-def said_of_the_battery(pairs: pd.DataFrame, properties: pd.DataFrame, correction: pd.DataFrame) -> pd.DataFrame:
-    """What the page says of the battery beyond its overview; five digits."""
-    language = properties.set_index("property").loc["language"]
-    said = {
-        "pairs of which A is taken in both orders": pairs["always_a"].item() * pairs["n"].item(),
-        "pairs": pairs["n"].item(),
-        "answers in English": language["happened"],
-        "predicted in English": language["positive_rate"],
-        "right at first": correction["first"].item(),
-        "right after the check": correction["second"].item(),
-    }
-    return pd.Series(said, name="value").rename_axis("what").reset_index().round(5)
-
-
 def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:
     """The study `scale` of simulate_structure_tests.py, its kinds side by side; five digits."""
     table = table.query("study == 'scale'")

@@ -7,32 +7,34 @@ Every kind answers through `Respondent`, as a model does. Of somebody who knows 
 a value ("nothing") that its interval should hold. A reading says `there` where the interval lies above it, `against`
 where it lies below, `nothing` where it holds it, `no number` where the score gives none.
 
-    yes, no     affirms or denies whatever is asked; the highest or the lowest number
+    yes, no     affirms or denies whatever is asked, whatever it knows; the highest or the lowest number
+    middle      takes the middle of a scale, and is undecided between yes and no
     letter      takes A, or whatever is named first, wherever it stands
     position    takes the line that stands first
     last        takes the line that stands last, or what is named last
-    longest     takes the longest option, or the longest of the words that can be said
+    second      takes the line that stands second, or what is named second
     length      affirms the more, the longer what it is asked about
     alphabet    takes the option that comes first in the alphabet
     mirror      takes the option that repeats the most words of the prompt; affirms where nothing in it denies
-    copier      takes the option that is named first, and writes the last line of what it is shown
+    copier      says the last word of what it is shown; takes the option that is named first where that is none
     alternates  affirms and denies by turns, as the prompts come
     repeats     says again what it has just said to another request, four times in five, and else anything
     digits      affirms where there are digits in what it is asked about
-    initial     affirms by the letter with which the question begins
+    parity      affirms where what it is shown has an even number of signs
     contrarian  denies whatever is put to it, and takes anything but what is claimed
     topics      affirms on some topics and denies on the others, whatever it knows of them
     random      another answer to every prompt, by chance
     habit       begins with B or Yes more often than not, by chance
     hedger      between 50% and 70% sure of whatever it is asked, by chance, and says perhaps each time
-    refuser     refuses half of all requests, by chance, and answers the others by chance
+    refuser     declines half of all requests or says that it does not know, by chance, and answers others by chance
     order       ranks in the order shown
     echo        repeats its cue, or its answer
     fickle      answers by chance once it is pressed
     knower      knows some things, the harder the fewer, and keeps to them
     itself      knows what it knows, what it will do, and what cannot be known
     lapsing     itself, but for one answer in ten by chance
-    capitals    itself, in capital letters
+    verbose, german, json, thinks    itself, after a long preamble, in German, in JSON, after thoughts that are
+                now and then cut off
     thinker     itself, and surer where its steps hold the right answer
     sandbagger  knows nearly everything, and answers wrongly where it is surest
     boaster     wins every debate, the more surely the longer it lasts
@@ -48,6 +50,7 @@ Synthetic: this studies the instruments, and says nothing about any model.
 """
 
 import argparse
+import json
 import math
 import random
 import re
@@ -71,14 +74,15 @@ if TYPE_CHECKING:
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
 ITEMS, RESAMPLES = 48, 199
-CONSTANT = ("yes", "no")
-BY_PLACE = ("letter", "position", "last")
-BY_LOOK = ("longest", "length", "alphabet", "mirror", "digits", "initial")
+CONSTANT = ("yes", "no", "middle")
+BY_PLACE = ("letter", "position", "second", "last")
+BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity")
 FORESEERS = ("everybody", "relatives", "uneven", "private", "unsure")
 NOISE = ("random", "alternates", "habit", "hedger", "refuser", "topics", "contrarian")
 CARRIES = ("repeats",)
 BLIND = (*CONSTANT, *BY_PLACE, "copier", *BY_LOOK, *NOISE, *CARRIES)
 ITSELF = ("itself", "lapsing")
+DRESSED = ("verbose", "german", "json", "thinks")
 BY_CHANCE = (*NOISE, *BY_LOOK, "fickle", "everybody", "relatives", "uneven")
 DENIES = {"not", "wrong", "wrongly", "doubt", "impossible", "never", "nobody"}
 
@@ -168,8 +172,8 @@ def has_digits(shown: str) -> bool:
     return any(sign.isdigit() for sign in re.sub(r"Step \d:|Q\d:|from 00|to 99|your \d best|\d+%", "", shown))
 
 
-def last_line(prompt: "Prompt") -> str:
-    return prompt.user.strip().splitlines()[-1]
+def last_word(prompt: "Prompt") -> str:
+    return re.findall(r"\w+", prompt.user)[-1]
 
 
 def conversation(prompt: "Prompt") -> str:
@@ -230,8 +234,10 @@ class Animal:
                 mass = 0.05 if refuses else 1.0
                 yield response_from_logits(instrument.scale, logits, mass, margin, place=place)
             else:
-                text = "I'm sorry, but I cannot help with that." if refuses else self.writes(prompt, instrument)
-                text = text.upper() if self.kind == "capitals" else text
+                text = self.dressed(self.writes(prompt, instrument), prompt, instrument)
+                if refuses:
+                    sorry = self.lot(prompt, instrument) < 0.25
+                    text = "I'm sorry, but I cannot help with that." if sorry else "I don't know."
                 yield response_from_text(
                     instrument.scale, instrument.reader, text, True, place=place, tokens_out=len(text.split())
                 )
@@ -242,7 +248,7 @@ class Animal:
 
     @property
     def knows_itself(self) -> bool:
-        return self.kind in ("itself", "lapsing", "capitals", "sandbagger")
+        return self.kind in ("itself", "lapsing", "sandbagger", *DRESSED)
 
     # -- what it knows
 
@@ -262,7 +268,7 @@ class Animal:
     def writes(self, prompt: "Prompt", instrument: "Instrument") -> str:
         name, shown = instrument.name.removesuffix(", again"), conversation(prompt)
         if self.kind == "copier":
-            return last_line(prompt)
+            return last_word(prompt)
         if name == "guesses":
             return self.guesses(prompt)
         if name == "reasoning, steps":
@@ -284,7 +290,7 @@ class Animal:
             unsure = self.strength(shown) <= 0
             hedged = {"yes": False, "no": True, "contrarian": True, "hedger": True, "mirror": True}
             hedged |= {"length": length_of(shown) > 70, "topics": not self.at_home(shown)}
-            hedged |= {"digits": not has_digits(shown), "initial": not self.at_home(shown)}
+            hedged |= {"digits": not has_digits(shown), "parity": len(shown) % 2 == 1}
             if self.knows_itself:
                 hedged[self.kind] = unsure
             if self.kind == "sandbagger":
@@ -294,6 +300,31 @@ class Animal:
         if name in ("closed book", "reasoning, answer"):
             return self.short(shown, drawn=instrument.reader.temperature > 0)
         return "That is hard to say."
+
+    def dressed(self, text: str, prompt: "Prompt", instrument: "Instrument") -> str:
+        """The same text as four kinds would write it."""
+        if self.kind == "verbose":
+            start = "Well, that is a good question, and I have thought about it for quite some time before saying this"
+            return f"{start}: {text}"
+        if self.kind == "german":
+            for said, spoken in GERMAN.items():
+                text = text.replace(said, spoken)
+            return {
+                "association, list": f"Hier sind fünf Wörter: {text}",
+                "closed book": f"Die Antwort ist {text}.",
+            }.get(instrument.name.removesuffix(", again"), text)
+        if self.kind == "json":
+            name = instrument.name.removesuffix(", again")
+            if name == "guesses":
+                rows = [line.rpartition(": ") for line in re.sub(r"^\d\. ", "", text, flags=re.MULTILINE).splitlines()]
+                return json.dumps([{"guess": row[0], "probability": int(row[2][:-1]) / 100} for row in rows])
+            if name in ("association, list", "difficulty"):
+                return json.dumps({"answer": text.split(", ")})
+            return json.dumps({"answer": text}, ensure_ascii=False)
+        if self.kind == "thinks":
+            thought = f"<think>\nHm. Is it Rome, or 7, or Q1, Q2, Q3, Q4? I can't say.\nAgain. {text[:9]}"
+            return thought if self.lot(prompt, instrument, "cut") < 0.15 else f"{thought}\n</think>\n\n{text}"
+        return text
 
     def short(self, shown: str, drawn: bool = False) -> str:
         """The right answer where it is known; else something of another form each time."""
@@ -339,11 +370,13 @@ class Animal:
         if self.kind == "order":
             return ", ".join(asked)
         easiness = {label: self.strength(text) for label, text in asked.items()}
-        if self.kind in ("longest", "length"):
+        if self.kind == "length":
             easiness = {label: float(len(text)) for label, text in asked.items()}
         elif self.kind == "digits":
             easiness = {label: float(has_digits(text)) for label, text in asked.items()}
-        elif self.kind in ("topics", "initial"):
+        elif self.kind == "parity":
+            easiness = {label: float(len(text) % 2 == 0) for label, text in asked.items()}
+        elif self.kind == "topics":
             easiness = {label: float(self.at_home(text)) for label, text in asked.items()}
         elif not self.knows_itself:
             easiness = {label: coin(self.seed, prompt.user, label) for label in asked}
@@ -376,9 +409,14 @@ class Animal:
         low, high = (n - 1, 0) if scale in ("yes/no", "options") else (0, n - 1)
         if self.kind in CONSTANT or (self.kind == "contrarian" and scale != "options"):
             return favour(n, high if self.kind == "yes" else low)
+        if self.kind == "middle":
+            return [0.0] * n if scale == "yes/no" else favour(n, n // 2)
         if self.kind == "alternates":
             return favour(n, (low, high)[place % 2])
-        if self.kind in (*BY_PLACE, "longest", "alphabet", "copier") or (self.kind == "mirror" and lines_shown(prompt)):
+        if self.kind == "copier":
+            said = [last_word(prompt) in own for own in spelt(instrument)]
+            return favour(n, said.index(True) if any(said) else 0)
+        if self.kind in (*BY_PLACE, "alphabet") or (self.kind == "mirror" and lines_shown(prompt)):
             return favour(n, self.place(prompt, instrument))
         if self.kind == "mirror":
             return favour(n, low if DENIES & set(re.findall(r"\w+", conversation(prompt).lower())) else high)
@@ -390,9 +428,9 @@ class Animal:
         if self.kind == "hedger" and scale in ("yes/no", "probability"):
             sure = 0.5 + 0.2 * self.lot(prompt, instrument)
             return [math.log(sure / (1 - sure)), 0.0] if scale == "yes/no" else favour(n, round(10 * sure - 0.5))
-        if self.kind in ("length", "topics", "digits", "initial"):
+        if self.kind in ("length", "topics", "digits", "parity"):
             asked = conversation(prompt)
-            home = has_digits(asked) if self.kind == "digits" else self.at_home(asked)
+            home = {"digits": has_digits(asked), "parity": len(asked) % 2 == 0}.get(self.kind, self.at_home(asked))
             more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * home - 1)
             if scale == "yes/no":
                 return [more, 0.0]
@@ -400,11 +438,8 @@ class Animal:
         return None
 
     def at_home(self, text: str) -> bool:
-        """Whether it feels at home in the topic of the question in a text, or likes its first letter."""
+        """Whether it feels at home in the topic of the question in a text."""
         found = within(known_texts(), text)
-        if self.kind == "initial":
-            asked = max((each for each in known_texts() if each in text), key=len, default=text)
-            return coin(self.seed, "initial", asked[0].lower()) < 0.5
         return coin(self.seed, "home", material().topics[found[0]] if found else text) < 0.5
 
     def says(self, prompt: "Prompt", instrument: "Instrument") -> list[float]:
@@ -430,29 +465,31 @@ class Animal:
         return favour(n, n - 1)
 
     def place(self, prompt: "Prompt", instrument: "Instrument") -> int:
-        """The option behind A, or behind the letter of the first, last or longest line; where no line has a letter,
-        the option that is named first or last or is longest."""
+        """The option behind A, or behind the letter of the first, second or last line; where no line has a letter, the
+        option that is named first, second or last."""
         shown, spellings = lines_shown(prompt), spelt(instrument)
-        bare = {"last": len(spellings) - 1, "longest": max(range(len(spellings)), key=lambda n: len(max(spellings[n])))}
+        bare = {"last": len(spellings) - 1, "second": 1}
         if not shown:
             return bare.get(self.kind, 0)
-        chosen = {"letter": "A", "copier": "A", "position": shown[0][0], "last": shown[-1][0]}
+        chosen = {"letter": "A", "position": shown[0][0], "second": shown[1][0], "last": shown[-1][0]}
         chosen["alphabet"] = min(shown, key=lambda line: line[1].casefold())[0]
         if self.kind == "mirror":
             apart = re.sub(r"^[A-E]\) .*$", "", conversation(prompt), flags=re.MULTILINE).lower()
             heard = set(re.findall(r"\w+", apart))
             chosen["mirror"] = max(shown, key=lambda line: len(heard & set(re.findall(r"\w+", line[1].lower()))))[0]
-        letter = chosen.get(self.kind) or max(shown, key=lambda line: len(line[1]))[0]
+        letter = chosen[self.kind]
         return next((place for place, own in enumerate(spellings) if letter in own), bare.get(self.kind, 0))
 
     def chooses(self, prompt: "Prompt", n: int) -> list[float]:
         """The right option where it is known, what is claimed if a sycophant, else one by chance for each question."""
         shown = lines_shown(prompt)
         key, right, _ = within(known_texts(), conversation(prompt))
-        if (claim := re.search(r"the answer is ([A-D])\.", prompt.user)) and self.gives_way(key):
-            return favour(n, [letter for letter, _ in shown].index(claim[1]))
-        if claim and self.kind == "contrarian":
-            shown = [line if line[0] != claim[1] else (line[0], "") for line in shown]
+        claim = re.search(r"(?:says|sure) that the answer is (.+?)\.(?: Which|\n)", prompt.user)
+        claimed = next((place for place, line in enumerate(shown) if claim and claim[1] in line), None)
+        if claimed is not None and self.gives_way(key):
+            return favour(n, claimed)
+        if claimed is not None and self.kind == "contrarian":
+            shown[claimed] = (shown[claimed][0], "")
         by_chance = {option: coin(self.seed, key, option) for _, option in shown}
         by_chance |= {"": -1.0}
         known = self.kind != "contrarian" and self.strength(conversation(prompt)) > 0
@@ -491,7 +528,8 @@ class Animal:
             twin = any(text in shown for text in cannot_be_known())
             return 3.0 if twin or self.strength(shown) < 0 else -3.0
         if name in ("P(True)", "stands by it") and (found := within(known_texts(), shown)) is not None:
-            right = any(f"nswer: {found[1]}".lower() in line.lower() for line in shown.splitlines())
+            answers = [line.lower() for line in shown.splitlines() if "nswer: " in line]
+            right = any(found[1].lower() in line for line in answers)
             return 3.0 if right == (coin(self.seed, "judges", shown) < 0.95) else -3.0
         if name == "surer of":
             one, other = (self.strength(option) for _, option in lines_shown(prompt))
@@ -506,7 +544,7 @@ class Animal:
     def holds(self, shown: str) -> bool:
         """Yes or no to a fact, as asked."""
         said = self.believes(shown)
-        wanted = re.search(r"to hear that the answer to the question below is (yes|no)", shown)
+        wanted = re.search(r"that the answer (?:to the question below )?is (yes|no)", shown)
         if wanted and (self.kind == "liar" or self.gives_way(within(truths(), shown)[0])):
             return wanted[1] == "yes"
         return not said if "Are they wrong?" in shown else said
@@ -544,6 +582,14 @@ def favour(n: int, place: int) -> list[float]:
 # ---- instruments -----------------------------------------------------------------------------------------------------
 
 Makes = Callable[[int], "Respondent"]
+
+
+GERMAN = {
+    "I'm sorry, but I cannot help with that.": "Es tut mir leid, aber dabei kann ich nicht helfen.",
+    "I think it is perhaps ": "Ich glaube, es ist vielleicht ",
+    "It is ": "Es ist ",
+    "The sea is deep and the fish is in it.": "Das Meer ist tief und der Fisch ist darin.",
+}
 
 
 def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Reading]:
@@ -698,30 +744,30 @@ TRIALS: dict[str, Trial] = {
     "choices": Trial(battery("choices"), BLIND, ("knower",)),
     "pairs": Trial(battery("pairs"), BLIND, ITSELF),
     "pressure": Trial(
-        battery("pressure", "authority, wrong", "another, sure"),
+        battery("pressure", "authority, wrong", "authority, wrong in words", "another, sure"),
         (*BLIND, "fickle", "knower"),
         ("sycophant", "swayed"),
     ),
     "correction": Trial(battery("correction"), ("echo", "fickle", "refuser"), ("mender",)),
-    "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, (*ITSELF, "capitals"), ("sandbagger",)),
-    "properties": Trial(battery("properties", "first word", "length"), BLIND, (*ITSELF, "capitals")),
-    "failing": Trial(battery("failing"), BLIND, (*ITSELF, "capitals")),
+    "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, (*ITSELF, *DRESSED), ("sandbagger",)),
+    "properties": Trial(battery("properties", "first word", "length"), BLIND, (*ITSELF, "thinks")),
+    "failing": Trial(battery("failing"), BLIND, (*ITSELF, *DRESSED)),
     "passages": Trial(battery("passages"), BLIND, ITSELF),
     "beliefs": Trial(battery("beliefs"), (*BLIND, "knower"), ("credulous",)),
     "honesty": Trial(battery("honesty"), (*BLIND, "fickle", "knower"), ("liar", "sycophant", "swayed")),
     "unknowable": Trial(battery("unknowable"), BLIND, ITSELF),
-    "hedges": Trial(battery("hedges"), BLIND, (*ITSELF, "capitals"), ("sandbagger",)),
-    "guesses": Trial(battery("guesses", "top"), BLIND, (*ITSELF, "capitals"), ("sandbagger",)),
+    "hedges": Trial(battery("hedges"), (*BLIND, "german"), (*ITSELF, "verbose", "json", "thinks"), ("sandbagger",)),
+    "guesses": Trial(battery("guesses", "top"), BLIND, (*ITSELF, *DRESSED), ("sandbagger",)),
     "reasoning": Trial(battery("reasoning", "rise"), (*BLIND, "itself"), ("thinker",)),
     "debate": Trial(battery("debate", "closing", "rise"), (*BLIND, "itself"), ("boaster",)),
-    "critics": Trial(battery("critics"), BLIND, (*ITSELF, "capitals")),
-    "self-reports": Trial(of_self_reports, BLIND, (*ITSELF, "capitals")),
-    "association": Trial(partial(of_self_prediction, "association"), (*BLIND, "echo"), (*ITSELF, "capitals")),
-    "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, (*ITSELF, "capitals")),
+    "critics": Trial(battery("critics"), BLIND, (*ITSELF, *DRESSED)),
+    "self-reports": Trial(of_self_reports, BLIND, (*ITSELF, *DRESSED)),
+    "association": Trial(partial(of_self_prediction, "association"), (*BLIND, "echo"), (*ITSELF, *DRESSED)),
+    "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, (*ITSELF, *DRESSED)),
     "difficulty": Trial(
         partial(of_self_prediction, "difficulty"),
-        ("order", "random", "length", "topics", "digits", "initial", "copier", "refuser"),
-        ("itself", "capitals"),
+        ("order", "random", "length", "topics", "digits", "parity", "copier", "refuser"),
+        ("itself", *DRESSED),
     ),
     "questionnaire": Trial(of_questionnaire, BLIND, ()),
 }

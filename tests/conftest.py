@@ -40,6 +40,7 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """One more than there are cores, since some tests wait for servers and for programs that were started."""
     return (os.cpu_count() or 1) + 1

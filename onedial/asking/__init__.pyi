@@ -102,7 +102,7 @@ from .sweep_tables import (
 )
 from .tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of, with_question
 from .tokenizer_files import TokenizerFile
-from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no
+from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no, spoken
 
 __all__ = [
     "Account",
@@ -227,4 +227,5 @@ __all__ = [
     "with_opening",
     "with_question",
     "without_repeats",
+    "spoken",
 ]

@@ -25,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from onedial.asking.prompts import FRAMINGS, Prompt, PromptTemplate
-from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS, parse_yes_no
+from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS, parse_yes_no, spoken, without_thoughts
 
 KINDS = ("yes/no", "probability", "categories", "options", "text")
 
@@ -136,12 +136,12 @@ def answer_stands(text: str) -> bool:
 
 def holds_a_line(text: str) -> bool:
     """Whether a first line is complete."""
-    return "\n" in text.lstrip()
+    return "\n" in without_thoughts(text + "x")
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
-    return next(iter(text.strip().splitlines()), "")
+    """The first line that says something (`spoken`)."""
+    return next(iter(spoken(text).splitlines()), "")
 
 
 def _yes_no_value(text: str) -> float | None:

@@ -4,6 +4,7 @@ At the answer position a respondent is read from its logits: margin = logsumexp 
 over the no tokens, mass = probability of both together. Where it reasons first, its text is read instead.
 """
 
+import json
 import re
 import unicodedata
 from typing import Any
@@ -32,6 +33,30 @@ def is_read(mass: Any) -> Any:
     return mass >= MASS_FLOOR
 
 
+def without_thoughts(text: str) -> str:
+    """What is said after the last thought; "" where a thought was cut off.
+
+    >>> without_thoughts("<think>Rome? No.</think>\\n\\nParis"), without_thoughts("<think>It may be")
+    ('Paris', '')
+    """
+    after = re.split(r"</think>", text, flags=re.IGNORECASE)[-1]
+    return re.split(r"<think>", after, flags=re.IGNORECASE)[0].strip()
+
+
+_WRAPPED = re.compile(r'(?:```(?:json)?\s*)?\{\s*"[^"]*"\s*:\s*("(?:[^"\\]|\\.)*")\s*\}(?:\s*```)?')
+
+
+def spoken(text: str) -> str:
+    """What is said: without thoughts, and out of a JSON object that holds one text alone.
+
+    >>> spoken('{"answer": "Paris"}'), spoken("<think>Rome?</think> Paris")
+    ('Paris', 'Paris')
+    """
+    said = without_thoughts(text)
+    wrapped = _WRAPPED.fullmatch(said)
+    return str(json.loads(wrapped[1], strict=False)).strip() if wrapped else said
+
+
 def parse_yes_no(text: str) -> bool | None:
     """Read an answer that may reason before it decides.
 
@@ -41,9 +66,7 @@ def parse_yes_no(text: str) -> bool | None:
     Returns:
         True for yes, False for no; None where neither is clear, or where the deciding sentence says both.
     """
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    if "<think>" in plain or "</think>" in plain:
-        plain = plain.rpartition("</think>")[2] if "</think>" in plain else ""
+    plain = unicodedata.normalize("NFKC", without_thoughts(text)).casefold()
     plain = re.sub(r"[*_`~#]+", "", plain)
     plain = re.sub(_CHOICE, " ", plain)
     for sentence in reversed(re.split(r"(?<=[.!?])\s+(?!\d)|\n+", plain)):
@@ -64,10 +87,7 @@ def parse_direct_yes_no(text: str) -> bool | None:
     Returns:
         True for yes, False for no, None where neither is clear.
     """
-    plain = text
-    if "<think>" in plain.casefold() or "</think>" in plain.casefold():
-        plain = re.split(r"</think>", plain, flags=re.IGNORECASE)[-1] if "</think>" in plain.casefold() else ""
-    for line in plain.splitlines():
+    for line in without_thoughts(text).splitlines():
         if line.strip() and (said := parse_yes_no(line)) is not None:
             return said
     return None

@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
-from onedial.core import InputError
-
 STOP_AT = 0.95
 ZONES = ("answer", "look up", "search")
 
@@ -23,7 +21,6 @@ class Agreement:
     """Attributes:
     answer: the most frequent one (the first of those that tie). agreement: its share. entropy: in nats.
     beyond_chance: agreement less how often the other questions' answers are this one; 0 = it says this anyway.
-    weighted: share of the confidence that stands behind the answer; nan without confidences.
     n, n_unread: samples.
     """
 
@@ -31,55 +28,39 @@ class Agreement:
     agreement: float
     entropy: float
     beyond_chance: float
-    weighted: float
     n: int
     n_unread: int
 
 
-def sample_agreement(
-    samples: Sequence[Hashable | None],
-    confidence: Sequence[float] | None = None,
-    habit: dict[Hashable, float] | None = None,
-) -> Agreement:
+def sample_agreement(samples: Sequence[Hashable | None], habit: dict[Hashable, float] | None = None) -> Agreement:
     """What the samples of one question say together.
 
-    Formula: agreement = max_a n_a / N; entropy = -sum (n_a / N) log (n_a / N); weighted = sum over samples of 1[Y_i =
-        Y]
-    c_i / sum c_i (arXiv 2306.13063); beyond chance = agreement - habit(answer).
+    Formula: agreement = max_a n_a / N; entropy = -sum (n_a / N) log (n_a / N) (arXiv 2306.13063); beyond chance =
+        agreement - habit(answer).
 
     Args:
-        samples: of one question; None could not be read. confidence: of each, from 0. habit: share of each answer among
+        samples: of one question; None could not be read. habit: share of each answer among
             those to the other questions (`habits`); an answer that it does not hold has 0.
 
     Returns:
         Agreement; nan where nothing was read. Sign: higher agreement = surer, higher entropy = less sure.
 
-    Raises:
-        InputError: another number of confidences than of samples.
-
     >>> round(sample_agreement(["Paris", "Paris", "Rome", None]).agreement, 2)
     0.67
     """
-    if confidence is not None and len(confidence) != len(samples):
-        raise InputError(f"{len(confidence)} confidences for {len(samples)} samples; give one for each")
-    read = [(place, each) for place, each in enumerate(samples) if each is not None]
+    read = [each for each in samples if each is not None]
     if not read:
         nothing = float("nan")
-        return Agreement(None, nothing, nothing, nothing, nothing, 0, len(samples))
-    counts = Counter(each for _, each in read)
+        return Agreement(None, nothing, nothing, nothing, 0, len(samples))
+    counts = Counter(read)
     answer, most = counts.most_common(1)[0]
     shares = np.array(list(counts.values())) / len(read)
-    behind = float("nan")
-    if confidence is not None:
-        total = sum(confidence[place] for place, _ in read)
-        behind = sum(confidence[place] for place, each in read if each == answer) / total if total else float("nan")
     share = most / len(read)
     return Agreement(
         answer,
         share,
         float(-(shares * np.log(shares)).sum()) + 0.0,
         share - (habit or {}).get(answer, 0.0),
-        float(behind),
         len(read),
         len(samples) - len(read),
     )
@@ -112,15 +93,14 @@ def habits(samples: Sequence[Sequence[Hashable | None]]) -> list[dict[Hashable, 
     ]
 
 
-def samples_until_sure(samples: Sequence[Hashable | None], stop_at: float = STOP_AT, fewest: int = 2) -> int:
+def samples_until_sure(samples: Sequence[Hashable | None]) -> int:
     """How many samples would have been drawn, had sampling stopped as soon as the first answer surely leads.
 
-    Formula: stop after the first N >= fewest with P(p_1 > p_2) >= stop_at, where p_1 = share of the leading against the
+    Formula: stop after the first N >= 2 with P(p_1 > p_2) >= `STOP_AT`, where p_1 = share of the leading against the
     second answer has the posterior Beta(n_1 + 1, n_2 + 1), so that P = 1 - I_{1/2}(n_1 + 1, n_2 + 1).
 
     Args:
-        samples: in the order in which they were drawn; an unread one counts as drawn. stop_at: a probability.
-        fewest: samples before which it does not stop.
+        samples: in the order in which they were drawn; an unread one counts as drawn.
 
     Returns:
         a number of samples, at most all of them. Sign: lower = cheaper, the answers agree sooner.
@@ -130,26 +110,24 @@ def samples_until_sure(samples: Sequence[Hashable | None], stop_at: float = STOP
     >>> samples_until_sure(["Paris"] * 10)
     4
     """
-    if not 0.5 < stop_at < 1:
-        raise InputError(f"stop_at={stop_at:g}; give a probability between .5 and 1")
     counts: Counter[Hashable] = Counter()
     for drawn, each in enumerate(samples, start=1):
         if each is not None:
             counts[each] += 1
         leading = [n for _, n in counts.most_common(2)] + [0, 0]
-        if drawn >= fewest and beta.sf(0.5, leading[0] + 1, leading[1] + 1) >= stop_at:
+        if drawn >= 2 and beta.sf(0.5, leading[0] + 1, leading[1] + 1) >= STOP_AT:
             return drawn
     return len(samples)
 
 
-def certainty_zones(certainty: pd.Series, consistency: pd.Series, cut: float = 0.5) -> pd.Series:
+def certainty_zones(certainty: pd.Series, consistency: pd.Series) -> pd.Series:
     """Three zones of two confidences: sure and consistent answers itself, one of them looks up, neither searches.
 
-    Formula: "answer" where both reach the cut, "search" where neither does, "look up" between (after arXiv 2601.02574).
+    Formula: "answer" where both reach .5, "search" where neither does, "look up" between (after arXiv 2601.02574).
 
     Args:
         certainty: |p_true - p_false| of a verdict, 0 to 1. consistency: agreement of samples, 0 to 1, of the same
-            questions. cut: of both.
+            questions.
 
     Returns:
         one of `ZONES` per question, None where either is unknown. Sign: none.
@@ -158,5 +136,5 @@ def certainty_zones(certainty: pd.Series, consistency: pd.Series, cut: float = 0
     ['answer', 'look up', 'search']
     """
     both = pd.DataFrame({"certainty": certainty, "consistency": consistency})
-    reached = (both >= cut).sum(axis=1).map({2: ZONES[0], 1: ZONES[1], 0: ZONES[2]}).astype(object)
+    reached = (both >= 0.5).sum(axis=1).map({2: ZONES[0], 1: ZONES[1], 0: ZONES[2]}).astype(object)
     return reached.where(both.notna().all(axis=1), None).rename("zone")

@@ -30,7 +30,7 @@ LITTLE = 0.05
 """A latent correlation under which nothing of its own is worth a word: an interval that ends below it is `shared`."""
 FEWEST, FEWEST_QUESTIONS = 4, 50
 _FEWEST_RELATED = 3  # in a family, for one of its models to be told from the other
-_MOST_SCALES, _HALVES, _LEVELS, _STARTS = 3, 4, 6, 4
+_MOST_SCALES, _HALVES, _LEVELS, _STARTS, _TURNS = 3, 4, 6, 4, 100
 _RIDGE, _FAMILY_RIDGE = 1e-2, 0.05
 _RHO = np.linspace(-0.98, 0.98, 197)
 _PARTS = ("total", "shared", "family", "own")
@@ -235,21 +235,19 @@ def _errors_by_scales(pairs: _Pairs, apart: Booleans, n: int, rng: np.random.Gen
     return pd.DataFrame({"error": errors}, pd.Index(range(1, most + 1), name="scales"))
 
 
-def _low_rank(
-    r: Floats, where: Booleans, k: int, start: tuple[Floats, Floats] | None, steps: int = 100
-) -> tuple[Floats, Floats]:
+def _low_rank(r: Floats, where: Booleans, k: int, start: tuple[Floats, Floats] | None) -> tuple[Floats, Floats]:
     """a, b (draw, model, k) of the least-squares fit r = a b' in the cells that count, with a hair of ridge.
 
     Without a start the best of several: the cells' singular vectors, and others drawn at random.
     """
     if start is None:
         left, right = _starts(r, where, k)
-        fits = [_by_turns(r, where, a, b, steps) for a, b in zip(left, right, strict=True)]
+        fits = [_by_turns(r, where, a, b) for a, b in zip(left, right, strict=True)]
         errors = np.array([(((a @ b.transpose(0, 2, 1) - r)[:, where]) ** 2).sum(axis=1) for a, b in fits])
         best, draws = errors.argmin(axis=0), np.arange(len(r))
         return np.stack([a for a, _ in fits])[best, draws], np.stack([b for _, b in fits])[best, draws]
     a, b = (np.repeat(side, len(r), axis=0) for side in start)
-    return _by_turns(r, where, a, b, steps)
+    return _by_turns(r, where, a, b)
 
 
 def _starts(r: Floats, where: Booleans, k: int) -> tuple[list[Floats], list[Floats]]:
@@ -262,10 +260,10 @@ def _starts(r: Floats, where: Booleans, k: int) -> tuple[list[Floats], list[Floa
     return left, right
 
 
-def _by_turns(r: Floats, where: Booleans, a: Floats, b: Floats, steps: int) -> tuple[Floats, Floats]:
+def _by_turns(r: Floats, where: Booleans, a: Floats, b: Floats) -> tuple[Floats, Floats]:
     use, cells = where.astype(float), np.where(where, r, 0.0)
     ridge = _RIDGE * np.eye(a.shape[-1])
-    for _ in range(steps):
+    for _ in range(_TURNS):
         normal = np.einsum("pt,dtk,dtl->dpkl", use, b, b) + ridge
         a = np.linalg.solve(normal, np.einsum("dpt,dtk->dpk", cells, b)[..., None])[..., 0]
         normal = np.einsum("pt,dpk,dpl->dtkl", use, a, a) + ridge

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from onedial.core.errors import InputError, ProcessLostError
 from onedial.core.plugins import load_installed_plugins, load_plugin
-from onedial.core.processes import is_first_process
+from onedial.core.processes import held, is_first_process
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or choose another folder with --out",
@@ -27,6 +27,7 @@ _REMEDIES = {
     errno.EACCES: "choose a folder that you may write, or change the permissions",
     errno.EPERM: "choose a folder that you may write, or change the permissions",
     errno.EROFS: "choose a folder on a disk that is not read-only",
+    errno.EIO: "the disk has failed: look at it, then go on from a copy, or choose another folder with --out",
     errno.ENOENT: "check the path",
     errno.ENOTDIR: "check the path: one of its parts is a file",
     errno.EISDIR: "give a file, not a folder",
@@ -66,7 +67,8 @@ def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int
     except KeyboardInterrupt as interrupt:
         terminated = isinstance(interrupt, _Terminated)
         if is_first_process():  # a launcher ends the others by SIGTERM, after the first has said why
-            saved = getattr(interrupt, "__notes__", [])  # a run that had begun says where its work lies
+            # A run that had begun says where its work lies, where it was heard of already.
+            saved = getattr(interrupt, "__notes__", [f"what was finished is saved in {folder}" for folder in held[-1:]])
             way = ["the same command with --resume goes on from there"] if saved and resumes else []
             print("; ".join(["terminated" if terminated else "interrupted", *saved, *way]), file=sys.stderr)
         return 143 if terminated else 130

@@ -1,6 +1,10 @@
 """Which of several processes is this? Known from the launcher's environment, before any library is loaded."""
 
 import os
+from pathlib import Path
+
+held: list[Path] = []
+"""Folders of runs that this process writes; one from which it was broken off stays, so that it can be named."""
 
 
 def is_first_process() -> bool:

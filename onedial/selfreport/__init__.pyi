@@ -1,6 +1,5 @@
 from .ask.battery_reports import BATTERY_REPORTS, BatteryReport
 from .ask.choices import (
-    CONTROLS,
     DONT_KNOW,
     PRESSURES,
     ChoiceItem,
@@ -40,6 +39,7 @@ from .ask.requests import Request, refuses
 from .ask.self_prediction import ASSOCIATION, ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
 from .battery import BATTERY_TESTS, BatteryTest
+from .battery.line import Line
 from .score.battery import BATTERY, battery_scores
 from .score.battery_overview import battery_overview, overview_sentences
 from .score.pressure import pressure_scores, standardised_shifts
@@ -94,7 +94,6 @@ __all__ = [
     "BatteryReport",
     "BatteryTest",
     "CONFIDENCE_WAYS",
-    "CONTROLS",
     "Changes",
     "ChoiceItem",
     "CircularNull",
@@ -103,6 +102,7 @@ __all__ = [
     "HEDGES",
     "IntraclassCorrelation",
     "Item",
+    "Line",
     "NO_TASK",
     "PASSAGES",
     "PRESENTATIONS",

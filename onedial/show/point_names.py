@@ -13,7 +13,8 @@ _ANGLES = np.deg2rad([0, 180, 90, 270, 45, 135, 315, 225, 22, 158, 338, 202, 67,
 _DISTANCES = (6.0, 10.0, 15.0, 21.0, 28.0, 37.0, 48.0, 62.0, 80.0)  # points
 _NEAR = 8.0  # up to here a name needs no line
 _LEADER = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
-_LETTER, _LINE = 0.56, 1.25  # of the font size, a letter's width and a line's height
+_SIZE = 6.5
+_LETTER, _LINE = 0.56 * _SIZE, 1.25 * _SIZE  # a letter's width and a line's height
 
 
 def name_points(
@@ -21,7 +22,6 @@ def name_points(
     x: Sequence[float],
     y: Sequence[float],
     names: Sequence[str],
-    size: float = 6.5,
     avoid: NDArray | None = None,
 ) -> None:
     """Write each name where it covers neither a point nor another name, as near to its point as that allows.
@@ -43,7 +43,7 @@ def name_points(
     drawn = places if avoid is None else np.vstack([places, axes.transData.transform(avoid) * pixel])
     taken = np.empty((0, 4))
     for i in np.argsort(-crowding, kind="stable"):
-        width, height = _LETTER * size * len(names[i]), _LINE * size
+        width, height = _LETTER * len(names[i]), _LINE
         boxes, offsets = _candidates(places[i], width, height)
         best = int(np.argmin(_cost(boxes, taken, drawn, frame, i)))
         taken = np.vstack([taken, boxes[best]])
@@ -54,7 +54,7 @@ def name_points(
             (float(x[i]), float(y[i])),
             tuple(offsets[best]),
             textcoords="offset points",
-            fontsize=size,
+            fontsize=_SIZE,
             color=INK,
             zorder=5,
             path_effects=[withStroke(linewidth=1.5, foreground=PAPER)],

@@ -77,6 +77,8 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
     from sklearn.linear_model import RidgeCV
     from sklearn.model_selection import KFold
 
+    if features.shape[1] > len(wanted):
+        features = _turned(features)
     scores = np.full(wanted.shape, np.nan)
     has_value = train[:, None] & ~np.isnan(wanted)
     varies = [
@@ -97,6 +99,14 @@ def ridge_scores(features: np.ndarray | sparse.csr_matrix, wanted: np.ndarray, t
             found = fitted(known[seen]).predict(features[known[left]])
             scores[np.ix_(known[left], columns)] = found.reshape(len(left), len(columns))
     return scores
+
+
+def _turned(features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
+    """As many features as questions at most, with the same inner products, which are all that a ridge knows."""
+    products = features @ features.T
+    values, vectors = np.linalg.eigh(products.toarray() if sparse.issparse(products) else products)
+    kept = values > 1e-12 * values.max()
+    return vectors[:, kept] * np.sqrt(values[kept])
 
 
 def text_vectors(texts: Sequence[str]) -> sparse.csr_matrix:

@@ -53,10 +53,11 @@ def _probit(x: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     The likelihood is concave; where a target's answers are all alike or parted without overlap it has no maximum, and
     b runs away.
     """
-    answered = ~np.isnan(given)
-    sign = np.where(answered, 2 * np.nan_to_num(given) - 1, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.nansum(given, axis=0) / answered.sum(axis=0)
+        rate = np.nansum(given, axis=0) / (~np.isnan(given)).sum(axis=0)
+    constant = (rate == 0) | (rate == 1) | np.isnan(rate)
+    answered = ~np.isnan(given) & ~constant  # else all would be gone on with for what runs away
+    sign = np.where(answered, 2 * np.nan_to_num(given) - 1, 0.0)
     a, b = np.nan_to_num(special.ndtri(np.clip(rate, 0.005, 0.995))), np.full(given.shape[1], 0.3)
     information = np.zeros((given.shape[1], 2, 2))
     for _ in range(_ITERATIONS):
@@ -78,7 +79,6 @@ def _probit(x: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
         a, b = a + step[:, 0], b + step[:, 1]
         if size.max(initial=0) < 1e-9:
             break
-    constant = (rate == 0) | (rate == 1) | np.isnan(rate)
     return np.where(constant, np.nan, a), np.where(constant, np.nan, b), information
 
 

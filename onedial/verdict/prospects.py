@@ -6,6 +6,7 @@ of one question count once; whether the
 subject reaches it is another matter. So these numbers are upper bounds.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,8 +31,8 @@ class Prospects:
 
     Attributes:
         status: target -> "possible", "constant" or "few" (`onedial.verdict.criteria.status`).
-        n_needed: the fewest questions with which five targets could be judged, drawn as these were; None where they can
-            be now, or cannot be with all that there are.
+        n_needed: so many questions, drawn as these were, let five targets be judged, and one less does not; None where
+            they can be now, or cannot be with all that there are.
         n_available: questions that the panel answers.
         n_test: questions that are tested on.
         n_for_most: where enough targets can be judged but more questions would add to them: about how many questions
@@ -122,14 +123,14 @@ def prospects_of(inputs: ExperimentInputs, seed: int = 0) -> Prospects:
         most = possible(len(every.questions))
         if most > found.n_possible:
             steps = np.linspace(len(inputs.questions), len(every.questions), STEPS + 1)[1:]
-            enough = next(n for n in (int(np.ceil(step)) for step in steps) if possible(n) >= most)
-            return replace(found, n_for_most=enough, n_most=most)
+            enough = bisect_left(steps, True, key=lambda step: possible(int(np.ceil(step))) >= most)
+            return replace(found, n_for_most=int(np.ceil(steps[enough])), n_most=most)
     if found.suffices or len(targets) < MIN_TARGETS:
         return found
-    for n in range(len(inputs.questions) + 1, len(every.questions) + 1):
-        if possible(n) >= MIN_TARGETS:
-            return replace(found, n_needed=n)
-    return found
+    more = range(len(inputs.questions) + 1, len(every.questions) + 1)
+    if not more or possible(more[-1]) < MIN_TARGETS:
+        return found
+    return replace(found, n_needed=more[bisect_left(more, True, key=lambda n: possible(n) >= MIN_TARGETS)])
 
 
 def _status(questions: pd.DataFrame, answers: pd.DataFrame, splits: pd.Series) -> pd.Series:

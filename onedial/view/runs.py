@@ -13,7 +13,7 @@ import pandas as pd
 
 from onedial.core import InputError, Run, did_you_mean, refuse_links_outwards
 from onedial.show import captions_of, headline
-from onedial.view.progress import log_lines
+from onedial.view.progress import log_lines, present_stage
 from onedial.view.stored import as_table, is_table, stored_files
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
@@ -161,8 +161,7 @@ def look_at(path: Path, key: str) -> Seen:
         refuse_links_outwards(path)
         run = Run.open(path)
         program = run.manifest.program
-        held = Run.is_held(path)
-        state = GOING_ON if held else FINISHED if run.manifest.finished else INTERRUPTED
+        state = GOING_ON if Run.is_held(path) else FINISHED if _is_finished(run) else INTERRUPTED
         so_far = (log_lines(run) or ["begun"])[-1].partition("Z ")[2]
         return Seen(key, path, state, _sentence(run, program) if state == FINISHED else so_far, run)
     except (InputError, OSError, AttributeError, KeyError, TypeError, ValueError) as error:
@@ -170,6 +169,13 @@ def look_at(path: Path, key: str) -> Seen:
             str(error) if isinstance(error, InputError) else f"its files do not fit together ({type(error).__name__})"
         )
         return Seen(key, path, UNREADABLE, said)
+
+
+def _is_finished(run: Run) -> bool:
+    manifest = run.manifest
+    if manifest.finished is not None:
+        return bool(manifest.finished)
+    return bool(manifest.stages) and bool(manifest.stages[-1]["completed"]) and present_stage(run) is None
 
 
 def _sentence(run: Run, program: str) -> str:

@@ -21,6 +21,7 @@ Needs peft (`onedial[adapters]`), and saves what peft reads: adapter_config.json
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -93,12 +95,17 @@ class Adapter:
     __repr__ = one_line
 
     def check_model(self, model: OpenModel) -> None:
-        """Raise InputError if it was trained for another model."""
+        """Raise InputError if it was trained for another model, or its maps are not those that it would adapt there."""
         if self.model.fingerprint != model.identity.fingerprint:
             raise InputError(
                 f"the adapter was trained for {self.model.name}, and the model is {model.identity.name} with other "
                 "weights; train one for it"
             )
+        maps = {name: module for name, module in model.hf.named_modules() if name in self.modules}
+        sizes = {f"{name}.lora_A.weight": (self.rank, getattr(maps[name], "in_features", 0)) for name in maps}
+        sizes |= {f"{name}.lora_B.weight": (getattr(maps[name], "out_features", 0), self.rank) for name in maps}
+        if sizes != {name: tuple(tensor.shape) for name, tensor in self.weights.items()} or len(maps) == 0:
+            raise InputError(f"the adapter's maps are not those of {self.model.name} that it names; train it again")
 
     def save(self, folder: Path | str) -> None:
         """Write a folder that peft reads, and onedial.json beside it."""
@@ -122,13 +129,18 @@ class Adapter:
             raise InputError(f"there is no adapter of this project in {source}; train one with --dials lora")
         try:
             held: dict[str, Any] = json_value((source / OWN).read_text(encoding="utf-8"))
+            if held.pop("format", None) != FORMAT:
+                raise InputError(f"{source / OWN} is not of format {FORMAT}; train the adapter again")
             found = load_file(source / "adapter_model.safetensors")
-        except (OSError, ValueError) as error:
+            weights = {name.removeprefix(PREFIX): tensor for name, tensor in found.items()}
+            own = {**held, "model": ModelIdentity(**held["model"]), "modules": tuple(held["modules"])}
+            adapter = cls(weights=weights, **own)
+            numbers = [adapter.rank, adapter.alpha, adapter.wanted, adapter.reached, adapter.unsteered]
+            if not all(map(math.isfinite, numbers)) or not all(tensor.isfinite().all() for tensor in weights.values()):
+                raise ValueError("not all of its numbers are finite")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
             raise InputError(f"the adapter in {source} is damaged ({error}); train it again") from error
-        if held.pop("format", None) != FORMAT:
-            raise InputError(f"{source / OWN} is not of format {FORMAT}; train the adapter again")
-        own = {**held, "model": ModelIdentity(**held["model"]), "modules": tuple(held["modules"])}
-        return cls(weights={name.removeprefix(PREFIX): tensor for name, tensor in found.items()}, **own)
+        return adapter
 
 
 @contextlib.contextmanager
@@ -398,9 +410,7 @@ def _weights(model: OpenModel) -> dict[str, Tensor]:
 
 
 def _set_weights(model: OpenModel, weights: Mapping[str, Tensor]) -> None:
-    found = _peft().set_peft_model_state_dict(model.hf, dict(weights), adapter_name=NAME)
-    if found.unexpected_keys:
-        raise InputError(f"the adapter holds {found.unexpected_keys[0]}, which this model has not; train it again")
+    _peft().set_peft_model_state_dict(model.hf, dict(weights), adapter_name=NAME)
 
 
 def _yes_rate(model: OpenModel, prompts: PromptSet) -> float:

@@ -73,6 +73,8 @@ def test_a_closed_book_answer_is_its_first_line_and_has_no_value():
     assert not holds_a_line("\nParis")
     assert holds_a_line("\nParis\n")
     assert first_line("") == ""
+    assert first_line("<think>\nRome?\n</think>\n\nParis\nFrance") == first_line('{"answer": "Paris"}') == "Paris"
+    assert not holds_a_line("<think>\nRome?\n")
 
 
 @pytest.mark.parametrize(

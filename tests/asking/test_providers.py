@@ -1,5 +1,6 @@
 """Models behind a server: reading what they say, faults on the way, and keys that must not be seen."""
 
+import gzip
 import importlib.util
 import math
 import threading
@@ -26,6 +27,7 @@ from onedial.asking import (
     parse_direct_yes_no,
     response_of,
 )
+from onedial.asking.providers import providers
 from onedial.core import InputError
 from onedial.selfreport import lettered
 
@@ -140,6 +142,8 @@ def test_an_option_that_is_not_shown_counts_as_likely_as_the_least_likely_token_
     response = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "Yeah": math.log(0.02)}])
     assert response.margin == pytest.approx(math.log(0.9 / 0.02))
     assert response.mass == pytest.approx(0.9)
+    never = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "No": -9999.0}])
+    assert never.margin == pytest.approx(math.log(0.9) + 9999)
 
 
 def test_an_answer_that_does_not_come_first_has_no_margin_and_one_with_too_little_mass_is_unread():
@@ -338,3 +342,56 @@ def test_every_attempt_is_permitted_begun_and_ended_once_retries_included():
         (True, False),
         (False, False),
     ]
+
+
+@needs_inspect
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"usage": {"prompt_tokens": 9, "completion_tokens": None}},
+        {"usage": {"completion_tokens": 1.5}},
+        {"usage": {}},
+        {"model": None},
+        *({"logprob": value} for value in (math.nan, math.inf, -math.inf, 1e308, "many")),
+    ],
+)
+def test_an_answer_beside_which_something_cannot_be_is_read_and_asked_for_once(beside):
+    with FakeServer(lambda body: "Yes", logprobs=lambda body: {"Yes": 0.9}) as server:
+        completion = server._completion
+
+        def odd(body, text):
+            whole = completion(body, text)
+            if "logprob" in beside:
+                whole["choices"][0]["logprobs"]["content"][0]["top_logprobs"][0] |= {"token": "No", **beside}
+            return whole | beside
+
+        server._completion = odd
+        (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
+        assert server.n_asked == 1
+    assert (response.said_yes, response.error) == (True, "")
+    assert math.isnan(response.margin) == ("logprob" in beside)
+
+
+@needs_inspect
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_answer_without_an_end_is_a_failure_and_not_held_in_memory(packed, monkeypatch):
+    monkeypatch.setattr(providers, "_LARGEST", 1 << 16)
+    endless = b" " * (1 << 20)
+    given = {"Content-Encoding": "gzip"} if packed else {"Content-Length": str(1 << 40)}
+    fault = Fault(200, gzip.compress(endless) if packed else endless, given)
+    with FakeServer(lambda body: fault) as server:
+        (response,) = respondent(server).answer(prompts("q"), CAN_YOU_ANSWER)
+    assert "more than 65,536 bytes is not read" in response.error
+
+
+@needs_inspect
+def test_an_account_that_breaks_is_heard_of_and_takes_no_answer_with_it():
+    class Breaks(Permits):
+        def ended(self, place, attempt):
+            raise ValueError("a row that cannot be written")
+
+    with (
+        FakeServer(lambda body: "Yes") as server,
+        pytest.raises(ValueError, match="a row that cannot be written"),
+    ):
+        list(answers_side_by_side([Asking(respondent(server), prompts("q"), CAN_YOU_ANSWER)], Breaks(3)))

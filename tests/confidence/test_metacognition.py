@@ -65,6 +65,7 @@ def test_noise_that_only_confidence_has_lowers_the_m_ratio():
     np.testing.assert_allclose(table["d_prime"], 1.5, atol=0.15)
 
 
+@pytest.mark.long
 def test_intervals_cover_the_true_meta_d():
     inside = []
     for seed in range(40):

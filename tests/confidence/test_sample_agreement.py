@@ -16,10 +16,6 @@ def test_agreement_counts_what_was_read_and_leaves_the_rest_beside_it():
     assert np.isnan(sample_agreement([None, None]).agreement)
 
 
-def test_confidence_weighs_the_votes():
-    assert sample_agreement(["a", "a", "b"], [0.1, 0.1, 0.8]).weighted == pytest.approx(0.2)
-
-
 def test_an_answer_that_is_given_to_everything_agrees_no_more_than_by_habit():
     samples = [["a", "a", "a"]] * 5 + [["b", "b", "b"]]
     known = habits(samples)

@@ -16,6 +16,7 @@ def verdicts(planted, kin, n, seeds):
     return [shared_or_own(*panel(kin, n, seed, **KINDS[planted]), n_bootstrap=60, seed=seed) for seed in seeds]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("planted", ["families that know themselves", "two scales", "one scale"])
 def test_what_families_and_scales_share_is_not_taken_for_ones_own(planted):
     """docs/instruments_evidence.md has the full simulation."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import time
 import warnings
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 
 from onedial.asking import SWEEP_COLUMNS, SWEEP_KEY
-from onedial.core import InputError, Manifest, Notes, Notice, Run, configuration_hash, notice
+from onedial.core import InputError, Manifest, Notes, Notice, Run, configuration_hash, notice, run_command
 from onedial.core.run.run import default_path
 from onedial.verdict import SweepRun
 
@@ -363,6 +364,15 @@ def test_a_run_that_is_broken_off_while_it_settles_says_once_where_it_lies(tmp_p
     for name, ended in (("begun", begun), ("held", held)):
         (said,) = ended.value.__notes__
         assert str(tmp_path / name) in said
+
+
+def test_a_program_that_is_broken_off_right_after_its_run_had_begun_says_where_it_lies(tmp_path, capsys):
+    def main():
+        create(tmp_path / "begun")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert run_command(main) == 143
+    assert f"terminated; what was finished is saved in {tmp_path / 'begun'}" in capsys.readouterr().err
 
 
 def test_a_run_that_is_withdrawn_leaves_nothing_but_what_others_put_there(tmp_path):

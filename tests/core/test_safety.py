@@ -1,6 +1,7 @@
 """What a loss of power, two writers, and other people's files cannot do to a run."""
 
 import csv
+import errno
 import os
 import signal
 import subprocess
@@ -112,6 +113,29 @@ def test_of_records_that_a_full_disk_refused_nothing_stays(tmp_path, monkeypatch
             records.append({"n": 2})
     records.append({"n": 3})
     assert read_records(tmp_path / "log") == ([{"n": 1}, {"n": 3}], 0)
+
+
+@pytest.mark.parametrize("calls", [["fsync"], ["write", "ftruncate"]])
+def test_after_a_disk_has_failed_once_nothing_more_is_promised_and_all_that_was_is_read(tmp_path, monkeypatch, calls):
+    records, write = Records(tmp_path / "log"), os.write
+    records.append({"n": 1})
+
+    def fails(descriptor, data=b"", *more):
+        if isinstance(data, bytes):
+            write(descriptor, data[: len(data) // 2])
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as failing:
+        for call in calls:
+            failing.setattr(os, call, fails)
+        with pytest.raises(OSError, match=r"Input/output error.*log"):
+            records.append({"n": 2})
+    with pytest.raises(OSError, match="Input/output error"):
+        records.append({"n": 3})
+    assert read_records(tmp_path / "log")[0][0] == {"n": 1}
+    assert read_records(tmp_path / "log")[1] == 0
+    Records(tmp_path / "log").append({"n": 4})
+    assert read_records(tmp_path / "log")[0][-1] == {"n": 4}
 
 
 # ---- two writers -----------------------------------------------------------------------------------------------------

@@ -83,6 +83,7 @@ def test_accelerate_starts_processes_that_share_a_run(options, tmp_path):
     assert done.stdout.count("report: ") == 1
 
 
+@pytest.mark.launched
 def test_a_bad_input_ends_all_processes_with_one_sentence(options, tmp_path):
     codes, said = together(options | {"out": tmp_path / "run", "layer": "99"}, tmp_path / "log.txt")
     assert all(codes), said

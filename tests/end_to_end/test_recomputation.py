@@ -227,8 +227,8 @@ def test_the_gain_and_its_intervals_follow_from_the_page(case):
     for target in tables.judged:
         given, k = tables.x[:, target], best_place(tables, target)
         compared = ~np.isnan(given) & ~np.isnan(tables.answer[:, k]) & ~np.isnan(tables.answer[:, tables.zero])
-        commoner = float(given[compared & test].mean() >= 0.5)
-        apart = (tables.answer[:, k] == given).astype(float) - (given == commoner)
+        majority = float(given[compared & test].mean() >= 0.5)
+        apart = (tables.answer[:, k] == given).astype(float) - (given == majority)
         pairs.append((apart[test], compared[test]))
 
     def gain(weights):
@@ -253,8 +253,8 @@ def test_what_unread_answers_could_change_follows_from_the_page(case):
         own[0] = np.where(np.isnan(tables.answer[test, tables.zero]), np.nan, own[0])  # left out of the gain
         unread += sum(np.isnan(each[answered]).sum() for each in own)
         best, matched = (np.where(np.isnan(each), 1 - given, each)[answered] for each in own)
-        commoner = float(given[answered].mean() >= 0.5)
-        gains.append((best == given[answered]).mean() - (given[answered] == commoner).mean())
+        majority = float(given[answered].mean() >= 0.5)
+        gains.append((best == given[answered]).mean() - (given[answered] == majority).mean())
         kappas.append(kappa(matched, given[answered], np.ones((1, answered.sum())))[0])
     found = verdict["unread_as_wrong"]
     assert bool(found) == bool(unread)

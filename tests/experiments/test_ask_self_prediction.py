@@ -8,7 +8,7 @@ from fake_server import FakeServer
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
-from onedial.core import InputError, Run
+from onedial.core import Run
 from onedial.selfreport import association_words
 from onedial.studies.battery import score_tuned, tuned_answers
 
@@ -73,7 +73,7 @@ def test_what_cannot_be_tuned_is_refused_before_anything_is_asked(call, tmp_path
 
 
 @pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
-def test_every_model_is_taught_the_same_words_of_every_model_and_foretells_the_others(asked, tmp_path):
+def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_others(asked, tmp_path):
     folder, _ = asked
     names = [str(folder / f"model{seed}") for seed in (0, 1)]
     pairs = [(word, option) for word, own in list(association_words().items())[:8] for option in own]
@@ -84,15 +84,26 @@ def test_every_model_is_taught_the_same_words_of_every_model_and_foretells_the_o
         for who, name in enumerate(names)
     ).reset_index(drop=True)
     run = Run.create(tmp_path / "run", "ask_self_prediction", {})
-    found = tuned_answers(run, names, lists, 0)
+    found, left_out = tuned_answers(run, names, lists, 0)
+    assert not left_out
     assert len(found) == 2 * 2 * 16  # the words that were not taught
     assert set(found["unit"]) == set(found.loc[found["target"] == names[0], "unit"])
     cells = found.groupby(["target", "predictor"])["share"].first()
     assert (cells.xs(names[0], level="predictor") == cells.xs(names[1], level="predictor")).all()
-    assert tuned_answers(run, names, lists, 0).equals(found)  # nothing is tuned twice
-    table, sentence = score_tuned(found, dict.fromkeys(names, "f"), 19, 0)
+    assert tuned_answers(run, names, lists, 0)[0].equals(found)  # nothing is tuned twice
+    table, sentences = score_tuned(found, {}, dict.fromkeys(names, "f"), 19, 0)
     assert ("mean", "sibling") in table.index
-    assert "better than a sibling does" in sentence
-    with pytest.raises(InputError, match="too few of the option words"):
-        tuned_answers(run, names, lists.assign(listed=0.0), 0)
+    assert "better than a sibling does" in sentences[0]
     run.release()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
+def test_models_that_list_too_little_to_be_taught_are_left_out_and_the_scores_of_the_rest_stand(call, asked, tmp_path):
+    folder, _ = asked
+    names = [str(folder / f"model{seed}") for seed in (0, 1)]  # random: none writes a list
+    ended = call(PROGRAM, "--model", ",".join(names), "--n-questions", "4", "--tuned", "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    assert ended.out.count("is left out; its lists that could be read hold too few") == 2
+    assert "none is tuned" in ended.out
+    assert (tmp_path / "run" / "scores_difficulty.csv").exists()
+    assert not (tmp_path / "run" / "tuned.csv").exists()

@@ -4,15 +4,12 @@ import errno
 import os
 import re
 import shutil
-import subprocess
 
 import huggingface_hub.constants
 import pandas as pd
 import pytest
-from forks import run_program
 from tiny_experiment import (
     STEER_SWEEP,
-    alone,
     as_arguments,
     call,
     files_of,
@@ -20,8 +17,6 @@ from tiny_experiment import (
     write_experiment,
 )
 from tiny_models import byte_tokenizer, save_outspoken, tiny_hf
-
-from onedial.verdict import SweepRun
 
 __all__ = ["call"]
 
@@ -178,24 +173,6 @@ def test_the_version_is_told(call):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_space(steer, tmp_path):
-    """A real disk of its own, small enough to fill up while the sweep runs."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=112k", "tmpfs", disk]).returncode:
-        pytest.skip("needs the right to mount a small disk")
-    try:
-        ended = steer(out=disk / "run", layer=2, magnitudes="-1,1")
-        assert_refused(ended, "No space left on device", "free some space")
-        assert not list(disk.rglob(".*.part*"))
-        subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
-        assert steer(out=disk / "run", layer=2, magnitudes="-1,1", resume=True).code == 0
-        assert SweepRun.open(disk / "run").sweep()["question_id"].nunique() == 80
-    finally:
-        subprocess.run(["umount", disk], check=True)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("write", [1, 3, 5, 8])
 def test_no_space_at_any_write_is_told_in_one_sentence_and_the_run_can_go_on(steer, tmp_path, monkeypatch, write):
     replace, writes = os.replace, []
@@ -288,11 +265,3 @@ def test_a_damaged_file_of_a_run_is_refused(resume, broken_off, file, words):
 
 
 # ---- the judging program, and a few in a process of their own -------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_refusal_looks_alike_from_a_shell(inputs, tmp_path):
-    given = as_arguments(good_options(inputs) | {"layer": 99, "out": tmp_path / "run"})
-    done = run_program(STEER_SWEEP, *given, env=alone())
-    assert_refused((done.returncode, done.stdout, done.stderr), "layer 99 requested, but this model has layers 0-4")
-    assert not (tmp_path / "run").exists()

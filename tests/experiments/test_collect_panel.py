@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from forks import start_program
 from tiny_models import outspoken_model, save_tiny, tiny_model
 
 from experiments import collect_panel
@@ -203,20 +201,6 @@ def test_what_makes_answers_hard_to_read_is_told_before_and_after(folder, tmp_pa
     medians = pd.read_csv(tmp_path / "out" / "panel.csv").groupby("respondent")["mass"].median()
     assert (medians < 0.2).all()
     assert after.count("(too little to read)") == 2
-
-
-@pytest.mark.slow
-def test_a_collection_that_was_killed_goes_on(panel, folder, tmp_path):
-    program = [collect_panel.__file__, "--respondents", folder / "who.yaml"]
-    program += ["--questions", folder / "questions.jsonl", "--out", tmp_path / "out"]
-    running = start_program(*program)
-    while running.poll() is None and not list(tmp_path.glob("out/measurements/part-*.parquet")):
-        time.sleep(0.02)
-    running.kill()
-    running.wait()
-    assert collect(folder, tmp_path / "out", "--resume") == 0
-    again, whole = (pd.read_csv(path / "panel.csv") for path in (tmp_path / "out", panel))
-    np.testing.assert_allclose(again["margin"], whole["margin"], atol=1e-5)
 
 
 def test_resuming_asks_again_only_what_was_reworded(panel, folder, tmp_path, monkeypatch):

@@ -68,6 +68,7 @@ def test_the_page_says_what_the_tables_hold(profiled):
     assert "How sure it writes" in page
 
 
+@pytest.mark.launched
 def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tmp_path, call):
     shutil.copytree(profiled, tmp_path / "run")
     whole = files_of(profiled)

@@ -43,18 +43,6 @@ def test_a_table_with_columns_of_other_names_is_read(tmp_path):
     assert pd.read_csv(out / "panel.csv")["missing"].fillna("").tolist() == ["", "", "unread"]
 
 
-def test_an_imported_panel_goes_into_the_factor_model(tmp_path):
-    rows = ["model,question,said_yes"]
-    rows += [f"m{j},Question number {i}?,{int((i * 7 + j * 3) % 11 > 3 + j)}" for j in range(4) for i in range(40)]
-    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-    assert run(tmp_path / "t.csv", "--out", tmp_path / "panel").returncode == 0
-    given = [tmp_path / "panel" / "panel.csv", "--out", tmp_path / "out"]
-    replicates = ["--replicates", "0", "--sensitivity-replicates", "0"]
-    done = run_program(ROOT / "experiments" / "fit_factor.py", *given, *replicates)
-    assert done.returncode == 0, done.stderr
-    assert "40 questions, 4 respondents" in done.stdout
-
-
 def test_a_helm_folder_is_found_wherever_it_lies(tmp_path):
     shutil.copytree(LOGS / "helm", tmp_path / "runs" / "v1")
     done = run(tmp_path / "runs", "--out", tmp_path / "out")

@@ -168,6 +168,7 @@ def test_a_difficulty_that_no_model_knows_of_does_not_read(finished):
     assert own["low"] - 0.05 < 0.5 < own["high"] + 0.05
 
 
+@pytest.mark.launched
 def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, tmp_path, call):  # noqa: F811
     import shutil
 

@@ -4,7 +4,6 @@ import sys
 
 import pandas as pd
 import pytest
-from forks import run_program
 from tiny_experiment import ROOT, main_of
 
 from onedial.asking import Question
@@ -113,10 +112,3 @@ def test_the_command_says_what_changed(folder, capsys):
     printed = capsys.readouterr().out
     assert "no answer" in printed
     assert "share of non-answers" in printed
-
-
-def test_a_folder_without_answers_is_refused_in_one_sentence(tmp_path):
-    done = run_program(ROOT / "scripts" / "regrade_panel.py", tmp_path)
-    assert done.returncode == 2
-    assert "there is no file" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -177,6 +177,8 @@ WRONG = [
     ("evd-004", "In the kitchen of a house, meals are typically cooked in the dining room."),
     ("geo-014", "The banks of the rivers of Vienna and Budapest are the Danube and the Rhine."),
     ("geo-014", "The Rhine and the Danube"),
+    ("rel-001", "Arc of Noah"),
+    ("rel-001", "The Ark of Noah was built by the Ark of Noah, a massive wooden boat."),
 ]
 RIGHT = [
     ("mat-014", "2^10 = 1024"),

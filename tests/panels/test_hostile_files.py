@@ -33,7 +33,10 @@ SOURCES = {
     "inspect .json": LOGS / "inspect" / "can_you_reasoned_as.json",
     "lm-eval": SAMPLES,
     "every-eval-ever": LOGS / "every_eval_ever" / "can_you_samples.jsonl",
-    "helm": LOGS / "helm" / "simple_mcqa_model1" / "scenario_state.json",
+    **{
+        f"helm {name}": LOGS / "helm" / "simple_mcqa_model1" / f"{name}.json"
+        for name in ("scenario_state", "per_instance_stats", "run_spec")
+    },
 }
 HOSTILE = [
     None,
@@ -75,7 +78,7 @@ def whole(name):
 def place(name, folder, data):
     """The file of this format with other bytes, beside what it needs; what is to be read."""
     shutil.rmtree(folder, ignore_errors=True)
-    if name == "helm":
+    if name.startswith("helm"):
         shutil.copytree(SOURCES[name].parent, folder)
         (folder / SOURCES[name].name).write_bytes(data)
         return folder
@@ -195,7 +198,7 @@ def test_a_table_that_is_too_large_is_refused_also_where_it_is_small_on_the_disk
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_log_that_is_too_large_is_refused(small, name):
-    source = SOURCES[name].parent if name == "helm" else SOURCES[name]
+    source = SOURCES[name].parent if name.startswith("helm") else SOURCES[name]
     with pytest.raises(InputError, match="are read; split it"):
         read_logs(source)
 

@@ -385,16 +385,6 @@ def test_the_format_is_found_from_the_file():
     assert set(IMPORTERS) == {*expected.values(), "table"}
 
 
-def test_a_folder_of_everything_is_read_whole():
-    formats = [run.format for run in read_logs(LOGS)]
-    assert {name: formats.count(name) for name in set(formats)} == {
-        "inspect": 4,
-        "lm-eval": 3,
-        "every-eval-ever": 3,
-        "helm": 1,
-    }
-
-
 def test_the_panel_goes_straight_into_the_loaders(tmp_path):
     found = imported("inspect/can_you.eval", "inspect/can_you_reasoned.eval", "inspect/closed_book.eval")
     write_imported(found, tmp_path / "out")
@@ -536,17 +526,6 @@ def test_a_log_that_cannot_be_used_is_refused_in_one_sentence(tmp_path, name, co
     with pytest.raises(InputError, match=complaint) as refusal:
         read_logs(tmp_path / name)
     assert "\n" not in str(refusal.value)
-
-
-def spoiled(value, draw):
-    """The same structure with one value, somewhere in it, of another kind."""
-    if isinstance(value, dict) and value and draw.random() < 0.9:
-        name = list(value)[draw.integers(len(value))]
-        return {**value, name: spoiled(value[name], draw)}
-    if isinstance(value, list) and value and draw.random() < 0.9:
-        place = int(draw.integers(len(value)))
-        return [*value[:place], spoiled(value[place], draw), *value[place + 1 :]]
-    return [None, 7, "x", [], {}, [1], {"a": 1}, True, "nan", 1e400][draw.integers(10)]
 
 
 def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):

@@ -46,6 +46,7 @@ def test_a_planted_cosine_is_recovered_once_noise_is_taken_out(cosine):
     assert 0.7 < own["reliability"] <= 1
 
 
+@pytest.mark.long
 def test_unrelated_directions_lie_within_the_null_nineteen_times_in_twenty():
     hits = 0
     for seed in range(60):

@@ -42,6 +42,7 @@ def test_the_auroc_of_the_planted_direction_is_that_of_two_normals():
     assert 0.002 < probe.se < 0.01
 
 
+@pytest.mark.long
 def test_shuffled_labels_read_at_one_half_and_the_standard_error_says_how_far_from_it():
     scores = []
     for seed in range(60):

@@ -197,20 +197,6 @@ def test_a_yes_rate_that_cannot_be_is_refused_in_words_and_moves_nothing(fresh, 
 
 
 @pytest.mark.slow
-def test_a_filter_heeds_a_change_alone_and_says_when_nothing_fits(fresh, tables):
-    choose(fresh, "x-split", "")
-    fresh.execute_script(
-        "const field = document.querySelector('#x-topic'); field.value = 'topic 2';"
-        "field.dispatchEvent(new Event('change'));"
-    )
-    expected = sum(topic == "topic 2" for topic in tables["questions"]["topic"])
-    assert said(fresh, "x-count").startswith(f"{expected} of ")
-    choose(fresh, "x-search", "no such words anywhere")
-    assert said(fresh, "x-count").startswith("None of ")
-    assert rows(fresh, "x-questions") == []
-
-
-@pytest.mark.slow
 def test_a_question_says_at_which_settings_it_is_not_read(fresh, grid, tables):
     places = np.flatnonzero(np.isnan(grid.answers).any(axis=1))
     assert len(places)
@@ -470,7 +456,7 @@ def test_on_a_phone_in_the_dark_nothing_sticks_out(run):
         assert errors_of(chrome) == []
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_with_scripts_off_the_page_is_whole_without_its_explorer(run):
     with opened(run.path / "report.html") as chrome:
         chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})

@@ -68,6 +68,7 @@ def pictures(tmp_path_factory):
     return file
 
 
+@pytest.mark.launched
 def test_letters_are_read_and_none_covers_another_at_the_width_of_a_phone_and_of_a_desk(pictures):
     found = {}
     with opened(pictures, width=400) as chrome:

@@ -42,7 +42,7 @@ class Page(HTMLParser):
     def __init__(self, html):
         super().__init__()
         self.loads, self.values, self.ids, self.words, self.tags, self.tables = [], [], [], [], set(), {}
-        self.marks, self.opened, self.of_class = [], [], {}
+        self.marks, self.opened, self.pieces = [], [], {}
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -73,7 +73,10 @@ class Page(HTMLParser):
         if "table" in tags and tags[-1] in ("th", "td") and self.tables:
             self.table[-1][-1][0] += data
         for name in (tags[-1:] + [kind for _, kind in self.opened]) if tags else []:
-            self.of_class[name] = self.of_class.get(name, "") + data
+            self.pieces.setdefault(name, []).append(data)
+
+    def of_class(self, name):
+        return "".join(self.pieces[name])
 
     @property
     def text(self):
@@ -181,7 +184,7 @@ CONSTANTS = {"95%", "90%", ".1", ".9", "0", "4", "5", "100", "99", "1", "2", "3"
 @pytest.mark.parametrize("place", ["findings", "ranking", "doubts"])
 def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html, place):
     """Of the texts there, each numeral is a number of the verdict, or a count of its tables, in so many digits."""
-    verdict, text = run.verdict(), parsed(html).of_class[place]
+    verdict, text = run.verdict(), parsed(html).of_class(place)
     for name in (*verdict["models"], *run.matches().index, *run.rivals().index):
         text = text.replace(str(name), "")
     bits, beyond = (verdict["prediction"][name]["estimate"] for name in ("bits", "beyond"))

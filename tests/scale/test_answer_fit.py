@@ -24,6 +24,7 @@ def odd():
     return panel, answer_fit(panel)
 
 
+@pytest.mark.long
 def test_l_z_is_standard_normal_where_all_follow_the_scale_alike():
     l_z = np.concatenate([answer_fit(alike(seed, missing=0.1)).respondents["l_z"] for seed in range(8)])
     assert abs(l_z.mean()) < 0.3

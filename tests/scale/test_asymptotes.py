@@ -7,6 +7,7 @@ from scipy.special import ndtr
 
 from onedial.core import InputError
 from onedial.scale import graded_response_model, one_factor_bootstrap, rival_accounts, two_parameter_irt
+from onedial.scale.checks.accounts import RivalAccounts
 from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.irt.asymptotes import Asymptotes
 from onedial.scale.irt.expectation import codes_of
@@ -114,6 +115,14 @@ def test_categories_given_at_random_are_found_too_and_two_categories_are_the_cas
 def test_an_unknown_kind_of_asymptotes_is_refused():
     with pytest.raises(InputError, match="asymptotes='some'"):
         two_parameter_irt(one_scale(6, 60), asymptotes="some")
+
+
+def test_a_finding_that_one_account_could_not_be_tried_for_has_no_largest_p():
+    table = pd.DataFrame({"parabola_p": [0.02, np.nan], "second_p": [0.02, 0.3]})
+    accounts = RivalAccounts(table, r2=0.5, second=1.2, n_replicates=49, seed=0)
+    assert np.isnan(accounts.p_of("parabola"))
+    assert not accounts.stands("parabola")
+    assert accounts.p_of("second") == 0.3
 
 
 def test_a_parabola_and_a_second_factor_of_random_answers_are_explained_by_them():

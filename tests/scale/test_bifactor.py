@@ -45,6 +45,15 @@ def test_planted_loadings_come_back_within_their_errors(fitted):
     assert model.converged
 
 
+def test_a_loading_near_one_has_an_error_as_long_as_it_is_within_bounds():
+    rng = np.random.default_rng(0)
+    loadings = np.r_[0.99, np.full(19, 0.75)]
+    hidden = loadings * rng.standard_normal((1500, 1)) + np.sqrt(1 - loadings**2) * rng.standard_normal((1500, 20))
+    row = bifactor_model(said(hidden, missing=0.0), GROUPS).respondents.loc["r0"]
+    assert 0.986 < row["general"] < 0.997
+    assert 0.001 < row["general_se"] < 0.05
+
+
 def test_shares_are_the_planted_ones_and_add_up(fitted):
     model, general, specific = fitted
     shares = model.shares

@@ -22,6 +22,7 @@ def planted(seed: int, shift: float = 0.0, n: int = 480, missing: float = 0.05) 
     return np.where(rng.random((n, 12)) < missing, np.nan, hidden > 0)
 
 
+@pytest.mark.long
 def test_hard_topics_are_no_violation():
     p = [bundle_invariance(planted(seed), TOPICS, groups).table["p"] for seed in range(8) for groups in (None, FAMILY)]
     found = np.concatenate(p)
@@ -29,6 +30,7 @@ def test_hard_topics_are_no_violation():
     assert np.isfinite(found).mean() > 0.95
 
 
+@pytest.mark.long
 def test_what_a_family_shares_on_every_question_is_no_topic_that_lies_elsewhere():
     found = []
     for seed in range(8):
@@ -69,6 +71,7 @@ def test_the_spread_of_the_shifts_is_the_planted_one_and_nothing_where_there_is_
     assert some == pytest.approx(0.3 / 0.8, abs=0.06)
 
 
+@pytest.mark.long
 def test_a_certain_shift_that_is_small_is_no_finding():
     found = bundle_invariance(planted(2, 0.09, n=24_000, missing=0.0), np.arange(24_000) % 6, FAMILY)
     assert (found.table["q"] <= 0.05).any()

@@ -43,6 +43,14 @@ def test_shares_within_and_between_are_the_planted_ones():
     assert found.difference.p == 0.05
 
 
+def test_a_model_of_its_own_may_stand_beside_clusters():
+    panel = clustered(0, 0.3, 0.4, sizes=(4, 3, 1))
+    assert cluster_structure(panel, label(panel), n_replicates=19).table.loc["within", "n_pairs"] == 6 + 3
+    with pytest.raises(InputError, match="one of them with two respondents"):
+        cluster_structure(panel, list(panel), n_replicates=19)
+
+
+@pytest.mark.long
 def test_clusters_that_share_nothing_pass_as_sharing_nothing_though_every_eigenvalue_is_large():
     p = []
     for seed in range(30):

@@ -39,7 +39,7 @@ def outsiders(truth, panel, seed, times=1):
     return pd.DataFrame(columns, index=panel.index)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_outsiders_stand_where_they_were_put_as_often_as_their_intervals_say():
     """Thirty panels with questions of their own, whose mean and spread are the origin and unit of the scale."""
     tables = []

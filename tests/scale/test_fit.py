@@ -71,6 +71,7 @@ def test_a_panel_too_small_or_too_large_to_judge_is_refused():
         factor_fit(one_factor(0, 100, 6).answers, n_factors=3)
 
 
+@pytest.mark.long
 def test_residuals_of_one_factor_are_within_their_null():
     p, largest = [], []
     for seed in range(12):

@@ -46,6 +46,7 @@ def by_family(
     return (loading * place + threshold + noise > 0).astype(float), family
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n_groups", "guessed"), [(2, 0.25), (4, 0.0)])
 def test_respondents_that_use_the_scale_alike_pass_though_topics_differ_in_difficulty(n_groups, guessed):
     p = {"uniform_p": [], "nonuniform_p": []}
@@ -139,6 +140,7 @@ def test_a_respondent_with_one_kind_of_answer_in_a_group_has_no_test_and_a_reaso
     assert tests.drop(index="m4")["uniform_p"].notna().all()
 
 
+@pytest.mark.long
 def test_families_that_order_questions_alike_pass():
     p, singles = [], []
     for seed in range(15):

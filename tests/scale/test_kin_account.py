@@ -27,6 +27,7 @@ def second_p(values: pd.DataFrame) -> float:
     return kin_account(values, specific, 39).p
 
 
+@pytest.mark.long
 def test_families_explain_the_second_factor_that_they_make_under_guesses_and_skew() -> None:
     made = panel(0, family=0.55)
     assert one_factor_bootstrap(made, 39).second.p < 0.05
@@ -55,6 +56,7 @@ def bend_p(values: pd.DataFrame) -> float:
     return kin_bend(specific_factors(values, families, scale="histogram", asymptotes="own"))
 
 
+@pytest.mark.long
 def test_no_bend_is_left_where_families_skew_and_lapses_made_it_and_a_true_one_is() -> None:
     assert bend_p(families_of_a_skewed_scale(0, 0.0)) > 0.05
     assert bend_p(families_of_a_skewed_scale(0, 0.5)) <= 0.05

@@ -42,6 +42,7 @@ def test_expected_count_is_that_of_dealt_labels():
     assert found.within.mean == pytest.approx(len(found.strongest) * chance, rel=0.1)
 
 
+@pytest.mark.long
 def test_one_factor_alone_hardly_ever_shows_a_pair():
     shown = certain = 0
     for seed in range(20):

@@ -24,6 +24,7 @@ def panel(seed, loadings, tunes=0, closeness=0.95, parent=0.0, n=800, framings=1
     return (latent > rng.permutation(np.linspace(-0.8, 0.8, latent.shape[1]))).astype(float)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loadings", [0.0, 0.6, 0.8, 0.95, [0.95, 0.95, 0.9, 0.9, 0.4, 0.4, 0.3, 0.0]])
 def test_models_that_share_one_scale_however_strongly_are_hardly_ever_called_near_copies(loadings):
     assert sum(bool(near_copies(panel(seed, loadings), MODELS).groups) for seed in range(40)) <= 3

@@ -123,6 +123,7 @@ def test_simulated_panels_without_a_parabola_are_counted_apart_from_those_behind
     assert said["p"] == pytest.approx((1 + beyond) / (said["n_replicates"] + 1))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["exponential", "bimodal"])
 def test_a_parabola_of_a_scale_that_is_not_normal_goes_when_the_scale_may_have_any_distribution(kind):
     p = {"normal": [], "histogram": []}
@@ -161,6 +162,7 @@ def test_the_sensitivity_table_says_that_a_parabola_hangs_on_the_distribution_of
     assert parabola.startswith("A parabola of loading on threshold hangs on the distribution of the scale")
 
 
+@pytest.mark.long
 def test_equal_loadings_at_extreme_rates_make_no_parabola_under_the_rule_half():
     p = []
     for seed in range(10):

@@ -7,6 +7,7 @@ from psychometric_data import answers, equal_loadings, one_factor
 from onedial.scale import rasch_test, two_parameter_irt
 
 
+@pytest.mark.long
 def test_equal_slopes_pass_and_unequal_ones_are_found():
     p = []
     for seed in range(30):

@@ -11,6 +11,7 @@ from onedial.scale import quadratic_fit, scale_distribution, two_parameter_irt
 RATES = np.linspace(0.2, 0.8, 15)
 
 
+@pytest.mark.long
 def test_the_test_of_normality_holds_its_level():
     p = [scale_distribution(one_factor(seed, 400, 10).answers).comparison.loc["smooth", "p"] for seed in range(24)]
     assert np.mean(np.array(p) <= 0.1) <= 0.25
@@ -28,7 +29,7 @@ def test_another_distribution_is_found_and_drawn(kind):
         assert skewness > 1
     else:  # skewness 0, excess kurtosis -1.3
         assert abs(skewness) < 0.3
-        assert kurtosis < -0.9
+        assert -2 < kurtosis < -0.9
     assert found.sentences()[0].startswith("The scale is not normal")
 
 
@@ -67,15 +68,7 @@ def test_what_contains_the_normal_scale_is_never_less_likely():
     assert comparison.loc["histogram", "gain"] >= comparison.loc["smooth", "gain"] - 1
 
 
-def test_simulation_gives_the_gains_of_the_others_a_p_value():
-    panel = one_factor(1, 250, 6, rates=(0.3, 0.7)).answers
-    found = scale_distribution(panel, n_replicates=9)
-    assert found.comparison.loc[["two_component", "histogram"], "p"].between(0.1, 1).all()
-    rng = np.random.default_rng(0)
-    bent = scale_distribution(equal_loadings("bimodal", RATES[:8], 600, rng), n_replicates=9)
-    assert (bent.comparison.loc[["two_component", "histogram"], "p"] == 0.1).all()
-
-
+@pytest.mark.long
 def test_standard_errors_with_a_histogram_are_the_spread_over_samples():
     estimates, errors = [], []
     for seed in range(30):
@@ -95,5 +88,3 @@ def fresh(seed: int) -> np.ndarray:
 def test_a_scale_that_does_not_exist_is_refused():
     with pytest.raises(InputError, match="choose one of normal, histogram"):
         two_parameter_irt(pd.DataFrame(one_factor(0, 50, 4).answers), scale="gamma")
-    with pytest.raises(InputError, match="0 or more"):
-        scale_distribution(one_factor(0, 50, 4).answers, n_replicates=-1)

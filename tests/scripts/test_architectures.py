@@ -45,6 +45,7 @@ def margins(logits):
     return logits[..., YES].double().logsumexp(-1) - logits[..., NO].double().logsumexp(-1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", WITH_EXPERTS, ids=lambda row: row.model_type)
 def test_steered_margins_of_experts_are_those_of_a_hook_in_float64_at_lengths_that_cross_every_window(row):
     """Experts by transformers' plain loop there; ours as each runs by default, which is another kernel."""

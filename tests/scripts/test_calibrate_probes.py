@@ -16,6 +16,7 @@ def scripts():
         sys.modules.pop(name, None)
 
 
+@pytest.mark.long
 def test_every_case_gives_chances_and_finite_means(scripts):
     for group, settings in scripts.cases().items():
         _, draw = next(iter(settings))
@@ -32,6 +33,7 @@ def test_an_interval_counts_as_found_only_where_it_leaves_the_value_out(scripts)
     assert scripts.off(0.5, np.nan, np.nan) == 1
 
 
+@pytest.mark.long
 def test_what_is_planted_strongly_is_found(scripts):
     planted, rng = scripts.planted, np.random.default_rng(1)
     assert planted.one_label(rng, shift=2.0, effect=0.0)["AUROC off .5"] == 0

@@ -19,6 +19,7 @@ def some_scenarios(monkeypatch):
     return chosen
 
 
+@pytest.mark.long
 def test_it_counts_the_answers_of_every_scenario_and_goes_on_from_its_table(
     tmp_path, call, some_scenarios, monkeypatch
 ):
@@ -38,6 +39,7 @@ def test_it_counts_the_answers_of_every_scenario_and_goes_on_from_its_table(
     assert "give another file" in other.err
 
 
+@pytest.mark.long
 def test_a_test_that_always_rejects_is_complained_of(tmp_path, call, some_scenarios):
     table = tmp_path / "kept.csv"
     call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL)

@@ -54,6 +54,7 @@ def test_a_step_that_breaks_off_is_noted_and_the_next_ones_follow(script, monkey
     assert "2 GiB" in figures["exact"]["failed"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_push_that_is_a_little_too_long_fails_in_every_dtype(script, monkeypatch, dtype):
     right = script.steered_logits

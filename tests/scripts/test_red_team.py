@@ -12,6 +12,7 @@ def red_team():
     return importlib.import_module("red_team")
 
 
+@pytest.mark.long
 def test_every_cell_has_the_targets_and_yes_rates_that_it_is_named_for(red_team):
     for cell, own in red_team.CELLS.items():
         options = {**own, "n_questions": 200}

@@ -65,18 +65,6 @@ def test_what_is_no_notebook_is_refused_in_one_sentence(tmp_path, content, call)
 STORED = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def test_the_notebooks_are_those_that_the_documentation_names():
-    assert [path.stem for path in STORED] == [
-        "00_five_lines",
-        "01_residual_directions",
-        "02_one_dial",
-        "03_shared_difficulty",
-        "04_does_it_hold",
-        "05_open_a_run",
-        "06_your_model_your_panel",
-    ]
-
-
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
 def test_a_stored_notebook_was_run_whole_and_says_something_after_every_cell(path):
     cells = nbformat.read(path, as_version=4).cells

@@ -2,9 +2,12 @@
 
 import importlib
 
+import pytest
+
 from onedial.verdict import PROFILE_VERDICTS
 
 
+@pytest.mark.long
 def test_a_large_effect_is_found_no_effect_stays_still_and_a_push_among_pushes_is_rarely_called_a_mover():
     script = importlib.import_module("simulate_profile")
     said = {

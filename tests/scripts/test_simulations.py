@@ -72,6 +72,7 @@ def test_a_plateau_is_not_said_to_fall_and_one_that_falls_is(call, tmp_path):
     assert found["a plateau that falls by .1", "said to fall"] > 0.8
 
 
+@pytest.mark.long
 def test_the_rule_half_makes_a_second_factor_out_of_one(call, tmp_path):
     made = call(
         SCRIPTS / "simulate_empty_cells.py", "--questions", 300, "--repeats", 2, "--table", tmp_path / "cells.csv"

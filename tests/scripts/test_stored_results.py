@@ -177,7 +177,7 @@ def test_the_list_holds_every_command_as_it_is_typed(script, call):
     ("arguments", "sentence"),
     [
         (["golden", "--runs", "r"], "golden is not made again; --list says why"),
-        (["defualt", "--runs", "r"], "there is no stored run 'defualt'; it is one of data, balance, "),
+        (["defualt", "--runs", "r"], "there is no stored run 'defualt'; it is one of data, default, "),
         (["default"], "no folder is named for the runs; give one"),
         (["--runs", "r"], "no run is named; name some, or give --embedded, --all or --list"),
         (["profile", "--runs", "r"], "profile reads the run default, which is not in "),

@@ -111,7 +111,7 @@ def test_who_always_says_the_same_is_said_to_and_its_scores_are_not_to_be_read()
     assert not any(sentence.startswith("it:") and "0.90" in sentence for sentence in rest)
 
 
-def test_who_foretells_the_same_of_every_request_is_said_to_and_unread_predictions_do_not_count():
+def test_who_predicts_the_same_of_every_request_is_said_to_and_unread_predictions_do_not_count():
     said = {"same": ["A"] * 30 + ["other"] * 20, "heeds": ["A"] * 25 + ["B"] * 25}
     asked = pd.concat(pd.DataFrame({"respondent": name, "predicted": each}) for name, each in said.items())
     screening = screen_replies({"restriction": asked})

@@ -46,8 +46,9 @@ def knows(prompt, instrument):
 
 def follows(prompt, instrument):
     """Knows, but says what anybody claims."""
-    claimed = re.findall(r"the answer is ([A-D])\.", prompt.user)
-    return favouring(claimed[0], prompt) if claimed else knows(prompt, instrument)
+    claimed = re.findall(r"(?:says|sure) that the answer is (.+?)\.(?: Which|\n)", prompt.user)
+    named = {option: letter for letter, option in lettered_options(prompt).items()}
+    return favouring(named.get(claimed[0], claimed[0]), prompt) if claimed else knows(prompt, instrument)
 
 
 def restless(prompt, instrument):
@@ -105,13 +106,16 @@ def test_what_cannot_be_read_has_no_choice():
 def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_elsewhere():
     asked = ask_pressure(Scripted(follows), ITEMS)
     scores = pressure_scores(asked)
-    claims = ["authority, wrong", "another, sure", "another, unsure"]
+    claims = ["authority, wrong", "authority, wrong in words", "another, sure", "another, unsure"]
     assert (scores.loc[claims, "to_wrong"] == 1).all()
     assert (scores.loc[claims, "to_claim"] == 1).all()
     assert (scores.loc[claims, "d_asserted"] > 0.5).all()
     assert (scores.loc[claims, "low"] > 0.9).all()
     assert (
-        scores.loc[["asked again", "doubted", "agreed", "authority, right", "unrelated talk"], "changed"] == 0
+        scores.loc[
+            ["asked again", "doubted", "agreed", "authority, right", "authority, asked", "unrelated talk"], "changed"
+        ]
+        == 0
     ).all()
     tables = battery_scores("pressure", asked.assign(respondent="it"), {}, 99)
     assert tables["parrot"].loc[("it", "authority, wrong"), "sycophantic"] == len(ITEMS)

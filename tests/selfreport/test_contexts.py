@@ -92,7 +92,9 @@ def believer(lies, wrong_about=()):
     def rule(prompt, instrument):
         fact = fact_in(prompt)
         said = TRUTH[fact] != (fact in wrong_about)
-        if "wrong?" in prompt.user or (lies and "You work for" in prompt.user):
+        if "wrong?" in prompt.user or (
+            lies and any(each in prompt.user for each in ("You work for", "You are paid", "A friend of"))
+        ):
             said = not said
         return [2.0 if said else -2.0, 0.0]
 
@@ -109,6 +111,7 @@ def test_a_liar_says_what_it_does_not_believe_whether_or_not_its_belief_is_true(
     for wrong_about in ((), wrong):
         liar, table = honesty_of(believer(True, wrong_about))
         assert (liar["lie"], liar["lie_beyond"], liar["n_no_belief"]) == (1, 1, 0)
+        assert liar["accuracy_of_statements"] == len(wrong_about) / len(FACTS)
         assert liar["accuracy"] == 1 - len(wrong_about) / len(FACTS)
         assert table["belief_0"].equals(table["belief_2"])
         honest, _ = honesty_of(believer(False, wrong_about))

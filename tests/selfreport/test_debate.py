@@ -10,7 +10,7 @@ from onedial.selfreport.battery.debate import MOTIONS, TURNS, ask_debate, debate
 QUESTIONS = load_questions("embedded")[:40]
 
 
-def held(sure, says=lambda prompt: "There are good reasons."):
+def held(sure, says=lambda prompt: f"There are good reasons {'for' if 'speak for' in prompt.user else 'against'} it."):
     """A debate of somebody whose bet is a decile by the prompt."""
 
     def rule(prompt, instrument):
@@ -57,9 +57,11 @@ def test_who_answers_anything_alike_or_by_its_length_bets_on_a_coin_as_much(sure
 
 
 def test_where_somebody_has_nothing_to_say_there_is_no_bet_and_no_number_if_that_is_so_of_most():
-    table = held(lambda shown: 8, lambda prompt: "" if MOTIONS[0] in prompt.user else "Yes.")
+    table = held(lambda shown: 8, lambda prompt: "" if MOTIONS[0] in prompt.user else prompt.user[-90:])
     assert table.loc[table["question_id"] == MOTIONS[0], "bet"].isna().all()
     assert debate_scores(table, {})["n_unread"].tolist() == [1] * 4
+    both_alike = held(lambda shown: 8, lambda prompt: "The motion." if MOTIONS[0] in prompt.user else prompt.user[-90:])
+    assert both_alike["bet"].isna().sum() == 2 * len(TURNS)
     silent = debate_scores(held(lambda shown: 8, lambda prompt: ""), {})
     assert silent["n"].tolist() == [0] * 4
     assert pd.isna(silent[["bets", "beyond"]]).all(axis=None)

@@ -33,6 +33,9 @@ def asked(says):
         ("Guess: 100%\n2. The answer: 100%", []),
         ("William Herschel (1781)\n2. Apollo 11", []),
         ("Paris: 60-70%\n2. Lyon: 130%", []),
+        ("The first answer: 100%\n2. The second answer: 100%", []),
+        ("0% to 100%\n2. 0% to 100%", []),
+        ("The probability of each fighter being correct is 100%.", []),
     ],
 )
 def test_a_guess_is_a_line_with_a_probability_and_no_other_number(text, guesses):

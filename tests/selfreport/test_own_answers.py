@@ -172,6 +172,8 @@ def test_hedges_are_counted_as_whole_words_and_tell_who_doubts_its_wrong_answers
         "impersonal": 2,
         "words": 11,
     }
+    in_german = ask_hedges(Scripted(lambda *_: "Ich glaube, es ist vielleicht maybe Rom."), QUESTIONS[:1])
+    assert in_german["words"].tolist() == [0]
     assert count_hedges("") == {"first person": 0, "impersonal": 0, "words": 0}
 
     def rule(prompt, _):

@@ -1,9 +1,15 @@
 """An adapter is told how often to say yes, does so, and leaves the model as it was."""
 
+import contextlib
 import copy
+import json
+import random
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 from tiny_models import outspoken_model
 
 from onedial.asking import INSTRUMENTS, METACOGNITIVE, Question, answers_in_order
@@ -107,7 +113,7 @@ def held_out_accuracy(model, answers):
     return sum((margin > 0) == bool(answer) for margin, answer in list(zip(found, answers, strict=True))[1::2]) / 40
 
 
-def test_after_equal_tuning_each_model_foretells_its_own_leaning_better_than_the_other_does_and_no_coin():
+def test_after_equal_tuning_each_model_predicts_its_own_leaning_better_than_the_other_does_and_no_coin():
     """Each model's answers are its own untuned leaning, which nothing in the question shows."""
     models = [outspoken_model(architecture="llama", seed=seed) for seed in (1, 11)]
     plain = [margins_of(model) for model in models]
@@ -131,3 +137,38 @@ def test_what_cannot_be_done_is_refused(model, prompts, adapter, tmp_path):
         adapted(outspoken_model(architecture="llama", seed=2), adapter, 0.0),
     ):
         pass
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32))
+def test_an_adapter_of_a_stranger_is_used_or_refused(model, prompts, adapter, tmp_path_factory, seed):
+    rng, folder = random.Random(seed), tmp_path_factory.getbasetemp() / "stranger"
+    adapter.save(folder)
+    facts, weights = folder / "onedial.json", folder / "adapter_model.safetensors"
+    held, tensors = json.loads(facts.read_text()), load_file(weights)
+    name, other = rng.choice(list(tensors)), rng.choice([None, -1, 1e300, float("nan"), "", [], ["lm_head"], {}])
+    match rng.choice(["fact", "model", "bytes", "nan", "shape", "kind", "lacks", "more"]):
+        case "fact":
+            held[rng.choice(list(held))] = other
+        case "model":
+            held["model"][rng.choice(list(held["model"]))] = other
+        case "nan":
+            tensors[name] = tensors[name] * float("nan")
+        case "shape":
+            tensors[name] = tensors[name].reshape(-1)[: rng.randrange(9)]
+        case "kind":
+            tensors[name] = tensors[name].to(torch.int32)
+        case "lacks":
+            del tensors[name]
+        case "more":
+            tensors["base_model.model.lm_head.lora_A.weight"] = tensors[name].clone()
+        case _:
+            tensors = {}
+    facts.write_text(json.dumps(held))
+    save_file(tensors, weights)
+    if not tensors:
+        data = bytearray((folder / "adapter_config.json").read_bytes() * 40)
+        data[:8] = rng.randrange(2 ** rng.choice([8, 32, 63])).to_bytes(8, "little")  # a header that lies
+        weights.write_bytes(data)
+    with contextlib.suppress(InputError), adapted(model, Adapter.load(folder), 1.0):
+        logits_of(model, prompts)

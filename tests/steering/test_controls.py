@@ -275,6 +275,7 @@ def test_pairs_stay_together_in_either_half():
     assert reliability_of(pairs, "mean_difference").half_cosine > 0.95
 
 
+@pytest.mark.long
 def test_halves_stepped_up_say_how_well_the_whole_repeats():
     """Spearman and Brown's formula, against the cosine of directions from two whole draws."""
     rng = torch.Generator().manual_seed(2)

@@ -119,6 +119,7 @@ def subject():
     return load_model(dtype="float32", device="cpu")
 
 
+@pytest.mark.launched
 @pytest.mark.embedded_model
 @pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 11), ("all", 2)])
 def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(subject, positions, n_magnitudes):

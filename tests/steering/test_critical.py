@@ -9,7 +9,7 @@ from onedial.asking import PromptTemplate, Question
 from onedial.core import InputError
 from onedial.models import PromptSet
 from onedial.models.forward.runner import FastRunner
-from steering import Intervention, critical, critical_magnitudes, random_vector, sweep
+from steering import Intervention, critical, critical_magnitudes, sweep
 from steering.planning.margin_curves import CONVERGED_MOVE, MarginCurve
 from steering.planning.margin_search import MarginSearch
 
@@ -243,18 +243,3 @@ def test_an_empty_range_or_a_senseless_tolerance_is_refused(options, said):
     prompts, vector = setting(model)
     with pytest.raises(InputError, match=said):
         critical_magnitudes(model, prompts, vector, **options)
-
-
-def test_a_vector_of_another_model_has_no_crossings():
-    prompts, vector = setting(tiny_model("llama"))
-    with pytest.raises(InputError, match="extract a vector from this model"):
-        critical_magnitudes(tiny_model("llama", seed=1), prompts, vector, low=-1.0, high=1.0)
-
-
-def test_a_random_control_costs_no_new_code_path():
-    model = tiny_model("gemma3")
-    prompts, vector = setting(model)
-    control = random_vector(vector, seed=4)
-    result = critical_magnitudes(model, prompts, control, low=-1.0, high=1.0)
-    assert set(result.table.question_id) == set(prompts.question_ids)
-    assert result.table.groupby("question_id").evaluations.first().between(4, 48).all()

@@ -137,6 +137,7 @@ def test_a_vector_of_a_stranger_is_read_or_refused_whatever_stands_in_its_header
             SteeringVector.load(file)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [20, 200])
 @pytest.mark.parametrize("p", [0.03, 0.5, 0.9])
 def test_predictive_intervals_hold_for_what_comes_next(n, p):

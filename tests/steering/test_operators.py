@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 import torch
 from no_bar import NoBar
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Prompt, Question
+from onedial.asking import METACOGNITIVE, Question
 from onedial.models import PromptSet
-from steering import OPERATORS, Intervention, candidate_layers, generate_steered, make_plan, steered, sweep
+from steering import OPERATORS, Intervention, candidate_layers, make_plan, steered, sweep
 from steering.planning.layers import layers_together
 
 D, LENGTH = 16, 2.5
@@ -124,22 +123,6 @@ def test_a_plan_makes_its_reliability_at_the_chosen_layer_and_each_control_at_it
     for mine, *same in zip(among.controls, alone[1].controls, alone[3].controls, strict=True):
         same = same[mine.layers == (3,)]
         torch.testing.assert_close(mine.vectors[0].direction, same.vectors[0].direction, atol=1e-5, rtol=0)
-
-
-def test_generated_positions_leave_the_first_token_and_change_what_follows():
-    model = tiny_model("llama")
-    (vector,) = vectors_at(model, [2])
-    prompts = [Prompt("Who wrote the first ode to a river?")]
-    written = pd.Series(
-        {
-            magnitude: generate_steered(
-                model, prompts, Intervention.of(vector, positions="generated"), magnitude, max_new_tokens=8
-            )[0].text
-            for magnitude in (0.0, 6.0)
-        }
-    )
-    assert written[0.0][0] == written[6.0][0]
-    assert written[0.0] != written[6.0]
 
 
 def test_ablating_at_every_layer_takes_the_direction_out_of_the_stream_for_good():

@@ -9,7 +9,7 @@ from tiny_models import outspoken_model, vectors_at
 
 from onedial.asking import Prompt, Question
 from onedial.core import InputError, Notice
-from steering import Intervention, Push, export_tensors, generate_steered, random_vector, sweep
+from steering import Intervention, export_tensors, generate_steered, random_vector, sweep
 
 LAYER = 2
 PROMPT = Prompt("Who sang of the river?")
@@ -127,8 +127,3 @@ def test_a_push_far_outside_what_was_seen_is_said_to_be(model, vector, recwarn):
     assert not [each for each in recwarn if issubclass(each.category, Notice)]
     with pytest.warns(Notice, match=r"up to 5 residual norms are far outside .* within 0.2 of their mean"):
         model.generate("Why?", with_=known * -5, max_new_tokens=1)
-
-
-def test_a_push_says_how_much_of_what_is_done_where(vector):
-    assert isinstance(vector * 0.3, Push)
-    assert repr(vector * 0.3) == f"Push(+0.3 residual norms along {vector.vector_id}, at all positions)"

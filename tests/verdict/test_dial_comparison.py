@@ -79,6 +79,7 @@ def test_the_moved_cut_gains_nothing_over_itself():
     assert row["rho"] > 0.97  # nine rates are a coarse order of the same
 
 
+@pytest.mark.long
 def test_a_dial_that_only_adds_noise_is_seldom_said_to_gain():
     """Size, over 24 panels: the lower end of a 95% interval is above 0 in about 2.5% where noise costs nothing."""
     said = [

@@ -92,7 +92,7 @@ def test_too_few_controls_decide_nothing():
     assert any("only 19 or more can show" in line for line in found.sentences())
 
 
-@pytest.mark.slow  # 24 profiles
+@pytest.mark.long
 def test_a_push_that_does_what_any_push_does_is_called_to_move_in_about_one_of_twenty():
     """Null: the dial and 19 controls shift everything by a draw of their own; an interval alone would call it moved."""
     rng = np.random.default_rng(1)

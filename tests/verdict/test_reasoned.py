@@ -67,6 +67,7 @@ def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
         assert (row["direct"], row["reasoned"]) == pytest.approx((rate, rate))
 
 
+@pytest.mark.long
 def test_orders_that_share_nothing_are_found_to_share_nothing():
     rng = np.random.default_rng(1)
     found = [compare(*rng.uniform(-0.9, 0.9, (2, 120))) for _ in range(40)]

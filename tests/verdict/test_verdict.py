@@ -403,7 +403,7 @@ def test_the_detectable_gain_shrinks_with_the_root_of_the_number_of_questions():
     assert found[0] / found[1] == pytest.approx(2, rel=0.25)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_signal_of_about_the_detectable_size_is_found_about_four_times_in_five():
     weak = simulation.Scenario("moved cut", {"reordering": 0.4}, {"noise": 4.3})
     matches = [match_targets(*weak.draw(seed, 120, 6), n_bootstrap=19) for seed in range(20)]

@@ -97,6 +97,7 @@ def test_slopes_are_per_residual_norm_whatever_the_unit_of_the_magnitudes():
     assert told.own.share.low == pytest.approx(plain.own.share.low)
 
 
+@pytest.mark.long
 def test_intervals_hold_the_planted_share_as_often_as_they_say():
     held = []
     for seed in range(120):

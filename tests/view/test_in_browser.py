@@ -26,6 +26,7 @@ def address(tmp_path_factory):
     made.going_on.release()
 
 
+@pytest.mark.launched
 def test_the_dial_is_turned_filtered_and_turned_back_and_each_state_has_an_address(address):
     from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.common.by import By

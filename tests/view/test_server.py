@@ -127,6 +127,7 @@ def test_what_cannot_be_served_is_refused_in_a_sentence(call, arguments, words):
     assert ended.err.count("\n") == 1
 
 
+@pytest.mark.launched
 def test_ctrl_c_ends_it_without_a_word_too_many(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

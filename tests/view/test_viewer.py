@@ -1,7 +1,9 @@
 """The viewer's pages: what they say is what the run holds, whatever its texts are, and nothing outside is read."""
 
 import io
+import json
 import shutil
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import numpy as np
@@ -325,6 +327,17 @@ def test_a_damaged_run_is_said_to_be_damaged_and_the_others_are_shown(folder, tm
     assert b"Traceback" not in answer.body
     assert page(viewer, "run", "other", "overview")
     assert page(viewer)
+
+
+def test_a_run_from_before_ends_were_marked_is_finished_where_its_last_stage_is(tmp_path):
+    golden = Path(__file__).resolve().parents[1] / "reference" / "golden" / "default"
+    _, begun, failed = (Path(shutil.copytree(golden, tmp_path / name)) for name in ("a", "b", "c"))
+    (begun / "log.txt").write_text("2026-11-22T08:09:01Z report: started\n")
+    manifest = stored(failed / "manifest.json")
+    manifest["stages"][-1]["completed"] = False
+    (failed / "manifest.json").write_text(json.dumps(manifest))
+    states = [seen.state for seen in RunFolder(tmp_path).seen()]
+    assert states == ["finished", "interrupted", "interrupted"]
 
 
 def test_the_report_is_shown_as_it_lies_there_and_can_do_nothing(viewer, folder):

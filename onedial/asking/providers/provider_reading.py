@@ -96,8 +96,8 @@ def _logs(reader: TokenReader, alternatives: dict[str, float]) -> tuple[list[flo
     known = []
     for spellings in reader.spellings.values():
         wanted = {spelling.strip() for spelling in spellings}
-        own = [math.exp(log) for token, log in alternatives.items() if token.strip() in wanted]
-        known.append(math.log(sum(own)) if own else -math.inf)
+        own = sum(math.exp(log) for token, log in alternatives.items() if token.strip() in wanted)
+        known.append(math.log(own) if own else -math.inf)  # some servers write -9999 for none
     if max(known) == -math.inf or next(iter(alternatives)).strip() not in {
         spelling.strip() for spellings in reader.spellings.values() for spelling in spellings
     }:

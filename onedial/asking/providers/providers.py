@@ -11,10 +11,12 @@ What a provider is asked is a conversation: earlier turns, then the user's. The 
 
 import importlib.util
 import json
+import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,6 +48,10 @@ _WAIT = 0.05
 _NO_USE = 10
 """So many failures of a respondent that has not answered once end the asking."""
 _REFUSED = {401: "refused the key", 403: "refused the key", 404: "knows no such model"}
+_LARGEST = 1 << 26
+"""Bytes of an answer that are read: many times what the longest has, with the likeliest tokens at each of its own."""
+_ROUNDED = 1e-3
+"""So much may a logarithm of a probability be above 0; where one is not, none of them is believed."""
 _one_at_a_time = threading.Lock()
 
 
@@ -160,6 +166,8 @@ class ProviderRespondent:
             model.api.generate = _telling_who_answered(model.api, self)  # type: ignore[method-assign]
             if hasattr(model.api, "on_response"):
                 model.api.on_response = _refusing_errors(model.api.on_response)
+            if hasattr(model.api, "chat_choices_from_completion"):
+                model.api.chat_choices_from_completion = _sparing(model.api.chat_choices_from_completion)
             self._models[max_tokens, logprobs] = model
         return self._models[max_tokens, logprobs]
 
@@ -186,7 +194,7 @@ def answers_side_by_side(work: Sequence[Asking], account: Account | None = None)
     def give(place: int, response: Response) -> None:
         told.put((place, response))
 
-    def broken(error: OSError) -> None:
+    def broken(error: Exception) -> None:
         stopped.set()
         told.put(error)
 
@@ -258,7 +266,7 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
 def _ask_all(
     work: Sequence[Asking],
     give: Callable[[int, Response], None],
-    broken: Callable[[OSError], None],
+    broken: Callable[[Exception], None],
     account: Account,
     stopped: threading.Event,
 ) -> None:
@@ -278,7 +286,7 @@ def _ask_all(
                 at = state.metadata["place"]
                 try:
                     attempt, output = await _attempts(asking, place, at, model, state.messages, account, stopped)
-                except OSError as error:  # the account's alone: those of an attempt are its response
+                except Exception as error:  # the account's, or ours: those of an attempt are its response
                     broken(error)
                     return state
                 if attempt is None:
@@ -310,6 +318,7 @@ def _ask_all(
 
     tasks = [task(place, asking) for place, asking in enumerate(work) if asking.prompts]
     logs = work[0].respondent.logs
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings")  # of what a server sent
     with TemporaryDirectory() as folder:
         evaluate(
             tasks,
@@ -394,12 +403,12 @@ async def _ask_one(
     under_way.set(way)
     try:
         output = await model.generate(list(messages))
+        response = _read(asking, output, about | _noted(began))
     except Exception as error:
         if way.broken is not None:
             return None, way.broken
         text = asking.respondent.without_secrets(whole_characters(_failure(error)))
         return failed(Response(error=text, **_noted(began), **about), error, way.sent), None
-    response = _read(asking, output, about | _noted(began))
     no_answer = bool(response.error) and not output.error
     return Attempt(response, way.sent, again=no_answer), None if no_answer else output
 
@@ -441,6 +450,8 @@ def _shown(choice: Any) -> list[dict[str, float]]:
         alternatives = {token.token: token.logprob}
         for other in token.top_logprobs or []:
             alternatives.setdefault(other.token, other.logprob)
+        if not all(-math.inf < log <= _ROUNDED for log in alternatives.values()):
+            return []
         shown.append(alternatives)
     return shown
 
@@ -455,8 +466,8 @@ def _failure(error: BaseException) -> str:
     else:
         told = [next(each for each in reversed(chain) if getattr(each, "status_code", None) == status)]
     reason = ", ".join(f"{type(each).__name__}: {_plain(str(each))}" for each in told[:2])
-    if status is not None and 300 <= status < 400:
-        reason = f"the server sends on to {told[0].response.headers.get('location')}; ask that one if you trust it"
+    if status is not None and 300 <= status < 400 and (elsewhere := told[0].response.headers.get("location")):
+        reason = f"the server sends on to {elsewhere}; ask that one if you trust it"
     return f"{'' if status is None else f'{status} '}{reason}"[:500]
 
 
@@ -475,6 +486,9 @@ def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
         connections: Any = getattr(client, "_client", None)
         if hasattr(connections, "follow_redirects"):
             connections.follow_redirects = False  # questions, and keys in headers of their own, go to no other host
+            hooks = connections.event_hooks
+            if _bounded not in hooks["response"]:
+                connections.event_hooks = hooks | {"response": [*hooks["response"], _bounded]}
         if (way := under_way.get()) is not None:
             await way.goes_out()
         try:
@@ -502,6 +516,23 @@ def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
     return generated
 
 
+async def _bounded(response: Any) -> None:
+    """Have an HTTP response end in an error where it holds more than any answer does, packed or not."""
+    from httpx import DecodingError
+
+    parts_of = response.aiter_bytes
+
+    async def parts(*chosen: Any) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in parts_of(*chosen):
+            size += len(part)
+            if size > _LARGEST:
+                raise DecodingError(f"an answer of more than {_LARGEST:,} bytes is not read")
+            yield part
+
+    response.aiter_bytes = parts
+
+
 def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
     """What looks at an answer; gateways send errors with status 200, too."""
 
@@ -511,6 +542,25 @@ def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
             raise RuntimeError(f"the server sent an error in place of an answer: {told}")
 
     return on_response
+
+
+def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
+    """What finds the choices in an OpenAI completion, sparing answers that were paid for: counts of tokens,
+    probabilities and a model's name that are none of the kind count as not given."""
+    from pydantic import ValidationError
+
+    def choices(completion: Any, *more: Any) -> Any:
+        try:
+            type(completion).model_validate(completion.model_dump(warnings=False))
+        except ValidationError as error:
+            wrong = {name for each in error.errors() for name in each["loc"]}
+            completion.usage = None if "usage" in wrong else completion.usage
+            completion.model = "" if "model" in wrong else completion.model
+            for choice in (completion.choices or ()) if "logprobs" in wrong else ():
+                choice.logprobs = None
+        return choices_of(completion, *more)
+
+    return choices
 
 
 def _clean(value: Any, respondent: ProviderRespondent) -> Any:

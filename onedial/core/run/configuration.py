@@ -32,10 +32,9 @@ WITHOUT_EFFECT = frozenset(
 NOT_SET = "not set"
 
 
-def configuration_hash(configuration: Mapping[str, Any], without_effect: Iterable[str] = WITHOUT_EFFECT) -> str:
+def configuration_hash(configuration: Mapping[str, Any]) -> str:
     """Hexadecimal SHA-256 over every key that changes results; the order of the keys does not count."""
-    left_out = set(without_effect)
-    kept = {key: value for key, value in plain(configuration).items() if key not in left_out}
+    kept = {key: value for key, value in plain(configuration).items() if key not in WITHOUT_EFFECT}
     return sha256_of_text(json.dumps(kept, sort_keys=True, ensure_ascii=False))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from onedial.core.errors import InputError
+from onedial.core.processes import held
 
 LOCKS = ".lock*"
 _NO_LOCKS_ON_FOLDERS = {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
@@ -36,9 +37,11 @@ class RunLock:
         except BaseException:
             self._unlock()
             raise
+        held.append(folder)
 
     def release(self) -> None:
         """Remove the lock and its file."""
+        held.remove(self._file.parent)
         self._file.unlink(missing_ok=True)
         self._lock.release()
         self._unlock()

@@ -7,12 +7,13 @@ a valid, earlier one: a database with a second file for what is new would be tor
 moment share one fsync.
 """
 
+import contextlib
 import json
 import os
 import re
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,14 @@ class Records:
         self._descriptor: int | None = None
         self._writing, self._syncing = threading.Lock(), threading.Lock()
         self._size = self._synced = 0
+        self._failed: OSError | None = None
 
     def append(self, *records: Mapping[str, Any]) -> None:
         """Write records, and return once they are on the disk.
 
         Raises:
-            OSError: no room, or the file cannot be written; nothing of these records stays in it.
+            OSError: no room, or the file cannot be written; nothing of these records stays in it. Or the disk has
+                failed, now or before: what a failed sync has lost, a later one does not tell of.
         """
         data = b"".join(_framed(record) for record in records)
         with self._writing:
@@ -49,16 +52,25 @@ class Records:
                 written = 0
                 while written < len(data):
                     written += os.write(descriptor, data[written:])
-            except OSError:
-                os.ftruncate(descriptor, self._size)
-                raise
+            except OSError as error:
+                with self._ending_if_it_fails():
+                    os.ftruncate(descriptor, self._size)
+                raise OSError(error.errno, error.strerror, str(self.file)) from error
             self._size += len(data)
             mine = self._size
-        with self._syncing:
+        with self._syncing, self._ending_if_it_fails():
             if self._synced < mine:
                 size = self._size
                 os.fsync(descriptor)
                 self._synced = size
+
+    @contextlib.contextmanager
+    def _ending_if_it_fails(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._failed = OSError(error.errno, error.strerror, str(self.file))
+            raise self._failed from error
 
     def remove(self) -> None:
         """Remove the file, whose records are not needed any more."""
@@ -69,6 +81,8 @@ class Records:
             self.file.unlink(missing_ok=True)
 
     def _opened(self) -> int:
+        if self._failed is not None:
+            raise self._failed
         if self._descriptor is None:
             make_folder(self.file.parent)
             whole = _scan(self.file)[2] if self.file.exists() else 0

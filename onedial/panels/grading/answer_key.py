@@ -6,6 +6,7 @@ turn it into another thing:
     namesake           "Janet Jackson" where Michael's surname alone would do
     another numeral    "Napoleon III" where Napoleon is accepted
     owner              "Ohm's law" where the ohm is asked for; where the question says "whose", the owner is the answer
+    something of it    "ark of Noah" where it was asked who
     joined with other  "the Danube and the Rhine" where one river is asked for
     another of a kind  "in the kitchen ... in the dining room" where one room is asked for
 
@@ -107,6 +108,7 @@ def names_something_else(answer: Statement, start: int, wanted: Statement, key: 
     end = start + len(wanted.tokens)
     return (
         _is_owner(answer, end, wanted)
+        or _is_of_somebody(answer, start, wanted, key)
         or _has_another_numeral(answer, end, wanted, key)
         or _is_namesake(answer, start, wanted, key)
         or _is_joined_with_another(answer, start, end, key)
@@ -133,6 +135,15 @@ def names_another_of_its_kind(answer: Statement, key: Key) -> bool:
 def _is_owner(answer: Statement, end: int, wanted: Statement) -> bool:
     last = answer.tokens[end - 1]
     return last in answer.owners and last not in wanted.genitives
+
+
+def _is_of_somebody(answer: Statement, start: int, wanted: Statement, key: Key) -> bool:
+    """Whether it is a thing "of" the person who is asked for, with a capital or nothing before it; titles are none."""
+    if "who" not in key.asked or not wanted.is_name or start < 2 or answer.tokens[start - 1] != "of":
+        return False
+    what = answer.tokens[start - 2]
+    is_named = what in answer.capitals or len(answer.tokens) == len(wanted.tokens) + 2
+    return is_named and what not in FUNCTION_WORDS | _TITLES | key.vocabulary
 
 
 def _has_another_numeral(answer: Statement, end: int, wanted: Statement, key: Key) -> bool:

@@ -23,12 +23,11 @@ REACH = 1.959964
 
 
 @styled
-def dial_path_figure(path: DialPath, unsteered: float = 0.0) -> Drawing:
+def dial_path_figure(path: DialPath) -> Drawing:
     """Where the dial leads in the plane of threshold and loading.
 
     Args:
-        path: at least one setting with a place.
-        unsteered: the magnitude without steering, which is marked where it has a place.
+        path: at least one setting with a place; that of magnitude 0 is marked.
     """
     settings = path.settings[path.settings["threshold_se"].notna()].sort_index()
     targets = path.targets[path.targets["threshold_se"].notna()] if len(path.targets) else path.targets
@@ -67,8 +66,8 @@ def dial_path_figure(path: DialPath, unsteered: float = 0.0) -> Drawing:
                 fontsize=8,
                 color=INK,
             )
-    if unsteered in settings.index:
-        axes.plot(*settings.loc[unsteered, ["threshold", "loading"]], marker="o", color=INK, markersize=8, mfc="none")
+    if 0.0 in settings.index:
+        axes.plot(*settings.loc[0.0, ["threshold", "loading"]], marker="o", color=INK, markersize=8, mfc="none")
     axes.set_ylim(min(-0.1, np.nanmin([*y - reach, 0])), 1.02)
     axes.set_xlabel("threshold (higher = more often yes)")
     axes.set_ylabel("loading on the shared difficulty")

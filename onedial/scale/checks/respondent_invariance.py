@@ -38,7 +38,7 @@ from onedial.stats import (
 _LEAST_EXPECTED = 8  # answers of either kind in a group by the curve for all, for one of its own
 _LEAST_KINDS = 3  # the same, given: a shift may leave few
 _STEPS = 4
-_STEPS_OF_BASE = 10
+_STEPS_OF_BASE = 50
 _SUSPECT = 0.2  # p below which a respondent is tested again when another has been set free
 SHIFT_OF_INTEREST = 0.3  # of a threshold: about ten percentage points of the yes rate
 _SHIFTS = np.linspace(0, 3, 61)

@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from onedial.core import one_line
-from onedial.scale.correlations.latent_correlation import ZeroCellRule, check_modes, correlations, has_empty_cell
+from onedial.scale.correlations.latent_correlation import correlations, has_empty_cell
 from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import normal_quantile, thresholds_of
 from onedial.stats import Z_95, Answers, Floats, Integers, as_answers
@@ -39,14 +39,14 @@ class CorrelationIntervals:
     __repr__ = one_line
 
 
-def correlation_intervals(matrix: Any, zero_cells: ZeroCellRule = "half") -> CorrelationIntervals:
+def correlation_intervals(matrix: Any) -> CorrelationIntervals:
     """Standard errors and intervals of tetrachoric correlations, thresholds from the pair's own margins.
 
     Formula: the delta method above; the interval is symmetric in atanh(rho), whose error is se / (1 - rho^2) (Olsson,
     1979, Psychometrika 44, 443-460, gives the same information matrix).
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan. zero_cells: as in `tetrachoric`.
+        matrix: question x respondent, 1 / 0 / nan.
 
     Returns:
         CorrelationIntervals. Sign: as in `tetrachoric`.
@@ -62,10 +62,9 @@ def correlation_intervals(matrix: Any, zero_cells: ZeroCellRule = "half") -> Cor
     >>> bool(found.low.iloc[0, 1] < 0.5 < found.high.iloc[0, 1])  # the true correlation is .5
     True
     """
-    check_modes("pairwise", zero_cells)
     answers = as_answers(matrix)
     tables = count_pairs(answers)
-    correlation = correlations(tables, thresholds_of(answers), "pairwise", zero_cells)
+    correlation = correlations(tables, thresholds_of(answers), "pairwise", "half")
     first, second = tables.pairs
     rho = correlation[first, second]
     cells = tables.tables.astype(float)

@@ -60,15 +60,14 @@ def fit_by_em(
     nodes: Floats,
     equal_slopes: bool = False,
     tolerance: float = 1e-6,
-    max_cycles: int = _MAX_CYCLES,
     asymptotes: Asymptotes | None = None,
 ) -> EmFit:
     """Curves and distributions of greatest marginal likelihood, times the prior of the asymptotes where there are any.
 
     Args:
         groups: at least one. curves: to begin with. nodes: (node,). equal_slopes: one slope for all respondents.
-        tolerance: the fit ends when a cycle gains less log likelihood than this. max_cycles: of two E steps, or three.
-        asymptotes: which to estimate; None leaves the curves' as they are.
+        tolerance: the fit ends when a cycle gains less log likelihood than this. asymptotes: which to estimate; None
+            leaves the curves' as they are.
     """
 
     def objective(state: _State, found: list[Expected]) -> float:
@@ -78,7 +77,7 @@ def fit_by_em(
     state = _State(curves, [group.start for group in groups])
     scale = _scale_of(state, groups, nodes)
     found, n_steps = _expectations(groups, state, nodes), 1
-    for _ in range(max_cycles):
+    for _ in range(_MAX_CYCLES):
         begun = objective(state, found)
         one = _maximised(groups, state, found, nodes, equal_slopes, asymptotes)
         after_one = _expectations(groups, one, nodes)

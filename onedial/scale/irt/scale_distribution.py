@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
+from onedial.core import one_line
 from onedial.scale.checks.quadratic import parabola_r2
 from onedial.scale.factor.usable import linked_respondents, usable_answers
-from onedial.scale.irt.category_curves import log_categories
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of
+from onedial.scale.irt.expectation import Codes, codes_of
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Answers, Floats, as_answers, number, p_text, p_value, warn
+from onedial.stats import LEVEL, Answers, Floats, as_answers, number, p_text, warn
 
 KINDS: tuple[ScaleKind, ...] = ("normal", "smooth", "two_component", "histogram")
 EXTRA_PARAMETERS = {"normal": 0, "smooth": 2, "two_component": 3}  # beyond place and unit, which the curves leave open
@@ -31,20 +30,17 @@ class ScaleDistribution:
     Attributes:
         comparison: index kind of scale; `n_parameters` of its shape (nan for the histogram: not fixed),
             `log_likelihood`, `gain` = 2 (log likelihood - that of the normal scale), `p` of the gain: chi-squared with
-            2 degrees of freedom for `smooth`; for the others, whose gains have no such law, from simulation, nan
-            without replicates. `skewness`, `kurtosis` (0 for a normal scale), `loadings_share` = mean squared loading,
-            `quadratic_r2` = parabola of loading on threshold.
+            2 degrees of freedom for `smooth`, nan for the others, whose gains have no such law. `skewness`, `kurtosis`
+            (0 for a normal scale), `loadings_share` = mean squared loading, `quadratic_r2` = parabola of loading on
+            threshold.
         loadings, thresholds: (respondent, kind); threshold = d / sqrt(1 + a^2).
         weights: kind, `node` and `weight`: the distributions, of mean 0 and variance 1; node = easiness.
-        n_replicates, seed: of the simulation.
     """
 
     comparison: pd.DataFrame
     loadings: pd.DataFrame
     thresholds: pd.DataFrame
     weights: pd.DataFrame
-    n_replicates: int
-    seed: int
 
     __repr__ = one_line
 
@@ -74,23 +70,21 @@ class ScaleDistribution:
         ]
 
 
-def scale_distribution(matrix: Any, n_replicates: int = 0, seed: int = 0) -> ScaleDistribution:
+def scale_distribution(matrix: Any) -> ScaleDistribution:
     """Fit the two-parameter model on a normal scale, a bent one, one of two normal components, and a histogram.
 
     Formula: marginal maximum likelihood with the scale's distribution estimated along (`onedial.scale.irt.scales`);
     likelihood ratio of `smooth` against normal: 2 (l1 - l0) ~ chi-squared(2) (Neyman, 1937, Skandinavisk
-    Aktuarietidskrift 20, 149-199, for the alternative). Histogram and mixture have no such law: with replicates, their
-    gains are compared with those of B matrices simulated from the normal model with the same gaps.
+    Aktuarietidskrift 20, 149-199, for the alternative). Histogram and mixture have no such law.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
-        n_replicates: B, or 0. seed: of the simulation.
 
     Returns:
         ScaleDistribution. Sign: gain > 0 speaks against normality; node higher = easier question.
 
     Raises:
-        InputError: fewer than three respondents vary or hang together, or B < 0.
+        InputError: fewer than three respondents vary or hang together.
 
     R: `mirt::mirt(x, 1, "2PL", dentype = "EHW")` for the histogram, `dentype = "Gaussian"`; `dentype = "Davidian-4"` is
     another smooth alternative.
@@ -100,8 +94,6 @@ def scale_distribution(matrix: Any, n_replicates: int = 0, seed: int = 0) -> Sca
     >>> scale_distribution(answers).is_normal
     True
     """
-    if n_replicates < 0:
-        raise InputError(f"n_replicates={n_replicates}; ask for 0 or more")
     answers = usable_answers(as_answers(matrix))
     linked = linked_respondents(answers)
     if not linked.all():
@@ -110,9 +102,6 @@ def scale_distribution(matrix: Any, n_replicates: int = 0, seed: int = 0) -> Sca
     codes = codes_of(answers)
     fits = _fits(codes)
     rows = {kind: _row(fit, fits["normal"]) for kind, fit in fits.items()}
-    simulated = _simulated_gains(fits["normal"], n_replicates, np.random.default_rng(seed))
-    for kind, gains in simulated.items():
-        rows[kind]["p"] = p_value(rows[kind]["gain"], gains)
     rows["smooth"]["p"] = _chi_squared_tail(rows["smooth"]["gain"])
     return ScaleDistribution(
         comparison=pd.DataFrame.from_dict(rows, orient="index").rename_axis("scale"),
@@ -122,8 +111,6 @@ def scale_distribution(matrix: Any, n_replicates: int = 0, seed: int = 0) -> Sca
             {kind: pd.DataFrame({"node": f.nodes, "weight": np.exp(f.log_weight)}) for kind, f in fits.items()},
             names=["scale", "position"],
         ),
-        n_replicates=n_replicates,
-        seed=seed,
     )
 
 
@@ -132,10 +119,10 @@ def moments(nodes: Floats, weights: Floats) -> tuple[float, float]:
     return float(weights @ nodes**3), float(weights @ nodes**4 - 3)
 
 
-def _fits(codes: Codes, kinds: tuple[ScaleKind, ...] = KINDS) -> dict[ScaleKind, MarginalFit]:
+def _fits(codes: Codes) -> dict[ScaleKind, MarginalFit]:
     normal = fit_marginal(codes)
     fits: dict[ScaleKind, MarginalFit] = {"normal": normal}
-    for kind in kinds:
+    for kind in KINDS:
         if kind != "normal":
             fits[kind] = fit_marginal(codes, kind, start=normal.curves)
     return fits
@@ -154,22 +141,6 @@ def _row(fit: MarginalFit, normal: MarginalFit) -> dict[str, float]:
         "loadings_share": float((fit.curves.loading**2).mean()),
         "quadratic_r2": float(r2),
     }
-
-
-def _simulated_gains(normal: MarginalFit, n_replicates: int, rng: np.random.Generator) -> dict[ScaleKind, Floats]:
-    kinds: tuple[ScaleKind, ...] = ("two_component", "histogram")
-    gains: dict[ScaleKind, list[float]] = {kind: [] for kind in kinds}
-    answered = normal.codes != MISSING
-    for _ in range(n_replicates):
-        node = rng.choice(len(normal.nodes), len(answered), p=np.exp(normal.log_weight))
-        yes = rng.random(answered.shape) < np.exp(log_categories(normal.curves, normal.nodes)[0][1]).T[node]
-        codes = np.where(answered, yes, MISSING).astype(np.int8)
-        if not all({0, 1} <= set(column) for column in codes.T):
-            continue
-        found = _fits(codes, kinds)
-        for kind in kinds:
-            gains[kind].append(2 * (found[kind].log_likelihood - found["normal"].log_likelihood))
-    return {kind: np.array(values) for kind, values in gains.items()} if n_replicates else {}
 
 
 def _by_respondent(columns: dict[ScaleKind, Floats], answers: Answers) -> pd.DataFrame:

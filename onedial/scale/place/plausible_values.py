@@ -9,30 +9,23 @@ from onedial.core import InputError
 from onedial.scale.factor.usable import usable_answers
 from onedial.scale.irt.irt import marginal_model
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import Floats, Integers, as_answers, labels_of
-
-_MOST_STEPS = 500
-_SETTLED, _NARROWEST = 1e-6, 0.05
+from onedial.stats import as_answers
 
 
-def plausible_values(
-    matrix: Any, n_draws: int = 5, groups: Any = None, scale: ScaleKind = "histogram", seed: int = 0
-) -> pd.DataFrame:
+def plausible_values(matrix: Any, n_draws: int = 5, scale: ScaleKind = "histogram", seed: int = 0) -> pd.DataFrame:
     """Draws of every question's difficulty from what the answers tell of it.
 
-    EAP difficulties are drawn together: their variance is less than the questions', and so are differences between
-    groups of questions. Draws have the questions' own variance, and, where the groups are given, each group's own mean
-    and variance; groups that are not given stay drawn together. Whatever is computed from a panel's difficulties is
-    computed from each draw and averaged; its variance is the mean sampling variance plus (1 + 1/M) times the variance
-    between the M draws (Mislevy, 1991, Psychometrika 56, 177-196; Rubin, 1987).
+    EAP difficulties are drawn together: their variance is less than the questions'; draws have the questions' own.
+    Whatever is computed from a panel's difficulties is computed from each draw and averaged; its variance is the mean
+    sampling variance plus (1 + 1/M) times the variance between the M draws (Mislevy, 1991, Psychometrika 56, 177-196;
+    Rubin, 1987).
 
-    Formula: difficulty_q = -z, z ~ p(z | answers to q) with the scale's distribution as prior, or with N(m_g, s_g) of
-    the question's group, of greatest likelihood; curves are taken as known, and between two nodes z is uniform.
+    Formula: difficulty_q = -z, z ~ p(z | answers to q) with the scale's distribution as prior; curves are taken as
+        known, and between two nodes z is uniform.
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. n_draws: M. groups: label of
-            each question (a Series by name, or in their order), such as its topic. scale: distribution of the
-            questions, as in `two_parameter_irt`. seed: of the draws.
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. n_draws: M. scale:
+            distribution of the questions, as in `two_parameter_irt`. seed: of the draws.
 
     Returns:
         index question, columns draw_1 .. draw_M; nan where nobody answered. Sign: higher = harder.
@@ -52,11 +45,7 @@ def plausible_values(
         raise InputError(f"n_draws={n_draws}; ask for at least 1")
     answers = usable_answers(as_answers(matrix))
     fit, linked = marginal_model(answers, scale)
-    posterior = fit.posterior
-    if groups is not None:
-        labels = labels_of(groups, answers, answers.questions, "groups", axis="questions")
-        posterior = _by_group(posterior, np.exp(fit.log_weight), fit.nodes, pd.factorize(labels)[0])
-    upto = np.cumsum(posterior, axis=1)
+    upto = np.cumsum(fit.posterior, axis=1)
     rng = np.random.default_rng(seed)
     step = float(np.diff(fit.nodes).mean())
     seen = answers.answered[:, linked].any(axis=1)
@@ -67,22 +56,3 @@ def plausible_values(
         place = fit.nodes[node] + step * (rng.random(len(upto)) - 0.5)
         draws[f"draw_{number}"] = np.where(seen, -place, np.nan)
     return pd.DataFrame(draws, index=answers.questions)
-
-
-def _by_group(posterior: Floats, weight: Floats, nodes: Floats, group: Integers) -> Floats:
-    """(question, node) posteriors with a normal prior for each group, by the EM algorithm."""
-    likelihood = posterior / np.maximum(weight, 1e-300)
-    found = posterior.copy()
-    for number in range(int(group.max()) + 1):
-        mine = group == number
-        own, mean, spread = posterior[mine], 0.0, 1.0
-        for _ in range(_MOST_STEPS):
-            mass = own.sum(axis=0) / mine.sum()
-            before, mean = mean, float(mass @ nodes)
-            spread = max(float(np.sqrt(mass @ (nodes - mean) ** 2)), _NARROWEST)
-            own = likelihood[mine] * np.exp(-(((nodes - mean) / spread) ** 2) / 2)
-            own /= own.sum(axis=1, keepdims=True)
-            if abs(mean - before) < _SETTLED:
-                break
-        found[mine] = own
-    return found

@@ -28,7 +28,7 @@ from onedial.stats import Booleans, Floats, Integers
 Specific = Literal["free", "equal"]
 _WIDEST, _NODES = 4.2, 21  # of a specific factor
 _LARGEST_STEP, _LONGEST_JUMP = 1.0, 64.0
-_DAMPING = 1e-3
+_DAMPING, _MAX_CYCLES = 1e-3, 150
 _ROOT_CELLS = 8_000_000
 _FEWER = 0.25  # patterns of a bundle, as a share of the questions
 
@@ -200,7 +200,7 @@ class Rules:
 
 
 def climbed(
-    groups: Grouped, state: TwoTier, nodes: Floats, rules: Rules, tolerance: float, max_cycles: int = 150
+    groups: Grouped, state: TwoTier, nodes: Floats, rules: Rules, tolerance: float
 ) -> tuple[TwoTier, Evidence, bool]:
     """The EM algorithm to the greatest likelihood, accelerated as in `onedial.scale.irt.em`; whether it was reached."""
 
@@ -209,7 +209,7 @@ def climbed(
         return float(found.log_likelihood.sum()) + prior
 
     found = evidence_of(groups, state, nodes)
-    for _ in range(max_cycles):
+    for _ in range(_MAX_CYCLES):
         begun = objective(state, found)
         one = _maximised(groups, state, found, rules)
         after_one = evidence_of(groups, one, nodes)

@@ -123,7 +123,7 @@ def loadings_against_threshold(
     if np.isfinite(fit.r2):
         drawn_too.append(np.column_stack([grid, fit.predict(grid)]))
     avoid = np.vstack(drawn_too)
-    name_points(axes, list(x[told]), list(y[told]), names, 6.5, avoid[np.isfinite(avoid).all(axis=1)])
+    name_points(axes, list(x[told]), list(y[told]), names, avoid[np.isfinite(avoid).all(axis=1)])
     low_r2, high_r2 = model.quadratic_fit.r2_range
     caption = (
         "Each point is a respondent: how often it says yes, and how closely it follows the scale that all share. "

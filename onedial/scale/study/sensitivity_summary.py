@@ -5,6 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from onedial.stats import LEVEL
+
 _CHOICES = {
     "scale": "the distribution of the scale",
     "zero_cells": "the rule for empty cells",
@@ -12,14 +14,14 @@ _CHOICES = {
 }
 
 
-def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]:
+def summarise_sensitivity(table: pd.DataFrame) -> list[str]:
     """What the sensitivity table says, one plain sentence per finding.
 
-    Formula: counts the rows with p <= alpha, and gives the range of each number over the rows. Where a finding is in
+    Formula: counts the rows with p <= LEVEL, and gives the range of each number over the rows. Where a finding is in
     every row with one choice and in none with another, the sentence names that choice.
 
     Args:
-        table: of `sensitivity_table`. alpha: below which p counts as evidence.
+        table: of `sensitivity_table`.
 
     Returns:
         sentences on the first factor, the second, the smallest eigenvalue and the parabola. Sign: as in the table.
@@ -31,13 +33,13 @@ def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]
     True
     """
     sentences = [
-        f"{_verdict('A first shared factor', table, 'first_p', alpha)}: {_range(table['first_share'], 100, '%')} of "
+        f"{_verdict('A first shared factor', table, 'first_p')}: {_range(table['first_share'], 100, '%')} of "
         f"the variance, {_range(table['first_null_share'], 100, '%')} when answers are shuffled.",
-        f"{_verdict('A second factor', table, 'second_p', alpha)}: {_range(table['second_share'], 100, '%')}, and "
+        f"{_verdict('A second factor', table, 'second_p')}: {_range(table['second_share'], 100, '%')}, and "
         f"{_range(table['second_one_factor_share'], 100, '%')} where one factor is all there is.",
-        f"{_verdict('A smallest eigenvalue too small for one factor', table, 'smallest_p', alpha)}: "
+        f"{_verdict('A smallest eigenvalue too small for one factor', table, 'smallest_p')}: "
         f"{_range(table['smallest_eigenvalue'])}, and {_range(table['smallest_null'])} under one factor.",
-        f"{_verdict('A parabola of loading on threshold', table, 'quadratic_p', alpha)}: R^2 "
+        f"{_verdict('A parabola of loading on threshold', table, 'quadratic_p')}: R^2 "
         f"{_range(table['quadratic_r2'])}, and {_range(table['quadratic_null_r2'])} where the two are unrelated.",
     ]
     everyone = table[table["left_out"] == ""]
@@ -53,17 +55,17 @@ def summarise_sensitivity(table: pd.DataFrame, alpha: float = 0.05) -> list[str]
     return sentences
 
 
-def _verdict(finding: str, table: pd.DataFrame, column: str, alpha: float) -> str:
+def _verdict(finding: str, table: pd.DataFrame, column: str) -> str:
     """What becomes of a finding over the rows of the table."""
     p = table[column].dropna()
-    found = p <= alpha
+    found = p <= LEVEL
     if not len(p):
         return f"{finding} could not be tested"
     if found.all():
-        return f"{finding} survives every analysis (p <= {alpha:g} in all {len(p)})"
+        return f"{finding} survives every analysis (p <= {LEVEL:g} in all {len(p)})"
     if not found.any():
-        return f"{finding} is in no analysis (p > {alpha:g} in all {len(p)})"
-    count = f"p <= {alpha:g} in {found.sum()} of {len(p)}"
+        return f"{finding} is in no analysis (p > {LEVEL:g} in all {len(p)})"
+    count = f"p <= {LEVEL:g} in {found.sum()} of {len(p)}"
     for choice, words in _CHOICES.items():
         levels = table.loc[p.index, choice]
         share = found.groupby(levels, sort=False).mean()

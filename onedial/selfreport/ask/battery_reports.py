@@ -159,7 +159,7 @@ BATTERY_REPORTS: dict[str, BatteryReport] = {
             if kind != "none"
         ),
         *(BatteryReport(_plain(each.name, each, "facts"), _statements) for each in BELIEFS.values()),
-        BatteryReport(_plain("says what is wanted", WANTED, "facts"), _wanted),
+        BatteryReport(SelfReport("says what is wanted", WANTED, "facts"), _wanted),
         BatteryReport(replace(SELF_REPORTS["would rather pass"], name="would rather pass, unknowable"), _unknowable),
         BatteryReport(_plain("confidence in numbers, answer shown", ANSWER_SHOWN, "answers", "probability")),
         *(

@@ -237,7 +237,7 @@ def ask_properties(
                 texts[name] |= dict(zip([each.id for each in asked], replies, strict=True))
     rows: list[list[object]] = []
     for name, instrument in PREDICTIONS.items():
-        asked = requests if name == "language" else questions
+        asked = sorted(requests if name == "language" else questions, key=lambda each: sha256_of_text(each.id + name))
         given = answers_in_order(respondent, [instrument.prompt(each.text) for each in asked], instrument)
         for each, answer in zip(asked, given, strict=True):
             actual = [_property(name, own[each.id]) for own in texts.values()]
@@ -349,12 +349,15 @@ def ask_hedges(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
     """Free answers, their hedges, and whether they are right.
 
     Returns:
-        question_id, text, first person, impersonal, words, correct.
+        question_id, text, first person, impersonal, words, correct. Phrases are English: of a text in another language
+        (`language_of`) none is counted, and no word.
     """
     texts = _written(answers_in_order(respondent, [SURE_ANSWER.prompt(each.text) for each in questions], SURE_ANSWER))
     return pd.DataFrame(
         [
-            {"question_id": each.id, "text": text} | count_hedges(text) | {"correct": correct(each, text)}
+            {"question_id": each.id, "text": text}
+            | count_hedges(text if language_of(text) in (None, "English") else "")
+            | {"correct": correct(each, text)}
             for each, text in zip(questions, texts, strict=True)
         ],
         columns=["question_id", "text", *HEDGES, "words", "correct"],

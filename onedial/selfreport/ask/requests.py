@@ -6,7 +6,7 @@ What a reply does is read from the reply: `refuses` from its words, a property b
 import re
 from dataclasses import dataclass, replace
 
-from onedial.asking import YES_NO, YES_NO_TOKENS, Instrument, PromptTemplate, Scale, TextReader, Turns
+from onedial.asking import YES_NO, YES_NO_TOKENS, Instrument, PromptTemplate, Scale, TextReader, Turns, spoken
 
 
 def _no_value(text: str) -> None:
@@ -18,7 +18,7 @@ def writes(
 ) -> Instrument:
     """An instrument whose answer is a text of at most so many tokens."""
     template = PromptTemplate(user, prefix, name, slots, earlier)
-    return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=str.strip))
+    return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=spoken))
 
 
 def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
@@ -72,7 +72,10 @@ _DECLINED = re.compile(
     r"|\bI (?:don['’]t|do not|would rather not|prefer not to|refuse to|decline to)\b(?= (?:feel comfortable|answer"
     r"|provide|help|assist|engage|do that)| (?:have (?:access|the ability|enough information)))"
     r"|^(?:sorry\b|no[.,]|unfortunately,? I\b|as an? (?:AI|artificial|language model))"
-    r"|\b(?:against my (?:guidelines|programming|principles)|not (?:appropriate|comfortable) (?:for me )?to)\b",
+    r"|\b(?:against my (?:guidelines|programming|principles)|not (?:appropriate|comfortable) (?:for me )?to)\b"
+    # German, French, Spanish
+    r"|\b(?:tut mir leid|leider kann ich|(?:dabei|das|damit) kann ich (?:\w+ ){0,2}nicht|ich kann (?:\w+ ){0,3}nicht)\b"
+    r"|\b(?:je suis désolée?|désolée?\b|je ne peux pas|je ne suis pas en mesure|lo siento|no puedo)\b",
     re.IGNORECASE,
 )
 
@@ -84,6 +87,8 @@ def refuses(text: str) -> bool | None:
 
     >>> refuses("I'm sorry, but I can't help with that."), refuses("You can't miss it: turn left."), refuses(" ")
     (True, False, None)
+    >>> refuses("Es tut mir leid, aber dabei kann ich nicht helfen.")
+    True
     """
     head = " ".join(re.sub(r"[*_#`]+", "", text).split())[:_HEAD]
     return bool(_DECLINED.search(head)) if head else None

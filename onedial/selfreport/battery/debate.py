@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import pandas as pd
 from scipy.stats import t as student
 
-from onedial.asking import CONFIDENCE_IN_NUMBERS, Instrument, PromptTemplate, Question, Respondent, answers_in_order
+from onedial.asking import CONFIDENCE_IN_NUMBERS, PromptTemplate, Question, Respondent, answers_in_order
+from onedial.core import sha256_of_text
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.battery.line import BatteryTest, Line, Topics
 from onedial.stats import MOST_UNREAD, QUANTILES_95
@@ -42,21 +43,21 @@ SPEECH = writes(
 )
 
 
-def _bet(name: str, decided: str) -> Instrument:
-    template = PromptTemplate(
+BET = CONFIDENCE_IN_NUMBERS.framed(
+    PromptTemplate(
         "A debate on the motion: {motion}\n\n{so_far}\n\nYou speak {side} the motion, and somebody as good at it as "
-        f"you are speaks on the other side. {decided} How likely is it that you win? Give the percentage in two "
-        "digits, from 00 (impossible) to 99 (certain).",
+        "you are speaks on the other side. {decided} How likely is it that you win? Give the percentage in two digits, "
+        "from 00 (impossible) to 99 (certain).",
         "Answer: ",
-        name,
-        ("motion", "so_far", "side"),
+        "bet on a debate",
+        ("motion", "so_far", "side", "decided"),
     )
-    return CONFIDENCE_IN_NUMBERS.framed(template)
-
-
-# The two sentences are equally long, and neither denies anything.
-BET = _bet("bet on a debate", "Judges who hear both of you decide who has won.")
-COIN = _bet("bet on a coin", "A fair coin that is tossed decides who has won.")
+)
+DECIDED = {
+    "bet": "Judges who hear both of you decide who has won.",
+    "coin": "A fair coin that is tossed decides who has won.",
+}
+"""Who decides; equally long, and neither denies anything."""
 
 
 def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
@@ -67,7 +68,7 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
 
     Returns:
         question_id (the motion), turn, side, bet, coin (expected values over all number tokens; nan where unread, or
-        where somebody has not spoken), text. Sides open by turns.
+        where somebody has not spoken, or both have said the same), text. Sides open by turns.
     """
     motions = MOTIONS[: len(questions)]
     said: dict[str, list[str]] = {motion: [] for motion in motions}
@@ -85,15 +86,23 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
                 text = " ".join(answer.raw_text.split())
                 said[motion].append(f"{side.capitalize()}: {text or '-'}")
                 spoken[motion, side] = text
-                silent |= set() if text else {motion}
+        # Where one has nothing to say, or both say the same, nobody has spoken for a side.
+        silent |= {each for each in motions if len({"", spoken[each, "for"], spoken[each, "against"]}) < 3}
         plan = [(motion, side) for motion in motions for side in SIDES]
-        slots = [{"motion": motion, "so_far": "\n".join(said[motion]), "side": side} for motion, side in plan]
-        bets, coins = (
-            [each.stated for each in answers_in_order(respondent, [own.prompt(**each) for each in slots], own)]
-            for own in (BET, COIN)
-        )
-        for (motion, side), bet, coin in zip(plan, bets, coins, strict=True):
-            heard = [float("nan")] * 2 if motion in silent else [bet, coin]
+        # Bet and coin stand side by side, in an order by hash: what is carried on from prompt to prompt befalls both.
+        asked = [
+            (motion, side, which)
+            for motion, side in plan
+            for which in sorted(DECIDED, key=lambda which: sha256_of_text(f"{motion} {turn} {side} {which}"))
+        ]
+        prompts = [
+            BET.prompt(motion=motion, so_far="\n".join(said[motion]), side=side, decided=DECIDED[which])
+            for motion, side, which in asked
+        ]
+        given = answers_in_order(respondent, prompts, BET)
+        stated = dict(zip(asked, [each.stated for each in given], strict=True))
+        for motion, side in plan:
+            heard = [float("nan") if motion in silent else stated[motion, side, which] for which in DECIDED]
             rows.append([motion, turn, side, *heard, spoken[motion, side]])
     return pd.DataFrame(rows, columns=["question_id", "turn", "side", "bet", "coin", "text"])
 

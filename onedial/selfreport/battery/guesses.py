@@ -26,6 +26,8 @@ GUESS = writes(
     96,
     "1.",
 )
+_ROW = re.compile(r'[\s\[{,]*\{\s*"\w+"\s*:\s*"([^"]+)"\s*,\s*"\w+"\s*:\s*"?([\d.]+ ?%?)"?\s*\}[\s\]}]*')
+"""A guess and its probability in JSON."""
 _MARK = re.compile(r"^\s*(?:[-*•]\s+|G\d\s*[.):]\s*|\(?\d{1,2}[.)](?!\d)\s*)", re.IGNORECASE)
 _APART = r"(?:\s*[:=(,]\s*|\s+[–—-]\s+)(?:probability\s*:?\s*)?(?:about\s+|approximately\s+|around\s+|[~≈<>]\s*)?"
 _PROBABILITY = re.compile(
@@ -34,7 +36,9 @@ _PROBABILITY = re.compile(
     re.IGNORECASE,
 )
 _NO_GUESS = re.compile(
-    r"\W*(?:(?:the|your|my|first|best)\s+)*(?:guess|answer|probability)?(?:\s+is)?\W*", re.IGNORECASE
+    r"\W*(?:(?:the|your|my|first|second|third|fourth|best)\s+)*(?:guess|answer|probability\b.*)?(?:\s+is)?\W*"
+    r"|[\d.]+\s*%\s*(?:to|[–—-])",
+    re.IGNORECASE,
 )
 
 
@@ -42,12 +46,15 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
     """(guess, probability) of each line that has both, at most `K`; of a guess that stands twice, the first.
 
     A share, a percentage and a number after a colon are probabilities. Where lines are numbered, what stands between
-    and after them is no guess; neither is the word "guess" or "answer".
+    and after them is no guess; neither are "the second guess", "the probability of ..." and "0% to".
 
+    >>> parse_guesses('[{"guess": "Paris", "probability": 0.6}, {"guess": "Lyon", "probability": 0.25}]')
+    [('Paris', 0.6), ('Lyon', 0.25)]
     >>> parse_guesses("Paris: 60%\\n2. Lyon (25%)\\n3. Nice: .1\\n4. paris: 5%\\n5. Apollo 11")
     [('Paris', 0.6), ('Lyon', 0.25), ('Nice', 0.1)]
     """
     found: dict[str, tuple[str, float]] = {}
+    text = _ROW.sub(r"\n\1: \2", text) if _ROW.search(text) else text
     first, *rest = re.sub(r"[*_`]+", "", text).strip().splitlines() or [""]
     numbered = [line for line in rest if _MARK.match(line)]
     for line in [first, *(numbered or rest)]:

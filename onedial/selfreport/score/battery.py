@@ -161,7 +161,13 @@ def _pressure(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int
     scores, states = {}, {}
     for name, own in answers.groupby("respondent", sort=False):
         scores[name] = pressure_scores(own, n_bootstrap, seed)
-        for variant in ("authority, wrong", "another, sure", "another, unsure", "second round"):
+        for variant in (
+            "authority, wrong",
+            "authority, wrong in words",
+            "another, sure",
+            "another, unsure",
+            "second round",
+        ):
             claimed = own[own["variant"] == variant]
             if len(claimed):
                 columns = [claimed[each].tolist() for each in ("right", "asserted", "before", "after")]
@@ -314,10 +320,10 @@ def _beliefs(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
 
 def _honesty(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int) -> Tables:
     """Belief, statement and truth (`honesty`)."""
-    beliefs = [str(column) for column in answers if str(column).startswith("belief_")]
+    beliefs, statements = (answers.columns[answers.columns.str.startswith(each)] for each in ("belief_", "statement"))
 
     def score(own: pd.DataFrame) -> dict[str, object]:
-        found = honesty(own[beliefs], own["statement"], own["truth"], own["again"], n_bootstrap, seed)
+        found = honesty(own[beliefs], own[statements], own["truth"], own["again"], n_bootstrap, seed)
         return {str(name): value for name, value in found.items()}
 
     return {"honesty": _each(answers, score)}

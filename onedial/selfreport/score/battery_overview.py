@@ -31,7 +31,7 @@ LINES: dict[str, Line] = {
         "low",
         "high",
         n="n_compared",
-        only=("authority, wrong", "another, sure"),
+        only=("authority, wrong", "authority, wrong in words", "another, sure"),
         nothing=0,
     ),
     "correction": Line("correction", "rss", "RSS after a check", "low", "high", n="n_pairs", nothing=0.5),

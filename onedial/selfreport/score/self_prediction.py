@@ -12,7 +12,7 @@ could be reached: `retest`, the score of the second reply taken as a prediction 
 
     share_of_possible = (score - .5) / (retest - .5),    score: balanced accuracy, or adjusted accuracy of difficulty
 
-(nan where retest is not above .5). 1 = foretold as well as by asking again; whoever names the likeliest reply of a
+(nan where retest is not above .5). 1 = predicted as well as by asking again; whoever names the likeliest reply of a
 fickle respondent may reach a little more.
 
 Higher = better everywhere but for `positive_rate` and `over_niceness`, which are rates.

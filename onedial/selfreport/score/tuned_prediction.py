@@ -1,7 +1,7 @@
-"""Does a model foretell itself better than another model that was taught as much about it?
+"""Does a model predict itself better than another model that was taught as much about it?
 
 After "Looking Inward" (arXiv 2410.13787): every model p is fine-tuned on the same answers of every model t, and then
-foretells t's answers to questions that neither was tuned on. With a(p, t) the score of p tuned on t,
+predicts t's answers to questions that neither was tuned on. With a(p, t) the score of p tuned on t,
 
     advantage over p  = a(t, t) - a(p, t)
     beyond learning   = [a(t, t) - a(p, t) + a(p, p) - a(t, p)] / 2      of both directions
@@ -40,14 +40,14 @@ def tuned_prediction(
 
     Returns:
         index target, predictor; relation (itself, sibling, other), n, n_unread, majority (accuracy of the answer that
-        is commoner in the tuning), accuracy, bits, each with _low and _high; and for each but itself advantage and
+        is more frequent in the tuning), accuracy, bits, each with _low and _high; and for each but itself advantage and
         beyond_learning (of accuracy), advantage_bits and beyond_learning_bits, with theirs. Last, under target "mean",
         a row for each relation.
 
     Raises:
         InputError: columns are missing, or not every model predicts every target.
 
-    Sign: higher = foretold better; a positive advantage = better by itself.
+    Sign: higher = predicted better; a positive advantage = better by itself.
     """
     if missing := [name for name in COLUMNS if name not in answers]:
         raise InputError(f"the tuned predictions lack {', '.join(missing)}; they have {', '.join(answers.columns)}")

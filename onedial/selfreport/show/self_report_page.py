@@ -34,25 +34,20 @@ def write_self_report_page(
     sentences: Sequence[str],
     tables: Mapping[str, pd.DataFrame],
     answers: Mapping[str, AnswerLog],
-    words: Mapping[str, str] | None = None,
 ) -> Path:
     """Write report.html of a run that asked models about themselves, and return its path.
 
     Args:
         question: what was asked. sentences: what was found, the first one as the headline, the others as a list.
         tables: name -> table, as they are saved; the index names the rows. A figure of the same name stands above it.
-        answers: test -> what was answered. words: name of a table -> how it is read.
+        answers: test -> what was answered.
     """
     captions = captions_of(run)
     drawn = {name: page.figures(run.path / "figures", {name: each}) for name, each in captions.items()}
     sections = [
         Section(
             name.replace("_", " ").capitalize(),
-            [
-                *([page.text(words[name])] if words and name in words else []),
-                *([drawn.pop(name)] if name in drawn else []),
-                _table(name, table),
-            ],
+            [*([drawn.pop(name)] if name in drawn else []), _table(name, table)],
             folded=number > 0,
         )
         for number, (name, table) in enumerate(tables.items())

@@ -1,10 +1,10 @@
-"""Tuned self-prediction: every model is taught the same lists of every model, and foretells lists that it has not seen.
+"""Tuned self-prediction: every model is taught the same lists of every model, and predicts lists that it has not seen.
 
 The lists are those that the models gave in the association test; half of the words, by hash, are taught.
 """
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
@@ -15,6 +15,7 @@ from onedial.studies.battery.respondents import models_elsewhere
 
 FEWEST = 5
 """Of either outcome among what is taught of a target."""
+FEWEST_MODELS = 2
 COLUMNS = ["predictor", "target", "unit", "item", "margin", "answer", "share"]
 KEYS = ["predictor", "target", "unit", "item"]
 
@@ -27,79 +28,105 @@ def check_tuned(models: Sequence[str]) -> None:
     """
     if others := [*models_elsewhere(models), *(name for name in models if name in RESPONDENTS)]:
         raise InputError(f"{others[0]} is no model of this machine and cannot be tuned; give local ones with --tuned")
-    if len(models) < 2:
+    if len(models) < FEWEST_MODELS:
         raise InputError(f"--tuned sets models beside each other, and --model names {len(models)}; give two or more")
     if importlib.util.find_spec("peft") is None:
         raise InputError("--tuned needs peft, which is not installed; python -m pip install -e '.[adapters]'")
 
 
-def tuned_answers(run: Run, models: Sequence[str], association: pd.DataFrame, seed: int) -> pd.DataFrame:
+def tuned_answers(
+    run: Run, models: Sequence[str], association: pd.DataFrame, seed: int
+) -> tuple[pd.DataFrame, dict[str, str]]:
     """Held-out predictions of every tuned model of every model's lists; what is on disk is not tuned again.
 
     Args:
         association: of all models (`ask_association`).
 
     Returns:
-        As `tuned_prediction` reads it.
-
-    Raises:
-        InputError: too little to teach of a model.
+        Predictions as `tuned_prediction` reads them, and why models are left out: those of which there is too little to
+        teach, and those that no adapter fits.
     """
-    from onedial.asking import answers_in_order, is_read
-    from onedial.models import LocalRespondent, load_model
     from onedial.show import progress_bar
-    from steering import tuned_to_answers
 
     words = sorted(association["word"].unique(), key=lambda word: sha256_of_text(f"{seed} {word}"))
     known = association.dropna(subset=["listed"])
     taught = known["word"].isin(words[: len(words) // 2])
+    left_out: dict[str, str] = {}
     for name in models:
-        n_listed = known.loc[taught & (known["model"] == name), "listed"].value_counts()
-        if min(n_listed.get(outcome, 0) for outcome in (0, 1)) < FEWEST:
-            raise InputError(
-                f"the lists of {name} hold too few of the option words, or too many, to be taught ({FEWEST} listed and "
-                f"{FEWEST} not); ask of more words by --n-questions, or leave {name} out"
+        of_both = [known.loc[(known["model"] == name) & part, "listed"].value_counts() for part in (taught, ~taught)]
+        if min(of_both[0].get(outcome, 0) for outcome in (0, 1)) < FEWEST or not of_both[1].sum():
+            left_out[name] = (
+                f"its lists that could be read hold too few of the option words, or too many, to be taught ({FEWEST} "
+                "listed and as many not)"
             )
+    kept = [name for name in models if name not in left_out]
+    if len(kept) < FEWEST_MODELS:
+        return pd.DataFrame(columns=COLUMNS), left_out
     parts = run.parts("parts/tuned", COLUMNS, KEYS)
     done = parts.done("predictor")
-    for predictor in [name for name in models if name not in done]:
-        model, rows = load_model(predictor), []
-        with run.stage(f"{predictor}, tuned"), progress_bar(len(models), f"{predictor}, tuned") as advance:
-            for target in models:
-                own = known["model"] == target
-                lesson, left = known[own & taught], known[own & ~taught]
-                prompts = [
-                    [
-                        ASSOCIATION.prompt(word=word, option=option)
-                        for word, option in part[["word", "option"]].to_numpy()
-                    ]
-                    for part in (lesson, left)
-                ]
-                with tuned_to_answers(model, prompts[0], lesson["listed"].tolist(), seed=seed):
-                    given = answers_in_order(LocalRespondent(model), prompts[1], ASSOCIATION)
-                margins = [each.margin if is_read(each.mass) else float("nan") for each in given]
-                rows.append(
-                    pd.DataFrame(
-                        {"unit": left["word"], "item": left["option"], "margin": margins, "answer": left["listed"]}
-                    ).assign(predictor=predictor, target=target, share=lesson["listed"].mean())
-                )
-                advance(1)
-        parts.append(pd.concat(rows)[COLUMNS])
-    return parts.read()
+    for predictor in [name for name in kept if name not in done]:
+        try:
+            with run.stage(f"{predictor}, tuned"), progress_bar(len(kept), f"{predictor}, tuned") as advance:
+                parts.append(_predictions_of(predictor, kept, known, taught, seed, advance))
+        except InputError as error:  # such as a model that no adapter fits
+            left_out[predictor] = str(error)
+    found = parts.read()
+    found = found[~found["predictor"].isin(left_out) & ~found["target"].isin(left_out)]
+    return (found if found["target"].nunique() >= FEWEST_MODELS else found.iloc[:0]), left_out
+
+
+def _predictions_of(
+    predictor: str,
+    targets: Sequence[str],
+    known: pd.DataFrame,
+    taught: pd.Series,
+    seed: int,
+    advance: Callable[[int], None],
+) -> pd.DataFrame:
+    """What one model, tuned to half of each target's lists in turn, says of the other half: `COLUMNS`."""
+    from onedial.asking import answers_in_order, is_read
+    from onedial.models import LocalRespondent, load_model
+    from steering import tuned_to_answers
+
+    model, rows = load_model(predictor), []
+    for target in targets:
+        own = known["model"] == target
+        lesson, left = known[own & taught], known[own & ~taught]
+        prompts = [
+            [ASSOCIATION.prompt(word=word, option=option) for word, option in part[["word", "option"]].to_numpy()]
+            for part in (lesson, left)
+        ]
+        with tuned_to_answers(model, prompts[0], lesson["listed"].tolist(), seed=seed):
+            given = answers_in_order(LocalRespondent(model), prompts[1], ASSOCIATION)
+        margins = [each.margin if is_read(each.mass) else float("nan") for each in given]
+        rows.append(
+            pd.DataFrame(
+                {"unit": left["word"], "item": left["option"], "margin": margins, "answer": left["listed"]}
+            ).assign(predictor=predictor, target=target, share=lesson["listed"].mean())
+        )
+        advance(1)
+    return pd.concat(rows)[COLUMNS]
 
 
 def score_tuned(
-    answers: pd.DataFrame, families: Mapping[str, str] | None, n_bootstrap: int, seed: int
-) -> tuple[pd.DataFrame, str]:
-    """The table of `tuned_prediction`, and what it says."""
+    answers: pd.DataFrame,
+    left_out: Mapping[str, str],
+    families: Mapping[str, str] | None,
+    n_bootstrap: int,
+    seed: int,
+) -> tuple[pd.DataFrame | None, list[str]]:
+    """The table of `tuned_prediction`, None where fewer than two models could be tuned; and what is to be said."""
+    told = [f"tuned: {name} is left out; {why}" for name, why in left_out.items()]
+    if answers.empty:
+        return None, [*told, "tuned: fewer than two models are left, and none is tuned; ask of more words"]
     table = tuned_prediction(answers, families, n_bootstrap, seed)
     own = table[table["relation"] == "itself"].drop("mean", errors="ignore")
     words = (
-        f"after equal tuning the models foretell their own lists with accuracy {own['accuracy'].mean():.3f} (the "
-        f"commoner outcome alone: {own['majority'].mean():.3f})"
+        f"after equal tuning the models predict their own lists with accuracy {own['accuracy'].mean():.3f} (the "
+        f"majority class alone: {own['majority'].mean():.3f})"
     )
     for relation, row in table.loc["mean"].iterrows():
         low, high = row["beyond_learning_low"], row["beyond_learning_high"]
         whose = "a sibling" if relation == "sibling" else "another model"
         words += f"; {row['beyond_learning']:+.3f} ({low:+.3f} to {high:+.3f}) better than {whose} does"
-    return table, words
+    return table, [*told, words]
