@@ -175,7 +175,7 @@ def test_a_prediction_as_good_as_asking_again_is_all_that_is_possible_and_half_o
     assert again[["retest", "share_of_possible"]].tolist() == row[["retest", "share_of_possible"]].tolist()
 
 
-def test_an_order_is_predictions_of_as_well_as_the_same_answers_order_themselves_again():
+def test_an_order_is_predicted_as_well_as_the_same_answers_order_themselves_again():
     rng = np.random.default_rng(0)
     hard = rng.random((800, 4))
     first, second, third = hard + rng.normal(0, 0.3, (3, 800, 4))
