@@ -569,10 +569,13 @@ def _clean(value: Any, respondent: ProviderRespondent) -> Any:
 
 
 def _strip(error: BaseException | None, respondent: ProviderRespondent) -> None:
-    """Take every key out of an exception and what led to it: inspect_ai writes them into its logs."""
+    """Take every key out of an exception and what led to it, and where they were raised: inspect_ai writes both into its
+    logs, and to lay out the source of every frame took a third of the time of a request that fails.
+    """
     seen: list[BaseException] = []
     while error is not None and error not in seen:
         seen.append(error)
+        error.__traceback__ = None
         error.args = tuple(respondent.without_secrets(a) if isinstance(a, str) else a for a in error.args)
         for name in ("message", "body"):
             if (value := getattr(error, name, None)) is not None:
