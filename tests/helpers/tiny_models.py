@@ -134,6 +134,10 @@ CHAT_TEMPLATE = (
 )
 
 
+PATHS = {}
+"""Which fast paths are right for each `outspoken_model`, found out once for all modules."""
+
+
 def byte_tokenizer(chat: bool = True) -> PreTrainedTokenizerFast:
     """One token per byte, and one for each word that an instrument reads, with and without a space; pad is eos."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -190,7 +194,9 @@ def outspoken_hf(architecture: str = "mistral", seed: int = 0, **changes):
 
 def outspoken_model(seed: int = 0, architecture: str = "mistral") -> OpenModel:
     """A tiny model that puts most of its probability on yes and no, so that its answers can be read."""
-    return OpenModel(outspoken_hf(architecture, seed), byte_tokenizer(), name="tiny-outspoken")
+    model = OpenModel(outspoken_hf(architecture, seed), byte_tokenizer(), name="tiny-outspoken")
+    model._paths = PATHS.setdefault((seed, architecture), {})
+    return model
 
 
 def vectors_at(model: OpenModel, layers, seed: int = 0) -> list[SteeringVector]:
