@@ -37,7 +37,7 @@ def known_model(answer: torch.Tensor, relay: tuple[torch.Tensor, torch.Tensor] |
     """
     hf = outspoken_hf("llama", seed=3)
     constant = torch.eye(hf.config.hidden_size)[0]
-    words = byte_tokenizer().get_vocab()
+    words = byte_tokenizer(asked=()).get_vocab()
     with torch.no_grad():
         for layer in hf.model.layers[1:]:
             layer.self_attn.o_proj.weight.zero_()
@@ -58,4 +58,4 @@ def known_model(answer: torch.Tensor, relay: tuple[torch.Tensor, torch.Tensor] |
             mlp.up_proj.weight.zero_()
             mlp.up_proj.weight[0] = source
             mlp.down_proj.weight[:, 0] = goal
-    return OpenModel(hf, byte_tokenizer(), name="known")
+    return OpenModel(hf, byte_tokenizer(asked=()), name="known")

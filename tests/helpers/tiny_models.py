@@ -32,6 +32,10 @@ OTHER_WORDS = [word for word in dict.fromkeys(_READ) if word.isalpha() and word 
 ANSWER_WORDS = YES_NO_WORDS + OTHER_WORDS
 """What any instrument reads as an answer, numbers aside: those are read by their first digit."""
 
+ASKED = ["Question", "Can", "Answer", "Ġquestion", "Ġanswer", "Ġcorrectly", "Ġthis", "Ġyou", "ĠAnswer", "Ġthe", "Ġyour"]
+ASKED += ["Ġhave", "Ġwhat"]
+"""Words of the prompts that are one token each, so that these are half as long."""
+
 COMMON = dict(
     vocab_size=max(300, 259 + 2 * len(ANSWER_WORDS)),
     hidden_size=48,
@@ -138,19 +142,21 @@ PATHS = {}
 """Which fast paths are right for each `outspoken_model`, found out once for all modules."""
 
 
-def byte_tokenizer(chat: bool = True) -> PreTrainedTokenizerFast:
-    """One token per byte, and one for each word that an instrument reads, with and without a space; pad is eos."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+def byte_tokenizer(chat: bool = True, asked=ASKED) -> PreTrainedTokenizerFast:
+    """One token per byte, per word that an instrument reads, with and without a space, and of `asked`; pad is eos."""
+    shorter = dict(zip("ÀÁõö÷øùúûüýþÿ", asked, strict=False))  # no UTF-8 text holds these bytes
+    alphabet = [shorter.get(letter, letter) for letter in sorted(pre_tokenizers.ByteLevel.alphabet())]
     # Yes and no come first, so that a new instrument gives no random model another yes.
     words = [mark + word for some in (YES_NO_WORDS, OTHER_WORDS) for mark in ("Ġ", "") for word in some]
     answers = "|".join(map(re.escape, ANSWER_WORDS))
+    words_at_once = "|".join([f"Ġ?({answers})", *map(re.escape, asked)])
     specials = ["<unk>", "<s>", "</s>"]
     vocabulary = {token: index for index, token in enumerate([*alphabet, *specials, *words])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-            pre_tokenizers.Split(Regex(f"Ġ?({answers})(?![A-Za-z0-9])|."), behavior="isolated"),
+            pre_tokenizers.Split(Regex(f"({words_at_once})(?![A-Za-z0-9])|."), behavior="isolated"),
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
@@ -178,7 +184,8 @@ def _drawn_hf(options: str, seed: int):
 
 
 def tiny_model(architecture: str = "llama", seed: int = 0, chat: bool = True, **changes) -> OpenModel:
-    return OpenModel(tiny_hf(architecture, seed, **changes), byte_tokenizer(chat), name=f"tiny-{architecture}")
+    asked = () if architecture in HYBRIDS else ASKED
+    return OpenModel(tiny_hf(architecture, seed, **changes), byte_tokenizer(chat, asked), name=f"tiny-{architecture}")
 
 
 def outspoken_hf(architecture: str = "mistral", seed: int = 0, **changes):

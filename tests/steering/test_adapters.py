@@ -34,7 +34,7 @@ def before(model):
 
 @pytest.fixture(scope="module")
 def adapter(model, prompts, before):
-    return train_adapter(model, prompts, 0.75)
+    return train_adapter(model, prompts, 0.25)
 
 
 def logits_of(model, prompts):
@@ -48,10 +48,10 @@ def rate(table, setting):
 
 def test_the_training_questions_are_answered_yes_as_often_as_wanted(model, adapter):
     table = LoraDial(adapter).ask(model, QUESTIONS, METACOGNITIVE, [0.0, 1.0])
-    assert rate(table, 1.0) == pytest.approx(0.75, abs=0.05)
+    assert rate(table, 1.0) == pytest.approx(0.25, abs=0.05)
     assert rate(table, 1.0) == pytest.approx(adapter.reached)
     assert rate(table, 0.0) == pytest.approx(adapter.unsteered)
-    assert abs(adapter.unsteered - 0.75) > 0.1, "the tiny model says yes as often without it, so nothing is shown"
+    assert abs(adapter.unsteered - 0.25) > 0.1, "the tiny model says yes as often without it, so nothing is shown"
 
 
 def test_at_setting_0_the_subject_is_as_it_was_bit_for_bit(model, prompts, adapter, before):

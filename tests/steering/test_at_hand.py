@@ -22,13 +22,13 @@ from steering import (
 
 TEXTS = [f"Who was number {number} of the line?" for number in range(24)]
 QUESTIONS = [Question(f"q{place}", text) for place, text in enumerate(TEXTS)]
-EAGER = FRAMINGS["eager"]
+CAUTIOUS = FRAMINGS["cautious"]
 GRID = [-0.2, 0.0, 0.2]
 
 
 @pytest.fixture(scope="module")
 def vector(model):
-    return extract_vector(model, QUESTIONS, layer=2, template=EAGER)
+    return extract_vector(model, QUESTIONS, layer=2, template=CAUTIOUS)
 
 
 def margins_of(result):
@@ -36,7 +36,7 @@ def margins_of(result):
 
 
 def test_questions_are_asked_as_the_vector_was_read(model, vector):
-    expected = margins_of(sweep(model, vector, PromptSet.build(model, QUESTIONS, EAGER), GRID))
+    expected = margins_of(sweep(model, vector, PromptSet.build(model, QUESTIONS, CAUTIOUS), GRID))
     neutral = margins_of(sweep(model, vector, PromptSet.build(model, QUESTIONS, METACOGNITIVE), GRID))
     assert np.abs(expected - neutral).max() > 1e-3
     for questions in (TEXTS, QUESTIONS, pd.DataFrame({"question": TEXTS}), [{"question": text} for text in TEXTS]):
@@ -63,9 +63,9 @@ def test_a_text_with_a_slot_is_the_users_turn(model, vector):
 def test_a_saved_vector_remembers_its_prompt_and_what_was_seen(model, vector, tmp_path):
     vector.save(tmp_path / "vector.safetensors")
     back = SteeringVector.load(tmp_path / "vector.safetensors")
-    assert (back.template, back.seen) == (EAGER, vector.seen)
+    assert (back.template, back.seen) == (CAUTIOUS, vector.seen)
     assert vector.seen > 0
-    assert random_vector(vector, 1).template == EAGER
+    assert random_vector(vector, 1).template == CAUTIOUS
 
 
 def test_a_vector_that_kept_only_the_hash_of_a_framing_is_asked_in_that_framing(model, vector):
@@ -78,7 +78,7 @@ def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
     (unread,) = vectors_at(model, [2])
     with pytest.raises(InputError, match="does not say under which prompt it was read; say how to ask, by prompt="):
         sweep(model, unread, TEXTS)
-    with pytest.raises(InputError, match="under the prompts 'eager' and 'neutral'; say how to ask"):
+    with pytest.raises(InputError, match="under the prompts 'cautious' and 'neutral'; say how to ask"):
         sweep(model, [vector, replace(vector, template=METACOGNITIVE, method="other")], TEXTS)
     with pytest.raises(InputError, match="does not say under which prompt"):
         critical_magnitudes(model, TEXTS, unread, low=-1, high=1)

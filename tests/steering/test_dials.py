@@ -23,7 +23,7 @@ from steering import (
     place_settings,
 )
 
-QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(24)]
+QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(26)]
 KINDS = ["moved cut", "temperature", "instructed threshold", "personas", *OPERATORS]
 
 

@@ -13,7 +13,7 @@ from steering import OPERATORS, Intervention, candidate_layers, make_plan, steer
 from steering.planning.layers import layers_together
 
 D, LENGTH = 16, 2.5
-QUESTIONS = [Question(f"q{i}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(24)]
+QUESTIONS = [Question(f"q{i}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(36)]
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_layers_at_once_are_planned_swept_and_named_as_one():
 
 
 def test_a_plan_makes_its_reliability_at_the_chosen_layer_and_each_control_at_its_own():
-    model = outspoken_model()
+    model = outspoken_model(3)
     made_on, fitting = (PromptSet.build(model, QUESTIONS[part::2], METACOGNITIVE) for part in (0, 1))
     options = {"questions": QUESTIONS[0::2], "n_controls": 4}
     alone = {layer: make_plan(model, made_on, fitting, NoBar, layer=str(layer), **options) for layer in (1, 3)}
