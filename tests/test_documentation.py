@@ -120,7 +120,11 @@ def small(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "page", sorted({page for page, _, language, _, _ in blocks() if language == "python"}), ids=lambda page: page.name
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.long] if page.name == "index.md" else [])
+        for page in sorted({page for page, _, language, _, _ in blocks() if language == "python"})
+    ],
 )
 def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, monkeypatch):
     if page.name in FOLLOWED_ELSEWHERE:

@@ -230,7 +230,7 @@ def embedded():
     return load_model("smollm2-135m-instruct")
 
 
-@pytest.mark.embedded_model
+@pytest.mark.long
 def test_the_embedded_model_s_tokenizer_can_tell_its_options_apart(heard, embedded):
     respondent, _ = heard
     for key, prompts in respondent.asked.items():

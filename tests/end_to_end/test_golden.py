@@ -84,7 +84,7 @@ def test_its_matches_and_verdict_are_what_its_tables_give(name, tmp_path, call):
     assert (run / "report.html").exists()
 
 
-@pytest.mark.embedded_model
+@pytest.mark.long
 def test_the_model_gives_the_same_margins_along_its_vector(golden, model):
     """A vector of the earlier format, with the earlier fingerprint of the same weights."""
     table = golden.interventions().set_index("intervention_id")
@@ -105,7 +105,7 @@ def test_the_model_gives_the_same_margins_along_its_vector(golden, model):
     np.testing.assert_allclose(joined["mass"], joined["mass_then"], rtol=0, atol=1e-5)
 
 
-@pytest.mark.embedded_model
+@pytest.mark.long
 def test_the_same_vector_is_read_from_the_same_questions(model):
     golden = SweepRun.open(GOLDEN / "all_positions")
     splits, vector = golden.splits(), vector_of(golden)

@@ -28,7 +28,6 @@ NEEDED = ("inspect_ai", "openai", "fastapi", "uvicorn", "multipart")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.launched,
-    pytest.mark.embedded_model,
     pytest.mark.skipif(
         any(importlib.util.find_spec(name) is None for name in NEEDED),
         reason="onedial[providers], fastapi, uvicorn or python-multipart is missing",

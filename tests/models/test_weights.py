@@ -489,7 +489,7 @@ def test_a_config_that_does_not_fit_its_weights_is_refused(tmp_path):
 # ---- the real embedded model
 
 
-@pytest.mark.embedded_model
+@pytest.mark.long
 def test_the_embedded_model_knows_its_language():
     model, tokenizer, provenance = load_weights(resolve_weights("smollm2-135m-instruct"), torch.float32)
     ids = tokenizer("The capital of France is", return_tensors="pt").input_ids

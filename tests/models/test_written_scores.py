@@ -61,7 +61,7 @@ def test_an_empty_text_has_no_tokens_and_a_mismatch_is_refused():
         read_written(model, [CLOSED_BOOK.prompt("Who?")] * 2, ["me"])
 
 
-@pytest.mark.embedded_model
+@pytest.mark.long
 def test_the_embedded_model_s_own_answers_are_read_as_transformers_reads_them():
     from onedial.models import LocalRespondent, load_model
 

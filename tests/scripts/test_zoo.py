@@ -16,27 +16,24 @@ def zoo():
     return importlib.import_module("zoo")
 
 
-@pytest.fixture(scope="module", params=["a third of the nulls", pytest.param("all", marks=pytest.mark.long)])
-def read(zoo, request):
-    """Each kind of null before a third of the instruments, or before all."""
-    cells = zoo.cells()
-    trials, kinds = (list(dict.fromkeys(column)) for column in list(zip(*cells, strict=True))[:2])
-    if request.param != "all":
-        apart = [(trials.index(trial) + kinds.index(kind)) % 3 for trial, kind, _ in cells]
-        cells = [cell for cell, each in zip(cells, apart, strict=True) if cell[2] != zoo.NOTHING or each == 0]
-    return pd.DataFrame([row for cell in cells for row in zoo.rows_of(*cell, 0)])
+@pytest.fixture(scope="module")
+def read(zoo):
+    return pd.DataFrame([row for cell in zoo.cells() for row in zoo.rows_of(*cell, 0)])
 
 
+@pytest.mark.long
 def test_no_constant_answer_and_no_love_of_a_letter_or_place_passes_for_anything(zoo, read):
     fixed = read[(read["expected"] == zoo.NOTHING) & ~read["kind"].isin([*zoo.BY_CHANCE, *zoo.CARRIES])]
     assert set(fixed["says"]) <= {zoo.NOTHING, zoo.NO_NUMBER}, fixed
 
 
+@pytest.mark.long
 def test_what_was_planted_is_found_by_every_instrument_and_its_opposite_is_called_the_opposite(zoo, read):
     missed = read[(read["expected"] != zoo.NOTHING) & (read["says"] != read["expected"])]
     assert missed.empty, missed
 
 
+@pytest.mark.long
 def test_chance_and_fickleness_are_taken_for_something_about_as_rarely_as_an_interval_misses(zoo, read):
     by_chance = read[(read["expected"] == zoo.NOTHING) & read["kind"].isin(zoo.BY_CHANCE)]
     assert by_chance["says"].isin([zoo.THERE, zoo.AGAINST]).mean() <= 0.1  # of some 350; one in twenty by chance
@@ -48,6 +45,7 @@ def test_every_test_of_the_battery_is_in_the_zoo_and_its_first_number_has_a_valu
     assert all(line.share or line.low for line in LINES.values())
 
 
+@pytest.mark.long
 def test_the_stored_table_is_of_all_instruments_and_none_of_them_fails(read):
     stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "zoo.csv").set_index("score")
     assert list(stored.index) == list(dict.fromkeys(read["score"]))

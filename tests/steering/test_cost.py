@@ -120,7 +120,7 @@ def subject():
 
 
 @pytest.mark.launched
-@pytest.mark.embedded_model
+@pytest.mark.long
 @pytest.mark.parametrize(("positions", "n_magnitudes"), [("last", 11), ("all", 2)])
 def test_memory_on_the_embedded_model_is_predicted_within_half_as_much_again(subject, positions, n_magnitudes):
     prompts, vector, lengths, shared = setting(subject, layer=20, n_questions=5)
