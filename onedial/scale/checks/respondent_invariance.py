@@ -20,6 +20,7 @@ from onedial.core import InputError, one_line
 from onedial.scale.factor.usable import linked_answers
 from onedial.scale.irt.category_curves import log_categories
 from onedial.scale.irt.expectation import MISSING, Codes, codes_of
+from onedial.scale.irt.marginal_fit import fit_marginal
 from onedial.scale.irt.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal, shift_information
 from onedial.stats import (
     LEVEL,
@@ -141,7 +142,7 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
     0
     """
     answers, parts, labels = _in_groups(matrix, groups)
-    equal = fit_equal(parts)
+    equal = fit_equal(parts, fit_marginal(codes_of(answers), asymptotes="own"))
     testable = _enough(equal)
     base, tests = _tested(equal, np.flatnonzero(testable), alpha)
     table = _test_table(tests, answers, testable)

@@ -15,7 +15,8 @@ from onedial.stats import Answers, Floats
 
 Codes = NDArray[np.int8]
 MISSING = -1
-_CELLS = 4_000_000  # of a block of questions x nodes
+_CELLS_WHOLE = 1_000_000  # of questions x nodes that go through at once
+_CELLS_AT_ONCE = 100_000  # of a block where there are more: what has to be fetched from afar takes half as long again
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,10 @@ def indicators(codes: Codes, n_categories: int) -> list[tuple[Any, Floats]]:
 
 
 def blocks(codes: Codes, n_nodes: int) -> list[slice]:
-    """Slices of questions that keep a block's memory near 32 MB."""
-    size = max(1, _CELLS // max(n_nodes, codes.shape[1]))
-    return [slice(first, first + size) for first in range(0, len(codes), size)]
+    """Slices of questions, so that a block of a large table stays near the processor."""
+    width = max(n_nodes, codes.shape[1])
+    size = len(codes) if len(codes) * width <= _CELLS_WHOLE else max(1, _CELLS_AT_ONCE // width)
+    return [slice(first, first + size) for first in range(0, len(codes), max(1, size))]
 
 
 def _posterior(shown: list[tuple[Any, Floats]], log_p: Floats, log_weight: Floats) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ import numpy as np
 from onedial.scale.irt.category_curves import STEEPEST, Curves, log_categories
 from onedial.scale.irt.em import Group, fit_by_em
 from onedial.scale.irt.expectation import Codes, posterior_of
-from onedial.scale.irt.marginal_fit import fit_marginal
+from onedial.scale.irt.marginal_fit import MarginalFit
 from onedial.scale.irt.nodes import nodes_for, quadrature
 from onedial.scale.irt.scales import Tilted
 from onedial.stats import Floats, Integers
@@ -84,9 +84,8 @@ class MultigroupModel:
         return replace(self, freedom=changed, slope=slope, cut=cut)
 
 
-def fit_equal(codes: Sequence[Codes]) -> MultigroupModel:
-    """The model in which every respondent has one curve in all groups."""
-    together = fit_marginal(np.concatenate(codes), asymptotes="own")
+def fit_equal(codes: Sequence[Codes], together: MarginalFit) -> MultigroupModel:
+    """The model in which every respondent has one curve in all groups, beginning with `together`, one for all."""
     nodes, _ = quadrature(nodes_for(together.curves.loading, _LEAST_NODES, _COARSER))
     groups = [Group(part, _FAMILY, _FAMILY.start(nodes)) for part in codes]
     found = fit_by_em(groups, together.curves, nodes, tolerance=0.02, asymptotes=together.asymptotes)

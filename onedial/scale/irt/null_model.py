@@ -8,7 +8,6 @@ lack what the gaps do to correlations.
 """
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from onedial.scale.irt.category_curves import Curves
 from onedial.scale.irt.expectation import Codes, codes_of
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import Answers
+from onedial.stats import Answers, remembered
 
 _LEAST_SHARE = 0.05  # of the questions, in every category of gaps
 
@@ -25,41 +24,22 @@ _LEAST_SHARE = 0.05  # of the questions, in every category of gaps
 def null_model(
     answers: Answers,
     scale: ScaleKind = "histogram",
-    start: MarginalFit | None = None,
     asymptotes: AsymptoteKind = "none",
 ) -> MarginalFit:
     """The model to draw from.
 
     Args:
-        answers: of respondents that vary and hang together. scale: distribution of the questions. start: another fit of
-            the same answers, to begin with. asymptotes: of the respondents, as in `two_parameter_irt`.
+        answers: of respondents that vary and hang together. scale: distribution of the questions.
+            asymptotes: of the respondents, as in `two_parameter_irt`.
 
     Returns:
         a fit of the respondents' curves, whose posterior knows the gaps.
     """
-    codes, gaps = codes_of(answers), gap_categories(answers)
-    if gaps is None and start is not None:
-        return fit_marginal(codes, scale, start=start.curves, asymptotes=asymptotes)
-    return _fitted(_Table(codes, gaps), scale, asymptotes)
+    return _fitted(codes_of(answers), gap_categories(answers), scale, asymptotes)
 
 
-class _Table:
-    """Codes and gaps that are the same as others of the same numbers: each check of a page draws from one fit."""
-
-    def __init__(self, codes: Codes, gaps: Codes | None) -> None:
-        self.codes, self.gaps = codes, gaps
-        self._own = (codes.shape, codes.tobytes(), None if gaps is None else gaps.tobytes())
-
-    def __hash__(self) -> int:
-        return hash(self._own)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Table) and self._own == other._own
-
-
-@lru_cache(maxsize=4)
-def _fitted(table: _Table, scale: ScaleKind, asymptotes: AsymptoteKind) -> MarginalFit:
-    codes, gaps = table.codes, table.gaps
+@remembered
+def _fitted(codes: Codes, gaps: Codes | None, scale: ScaleKind, asymptotes: AsymptoteKind) -> MarginalFit:
     if gaps is None:
         return fit_marginal(codes, scale, asymptotes=asymptotes)
     whose = np.arange(codes.shape[1] + 1) < codes.shape[1]  # the number of gaps is no answer

@@ -124,7 +124,7 @@ def _fits(codes: Codes) -> dict[ScaleKind, MarginalFit]:
     fits: dict[ScaleKind, MarginalFit] = {"normal": normal}
     for kind in KINDS:
         if kind != "normal":
-            fits[kind] = fit_marginal(codes, kind, start=normal.curves)
+            fits[kind] = fit_marginal(codes, kind)
     return fits
 
 

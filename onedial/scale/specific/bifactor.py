@@ -23,7 +23,7 @@ from onedial.scale.irt.graded_answers import GradedAnswers, as_graded, used_only
 from onedial.scale.irt.irt import AT_BOUND, ESTIMATED
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.nodes import quadrature
-from onedial.scale.irt.scales import HISTOGRAM_NODES, ScaleKind
+from onedial.scale.irt.scales import ScaleKind
 from onedial.scale.specific.two_tier import (
     Evidence,
     Grouped,
@@ -264,7 +264,7 @@ class _Panel:
                 "in at least one of them"
             )
         codes, categories = used_only(usable)
-        one = fit_marginal(codes, scale, HISTOGRAM_NODES if scale == "histogram" else None)
+        one = fit_marginal(codes, scale)
         return cls(usable, codes, categories, code, pd.Index(found, name="group"), one, scale, asymptotes)
 
     @property

@@ -88,9 +88,8 @@ def sensitivity_table(
     shuffles = correlate_under(shuffled(answers, n_replicates, np.random.default_rng([seed, 0])), settings)
     rows: dict[str, dict[str, Any]] = {}
     leave_out = range(answers.n_respondents if leave_one_out and answers.n_respondents > MIN_RESPONDENTS else 0)
-    start: MarginalFit | None = None
     for scale in SCALES:
-        start = fit = null_model(answers, scale, start)
+        fit = null_model(answers, scale)
         nulls = _simulate_nulls(answers, fit, shuffles, settings, n_replicates, seed)
         for (mode, rule), correlation, null in zip(settings, matrices, nulls, strict=True):
             row: dict[str, Any] = {"zero_cells": rule, "thresholds": mode, "scale": scale, "left_out": ""}
