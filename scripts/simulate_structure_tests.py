@@ -381,7 +381,7 @@ def kin(sets: int) -> Kinds:
         answers = np.where(rng.random(answers.shape) < lapses, rng.random(answers.shape) < 0.5, answers).astype(float)
         found = specific_factors(answers, family, scale="histogram", asymptotes="own")
         return {
-            "a second factor beside one scale and families": kin_account(answers, found, B, seed=seed).p <= 0.05,
+            "a second factor beside one scale and families": kin_account(answers, found, B, seed=seed).p[1] <= 0.05,
             "a parabola beside one scale and families": kin_bend(found) <= 0.05,
             "general share of the variance (mean)": found.model.shares["share"]["general"],
         }

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from onedial.core import InputError
+from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.checks.replicates import Counted, correlate
-from onedial.scale.checks.simulation import Simulated, checked_for_simulation
+from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.usable import observed_eigenvalues
 from onedial.scale.specific.bifactor import SpecificFactors
@@ -23,18 +24,20 @@ def kin_account(
     thresholds: ThresholdMode = "pairwise",
     zero_cells: ZeroCellRule = "half",
     seed: int = 0,
-) -> Simulated:
-    """The second eigenvalue against panels that have one scale and what each group of respondents shares.
+) -> EigenvalueNull:
+    """Every eigenvalue against those of panels that have one scale and what each group of respondents shares.
 
     Formula: answers simulated from the model of `specific`, with its scale and its answers at random, every question
-    drawn from its posterior, gaps where they are; p = (1 + #{second >= observed}) / (B + 1).
+    drawn from its posterior, gaps where they are; p = (1 + #{simulated >= observed}) / (B + 1) for each
+    rank.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan. specific: of the same matrix (`specific_factors`). n_replicates: B.
             thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
 
     Returns:
-        Simulated. Sign: small p = the groups do not make the second factor.
+        EigenvalueNull; `n_above(1)` is the number of factors beside what the groups share, the scale among them. Sign:
+        small p of the second = the groups do not make the second factor.
 
     Raises:
         InputError: the matrix has other respondents than the model, or B < 1.
@@ -42,8 +45,8 @@ def kin_account(
     >>> from onedial.scale import specific_factors
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> kin_account(answers, specific_factors(answers, list("aaabbb")), 9).p > 0.05
-    True
+    >>> kin_account(answers, specific_factors(answers, list("aaabbb")), 9).n_above(1)
+    1
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     groups, evidence = specific.drawn_from
@@ -56,9 +59,10 @@ def kin_account(
     answered = answers.answered.astype(np.float32)
     draws = drawn_answers(groups, evidence, n_replicates, np.random.default_rng(seed))
     counted = (Counted.of((yes[None].astype(np.float32) * answered, answered)) for yes in draws)
-    null = correlate(counted, thresholds, zero_cells).eigenvalues()[:, 1]
-    observed = float(observed_eigenvalues(answers, thresholds, zero_cells)[1])
-    return Simulated(observed, null, p_value(observed, null))
+    null = correlate(counted, thresholds, zero_cells).eigenvalues()
+    observed = observed_eigenvalues(answers, thresholds, zero_cells)
+    p = np.array([p_value(one, simulated) for one, simulated in zip(observed, null.T, strict=True)])
+    return EigenvalueNull("one scale and what groups share", observed, null, p, seed)
 
 
 def kin_bend(specific: SpecificFactors) -> float:

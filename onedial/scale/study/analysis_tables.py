@@ -147,7 +147,7 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
         shares = analysis.specific.model.shares
         summary["specific"] = {"by": analysis.kin, "p": analysis.specific.p, "shares": shares.to_dict(orient="index")}
     if analysis.by_kin is not None:
-        summary["second_eigenvalue_by_kin"] = analysis.by_kin.to_dict()
+        summary["eigenvalues_by_kin"] = analysis.by_kin.to_dict()
     if analysis.kin_bend is not None:
         summary["quadratic_p_by_kin"] = analysis.kin_bend
     if analysis.strongest is not None:

@@ -118,7 +118,9 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     found = []
     if analysis.several is not None:
         sizes = ", ".join(f"{share:.0%}" for share in factor_shares(analysis))
-        kin = f"; what each {analysis.kin} shares would make the second" if _kin_suffices(analysis) else ""
+        kin = (
+            "" if analysis.by_kin is None else f"; beside what each {analysis.kin} shares {analysis.by_kin.n_above(1)}"
+        )
         found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes}{kin})")
     if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
@@ -146,10 +148,6 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     if alike:
         found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
     return found
-
-
-def _kin_suffices(analysis: PanelAnalysis) -> bool:
-    return analysis.by_kin is not None and analysis.by_kin.p > LEVEL
 
 
 def _second_stands(analysis: PanelAnalysis) -> bool:
@@ -223,11 +221,13 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         )
     if analysis.accounts is not None:
         yield analysis.accounts.sentence("second")
-    if analysis.by_kin is not None and (_kin_suffices(analysis) or _second_stands(analysis)):
-        made = "also" if analysis.by_kin.p > LEVEL else "not"
+    kin = analysis.by_kin
+    if kin is not None and (kin.p[1] > LEVEL or _second_stands(analysis)):
+        made = "also" if kin.p[1] > LEVEL else "not"
         yield (
             f"One scale and what each {analysis.kin}'s respondents share would {made} make a second eigenvalue of "
-            f"{analysis.by_kin.observed:.2f} ({analysis.by_kin.mean:.2f} in the mean, {p_text(analysis.by_kin.p)})."
+            f"{kin.observed[1]:.2f} ({kin.mean[1]:.2f} in the mean, {p_text(kin.p[1])}); factors beside these: "
+            f"{kin.n_above(1)}."
         )
     if analysis.second_scale is not None:
         power = f"{analysis.second_scale:.0%}"

@@ -78,7 +78,7 @@ class PanelAnalysis:
             often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
             tested, and why.
         kin: the column that says which respondents are kin (models, else families), specific: what those share beside
-            the scale, by_kin: the second eigenvalue beside what that makes of it, kin_bend: p of a parabola among the
+            the scale, by_kin: eigenvalues beside what that makes of them, kin_bend: p of a parabola among the
             loadings on everybody's scale, strongest: their pairs among those with the strongest residuals.
         dependability: variance of answers by model, framing and question, where models share framings.
         several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
@@ -113,7 +113,7 @@ class PanelAnalysis:
     left_out: dict[str, str] = field(default_factory=dict)
     kin: str | None = None
     specific: SpecificFactors | None = None
-    by_kin: Simulated | None = None
+    by_kin: EigenvalueNull | None = None
     kin_bend: float | None = None
     strongest: KinPairs | None = None
     dependability: Generalizability | None = None
