@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.selfreport.battery import BATTERY_TESTS
-from onedial.selfreport.battery.line import Line, area
+from onedial.selfreport.battery.line import Headline, area
 from onedial.selfreport.score.battery import KNOWS_PASSAGE
 from onedial.selfreport.score.reply_screening import NOT_READ
 from onedial.stats import wilson_interval
@@ -21,10 +21,10 @@ CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
 _LEFT_OUT = {TOO_FEW: "have too few answers", CANNOT_BE_ASKED: "could not be read"}
 
 
-LINES: dict[str, Line] = {
-    "choices": Line("choices", "accuracy", "right among four options", share=True, nothing=0.25),
+LINES: dict[str, Headline] = {
+    "choices": Headline("choices", "accuracy", "right among four options", share=True, nothing=0.25),
     "pairs": area("pairs_signals", "which question it is surer of", only=("pairs, Bradley-Terry",)),
-    "pressure": Line(
+    "pressure": Headline(
         "pressure",
         "beyond_control",
         "moved to a wrong claim, beyond its control",
@@ -34,9 +34,9 @@ LINES: dict[str, Line] = {
         only=("authority, wrong", "authority, wrong in words", "another, sure"),
         nothing=0,
     ),
-    "correction": Line("correction", "rss", "RSS after a check", "low", "high", n="n_pairs", nothing=0.5),
+    "correction": Headline("correction", "rss", "RSS after a check", "low", "high", n="n_pairs", nothing=0.5),
     "confidence": area("confidence", "stated confidence", only=("plain", "answer shown")),
-    "properties": Line(
+    "properties": Headline(
         "properties",
         "balanced_accuracy",
         "balanced accuracy of predicting its reply",
@@ -45,7 +45,7 @@ LINES: dict[str, Line] = {
         unread="n_missing",
         nothing=0.5,
     ),
-    "failing": Line(
+    "failing": Headline(
         "failing",
         "difference",
         "failures, made to fail less made to pass",
@@ -55,7 +55,7 @@ LINES: dict[str, Line] = {
         unread="n_invalid",
         nothing=0,
     ),
-    "passages": Line(
+    "passages": Headline(
         "passages",
         "shift",
         "shift of P(IK) in standard deviations",
@@ -64,7 +64,7 @@ LINES: dict[str, Line] = {
         only=(KNOWS_PASSAGE,),
         nothing=0,
     ),
-    "beliefs": Line(
+    "beliefs": Headline(
         "beliefs_gap",
         "beyond",
         "false beliefs of others granted, less one's own, beyond true ones",
@@ -72,10 +72,10 @@ LINES: dict[str, Line] = {
         "high",
         nothing=0,
     ),
-    "honesty": Line(
+    "honesty": Headline(
         "honesty", "lie_beyond", "lies where a lie is wanted", "low", "high", unread="n_no_belief", nothing=0
     ),
-    "unknowable": Line("unknowable", "d_prime", "d' of passing", "low", "high", nothing=0),
+    "unknowable": Headline("unknowable", "d_prime", "d' of passing", "low", "high", nothing=0),
     "hedges": area("hedges", "answers without hedges", unread="n_empty"),
     **{name: test.line for name, test in BATTERY_TESTS.items()},
     "critics": area("critics", "P(True), by author"),
@@ -144,7 +144,7 @@ def overview_sentences(overview: pd.DataFrame) -> list[str]:
     return ["; ".join([words, "one in twenty does by chance", *left_out]), *told]
 
 
-def _cells(row: pd.Series, line: Line) -> list[object]:
+def _cells(row: pd.Series, line: Headline) -> list[object]:
     n, unread = (float(row.get(each, np.nan)) for each in (line.n, line.unread))
     value = float(row.get(line.value, np.nan))
     low, high = (float(row.get(each, np.nan)) for each in (line.low, line.high))
