@@ -13,7 +13,7 @@ interrupted run continues with --resume and the same options.
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onedial.core import (
     InputError,
@@ -85,6 +85,8 @@ def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]",
     """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded."""
     from dataclasses import replace
 
+    import pandas as pd
+
     from onedial.asking import CLOSED_BOOK, TextReader, answers_in_order
     from onedial.models import LocalRespondent
     from onedial.panels import grade_closed_book
@@ -101,7 +103,7 @@ def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]",
             if (name, sample) not in done:
                 respondent = LocalRespondent(model, seed=options.seed * 1000 + sample)
                 given = answers_in_order(respondent, prompts, drawn if sample else CLOSED_BOOK)
-                table = run_table(
+                table = pd.DataFrame(
                     {
                         "model": name,
                         "question_id": [question.id for question in questions],
@@ -181,8 +183,8 @@ def ask(run: Run, name: str, model: "OpenModel", questions: "list[Question]", re
                 except InputError as error:
                     notes.tell(f"{report} is left out for {name}: {error}")
                 else:
-                    rows = {"model": name, "report": report, "question_id": scores.index, "score": scores["score"]}
-                    parts.append(run_table(rows))
+                    found = scores["score"].rename_axis("question_id").reset_index()
+                    parts.append(found.assign(model=name, report=report)[ASKED[0]])
             advance(1)
 
 
@@ -191,13 +193,6 @@ def first_answers(run: Run, name: str) -> dict[str, str]:
     table = run.parts("written", *WRITTEN).read()
     own = table[(table["model"] == name) & (table["sample"] == 0)]
     return {row["question_id"]: row["text"] for _, row in own.iterrows() if row["text"]}
-
-
-def run_table(columns: dict[str, Any]) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.DataFrame({key: list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
-                         for key, value in columns.items()})  # fmt: skip
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------

@@ -222,7 +222,8 @@ def path_of(row: Architecture) -> tuple[str, str]:
 
 def in_short(reason: str) -> str:
     """A reason as the table has room for it."""
-    return next((short for key, short in IN_SHORT.items() if key in reason), reason)
+    shorter = reason.replace("it has layers of a kind that the fast path does not know", "layers of another kind")
+    return next((short for key, short in IN_SHORT.items() if key in reason), shorter)
 
 
 def table(rows: list[Architecture]) -> list[str]:

@@ -40,7 +40,7 @@ from .measuring import (
 )
 from .named_data import NAMED_PANELS, NAMED_QUESTIONS, beside, embedded_file, say_what_it_is_about, unknown_name
 from .poles import POLES, openings_of
-from .prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass, check_prompt_wording
+from .prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
 from .prompts import (
     FRAMINGS,
     METACOGNITIVE,
@@ -49,7 +49,6 @@ from .prompts import (
     PromptTemplate,
     Turns,
     load_prompt,
-    read_prompt_file,
     with_opening,
 )
 from .providers.attempts import Account, Attempt
@@ -101,7 +100,6 @@ from .sweep_tables import (
     under_test,
 )
 from .tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of, with_question
-from .tokenizer_files import TokenizerFile
 from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no, spoken
 
 __all__ = [
@@ -171,7 +169,6 @@ __all__ = [
     "Table",
     "TextReader",
     "TokenReader",
-    "TokenizerFile",
     "Turns",
     "VECTOR",
     "YES_NO",
@@ -183,7 +180,6 @@ __all__ = [
     "beside",
     "check_answer_tokens",
     "check_mass",
-    "check_prompt_wording",
     "controls_of",
     "elicitation_of",
     "embedded_file",
@@ -212,7 +208,6 @@ __all__ = [
     "question_id",
     "questions_frame",
     "questions_from_frame",
-    "read_prompt_file",
     "read_table",
     "reasoned",
     "response_from_logits",

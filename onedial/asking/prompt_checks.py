@@ -1,16 +1,11 @@
-"""What can be wrong with a prompt that asks for yes or no: its wording, its answer tokens, the mass that they get.
+"""What can be wrong with a prompt that asks for yes or no: its answer tokens, and the mass that they get."""
 
-A prompt that speaks of yes more often than of no pushes every margin one way, and the sweep would have to undo it.
-"""
-
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from onedial.asking.answer_tokens import Decode, Encode, first_tokens
 from onedial.asking.findings import Finding
-from onedial.asking.prompts import SLOT
 from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
 from onedial.core import InputError
 
@@ -20,32 +15,6 @@ MASS_STOPS = 0.2
 """A median mass under this is too little to read, and a sweep is refused."""
 
 _REMEDY = "end it otherwise, for example with the assistant prefix 'Answer:'"
-
-
-def check_prompt_wording(name: str, user: str, assistant_prefix: str = "") -> list[Finding]:
-    """One slot, yes and no equally often, and neither put into the respondent's mouth.
-
-    Args:
-        name: how the findings call the prompt.
-        user: the user turn, with its slot.
-        assistant_prefix: how the assistant's turn begins.
-    """
-    findings = []
-    n_slots = user.count(SLOT)
-    if n_slots != 1:
-        findings.append(Finding("slot", (name,), f"holds {SLOT} {n_slots} times; it must stand there exactly once"))
-    said = re.findall(r"\b(yes|no)\b", user.replace(SLOT, " ").lower())
-    n_yes, n_no = said.count("yes"), said.count("no")
-    if not n_yes and not n_no:
-        findings.append(Finding("balance", (name,), "asks for neither yes nor no"))
-    elif n_yes != n_no:
-        findings.append(Finding("balance", (name,), f"says yes {n_yes} times and no {n_no} times"))
-    else:
-        order = "alternate in order" if len(set(said[::2])) > 1 else f"{said[0]} always stands first"
-        findings.append(Finding("order", (name,), f"yes and no {n_yes} times each; {order}", is_note=True))
-    if re.search(r"\b(?:yes|no)\b", assistant_prefix.lower()):
-        findings.append(Finding("prefix", (name,), f"the assistant's turn already answers: {assistant_prefix!r}"))
-    return findings
 
 
 def check_answer_tokens(

@@ -7,7 +7,7 @@ from .abstention import (
     unknowable_discrimination,
 )
 from .calibration import Estimate, auroc, brier_score, brier_skill, calibration_table, expected_calibration_error
-from .confidence_accuracy import ConfidenceAccuracy, Line, confidence_accuracy_regression
+from .confidence_accuracy import ConfidenceAccuracy, RegressionLine, confidence_accuracy_regression
 from .confidence_report import screening_section, write_confidence_report
 from .conformal import FEWEST, AnsweringThreshold, OptionSets, answering_threshold, option_sets
 from .f_beta import FBetaCurve, f_beta_curve
@@ -26,10 +26,10 @@ __all__ = [
     "Estimate",
     "FBetaCurve",
     "FEWEST",
-    "Line",
     "MetaD",
     "OptionSets",
     "Predictors",
+    "RegressionLine",
     "SURER",
     "SharedOrOwn",
     "TokenStatistics",

@@ -14,7 +14,7 @@ _MIN_POINTS = 3
 
 
 @dataclass(frozen=True)
-class Line:
+class RegressionLine:
     """A least squares line: slope and intercept with standard errors, 95% interval of the slope, its p, R^2 and n."""
 
     slope: float
@@ -39,8 +39,8 @@ class ConfidenceAccuracy:
     """
 
     means: pd.DataFrame
-    line: Line
-    logit_line: Line
+    line: RegressionLine
+    logit_line: RegressionLine
 
     __repr__ = one_line
 
@@ -105,17 +105,17 @@ def _means(confidence: Any, correctness: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, index=said.respondents)
 
 
-def _line(x: Floats, y: Floats) -> Line:
+def _line(x: Floats, y: Floats) -> RegressionLine:
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     nan = float("nan")
     if len(x) < _MIN_POINTS or np.ptp(x) == 0:
-        return Line(nan, nan, nan, nan, nan, nan, nan, nan, len(x))
+        return RegressionLine(nan, nan, nan, nan, nan, nan, nan, nan, len(x))
     from statsmodels.regression.linear_model import OLS  # takes a second to load, and only this line needs it
 
     fit = OLS(y, np.column_stack([np.ones_like(x), x])).fit()
     low, high = fit.conf_int()[1]
-    return Line(
+    return RegressionLine(
         slope=float(fit.params[1]),
         slope_se=float(fit.bse[1]),
         slope_low=float(low),

@@ -38,8 +38,8 @@ from .ask.questionnaires import (
 from .ask.requests import Request, refuses
 from .ask.self_prediction import ASSOCIATION, ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
-from .battery import BATTERY_TESTS, BatteryTest
-from .battery.line import Line
+from .battery import BATTERY_TESTS, BatteryTest, WithTests
+from .battery.line import Headline
 from .score.battery import BATTERY, battery_scores
 from .score.battery_overview import battery_overview, overview_sentences
 from .score.pressure import pressure_scores, standardised_shifts
@@ -100,9 +100,9 @@ __all__ = [
     "DONT_KNOW",
     "FOLLOW_UPS",
     "HEDGES",
+    "Headline",
     "IntraclassCorrelation",
     "Item",
-    "Line",
     "NO_TASK",
     "PASSAGES",
     "PRESENTATIONS",
@@ -116,6 +116,7 @@ __all__ = [
     "STATES",
     "SelfCorrection",
     "SelfReport",
+    "WithTests",
     "administer",
     "ask_association",
     "ask_beliefs",

@@ -113,16 +113,8 @@ class InterventionDial:
         return effects_on_text(model, settings, self.intervention, passages=passages)
 
 
-@dataclass(frozen=True)
-class MovedCut:
-    """The unsteered margin plus the setting, in nats; masses are the unsteered ones, since nothing else is changed."""
-
-    name: str = "moved cut"
-    kind: str = "cut"
-    continuous: bool = True
-
-    def first_settings(self) -> list[float]:
-        return sorted(60 * magnitude / 4 for magnitude in doubling())
+class _OfMargins:
+    """A dial that changes margins which were read once, without steering; `moved` says how."""
 
     def ask(
         self,
@@ -132,7 +124,30 @@ class MovedCut:
         settings: Sequence[float],
         progress: Progress | None = None,
     ) -> pd.DataFrame:
-        return _reread(model, questions, template, settings, lambda margin, setting: margin + setting, progress)
+        plain = read_unsteered(model, questions, template, progress)
+        frames = [
+            plain.assign(setting=float(setting), margin=self.moved(plain["margin"].to_numpy(float), float(setting)))
+            for setting in settings
+        ]
+        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
+
+    def moved(self, margin: np.ndarray, setting: float) -> np.ndarray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MovedCut(_OfMargins):
+    """The unsteered margin plus the setting, in nats; masses are the unsteered ones, since nothing else is changed."""
+
+    name: str = "moved cut"
+    kind: str = "cut"
+    continuous: bool = True
+
+    def first_settings(self) -> list[float]:
+        return sorted(60 * magnitude / 4 for magnitude in doubling())
+
+    def moved(self, margin: np.ndarray, setting: float) -> np.ndarray:
+        return margin + setting
 
     def on_text(
         self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
@@ -150,7 +165,7 @@ class MovedCut:
 
 
 @dataclass(frozen=True)
-class Temperature:
+class Temperature(_OfMargins):
     """Logits divided by exp(setting). A control: the sign of a margin stays, so that no yes rate is reached but one."""
 
     name: str = "temperature"
@@ -160,18 +175,8 @@ class Temperature:
     def first_settings(self) -> list[float]:
         return [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]
 
-    def ask(
-        self,
-        model: OpenModel,
-        questions: Sequence[Question],
-        template: PromptTemplate,
-        settings: Sequence[float],
-        progress: Progress | None = None,
-    ) -> pd.DataFrame:
-        def cooled(margin: np.ndarray, setting: float) -> np.ndarray:
-            return margin * np.exp(-setting)
-
-        return _reread(model, questions, template, settings, cooled, progress)
+    def moved(self, margin: np.ndarray, setting: float) -> np.ndarray:
+        return margin * np.exp(-setting)
 
     def on_text(
         self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
@@ -362,20 +367,3 @@ def read_unsteered(
     return pd.DataFrame(
         {"question_id": list(read.question_ids), "margin": read.margin.double(), "mass": read.mass.double()}
     )
-
-
-def _reread(
-    model: OpenModel,
-    questions: Sequence[Question],
-    template: PromptTemplate,
-    settings: Sequence[float],
-    change: Callable[[np.ndarray, float], np.ndarray],
-    progress: Progress | None,
-) -> pd.DataFrame:
-    """The unsteered answers, read in another way at each setting."""
-    plain = read_unsteered(model, questions, template, progress)
-    frames = [
-        plain.assign(setting=float(setting), margin=change(plain["margin"].to_numpy(float), float(setting)))
-        for setting in settings
-    ]
-    return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]

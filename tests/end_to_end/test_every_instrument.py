@@ -265,7 +265,3 @@ def test_every_instrument_has_its_row_on_the_page():
     assert not [name for name in SURER if "written" not in places.get(name, [])]
     names = {"fact": "unrelated facts"}
     assert not [name for name in INSTRUMENTS if names.get(name, name) not in places]
-
-
-def test_every_test_of_the_battery_is_asked_and_scored_in_one_order():
-    assert [*TESTS, "critics"] == list(BATTERY)

@@ -6,13 +6,12 @@ import re
 
 import pytest
 from forks import run_program
-from tiny_models import byte_tokenizer
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
-from onedial.asking import FRAMINGS, Question, check_answer_tokens, check_mass, check_prompt_wording, first_tokens
+from onedial.asking import FRAMINGS, Question, check_answer_tokens, check_mass, first_tokens
+from onedial.asking.prompts import SLOT
 from onedial.core import InputError
 from onedial.panels.questions.lint import main
-from onedial.panels.questions.question_checks import check_lengths_in_tokens, check_questions
+from onedial.panels.questions.question_checks import check_questions
 
 GOOD = [
     Question("1", "Who wrote the novel Emma?", ("Jane Austen",)),
@@ -143,11 +142,6 @@ def test_one_near_copy_is_found_among_three_thousand_questions():
     assert near == [("7", "again")]
 
 
-def test_long_questions_are_measured_by_any_tokenizer():
-    (finding,) = check_lengths_in_tokens(GOOD[:2], lambda text: list(text.encode()), most=30)
-    assert finding.ids == ("2",)
-
-
 def write(path, questions):
     path.write_text("".join(json.dumps({"question": text, "answer": answer}) + "\n" for text, answer in questions))
     return str(path)
@@ -175,45 +169,15 @@ def test_an_unusable_file_ends_with_2_and_one_sentence(tmp_path):
     assert "Traceback" not in ended.stderr
 
 
-def test_nothing_to_check_is_refused():
-    with pytest.raises(InputError, match="nothing to check"):
-        main([])
-    with pytest.raises(InputError, match="is no share"):
-        main(["embedded", "--max-template-share", "15"])
-
-
 @pytest.mark.parametrize("name", FRAMINGS)
 def test_every_framing_speaks_of_yes_and_no_equally_often(name):
-    """Apart from the answers of worked examples, whose number is what those framings differ in."""
+    """Else it pushes every margin one way. The answers of worked examples are what those framings differ in."""
     template = FRAMINGS[name]
     asks = re.sub(r"^Answer: (?:Yes|No)$", "", template.user, flags=re.MULTILINE)
-    findings = check_prompt_wording(name, asks, template.assistant_prefix)
-    assert [finding.kind for finding in findings if not finding.is_note] == []
-
-
-@pytest.mark.parametrize(
-    ("user", "prefix", "kind"),
-    [
-        ("Can you answer? Yes or No.", "", "slot"),
-        ("{question} {question} Yes or No?", "", "slot"),
-        ("{question} Say yes if you can.", "", "balance"),
-        ("{question} Yes or no? If sure, yes.", "", "balance"),
-        ("{question} Answer it.", "", "balance"),
-        ("{question} Yes or No?", "Yes, since", "prefix"),
-    ],
-)
-def test_a_fault_in_a_prompt_is_found(user, prefix, kind):
-    findings = check_prompt_wording("p", user, prefix)
-    assert [finding.kind for finding in findings if not finding.is_note] == [kind]
-
-
-def test_a_prompt_file_is_checked_from_the_command_line(tmp_path, capsys):
-    (tmp_path / "p.txt").write_text("Say yes: {question}")
-    assert main(["--prompt", str(tmp_path / "p.txt")]) == 1
-    assert "says yes 1 times and no 0 times" in capsys.readouterr().out
-    (tmp_path / "p.txt").write_text("{question} No or Yes?")
-    assert main(["--prompt", str(tmp_path / "p.txt")]) == 0
-    assert "no always stands first" in capsys.readouterr().out
+    said = re.findall(r"\b(yes|no)\b", asks.replace(SLOT, " ").lower())
+    assert asks.count(SLOT) == 1
+    assert said.count("yes") == said.count("no") > 0
+    assert not re.search(r"\b(?:yes|no)\b", template.assistant_prefix.lower())
 
 
 def letters(text):
@@ -266,42 +230,6 @@ def test_whole_spellings_count_alone_and_a_blank_piece_stands_for_nothing():
     found = first_tokens("A:", ("Yes", " Yes", "yes"), encode, decode)
     assert (found.single, found.pieces, found.counted) == ((5,), (6,), (5,))
     assert first_tokens("A:", (" Yes", "No"), encode, decode).counted == ()
-
-
-@pytest.fixture(scope="module")
-def tokenizer_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tokenizer")
-    byte_tokenizer().save_pretrained(folder)
-    return folder
-
-
-def test_a_tokenizer_tells_lengths_and_answers_in_tokens(tokenizer_folder, tmp_path, capsys):
-    asked = write(tmp_path / "q.jsonl", [(f"Who wrote {'the sequel of ' * 6}Emma?", "Jane Austen")])
-    (tmp_path / "p.yaml").write_text("user: '{question} Yes or No?'\nassistant_prefix: 'Answer:'")
-    command = [asked, "--prompt", str(tmp_path / "p.yaml")]
-    assert main(command) == 0
-    assert main([*command, "--tokenizer", str(tokenizer_folder)]) == 1
-    shown = capsys.readouterr().out
-    assert "tokens, more than 64" in shown
-    assert "tokens:" not in shown
-
-
-def test_a_tokenizer_without_words_has_no_single_token_for_an_answer(tmp_path, capsys):
-    letters = Tokenizer(models.WordLevel({letter: place for place, letter in enumerate(map(chr, range(32, 127)))}, "?"))
-    letters.pre_tokenizer = pre_tokenizers.Split(Regex("."), behavior="isolated")
-    letters.save(str(tmp_path / "tokenizer.json"))
-    (tmp_path / "p.txt").write_text("{question} Yes or No?")
-    assert main(["--prompt", str(tmp_path / "p.txt"), "--tokenizer", str(tmp_path)]) == 1
-    assert "no spelling of yes is a single token" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("text", "complaint"), [(None, "holds no tokenizer.json"), ("{", "cannot be read")])
-def test_a_tokenizer_that_cannot_be_used_is_refused(tmp_path, text, complaint):
-    if text is not None:
-        (tmp_path / "tokenizer.json").write_text(text)
-    with pytest.raises(InputError, match=complaint) as refusal:
-        main(["embedded", "--tokenizer", str(tmp_path)])
-    assert "\n" not in str(refusal.value)
 
 
 def test_mass_is_judged_by_its_median():

@@ -8,6 +8,7 @@ from scripted import Scripted
 from onedial.panels import load_questions
 from onedial.selfreport import (
     BATTERY,
+    BATTERY_TESTS,
     ask_choices,
     ask_pairs,
     ask_unknowable,
@@ -21,14 +22,17 @@ from onedial.selfreport import (
 from onedial.selfreport.score.battery import KNOWS_PASSAGE
 from onedial.selfreport.score.battery_overview import CANNOT_BE_ASKED, LINES, TOO_FEW
 from onedial.stats import wilson_interval
+from onedial.studies.battery import TESTS
 
 
 def index(*names):
     return pd.MultiIndex.from_tuples(names, names=["respondent", "part"])
 
 
-def test_every_test_has_a_line_in_the_order_of_asking():
-    assert list(LINES) == list(BATTERY)
+def test_every_test_has_a_line_in_the_order_of_asking_also_one_that_a_plugin_adds_late(monkeypatch):
+    before = list(BATTERY)
+    monkeypatch.setitem(BATTERY_TESTS, "late", BATTERY_TESTS["guesses"])
+    assert list(LINES) == list(BATTERY) == [*TESTS, "critics"] == [*before[:-1], "late", "critics"]
 
 
 def test_a_share_has_wilson_s_interval_and_an_area_that_of_its_table():

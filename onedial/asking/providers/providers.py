@@ -569,8 +569,8 @@ def _clean(value: Any, respondent: ProviderRespondent) -> Any:
 
 
 def _strip(error: BaseException | None, respondent: ProviderRespondent) -> None:
-    """Take every key out of an exception and what led to it, and where they were raised: inspect_ai writes both into its
-    logs, and to lay out the source of every frame took a third of the time of a request that fails.
+    """Take every key out of an exception and what led to it, and where they were raised: inspect_ai writes both into
+    its logs, and to lay out the source of every frame took a third of the time of a request that fails.
     """
     seen: list[BaseException] = []
     while error is not None and error not in seen:

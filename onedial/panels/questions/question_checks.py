@@ -6,7 +6,7 @@ of Iraq"), so that the accepted answers decide how high is high enough.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from onedial.panels.grading.answer_text import normalised_tokens
 from onedial.panels.questions.wording import AMBIGUOUS, DATED, FUNCTION_WORDS
 
 MAX_TEMPLATE_SHARE = 0.15
+"""Of questions that begin, or end, with the same three words."""
 _TEMPLATE_WORDS = 3
 _FEWEST_OF_A_TEMPLATE = 5
 
@@ -27,33 +28,13 @@ _QUESTION_LETTERS = 300
 _ANSWER_WORDS = 10
 
 
-def check_questions(questions: Sequence[Question], max_template_share: float = MAX_TEMPLATE_SHARE) -> list[Finding]:
+def check_questions(questions: Sequence[Question]) -> list[Finding]:
     """All findings of all checks, kind by kind.
 
     Args:
         questions: as they stand in a file (`read_questions`), repeats included.
-        max_template_share: the largest share of questions that may begin, or end, with the same three words.
     """
-    findings = [finding for check in _CHECKS for finding in check(questions)]
-    return findings + list(_templates(questions, max_template_share))
-
-
-def check_lengths_in_tokens(
-    questions: Sequence[Question], encode: Callable[[str], list[int]], most: int = 64
-) -> list[Finding]:
-    """Questions of more than `most` tokens under a tokenizer.
-
-    Args:
-        questions: what to measure.
-        encode: text to token ids, without special tokens.
-        most: the largest number of tokens that is no finding.
-    """
-    lengths = [(question, len(encode(question.text))) for question in questions]
-    return [
-        Finding("length", (question.id,), f"{length} tokens, more than {most}")
-        for question, length in lengths
-        if length > most
-    ]
+    return [finding for check in _CHECKS for finding in check(questions)]
 
 
 def _repeated_ids(questions: Sequence[Question]) -> Iterator[Finding]:
@@ -146,12 +127,12 @@ def _lengths(questions: Sequence[Question]) -> Iterator[Finding]:
                 yield Finding("length", (question.id,), f"an answer of {len(answer.split())} words: {answer}")
 
 
-def _templates(questions: Sequence[Question], max_share: float) -> Iterator[Finding]:
+def _templates(questions: Sequence[Question]) -> Iterator[Finding]:
     words = [normalised_text(question.text).split() for question in questions]
     for where, part in (("begin", slice(None, _TEMPLATE_WORDS)), ("end", slice(-_TEMPLATE_WORDS, None))):
         frames = [" ".join(each[part]) for each in words]
         for frame, times in Counter(frames).most_common():
-            if times >= _FEWEST_OF_A_TEMPLATE and times > max_share * len(questions):
+            if times >= _FEWEST_OF_A_TEMPLATE and times > MAX_TEMPLATE_SHARE * len(questions):
                 ids = tuple(question.id for question, own in zip(questions, frames, strict=True) if own == frame)
                 yield Finding("template", ids, f"{times / len(questions):.0%} {where} with {frame!r}")
 
@@ -164,4 +145,5 @@ _CHECKS = (
     _wording,
     _missing_answers,
     _lengths,
+    _templates,
 )

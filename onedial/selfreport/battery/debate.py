@@ -14,7 +14,7 @@ from scipy.stats import t as student
 from onedial.asking import CONFIDENCE_IN_NUMBERS, PromptTemplate, Question, Respondent, answers_in_order
 from onedial.core import sha256_of_text
 from onedial.selfreport.ask.requests import writes
-from onedial.selfreport.battery.line import BatteryTest, Line, Topics
+from onedial.selfreport.battery.line import BatteryTest, Headline, Topics
 from onedial.stats import MOST_UNREAD, QUANTILES_95
 
 TURNS = ("opening", "rebuttal", "closing")
@@ -147,6 +147,8 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
 DEBATE = BatteryTest(
     ask_debate,
     debate_scores,
-    Line("debate", "beyond", "both sides' bets, beyond a coin's", "low", "high", only=("closing", "rise"), nothing=0),
+    Headline(
+        "debate", "beyond", "both sides' bets, beyond a coin's", "low", "high", only=("closing", "rise"), nothing=0
+    ),
     "bet",
 )

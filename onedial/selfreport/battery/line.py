@@ -12,7 +12,7 @@ Topics = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Line:
+class Headline:
     """Where a number stands.
 
     Attributes:
@@ -34,9 +34,9 @@ class Line:
     nothing: float = float("nan")
 
 
-def area(table: str, says: str, unread: str = "n_unread", only: tuple[str, ...] = ()) -> Line:
+def area(table: str, says: str, unread: str = "n_unread", only: tuple[str, ...] = ()) -> Headline:
     """The line of an AUROC."""
-    return Line(table, "auroc", f"AUROC of {says}", "low", "high", unread=unread, only=only, nothing=0.5)
+    return Headline(table, "auroc", f"AUROC of {says}", "low", "high", unread=unread, only=only, nothing=0.5)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class BatteryTest:
 
     ask: Callable[[Respondent, Sequence[Question]], pd.DataFrame]
     score: Callable[[pd.DataFrame, Topics, int, int], pd.DataFrame]
-    line: Line
+    line: Headline
     said: str
 
     def tables(self, answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int) -> Tables:

@@ -24,7 +24,7 @@ from onedial.confidence import (
     unknowable_discrimination,
 )
 from onedial.core import InputError
-from onedial.selfreport.battery import BATTERY_TESTS
+from onedial.selfreport.battery import WithTests
 from onedial.selfreport.battery.line import Tables, Topics
 from onedial.selfreport.score.pressure import pressure_scores, standardised_shifts
 from onedial.selfreport.score.relative_confidence import circular_null, paired_scores
@@ -397,19 +397,21 @@ def _over_topics(values: np.ndarray, topics: list[str], n_bootstrap: int, seed: 
     return float(low), float(high)
 
 
-BATTERY: dict[str, Callable[[pd.DataFrame, Topics, int, int], Tables]] = {
-    "choices": _choices,
-    "pairs": _pairs,
-    "pressure": _pressure,
-    "correction": _correction,
-    "confidence": _confidence,
-    "properties": _properties,
-    "failing": _failing,
-    "passages": _passages,
-    "beliefs": _beliefs,
-    "honesty": _honesty,
-    "unknowable": _unknowable,
-    "hedges": _hedges,
-    **{name: test.tables for name, test in BATTERY_TESTS.items()},
-    "critics": _critics,
-}
+BATTERY: Mapping[str, Callable[[pd.DataFrame, Topics, int, int], Tables]] = WithTests(
+    lambda test: test.tables,
+    {
+        "choices": _choices,
+        "pairs": _pairs,
+        "pressure": _pressure,
+        "correction": _correction,
+        "confidence": _confidence,
+        "properties": _properties,
+        "failing": _failing,
+        "passages": _passages,
+        "beliefs": _beliefs,
+        "honesty": _honesty,
+        "unknowable": _unknowable,
+        "hedges": _hedges,
+    },
+    {"critics": _critics},
+)

@@ -14,25 +14,27 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from onedial.selfreport.battery import BATTERY_TESTS
+from onedial.selfreport.battery import WithTests
 
 MOST_ALIKE = 0.95
 """TRIN's limit (arXiv 2604.17707): from here on, replies are called alike."""
 NOT_READ = "not to be read: "
 LETTER, PLACE = "letter", "place"
 _HABITS = {LETTER: "goes by the letter", PLACE: "goes by the place", "same": "always says the same"}
-_SAID = {
-    "choices": "letters",
-    "correction": "first_text",
-    "confidence": "confidence",
-    "beliefs": "said_yes",
-    "failing": "question",
-    "hedges": "text",
-    "association": "predicted",
-    "restriction": "predicted",
-    "questionnaire": "said",
-    **{name: test.said for name, test in BATTERY_TESTS.items()},
-}
+_SAID: Mapping[str, str] = WithTests(
+    lambda test: test.said,
+    {
+        "choices": "letters",
+        "correction": "first_text",
+        "confidence": "confidence",
+        "beliefs": "said_yes",
+        "failing": "question",
+        "hedges": "text",
+        "association": "predicted",
+        "restriction": "predicted",
+        "questionnaire": "said",
+    },
+)
 """Where the reply itself stands, by test."""
 SCREENING_COLUMNS = ["n", LETTER, PLACE, "same", "why"]
 

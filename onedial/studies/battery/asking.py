@@ -1,6 +1,6 @@
 """Every test of the battery: what it asks a respondent, and what it leaves in answers/TEST/."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from hashlib import sha256
 
@@ -10,11 +10,11 @@ from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order, load_state
 from onedial.core import InputError, Notes, Run
 from onedial.panels import Bill, BudgetSpent, grade_answer, load_facts
 from onedial.selfreport import (
-    BATTERY_TESTS,
     DONT_KNOW,
     SELF_REPORTS,
     BatteryTest,
     Item,
+    WithTests,
     ask_beliefs,
     ask_beside_passages,
     ask_choices,
@@ -128,25 +128,27 @@ def _whole(test: BatteryTest, make: Make, material: Material) -> pd.DataFrame:
     return test.ask(make(0), material.questions)
 
 
-TESTS: dict[str, Callable[[Make, Material], pd.DataFrame]] = {
-    "choices": choices,
-    "pairs": pairs,
-    "pressure": lambda make, material: ask_pressure(make(0), material.items),
-    "correction": correction,
-    "confidence": lambda make, material: ask_confidence_ways(make(0), material.questions),
-    "properties": lambda make, material: ask_properties(make(0), material.questions, make(1)),
-    "failing": lambda make, material: ask_failing(
-        make(0), list(dict.fromkeys(str(each.topic) for each in material.questions)), make(0)
-    ),
-    "passages": lambda make, material: ask_beside_passages(make(0), material.items),
-    "beliefs": lambda make, material: ask_beliefs(
-        make(0), load_statements(load_facts(n_facts(material), material.seed))
-    ),
-    "honesty": lambda make, material: ask_honesty(make(0), load_facts(n_facts(material), material.seed)),
-    "unknowable": lambda make, material: ask_unknowable(make(0)),
-    "hedges": lambda make, material: ask_hedges(make(0), material.questions),
-    **{name: partial(_whole, test) for name, test in BATTERY_TESTS.items()},
-}
+TESTS: Mapping[str, Callable[[Make, Material], pd.DataFrame]] = WithTests(
+    lambda test: partial(_whole, test),
+    {
+        "choices": choices,
+        "pairs": pairs,
+        "pressure": lambda make, material: ask_pressure(make(0), material.items),
+        "correction": correction,
+        "confidence": lambda make, material: ask_confidence_ways(make(0), material.questions),
+        "properties": lambda make, material: ask_properties(make(0), material.questions, make(1)),
+        "failing": lambda make, material: ask_failing(
+            make(0), list(dict.fromkeys(str(each.topic) for each in material.questions)), make(0)
+        ),
+        "passages": lambda make, material: ask_beside_passages(make(0), material.items),
+        "beliefs": lambda make, material: ask_beliefs(
+            make(0), load_statements(load_facts(n_facts(material), material.seed))
+        ),
+        "honesty": lambda make, material: ask_honesty(make(0), load_facts(n_facts(material), material.seed)),
+        "unknowable": lambda make, material: ask_unknowable(make(0)),
+        "hedges": lambda make, material: ask_hedges(make(0), material.questions),
+    },
+)
 """Of one respondent each; `critics` is of all of them."""
 
 
