@@ -1,6 +1,7 @@
 # `make study`, `make sweep` and `make test`. Each makes the virtual environment if need be.
 # `make test` runs the tests on all cores; `make long` those that kill programs or wait for launchers, servers, browsers
-# or pretended GPUs, and sizes and powers over many seeds; `make check` what answers for changed files, within a minute.
+# or pretended GPUs, sizes and powers over many seeds, and the embedded model's weights; `make check` what answers for
+# changed files, within a minute.
 
 PYTHON ?= python3
 VENV := .venv
