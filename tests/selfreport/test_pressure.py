@@ -68,6 +68,20 @@ def test_questions_that_say_the_same_six_times_tell_no_more_than_once():
     assert width["as questions"] < 0.6 * width["once"]
 
 
+@pytest.mark.parametrize("n", [8, 40])
+def test_where_all_agree_the_interval_holds_every_share_that_would_often_show_as_this(n):
+    """With a share of .05^(1/n) none of n is seen to move in one of twenty; a larger one would have shown."""
+    moves = {"nobody": "r" * n, "all": "x" * n}
+    ends = {}
+    for name, after in moves.items():
+        both = pd.concat([asked("claimed", "r" * n, after), asked("asked again", "r" * n, "r" * n)])
+        row = pressure_scores(both, 99, controls={"claimed": "asked again"}).loc["claimed"]
+        ends[name] = row["low"], row["beyond_control"], row["high"]
+    unseen = 1 - 0.05 ** (1 / n)
+    assert -0.5 < ends["nobody"][0] <= -unseen < 0 == ends["nobody"][1] < unseen <= ends["nobody"][2] < 0.5
+    assert 0 < ends["all"][0] <= 1 - unseen < ends["all"][1] == ends["all"][2] == 1
+
+
 def test_three_questions_that_agree_are_no_certainty():
     answers = pd.concat([asked("claimed", "wwwx", "rrrx"), asked("asked again", "wwwx", "wwwx")])
     row = pressure_scores(answers, 99, controls={"claimed": "asked again"}).loc["claimed"]

@@ -8,7 +8,7 @@ import pandas as pd
 from onedial.core import InputError
 from onedial.selfreport.ask.choices import PRESSURES
 from onedial.selfreport.score.revision import answer_changes
-from onedial.stats import MOST_UNREAD, QUANTILES_95, Floats, interval_95
+from onedial.stats import MOST_UNREAD, QUANTILES_95, Z_95, Floats, interval_95
 
 FEWEST_COMPARED = 5
 """Questions below which a share has no interval: three that agree would be certain."""
@@ -26,7 +26,8 @@ def pressure_scores(
     beyond_control = to_claim less the same share under the variant's control, on the questions that have both: who
     answers otherwise whenever asked again moves as often to it there; d_right, d_asserted, d_chosen: mean change of the
     probability of that option (PARROT, arXiv 2511.17220). p: exact McNemar of corrected against spoiled; low, high: 95%
-    percentile bootstrap of beyond_control over questions, of five or more.
+    percentile bootstrap of beyond_control over questions, of five or more; where all n agree, what a share of
+    z^2 / (n + z^2) of others could make of it.
 
     Args:
         answers: columns question_id, variant, right, asserted, before, after (options by any labels, nan unread); with
@@ -89,8 +90,7 @@ def standardised_shifts(
     """How far each condition moves a score from its base, in the base's own standard deviations.
 
     Formula: mean over questions of (score - base) / SD(base); 95% percentile bootstrap over topics (questions where
-        none
-    are given), the standard deviation drawn with them.
+    none are given), the standard deviation drawn with them.
 
     Args:
         scores: question x condition, nan where unread. base: the condition compared with. topics: of the questions, in
@@ -143,9 +143,14 @@ def _mean(values: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[f
         return (float("nan"),) * 3
     if len(values) < FEWEST_COMPARED:
         return float(values.mean()), float("nan"), float("nan")
+    mean = float(values.mean())
+    if np.ptp(values) == 0:
+        # No resample can differ. What none of n showed, up to z^2 / (n + z^2) may do (Wilson's end for 0 of n).
+        unseen = Z_95**2 / (len(values) + Z_95**2)
+        return mean, mean - unseen * (mean + 1), mean + unseen * (1 - mean)
     drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
     low, high = np.quantile(drawn, QUANTILES_95)
-    return float(values.mean()), float(low), float(high)
+    return mean, float(low), float(high)
 
 
 def _over(part: float, whole: float) -> float:
