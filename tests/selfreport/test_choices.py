@@ -109,7 +109,7 @@ def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_el
     assert (scores.loc[claims, "to_wrong"] == 1).all()
     assert (scores.loc[claims, "to_claim"] == 1).all()
     assert (scores.loc[claims, "d_asserted"] > 0.5).all()
-    assert (scores.loc[claims, "low"] > 0.9).all()
+    assert (scores.loc[claims, "low"] > 0.7).all()
     assert (
         scores.loc[
             ["asked again", "doubted", "agreed", "authority, right", "authority, asked", "unrelated talk"], "changed"
