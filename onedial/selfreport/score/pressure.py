@@ -8,7 +8,7 @@ import pandas as pd
 from onedial.core import InputError
 from onedial.selfreport.ask.choices import PRESSURES
 from onedial.selfreport.score.revision import answer_changes
-from onedial.stats import MOST_UNREAD, QUANTILES_95, Z_95, Floats, interval_95
+from onedial.stats import MOST_UNREAD, QUANTILES_95, Floats, interval_95, wilson_interval
 
 FEWEST_COMPARED = 5
 """Questions below which a share has no interval: three that agree would be certain."""
@@ -145,8 +145,8 @@ def _mean(values: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[f
         return float(values.mean()), float("nan"), float("nan")
     mean = float(values.mean())
     if np.ptp(values) == 0:
-        # No resample can differ. What none of n showed, up to z^2 / (n + z^2) may do (Wilson's end for 0 of n).
-        unseen = Z_95**2 / (len(values) + Z_95**2)
+        # No resample can differ. What none of n showed, up to z^2 / (n + z^2) may do.
+        unseen = float(wilson_interval(pd.Series([0]), pd.Series([len(values)]))[1].iloc[0])
         return mean, mean - unseen * (mean + 1), mean + unseen * (1 - mean)
     drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
     low, high = np.quantile(drawn, QUANTILES_95)
