@@ -43,7 +43,9 @@ def unit_weights(units: np.ndarray, n_bootstrap: int, seed: int) -> Floats:
     np.float64(4.0)
     """
     n = int(units.max(initial=-1)) + 1
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / max(n, 1)), size=n_bootstrap)
+    if not n:
+        return np.zeros((n_bootstrap, 0))
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
     return drawn.astype(float)[:, units]
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from onedial.confidence import signal_table
-from onedial.stats import drawn_units, mean_interval, resampled_interval
+from onedial.stats import drawn_units, mean_interval, resampled_interval, unit_weights
 
 
 def of_nothing(draw_scores, n=40, n_topics=None, share=0.5, seeds=150):
@@ -49,3 +49,8 @@ def test_what_all_agree_in_is_as_sure_as_their_number_makes_it_and_no_surer():
     assert np.isnan(ends[0]).all()
     assert 0 < ends[1][0] < ends[2][0] < ends[2][1] == 1
     assert np.isnan(resampled_interval(2.0, [2.0] * 9, 40)).all()  # bits have no bounds
+
+
+def test_of_no_answer_at_all_there_is_no_interval():
+    assert unit_weights(drawn_units(None, 0), 9, seed=0).shape == (9, 0)
+    assert np.isnan(mean_interval([], -1, 1)).all()
