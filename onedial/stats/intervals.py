@@ -76,7 +76,7 @@ def resampled_interval(
         return float("nan"), float("nan")
     if np.ptp(known) <= 1e-12 * max(1.0, abs(value)):
         unseen = float(wilson_interval(pd.Series([0]), pd.Series([n]))[1].iloc[0])
-        return value - unseen * (value - lowest), value + unseen * (highest - value)
+        return value - unseen * max(value - lowest, 0), value + unseen * max(highest - value, 0)
     tail = float(norm.cdf(np.sqrt(n / (n - 1)) * student.ppf(QUANTILES_95[0], n - 1)))
     low, high = np.quantile(known, [tail, 1 - tail])
     return float(low), float(high)

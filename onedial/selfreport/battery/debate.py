@@ -131,8 +131,7 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
         known = values.dropna()
         row: dict[str, float] = {"n": len(known), "n_unread": len(values) - len(known)}
         if len(known) > 1 and row["n_unread"] <= MOST_UNREAD * len(values):
-            most = 2 if turn == "rise" else 1
-            low, high = mean_interval(known, -most, most, None, n_bootstrap, seed)
+            low, high = mean_interval(known, -1, 1, None, n_bootstrap, seed)
             if turn != "rise":
                 bets, coins = sums["bet", turn].loc[known.index], sums["coin", turn].loc[known.index]
                 row |= {"bets": bets.mean(), "coins": coins.mean(), "over_one": (bets > 1 + 1e-9).mean()}
