@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from onedial.studies.battery import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
-ITEMS, RESAMPLES = 48, 199
+ITEMS, RESAMPLES = 48, 999
 CONSTANT = ("yes", "no", "middle")
 BY_PLACE = ("letter", "position", "second", "last")
 BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity")
