@@ -87,7 +87,8 @@ _DECLINED = re.compile(
 def refuses(text: str) -> bool | None:
     """Whether a reply declines its request in its first sentences; None for no reply.
 
-    By its words: "I cannot ...", "I'm sorry", "As an AI I have no ..."; a reply that begins to answer and stops is an answer.
+    By its words: "I cannot ...", "I'm sorry", "As an AI I have no ..."; a reply that begins to answer and stops is an
+    answer.
 
     >>> refuses("I'm sorry, but I can't help with that."), refuses("You can't miss it: turn left."), refuses(" ")
     (True, False, None)
