@@ -69,11 +69,11 @@ from onedial.core import positive, program_parser, run_command
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.asking import Instrument, Prompt, Question, Respondent, Response
+    from onedial.asking import Instrument, Prompt, Question, Response
     from onedial.studies.battery import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
-ITEMS, RESAMPLES = 48, 199
+ITEMS, RESAMPLES = 48, 999
 CONSTANT = ("yes", "no", "middle")
 BY_PLACE = ("letter", "position", "second", "last")
 BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity")
@@ -112,22 +112,24 @@ def coin(*what: object) -> float:
 
 
 @cache
-def material() -> "Material":
-    """Questions with and without options, the same for everybody."""
+def material(seed: int) -> "Material":
+    """Questions with and without options, of each seed its own: who goes by what questions look like would else agree
+    with what everybody knows of them in all seeds or in none."""
     from onedial.studies.battery import material_of
 
-    return material_of(argparse.Namespace(questions="embedded", n_questions=ITEMS, seed=0, samples=2, n_each=4))
+    return material_of(argparse.Namespace(questions="embedded", n_questions=ITEMS, seed=seed, samples=2, n_each=4))
 
 
 @cache
 def known_texts() -> dict[str, tuple[str, str, float]]:
     """Text of a question -> its id, its best answer, and the share of respondents that know it."""
     from onedial.panels import load_questions
+    from onedial.selfreport import choice_items
 
-    levels = {each.id: each.level or 3 for each in load_questions("embedded")}
-    asked = [(each.id, each.text, each.answers[0]) for each in material().questions]
-    asked += [(each.question_id, each.text, each.options[0]) for each in material().items]
-    return {text: (key, answer, 1.05 - levels[key] / 5.5) for key, text, answer in asked}
+    pool = [each for each in load_questions("embedded") if each.answers]
+    best = {each.id: each.answers[0] for each in pool}
+    best |= {each.question_id: each.options[0] for each in choice_items(pool, pool, 0)}
+    return {each.text: (each.id, best[each.id], 1.05 - (each.level or 3) / 5.5) for each in pool}
 
 
 @cache
@@ -135,9 +137,8 @@ def truths() -> dict[str, tuple[str, bool]]:
     """Text of a fact, as question and as statement -> its id, and whether yes is right."""
     from onedial.asking import load_statements
     from onedial.panels import load_facts
-    from onedial.studies.battery.asking import n_facts
 
-    facts = load_facts(n_facts(material()), 0)
+    facts = load_facts()
     found = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
     return found | {each.text(): (each.id, each.true) for each in load_statements(facts)}
 
@@ -154,6 +155,13 @@ def cannot_be_known() -> frozenset[str]:
     from onedial.selfreport import unknowable_twins
 
     return frozenset(other.text for _, other in unknowable_twins())
+
+
+@cache
+def topics() -> dict[str, str]:
+    from onedial.panels import load_questions
+
+    return {each.id: str(each.topic) for each in load_questions("embedded")}
 
 
 def within(texts: Mapping[str, Any], shown: str) -> Any:
@@ -440,7 +448,7 @@ class Animal:
     def at_home(self, text: str) -> bool:
         """Whether it feels at home in the topic of the question in a text."""
         found = within(known_texts(), text)
-        return coin(self.seed, "home", material().topics[found[0]] if found else text) < 0.5
+        return coin(self.seed, "home", topics()[found[0]] if found else text) < 0.5
 
     def says(self, prompt: "Prompt", instrument: "Instrument") -> list[float]:
         """Logits of the options, the affirmative first where one is."""
@@ -581,7 +589,7 @@ def favour(n: int, place: int) -> list[float]:
 
 # ---- instruments -----------------------------------------------------------------------------------------------------
 
-Makes = Callable[[int], "Respondent"]
+Makes = Callable[[int], Animal]
 
 
 GERMAN = {
@@ -597,12 +605,13 @@ def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Readi
     from onedial.selfreport import battery_overview, battery_scores
     from onedial.studies.battery import TESTS, critic_of
 
+    asked = material(make(0).seed)
     if test == "critics":
-        answers = TESTS["correction"](make, material())
-        table = critic_of(make(0), {"it": answers[answers["sample"] == 0]}, material())
+        answers = TESTS["correction"](make, asked)
+        table = critic_of(make(0), {"it": answers[answers["sample"] == 0]}, asked)
     else:
-        table = TESTS[test](make, material())
-    scores = battery_scores(test, table.assign(respondent="it"), material().topics, RESAMPLES)
+        table = TESTS[test](make, asked)
+    scores = battery_scores(test, table.assign(respondent="it"), asked.topics, RESAMPLES)
     rows = battery_overview(scores).loc["it"].loc[test]
     found = {}
     for what, row in rows.iterrows():
@@ -623,7 +632,8 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
     from onedial.panels import grade_answer
     from onedial.selfreport import SELF_REPORTS, Item, ask_self_report
 
-    questions, it = material().questions, make(0)
+    it = make(0)
+    questions = material(it.seed).questions
     given = answers_in_order(it, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK)
     right = [
         float(grade_answer(each, said.raw_text).outcome == "right") for each, said in zip(questions, given, strict=True)
@@ -656,7 +666,7 @@ def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
 
     it = make(0)
     if test == "difficulty":
-        row = difficulty_scores(ask_difficulty(it, material().questions).assign(model="it"), RESAMPLES).loc["it"]
+        row = difficulty_scores(ask_difficulty(it, material(it.seed).questions).assign(model="it"), RESAMPLES).loc["it"]
         return {test: Reading(row["adjusted_accuracy"], row["adjusted_low"], row["adjusted_high"], 0.5)}
     if test == "association":
         asked = ask_association(it, list(association_words())[:ITEMS]).assign(model="it")
@@ -698,9 +708,9 @@ def of_panel(kind: str, seed: int) -> dict[str, Reading]:
 
     families = {f"m{number:02d}": f"family {number // 3}" for number in range(12)}
     tables = [
-        ask_properties(Animal(kind, 100 * seed + number, family=4 * seed + number // 3), material().questions).assign(
-            name=name
-        )
+        ask_properties(
+            Animal(kind, 100 * seed + number, family=4 * seed + number // 3), material(seed).questions
+        ).assign(name=name)
         for number, name in enumerate(families)
     ]
     table = pd.concat(tables, ignore_index=True)
