@@ -16,6 +16,7 @@ from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
+from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import MEAN, Ground
 from onedial.verdict.rivals.rivals import Material
 
@@ -234,3 +235,49 @@ def test_a_newcomer_s_every_answer_is_predicted_from_its_others_alone():
     assert found.low > 0
     assert newcomer_bits(pd.Series(rng.permutation(z[:, 0])), panel, names, own)[0].low < 0
     assert newcomer_bits(ease, panel, names, own.iloc[:4])[1] == 0
+
+
+def asked_again(propensity, n_samples=3, seed=17, targets=None):
+    """A dial order's targets whose answers are drawn several times: (question, target) chances of a yes -> ground."""
+    matches = matched(n_targets=12, n_questions=400)
+    ground = ground_of(matches)
+    rng, shape = np.random.default_rng(seed), ground.material.given.shape
+    yes = rng.binomial(n_samples, np.broadcast_to(propensity(rng, shape), shape)).astype(float)
+    read = np.full(shape, float(n_samples))
+    if targets is not None:
+        yes[:, targets], read[:, targets] = np.minimum(yes[:, targets], 1), 1
+    return matches, Ground(dataclasses.replace(ground.material, samples=(yes, read)), ground.ease)
+
+
+def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_said():
+    for propensity, share in ((lambda rng, shape: np.full(shape, 0.4), 0.0),
+                              (lambda rng, shape: rng.random(shape) < 0.4, 1.0)):  # fmt: skip
+        found, table = predict(*asked_again(propensity), sizes=(ALL,), n_bootstrap=19)
+        assert found.mark == RETEST
+        assert found.possible.estimate == pytest.approx(share * found.yes_rate, abs=0.03)
+        row = table.set_index("source").loc[RETEST]
+        assert (row["bits"], row["own_answers"]) == (found.possible.estimate, True)
+
+
+def test_a_second_asking_predicts_what_the_chances_allow():
+    """Chances of .1 and .9, two samples: I(X; Y) of a symmetric channel with P(X = Y) = .9^2 + .1^2."""
+    propensity = lambda rng, shape: np.where(rng.random(shape) < 0.5, 0.9, 0.1)  # noqa: E731
+    found, _ = predict(*asked_again(propensity, n_samples=2), sizes=(ALL,), n_bootstrap=19)
+    same = 0.82
+    told = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
+    assert found.possible.estimate == pytest.approx(told, abs=0.03)
+    assert "of what the targets' repeated answers predict" in found.clause()
+
+
+def test_one_target_without_repeats_leaves_the_mark_to_other_models_answers():
+    propensity = lambda rng, shape: rng.random(shape) < 0.4  # noqa: E731
+    matches, ground = asked_again(propensity, targets=[3])
+    found, _ = predict(matches, ground, sizes=(ALL,), n_bootstrap=19)
+    plain, _ = predict(matches, ground_of(matches), sizes=(ALL,), n_bootstrap=19)
+    assert found == plain
+
+
+def test_a_share_among_samples_costs_their_mean_loss():
+    p = np.array([[0.7]])
+    two = (bits(p, np.array([[1.0]])) + bits(p, np.array([[0.0]]))) / 2
+    assert bits(p, np.array([[0.5]])) == pytest.approx(two)
