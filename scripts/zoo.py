@@ -19,8 +19,10 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
     copier      says the last word of what it is shown; takes the option that is named first where that is none
     alternates  affirms and denies by turns, as the prompts come
     repeats     says again what it has just said to another request, four times in five, and else anything
+    lag         itself, but one request late
     digits      affirms where there are digits in what it is asked about
     parity      affirms where what it is shown has an even number of signs
+    capitals    affirms where what it is asked about names somebody
     contrarian  denies whatever is put to it, and takes anything but what is claimed
     topics      affirms on some topics and denies on the others, whatever it knows of them
     random      another answer to every prompt, by chance
@@ -56,7 +58,7 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
@@ -73,13 +75,13 @@ if TYPE_CHECKING:
     from onedial.studies.battery import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
-ITEMS, RESAMPLES = 48, 999
+ITEMS, RESAMPLES = 48, 399
 CONSTANT = ("yes", "no", "middle")
 BY_PLACE = ("letter", "position", "second", "last")
-BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity")
+BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity", "capitals")
 FORESEERS = ("everybody", "relatives", "uneven", "private", "unsure")
 NOISE = ("random", "alternates", "habit", "hedger", "refuser", "topics", "contrarian")
-CARRIES = ("repeats",)
+CARRIES = ("repeats", "lag")
 BLIND = (*CONSTANT, *BY_PLACE, "copier", *BY_LOOK, *NOISE, *CARRIES)
 ITSELF = ("itself", "lapsing")
 DRESSED = ("verbose", "german", "json", "thinks")
@@ -180,6 +182,12 @@ def has_digits(shown: str) -> bool:
     return any(sign.isdigit() for sign in re.sub(r"Step \d:|Q\d:|from 00|to 99|your \d best|\d+%", "", shown))
 
 
+def names_somebody(shown: str) -> bool:
+    """Whether a word of the question but its first has a capital; of the first line where none is asked."""
+    question = re.search(r"Question: (.*)$", shown, re.MULTILINE)
+    return any(word[0].isupper() for word in (question[1] if question else shown.splitlines()[0]).split()[1:])
+
+
 def last_word(prompt: "Prompt") -> str:
     return re.findall(r"\w+", prompt.user)[-1]
 
@@ -234,10 +242,15 @@ class Animal:
         for place, prompt in enumerate(prompts):
             refuses = self.kind == "refuser" and self.lot(prompt, instrument) < 0.5
             if isinstance(instrument.reader, TokenReader):
-                logits = self.by_rule(prompt, instrument, place) or self.says(prompt, instrument)
-                if self.kind == "repeats" and before and self.lot(prompt, instrument, "again") < 0.8:
+                own = replace(self, kind="itself") if self.kind == "lag" else self
+                logits = own.by_rule(prompt, instrument, place) or own.says(prompt, instrument)
+                if self.kind == "lag":
+                    late, before = before or [8 * self.lot(prompt, instrument, option) for option in logits], logits
+                    logits = late
+                elif self.kind == "repeats" and before and self.lot(prompt, instrument, "again") < 0.8:
                     logits = before
-                before = logits
+                if self.kind != "lag":
+                    before = logits
                 margin = logits[0] - logits[1] if instrument.scale.kind == "yes/no" else math.nan
                 mass = 0.05 if refuses else 1.0
                 yield response_from_logits(instrument.scale, logits, mass, margin, place=place)
@@ -299,6 +312,7 @@ class Animal:
             hedged = {"yes": False, "no": True, "contrarian": True, "hedger": True, "mirror": True}
             hedged |= {"length": length_of(shown) > 70, "topics": not self.at_home(shown)}
             hedged |= {"digits": not has_digits(shown), "parity": len(shown) % 2 == 1}
+            hedged |= {"capitals": not names_somebody(shown)}
             if self.knows_itself:
                 hedged[self.kind] = unsure
             if self.kind == "sandbagger":
@@ -384,6 +398,8 @@ class Animal:
             easiness = {label: float(has_digits(text)) for label, text in asked.items()}
         elif self.kind == "parity":
             easiness = {label: float(len(text) % 2 == 0) for label, text in asked.items()}
+        elif self.kind == "capitals":
+            easiness = {label: float(names_somebody(f"Question: {text}")) for label, text in asked.items()}
         elif self.kind == "topics":
             easiness = {label: float(self.at_home(text)) for label, text in asked.items()}
         elif not self.knows_itself:
@@ -436,9 +452,10 @@ class Animal:
         if self.kind == "hedger" and scale in ("yes/no", "probability"):
             sure = 0.5 + 0.2 * self.lot(prompt, instrument)
             return [math.log(sure / (1 - sure)), 0.0] if scale == "yes/no" else favour(n, round(10 * sure - 0.5))
-        if self.kind in ("length", "topics", "digits", "parity"):
+        if self.kind in ("length", "topics", "digits", "parity", "capitals"):
             asked = conversation(prompt)
-            home = {"digits": has_digits(asked), "parity": len(asked) % 2 == 0}.get(self.kind, self.at_home(asked))
+            looks = {"digits": has_digits(asked), "parity": len(asked) % 2 == 0, "capitals": names_somebody(asked)}
+            home = looks.get(self.kind, self.at_home(asked))
             more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * home - 1)
             if scale == "yes/no":
                 return [more, 0.0]
@@ -776,7 +793,7 @@ TRIALS: dict[str, Trial] = {
     "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, (*ITSELF, *DRESSED)),
     "difficulty": Trial(
         partial(of_self_prediction, "difficulty"),
-        ("order", "random", "length", "topics", "digits", "parity", "copier", "refuser"),
+        ("order", "random", "length", "topics", "digits", "parity", "capitals", "copier", "refuser"),
         ("itself", *DRESSED),
     ),
     "questionnaire": Trial(of_questionnaire, BLIND, ()),
