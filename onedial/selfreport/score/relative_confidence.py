@@ -180,6 +180,11 @@ def paired_scores(pairs: Pairs, n_items: int, seed: int = 0) -> PairedScores:
         PairedScores. Sign: higher scores = surer.
 
     R: as of the three.
+
+    >>> answered = [(max(pair), min(pair)) for pair in paired_design(20, n_each=6)]  # item 19 is the surest
+    >>> found = paired_scores(answered, 20)
+    >>> int(found.score.argmax()), found.circular
+    (19, 0)
     """
     score, error = bradley_terry(pairs, n_items)
     n_triads, circular = circular_triads(pairs)
