@@ -10,6 +10,7 @@ from onedial.scale import graded_response_model, one_factor_bootstrap, rival_acc
 from onedial.scale.checks.accounts import RivalAccounts
 from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.irt.asymptotes import Asymptotes
+from onedial.scale.irt.category_curves import Curves, scoring_step
 from onedial.scale.irt.expectation import codes_of
 from onedial.scale.irt.irt import BEYOND, loading_covariance, loading_errors
 from onedial.scale.irt.marginal_fit import fit_marginal
@@ -165,3 +166,13 @@ def test_a_null_with_random_answers_has_a_larger_second_eigenvalue():
     plain, random = (one_factor_bootstrap(panel, 49, asymptotes=kind).second for kind in ("none", "common"))
     assert random.mean > plain.mean
     assert plain.p < random.p
+
+
+def test_a_cut_that_has_run_away_from_all_answers_stays_where_it_is():
+    curves = Curves(np.array([1.0, 0.08]), np.array([[0.0, 38.0]]))
+    nodes = np.linspace(-6, 6, 61)
+    counts = np.ones((2, 2, 61))
+    counts[0, 1] = 0
+    moved = scoring_step(curves, nodes, counts)
+    assert (moved.slope[1], moved.cuts[0, 1]) == (0.08, 38)
+    assert np.isfinite([moved.slope, moved.cuts[0]]).all()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from onedial.core import InputError
-from onedial.scale import bundle_invariance, question_invariance
+from onedial.scale import BundleInvariance, bundle_invariance, question_invariance
 
 TOPICS = np.arange(480) % 6
 FAMILY = np.repeat(list("abcd"), 3)
@@ -108,3 +108,10 @@ def test_order_of_questions_does_not_matter():
 def test_what_cannot_be_compared_is_refused(bundles, groups, message):
     with pytest.raises(InputError, match=message):
         bundle_invariance(planted(5), bundles, groups)
+
+
+def test_a_bundle_of_which_nothing_is_known_does_not_hide_the_spread_of_the_others():
+    rng = np.random.default_rng(0)
+    shift, se = np.append(rng.normal(0, np.hypot(0.5, 0.1), 60), -4.0), np.append(np.full(60, 0.1), 15.0)
+    table = pd.DataFrame({"shift": shift, "se": se, "p": 0.5, "q": 0.5})
+    assert BundleInvariance(table, each=False).spread == pytest.approx(0.5, abs=0.1)

@@ -168,3 +168,12 @@ def test_respondents_with_one_kind_of_answer_are_counted_apart_and_make_no_pairs
     page, varied = words(one_page(analysis)), len(analysis.model.thresholds) - 1
     assert f"{varied + 1} respondents (1 with one kind of answer only" in page
     assert f"of {varied * (varied - 1) // 2} pairs lack" in page
+
+
+def test_three_respondents_are_never_called_one_scale():
+    rng = np.random.default_rng(2)
+    answers = pd.DataFrame((0.8 * rng.standard_normal((500, 1)) + 0.6 * rng.standard_normal((500, 3)) > 0) * 1.0)
+    page = one_page(analyse_panel(answers, n_replicates=19, n_sensitivity=0))
+    assert "respondents cannot say" in words(page)
+    assert "R^2" not in page
+    assert "nan" not in page

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from onedial.core import InputError, one_line
@@ -64,10 +65,18 @@ class BundleInvariance:
     def spread(self) -> float:
         """Standard deviation of the shifts, in spreads of the scale, their errors taken out; nan where none is known.
 
-        Formula: sqrt(max(0, mean of shift^2 - se^2)) over bundles and groups. Times a loading, and squared, it is the
-        share of the variance that is a topic's for one group.
+        Formula: tau >= 0 with sum of shift^2 / (se^2 + tau^2) = their number, over bundles and groups (Paule and
+        Mandel, 1982, Journal of Research of the National Bureau of Standards 87, 377-385). Times a loading, and
+        squared, it is the share of the variance that is a topic's for one group.
         """
-        return float(np.sqrt(np.maximum(0.0, (self.table["shift"] ** 2 - self.table["se"] ** 2).mean())))
+        squared, error = self.table.loc[self.table["p"].notna(), ["shift", "se"]].to_numpy().T ** 2
+        if not len(squared):
+            return float("nan")
+
+        def too_wide(variance: float) -> float:
+            return float((squared / (error + variance)).mean()) - 1
+
+        return float(np.sqrt(brentq(too_wide, 0, squared.max()))) if too_wide(0) > 0 else 0.0
 
     @property
     def least_shift(self) -> float:

@@ -45,9 +45,9 @@ class EigenvalueNull:
         """(respondent,) 95% points of the simulated eigenvalues."""
         return np.quantile(self.simulated, 0.95, axis=0)
 
-    def n_above(self, above: int = 0) -> int:
-        """How many leading eigenvalues stand above the null, counted until the first with p above `LEVEL`, those before
-        position `above` taken for granted."""
+    def n_above(self) -> int:
+        """How many leading eigenvalues stand above the null, counted until the first with p above `LEVEL`."""
+        above = 0
         while above < len(self.p) and self.p[above] <= LEVEL:
             above += 1
         return above

@@ -69,7 +69,12 @@ class QuestionInvariance:
         least = tested["least_shift"].median()
         single = f"{n} questions lie elsewhere for some of them (a shift of {least:.1f} spreads is found in 80%)"
         if not np.isfinite(least):
-            single = f"{n} single questions are found elsewhere, though no shift of one would be found in 80%"
+            single = (
+                f"{n} single questions are found elsewhere, though"
+                if n
+                else "no single question is found elsewhere, but"
+            )
+            single += " no shift of one would be found in 80%"
         elif not n and not least <= SHIFT_OF_INTEREST:
             single = (
                 f"single questions are found with a power of 80% only where they are {least:.1f} spreads off or more"

@@ -143,7 +143,8 @@ def scoring_step(curves: Curves, nodes: Floats, counts: Floats, equal_slopes: bo
     score = np.concatenate([(pull @ nodes).sum(axis=0)[None], pull.sum(axis=-1)]).T
     # slopes first, the cuts eliminated; then the cuts given the slopes' step, so that a slope may stop at its bound
     cross = information[:, 0, 1:]
-    ridge = 1e-12 * information[:, own, own].max(axis=1)[:, None, None] * np.eye(n_cuts)
+    # where a cut has run away from all answers nothing is known of it, and it stays
+    ridge = np.maximum(1e-12 * information[:, own, own].max(axis=1), 1e-100)[:, None, None] * np.eye(n_cuts)
     cuts_inverse = np.linalg.inv(information[:, 1:, 1:] + ridge)
     towards = np.einsum("mj,mjk->mk", cross, cuts_inverse)
     left = information[:, 0, 0] - (towards * cross).sum(axis=1)

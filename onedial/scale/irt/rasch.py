@@ -51,8 +51,9 @@ class RaschTest:
         if self.p > 0.05:
             return f"Respondents may follow the scale equally closely (loading {self.loading:.2f}, {p_text(self.p)})."
         return (
-            f"Respondents do not follow the scale equally closely: loadings run from {low:.2f} to {high:.2f} "
-            f"(against one of {self.loading:.2f}: {p_text(self.p)}), so a Rasch model does not hold."
+            "Respondents do not follow the scale equally closely: by marginal likelihood loadings run from "
+            f"{low:.2f} to {high:.2f} (against one of {self.loading:.2f}: {p_text(self.p)}), so a Rasch model does not "
+            "hold."
         )
 
 

@@ -73,8 +73,8 @@ class AnswerFit:
             each = "; ".join(f"{name} {row['loading']:.2f}" for name, row in loose.iloc[:_SHOWN].iterrows())
             more = f"; and {len(loose) - _SHOWN} more" * (len(loose) > _SHOWN)
             told = [
-                f"{len(loose)} of {len(table)} respondents follow the scale less closely than the others (loadings, "
-                f"{self.loading:.2f} for all: {each}{more})."
+                f"{len(loose)} of {len(table)} respondents follow{'s' * (len(loose) == 1)} the scale less closely than "
+                f"the others (loadings, {self.loading:.2f} for all: {each}{more})."
             ]
         elif (table["follows"] == CLOSER).any():
             told = ["No respondent follows the scale less closely than the others."]

@@ -47,7 +47,7 @@ def wright_map(fit: AnswerFit, families: "pd.Series | None" = None) -> Drawing:
     middle.plot(shown["difficulty"], shown["information"], color=INK)
     middle.fill_between(shown["difficulty"], shown["information"], color=GRID, linewidth=0)
     middle.set_ylim(bottom=0)
-    middle.set_ylabel("information")
+    middle.set_ylabel("information\n(1 / SE²)")
     groups = ["" if families is None else str(families.get(name, "")) for name in placed.index]
     heights = np.arange(len(placed))
     inside = placed.clip(-_REACH, _REACH).to_numpy()
@@ -69,7 +69,7 @@ def wright_map(fit: AnswerFit, families: "pd.Series | None" = None) -> Drawing:
     below.set_xlabel("difficulty (higher = fewer say yes)")
     if len(set(groups)) > 1:
         figure.legend(loc="outside lower center", ncols=4)
-    set_title(above, "Wright map", "yes to most questions left of one's point")
+    set_title(above, "Wright map", "a respondent says yes to most questions left of its point")
     missing = fit.respondents.index[fit.respondents["place"].isna()]
     caption = (
         "Questions and respondents on one axis. Above: how many questions lie where. Middle: how well the answers of "
@@ -96,7 +96,7 @@ def characteristic_curves(fit: AnswerFit) -> Drawing:
     chosen = [*order[: n - n // 2], *order[len(order) - n // 2 :]]
     figure = new_figure(4.4 if n > 3 else 2.6)
     grid = figure.subplots((n + 2) // 3, 3, sharex=True, sharey=True, squeeze=False)
-    names = shortened_apart([str(name).rpartition("/")[2] for name in chosen], 17)
+    names = shortened_apart([str(name).rpartition("/")[2] for name in chosen], 22)
     for axes, name, label in zip(grid.ravel(), chosen, names, strict=False):
         table = fit.curves.loc[name]
         axes.plot(table["difficulty"], table["typical"], color=FAINT, linestyle="--", linewidth=1.2, label="all alike")
@@ -114,14 +114,16 @@ def characteristic_curves(fit: AnswerFit) -> Drawing:
         axes.set_visible(False)
     figure.supxlabel("difficulty by the others' answers", fontsize=9)
     figure.supylabel("share of yes", fontsize=9)
+    n_each = fit.curves.loc[chosen]["n"]
+    per_point = " to ".join(dict.fromkeys(f"{n:.0f}" for n in (n_each.min(), n_each.max())))
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3)
     caption = (
-        "How often a respondent says yes to questions of which others say that they are easy (left) or hard "
-        "(right), in eighths of the questions with 95% intervals; first those whose answers surprise most (l_z), then "
-        "those whose answers surprise least. Dashed: one with its yes rate that follows the scale as closely as all "
-        "do; blue: its own curve. Points flatter than the dashed curve belong to a respondent that goes by something "
-        f"else (in colour: {int((fit.respondents['follows'] == LOOSER).sum())} of {len(order)} follow the scale less "
-        "closely than the others); points off the blue one say that the curve has another shape."
+        "How often a respondent says yes to questions of which others say that they are easy (left) or hard (right), "
+        f"in eighths ({per_point} questions each) with 95% intervals; first those whose answers surprise most (l_z), "
+        "then those whose answers surprise least. Dashed: one with its yes rate that follows the scale as closely as "
+        "all do; blue: its own curve. Points flatter than the dashed curve belong to a respondent that goes by "
+        f"something else (in colour: {int((fit.respondents['follows'] == LOOSER).sum())} of {len(order)} follow the "
+        "scale less closely than the others); points off the blue one say that the curve has another shape."
     )
     return Drawing(figure, "Characteristic curves", caption)

@@ -80,10 +80,16 @@ class Generalizability:
         largest = self.components["share"].drop(SAMPLE).sort_values(ascending=False).iloc[:4]
         parts = ", ".join(f"{name} {share:.0%}" for name, share in largest.items())
         takes = [
-            f"{count:,.0f} questions in {k} framing{'s' * (k > 1)}" if np.isfinite(count) else f"not in {k} framings"
+            f"{count:,.0f} questions in {k} framing{'s' * (k > 1)}"
             for k, count in zip(_FRAMINGS, self.needed()["relative"], strict=True)
+            if np.isfinite(count)
         ]
-        return f"Of the variance of single answers: {parts}. A threshold to .1 between models takes {'; '.join(takes)}."
+        few = len(_FRAMINGS) - len(takes)  # the fewest, since an error goes down with framings
+        out_of = f"no number of questions in {_FRAMINGS[few - 1]} framing{'s' * (few > 1)}" + " or fewer" * (few > 1)
+        reached = [*takes, f"{out_of} is enough"] if few else takes
+        return (
+            f"Of the variance of single answers: {parts}. For a threshold to .1 between models: {'; '.join(reached)}."
+        )
 
     def _positive(self) -> "pd.Series[float]":
         return self.components["variance"].clip(lower=0)

@@ -36,8 +36,8 @@ def kin_account(
             thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
 
     Returns:
-        EigenvalueNull; `n_above(1)` is the number of factors beside what the groups share, the scale among them. Sign:
-        small p of the second = the groups do not make the second factor.
+        EigenvalueNull. Sign: small p of the second = the groups do not make the second factor. Later ranks do not count
+        factors: a factor that is not in the model moves those of the groups down by a rank.
 
     Raises:
         InputError: the matrix has other respondents than the model, or B < 1.
@@ -45,8 +45,8 @@ def kin_account(
     >>> from onedial.scale import specific_factors
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> kin_account(answers, specific_factors(answers, list("aaabbb")), 9).n_above(1)
-    1
+    >>> bool(kin_account(answers, specific_factors(answers, list("aaabbb")), 19).p[1] > 0.05)
+    True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     groups, evidence = specific.drawn_from

@@ -74,6 +74,8 @@ def loadings_against_threshold(
     if bootstrap is not None:
         table = bootstrap.respondents.loc[labels]
         upwards = np.clip([y - table["loading_low"], table["loading_high"] - y], 0, None)
+    fit = quadratic_fit(y, x)
+    null = null if np.isfinite(fit.r2) else None  # of a parabola that goes through all points there is nothing to say
     figure = new_figure(4.6 if null is None else 5.6)
     if null is None:
         axes = figure.add_subplot()
@@ -97,7 +99,6 @@ def loadings_against_threshold(
     axes.plot(raw[moved], y[moved], "o", markerfacecolor=PAPER, markeredgecolor=FAINT, markersize=4.5, zorder=2)
     bound = labels.isin(model.heywood)
     axes.plot(x[bound], y[bound], "s", markerfacecolor="none", markeredgecolor=CHANCE, markersize=9, zorder=4)
-    fit = quadratic_fit(y, x)
     if np.isfinite(fit.r2):
         grid = np.linspace(x.min(), x.max(), 200)
         if bootstrap is not None:
@@ -107,7 +108,7 @@ def loadings_against_threshold(
     axes.set_xlabel("threshold (higher = more often yes)")
     axes.set_ylabel("loading on the shared factor")
     axes.set_ylim(top=max(1.02, axes.get_ylim()[1]))
-    remark = f"Parabola: R² {fit.r2:.2f}"
+    remark = f"Parabola: R² {fit.r2:.2f}" if np.isfinite(fit.r2) else "too few for a parabola"
     if null is not None and not moved.any():
         remark += f", if unrelated {null.mean:.2f} (p = {null.p:.2g})"
     elif null is not None:
@@ -127,12 +128,15 @@ def loadings_against_threshold(
     low_r2, high_r2 = model.quadratic_fit.r2_range
     caption = (
         "Each point is a respondent: how often it says yes, and how closely it follows the scale that all share. "
-        f"{'Bars and band' if bootstrap is not None else 'Horizontal bars'} are 95% intervals over questions. "
-        "A parabola that falls off at both ends looks like a finding, and "
-        "an empty-cell correction or a scale that is not normal makes one by itself: believe it only if R² lies far "
-        "above what loadings that have nothing to do with thresholds give under the same correction, and if no single "
-        f"respondent carries it (without one of them R² is {low_r2:.2f} to {high_r2:.2f})."
+        f"{'Bars and band' if bootstrap is not None else 'Horizontal bars'} are 95% intervals over questions."
     )
+    if np.isfinite(low_r2):
+        caption += (
+            " A parabola that falls off at both ends looks like a finding, and an empty-cell correction or a scale "
+            "that is not normal makes one by itself: believe it only if R² lies far above what loadings that have "
+            "nothing to do with thresholds give under the same correction, and if no single respondent carries it "
+            f"(without one of them R² is {low_r2:.2f} to {high_r2:.2f})."
+        )
     if null is not None:
         n_drawn = int(np.isfinite(null.simulated).sum())
         caption += (
@@ -141,8 +145,7 @@ def loadings_against_threshold(
         )
     if moved.any():
         caption += (
-            f" Hollow: where {int(moved.sum())} respondents with informative gaps would stand by the questions that "
-            "they answered; filled, by all questions."
+            f" Hollow ({int(moved.sum())} with informative gaps): by the questions that were answered; filled: by all."
         )
     if bound.any():
         caption += " Squares: loadings at their bound (Heywood cases), not to be read to the second digit."

@@ -17,6 +17,7 @@ from onedial.stats import LEVEL, names, number, p_text
 _WIDTH = 100
 _STRONG = 0.5  # of the variance: more shared than not
 _WORTH_A_NAME = 0.05  # of a variance
+_FEWEST_FOR_A_TEST = 4  # respondents whose correlations can speak against one factor
 _FEWEST_KIN = 3  # groups, of which none can be taken for everybody
 _EXTRACTIONS = {"minres": "minres loadings", "principal": "principal components (unique variance included)"}
 
@@ -86,6 +87,11 @@ def verdict(analysis: PanelAnalysis) -> str:
             f"Little is shared between models: {clusters.shares['between']:.0%} of the variance, against "
             f"{clusters.shares['within_only']:.0%} that each model shares only with itself."
         )
+    elif _n_varied(analysis.model.thresholds) < _FEWEST_FOR_A_TEST:
+        opening = (
+            f"Something is shared ({p_text(analysis.shuffled.p[0])}); whether it is one scale {_FEWEST_FOR_A_TEST - 1} "
+            "respondents cannot say, since one factor fits any three correlations."
+        )
     elif share >= _STRONG:
         opening = f"One scale is shared, and it explains most of the answers ({of_variance})."
     else:
@@ -118,16 +124,17 @@ def objections(analysis: PanelAnalysis) -> list[str]:
     found = []
     if analysis.several is not None:
         sizes = ", ".join(f"{share:.0%}" for share in factor_shares(analysis))
-        kin = (
-            "" if analysis.by_kin is None else f"; beside what each {analysis.kin} shares {analysis.by_kin.n_above(1)}"
-        )
+        made = analysis.by_kin is not None and analysis.by_kin.p[1] > LEVEL
+        kin = f"; what each {analysis.kin} shares would make the second" if made else ""
         found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes}{kin})")
     if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
     if analysis.specific is not None and analysis.specific.p <= LEVEL:
-        share = analysis.specific.model.shares["share"]["specific"]
+        share, low, high = (number(analysis.specific.model.shares, "specific", end) for end in ("share", "low", "high"))
         if share >= _WORTH_A_NAME:
-            found.append(f"{share:.0%} of the variance is shared within a {analysis.kin} only")
+            found.append(
+                f"{share:.0%} ({low:.0%} to {high:.0%}) of the variance is shared within a {analysis.kin} only"
+            )
     for what, orders in analysis.by_respondents.items():
         odd = orders.groups[(orders.groups["q"] <= LEVEL) & (orders.groups["agreement"] < HIGH_AGREEMENT)]
         if len(odd):
@@ -226,8 +233,7 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         made = "also" if kin.p[1] > LEVEL else "not"
         yield (
             f"One scale and what each {analysis.kin}'s respondents share would {made} make a second eigenvalue of "
-            f"{kin.observed[1]:.2f} ({kin.mean[1]:.2f} in the mean, {p_text(kin.p[1])}); factors beside these: "
-            f"{kin.n_above(1)}."
+            f"{kin.observed[1]:.2f} ({kin.mean[1]:.2f} in the mean, {p_text(kin.p[1])})."
         )
     if analysis.second_scale is not None:
         power = f"{analysis.second_scale:.0%}"
@@ -259,6 +265,9 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
 
 def _spread(analysis: PanelAnalysis) -> Iterable[str]:
     yield from analysis.scale.sentences()
+    if analysis.accounts is not None and analysis.accounts.table["bend_p"].isna().all():
+        yield "Whether loadings bend along thresholds takes at least six respondents."
+        return
     if analysis.parabola is not None:
         found, fit = analysis.parabola, analysis.model.quadratic_fit
         low, high = fit.r2_range
@@ -305,7 +314,7 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
         for drawn, unit in ((analysis.bootstrap, "questions"), (analysis.by_topic, "topics"))
         if drawn is not None
     ]
-    bars = f"; 95% intervals are wide by {' and '.join(widths)}, in the middle" if widths else ""
+    bars = f"; the median 95% interval is {' and '.join(widths)} wide" if widths else ""
     low, high = loading.idxmin(), loading.idxmax()
     yield f"Loadings run from {loading.min():.2f} ({low}) to {loading.max():.2f} ({high}){bars}."
     yield from analysis.answer_fit.sentences()

@@ -39,9 +39,12 @@ def summarise_sensitivity(table: pd.DataFrame) -> list[str]:
         f"{_range(table['second_one_factor_share'], 100, '%')} where one factor is all there is.",
         f"{_verdict('A smallest eigenvalue too small for one factor', table, 'smallest_p')}: "
         f"{_range(table['smallest_eigenvalue'])}, and {_range(table['smallest_null'])} under one factor.",
-        f"{_verdict('A parabola of loading on threshold', table, 'quadratic_p')}: R^2 "
-        f"{_range(table['quadratic_r2'])}, and {_range(table['quadratic_null_r2'])} where the two are unrelated.",
     ]
+    if table["quadratic_r2"].notna().any():
+        sentences.append(
+            f"{_verdict('A parabola of loading on threshold', table, 'quadratic_p')}: R^2 "
+            f"{_range(table['quadratic_r2'])}, and {_range(table['quadratic_null_r2'])} where the two are unrelated."
+        )
     everyone = table[table["left_out"] == ""]
     curves = everyone.drop_duplicates("scale").set_index("scale")["marginal_quadratic_r2"]
     if curves.notna().all():
