@@ -3,6 +3,7 @@
     python experiments/gate.py --run runs/MY-SWEEP --beta 0.5 --save my-gate      # choose and save; needs no model
     python experiments/gate.py --run runs/MY-SWEEP --yes-rate 0.3 --save my-gate
     python experiments/gate.py --run runs/MY-SWEEP --target "GPT-4 neutral" --save my-gate
+    python experiments/gate.py --run runs/MY-SWEEP --target runs/MY-PLACING --save my-gate    # few answers
     python experiments/gate.py my-gate "Who wrote Emma?" "What is the capital of Peru?"      # one load
     echo "Who wrote Emma?" | python experiments/gate.py my-gate -                            # a question per line
     python experiments/gate.py my-gate --chat              # one after the other; a yes is followed by the answer
@@ -16,13 +17,18 @@ its test split. In a chat the answer comes token by token and unsteered, as thos
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onedial.core import InputError, program_parser, run_command, say
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from onedial.asking import Table
     from onedial.models import OpenModel
+    from onedial.verdict import SweepRun
     from steering import Gate
 
 WORDS, UNREAD = {1.0: "yes", 0.0: "no"}, "unread"
@@ -37,7 +43,7 @@ def main() -> None:
 
 def choose(options: argparse.Namespace) -> None:
     from onedial.asking import load_prompt
-    from onedial.verdict import SweepRun
+    from onedial.verdict import SweepRun, dial_order, newcomer_bits
     from steering import Intervention, SteeringVector, choose_gate
 
     swept = SweepRun.open(options.run)
@@ -47,8 +53,11 @@ def choose(options: argparse.Namespace) -> None:
     table = swept.sweep()
     questions = swept.questions().set_index("id")
     correct = questions["subject_correct"].astype(float) if "subject_correct" in questions else None
-    rate, words = options.yes_rate, ""
-    if options.target is not None:
+    rate, words, interval, answers = options.yes_rate, "", None, None
+    if options.target is not None and (placed := Path(options.target)).is_dir():
+        rate, interval, answers = placed_rate(swept, placed)
+        words = f"chosen for the yes rate of {placed}, {rate:.2f} (95% interval {interval[0]:.2f} to {interval[1]:.2f})"
+    elif options.target is not None:
         rate, words = target_rate(swept, options.target)
     gate = choose_gate(
         table[table["intervention_id"] == name],
@@ -59,23 +68,76 @@ def choose(options: argparse.Namespace) -> None:
         yes_rate=rate,
         correct=correct,
         choice=words,
+        interval=interval,
     )
+    foretold = None if answers is None else newcomer_bits(dial_order(swept), *panel_of(swept), answers)
     gate.save(options.save)
     for line in gate.lines():
         say(line)
+    if foretold is not None and foretold[1]:
+        number, n = foretold
+        say(
+            f"the dial's order predicts {n} of its answers, each from the others, by {number.estimate:+.2f} bits an "
+            f"answer over its yes rate alone (95% interval {number.low:+.2f} to {number.high:+.2f})"
+        )
     say(f"saved to {options.save}")
 
 
-def target_rate(swept: "object", target: str) -> tuple[float, str]:
-    """The target's yes rate on the fitting split."""
-    from onedial.verdict import SweepRun
+def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, float], "pd.Series"]:
+    """The yes rate on the fitting split of a respondent that place.py has placed, the answers known counted as they
+    are, its 95% interval, and those answers (question -> 1 or 0).
 
-    assert isinstance(swept, SweepRun)
+    The interval is as wide about the threshold of the fitting questions as about that of the whole panel.
+    """
+    import pandas as pd
+    from scipy.special import ndtr, ndtri
+
+    from onedial.asking import name_of, read_table
+
+    for name in ("steps.csv", "predictions.csv"):
+        if not (folder / name).is_file():
+            raise InputError(f"{folder} holds no {name}; give the folder of place.py with --answers or --model")
+
+    def column(table: "Table", name: str) -> "pd.Series":
+        ids = table.parse("question_id", name_of, "place it again")
+        return pd.Series(table.parse(name, float, "place it again"), ids, dtype=float)
+
+    predictions, steps = read_table(folder / "predictions.csv"), read_table(folder / "steps.csv")
+    predictions.require("question_id", "probability")
+    steps.require("question_id", "said_yes", "threshold", "low", "high")
+    given = replace(steps, frame=steps.frame[1:].reset_index(drop=True), places=steps.places[1:])
+    answers = column(given, "said_yes")
+    threshold, low, high = (column(given, name).iloc[-1] for name in ("threshold", "low", "high"))
+    splits = swept.splits()
+    expected = pd.concat([answers, column(predictions, "probability")]).reindex(splits.index[splits == "fitting"])
+    if 2 * expected.notna().sum() < len(expected):
+        raise InputError(
+            f"{folder} was placed by other questions than the run's: it knows {expected.notna().sum()} of the "
+            f"{len(expected)} fitting questions; place it on the run's panel"
+        )
+    rate = float(expected.mean())
+    ends = ndtr(ndtri(rate) + low - threshold), ndtr(ndtri(rate) + high - threshold)
+    return rate, (float(ends[0]), float(ends[1])), answers
+
+
+def panel_of(swept: "SweepRun") -> tuple["pd.DataFrame", "pd.Series"]:
+    """The answers of the run's targets, and their base models."""
+    from onedial.panels import panel_from_long
+
+    panel = panel_from_long(swept.panel())
+    return panel.answers, panel.respondents["model"]
+
+
+def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
+    """The target's yes rate on the fitting split."""
     panel = swept.panel()
     own = panel[panel["respondent"] == target]
     if own.empty:
         known = ", ".join(sorted(panel["respondent"].unique())[:6])
-        raise InputError(f"the run's panel has no target {target!r}; some of its targets: {known}")
+        raise InputError(
+            f"the run's panel has no target {target!r}, and no folder of place.py has this name; some of its targets: "
+            f"{known}"
+        )
     fitting = own["question_id"].map(swept.splits()) == "fitting"
     rate = float(own.loc[fitting, "said_yes"].mean())
     if not 0 < rate < 1:
@@ -149,7 +211,9 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     chosen.add_argument("--run", type=Path, help="a finished run of steer_sweep.py")
     chosen.add_argument("--beta", type=float, help="risk attitude: 0.5 punishes a wrong yes, 2 a missed one")
     chosen.add_argument("--yes-rate", type=float, help="share of the questions to say yes to")
-    chosen.add_argument("--target", help="a target of the run's panel, whose yes rate is taken")
+    chosen.add_argument(
+        "--target", help="whose yes rate is taken: a target of the run's panel, or the folder of a place run"
+    )
     chosen.add_argument("--save", type=Path, help="folder to save the gate in")
     options = parser.parse_intermixed_args(arguments)  # options may stand between the gate and its questions
     wanted = [name for name in ("beta", "yes_rate", "target") if getattr(options, name) is not None]

@@ -259,8 +259,8 @@ def placing_by_size(*summaries: pd.DataFrame) -> pd.DataFrame:
     for panel, summary in zip(("frontier-confidence", "frontier", "embedded"), summaries, strict=True):
         summary = summary.set_index(["method", "k"]).loc[:, [10, 25, 50], :]
         table = summary["rmse"].unstack("method").rename(columns=lambda name: str(name).replace(" ", "_"))
-        kept = ["n", "rmse_low", "rmse_high", "close", "coverage", "coverage_low", "coverage_high"]
-        kept += ["width", "bits", "bits_low", "bits_high"]
+        kept = ["n", "rmse_low", "rmse_high", "bound", "bound_close", "close", "coverage"]
+        kept += ["coverage_low", "coverage_high", "width", "bits", "bits_low", "bits_high"]
         table = table.join(summary.loc["adaptive", kept])
         tables.append(table.reset_index().assign(panel=panel))
     return pd.concat(tables).set_index("panel").reset_index().round(5)

@@ -19,8 +19,10 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
     copier      says the last word of what it is shown; takes the option that is named first where that is none
     alternates  affirms and denies by turns, as the prompts come
     repeats     says again what it has just said to another request, four times in five, and else anything
+    lag         itself, but one request late
     digits      affirms where there are digits in what it is asked about
     parity      affirms where what it is shown has an even number of signs
+    capitals    affirms where what it is asked about names somebody
     contrarian  denies whatever is put to it, and takes anything but what is claimed
     topics      affirms on some topics and denies on the others, whatever it knows of them
     random      another answer to every prompt, by chance
@@ -56,7 +58,7 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
@@ -69,17 +71,17 @@ from onedial.core import positive, program_parser, run_command
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.asking import Instrument, Prompt, Question, Respondent, Response
+    from onedial.asking import Instrument, Prompt, Question, Response
     from onedial.studies.battery import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
-ITEMS, RESAMPLES = 48, 199
+ITEMS, RESAMPLES = 48, 399
 CONSTANT = ("yes", "no", "middle")
 BY_PLACE = ("letter", "position", "second", "last")
-BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity")
+BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity", "capitals")
 FORESEERS = ("everybody", "relatives", "uneven", "private", "unsure")
 NOISE = ("random", "alternates", "habit", "hedger", "refuser", "topics", "contrarian")
-CARRIES = ("repeats",)
+CARRIES = ("repeats", "lag")
 BLIND = (*CONSTANT, *BY_PLACE, "copier", *BY_LOOK, *NOISE, *CARRIES)
 ITSELF = ("itself", "lapsing")
 DRESSED = ("verbose", "german", "json", "thinks")
@@ -112,22 +114,24 @@ def coin(*what: object) -> float:
 
 
 @cache
-def material() -> "Material":
-    """Questions with and without options, the same for everybody."""
+def material(seed: int) -> "Material":
+    """Questions with and without options, of each seed its own: who goes by what questions look like would else agree
+    with what everybody knows of them in all seeds or in none."""
     from onedial.studies.battery import material_of
 
-    return material_of(argparse.Namespace(questions="embedded", n_questions=ITEMS, seed=0, samples=2, n_each=4))
+    return material_of(argparse.Namespace(questions="embedded", n_questions=ITEMS, seed=seed, samples=2, n_each=4))
 
 
 @cache
 def known_texts() -> dict[str, tuple[str, str, float]]:
     """Text of a question -> its id, its best answer, and the share of respondents that know it."""
     from onedial.panels import load_questions
+    from onedial.selfreport import choice_items
 
-    levels = {each.id: each.level or 3 for each in load_questions("embedded")}
-    asked = [(each.id, each.text, each.answers[0]) for each in material().questions]
-    asked += [(each.question_id, each.text, each.options[0]) for each in material().items]
-    return {text: (key, answer, 1.05 - levels[key] / 5.5) for key, text, answer in asked}
+    pool = [each for each in load_questions("embedded") if each.answers]
+    best = {each.id: each.answers[0] for each in pool}
+    best |= {each.question_id: each.options[0] for each in choice_items(pool, pool, 0)}
+    return {each.text: (each.id, best[each.id], 1.05 - (each.level or 3) / 5.5) for each in pool}
 
 
 @cache
@@ -135,9 +139,8 @@ def truths() -> dict[str, tuple[str, bool]]:
     """Text of a fact, as question and as statement -> its id, and whether yes is right."""
     from onedial.asking import load_statements
     from onedial.panels import load_facts
-    from onedial.studies.battery.asking import n_facts
 
-    facts = load_facts(n_facts(material()), 0)
+    facts = load_facts()
     found = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
     return found | {each.text(): (each.id, each.true) for each in load_statements(facts)}
 
@@ -156,6 +159,13 @@ def cannot_be_known() -> frozenset[str]:
     return frozenset(other.text for _, other in unknowable_twins())
 
 
+@cache
+def topics() -> dict[str, str]:
+    from onedial.panels import load_questions
+
+    return {each.id: str(each.topic) for each in load_questions("embedded")}
+
+
 def within(texts: Mapping[str, Any], shown: str) -> Any:
     """What belongs to the longest of the texts that is shown; None where none is."""
     return texts[max(found, key=len)] if (found := [text for text in texts if text in shown]) else None
@@ -170,6 +180,12 @@ def length_of(shown: str) -> int:
 def has_digits(shown: str) -> bool:
     """Beside those of what every prompt says."""
     return any(sign.isdigit() for sign in re.sub(r"Step \d:|Q\d:|from 00|to 99|your \d best|\d+%", "", shown))
+
+
+def names_somebody(shown: str) -> bool:
+    """Whether a word of the question but its first has a capital; of the first line where none is asked."""
+    question = re.search(r"Question: (.*)$", shown, re.MULTILINE)
+    return any(word[0].isupper() for word in (question[1] if question else shown.splitlines()[0]).split()[1:])
 
 
 def last_word(prompt: "Prompt") -> str:
@@ -226,10 +242,15 @@ class Animal:
         for place, prompt in enumerate(prompts):
             refuses = self.kind == "refuser" and self.lot(prompt, instrument) < 0.5
             if isinstance(instrument.reader, TokenReader):
-                logits = self.by_rule(prompt, instrument, place) or self.says(prompt, instrument)
-                if self.kind == "repeats" and before and self.lot(prompt, instrument, "again") < 0.8:
+                own = replace(self, kind="itself") if self.kind == "lag" else self
+                logits = own.by_rule(prompt, instrument, place) or own.says(prompt, instrument)
+                if self.kind == "lag":
+                    late, before = before or [8 * self.lot(prompt, instrument, option) for option in logits], logits
+                    logits = late
+                elif self.kind == "repeats" and before and self.lot(prompt, instrument, "again") < 0.8:
                     logits = before
-                before = logits
+                if self.kind != "lag":
+                    before = logits
                 margin = logits[0] - logits[1] if instrument.scale.kind == "yes/no" else math.nan
                 mass = 0.05 if refuses else 1.0
                 yield response_from_logits(instrument.scale, logits, mass, margin, place=place)
@@ -291,6 +312,7 @@ class Animal:
             hedged = {"yes": False, "no": True, "contrarian": True, "hedger": True, "mirror": True}
             hedged |= {"length": length_of(shown) > 70, "topics": not self.at_home(shown)}
             hedged |= {"digits": not has_digits(shown), "parity": len(shown) % 2 == 1}
+            hedged |= {"capitals": not names_somebody(shown)}
             if self.knows_itself:
                 hedged[self.kind] = unsure
             if self.kind == "sandbagger":
@@ -376,6 +398,8 @@ class Animal:
             easiness = {label: float(has_digits(text)) for label, text in asked.items()}
         elif self.kind == "parity":
             easiness = {label: float(len(text) % 2 == 0) for label, text in asked.items()}
+        elif self.kind == "capitals":
+            easiness = {label: float(names_somebody(f"Question: {text}")) for label, text in asked.items()}
         elif self.kind == "topics":
             easiness = {label: float(self.at_home(text)) for label, text in asked.items()}
         elif not self.knows_itself:
@@ -428,9 +452,10 @@ class Animal:
         if self.kind == "hedger" and scale in ("yes/no", "probability"):
             sure = 0.5 + 0.2 * self.lot(prompt, instrument)
             return [math.log(sure / (1 - sure)), 0.0] if scale == "yes/no" else favour(n, round(10 * sure - 0.5))
-        if self.kind in ("length", "topics", "digits", "parity"):
+        if self.kind in ("length", "topics", "digits", "parity", "capitals"):
             asked = conversation(prompt)
-            home = {"digits": has_digits(asked), "parity": len(asked) % 2 == 0}.get(self.kind, self.at_home(asked))
+            looks = {"digits": has_digits(asked), "parity": len(asked) % 2 == 0, "capitals": names_somebody(asked)}
+            home = looks.get(self.kind, self.at_home(asked))
             more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * home - 1)
             if scale == "yes/no":
                 return [more, 0.0]
@@ -440,7 +465,7 @@ class Animal:
     def at_home(self, text: str) -> bool:
         """Whether it feels at home in the topic of the question in a text."""
         found = within(known_texts(), text)
-        return coin(self.seed, "home", material().topics[found[0]] if found else text) < 0.5
+        return coin(self.seed, "home", topics()[found[0]] if found else text) < 0.5
 
     def says(self, prompt: "Prompt", instrument: "Instrument") -> list[float]:
         """Logits of the options, the affirmative first where one is."""
@@ -581,7 +606,7 @@ def favour(n: int, place: int) -> list[float]:
 
 # ---- instruments -----------------------------------------------------------------------------------------------------
 
-Makes = Callable[[int], "Respondent"]
+Makes = Callable[[int], Animal]
 
 
 GERMAN = {
@@ -597,12 +622,13 @@ def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Readi
     from onedial.selfreport import battery_overview, battery_scores
     from onedial.studies.battery import TESTS, critic_of
 
+    asked = material(make(0).seed)
     if test == "critics":
-        answers = TESTS["correction"](make, material())
-        table = critic_of(make(0), {"it": answers[answers["sample"] == 0]}, material())
+        answers = TESTS["correction"](make, asked)
+        table = critic_of(make(0), {"it": answers[answers["sample"] == 0]}, asked)
     else:
-        table = TESTS[test](make, material())
-    scores = battery_scores(test, table.assign(respondent="it"), material().topics, RESAMPLES)
+        table = TESTS[test](make, asked)
+    scores = battery_scores(test, table.assign(respondent="it"), asked.topics, RESAMPLES)
     rows = battery_overview(scores).loc["it"].loc[test]
     found = {}
     for what, row in rows.iterrows():
@@ -623,7 +649,8 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
     from onedial.panels import grade_answer
     from onedial.selfreport import SELF_REPORTS, Item, ask_self_report
 
-    questions, it = material().questions, make(0)
+    it = make(0)
+    questions = material(it.seed).questions
     given = answers_in_order(it, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK)
     right = [
         float(grade_answer(each, said.raw_text).outcome == "right") for each, said in zip(questions, given, strict=True)
@@ -656,7 +683,7 @@ def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
 
     it = make(0)
     if test == "difficulty":
-        row = difficulty_scores(ask_difficulty(it, material().questions).assign(model="it"), RESAMPLES).loc["it"]
+        row = difficulty_scores(ask_difficulty(it, material(it.seed).questions).assign(model="it"), RESAMPLES).loc["it"]
         return {test: Reading(row["adjusted_accuracy"], row["adjusted_low"], row["adjusted_high"], 0.5)}
     if test == "association":
         asked = ask_association(it, list(association_words())[:ITEMS]).assign(model="it")
@@ -698,9 +725,9 @@ def of_panel(kind: str, seed: int) -> dict[str, Reading]:
 
     families = {f"m{number:02d}": f"family {number // 3}" for number in range(12)}
     tables = [
-        ask_properties(Animal(kind, 100 * seed + number, family=4 * seed + number // 3), material().questions).assign(
-            name=name
-        )
+        ask_properties(
+            Animal(kind, 100 * seed + number, family=4 * seed + number // 3), material(seed).questions
+        ).assign(name=name)
         for number, name in enumerate(families)
     ]
     table = pd.concat(tables, ignore_index=True)
@@ -766,7 +793,7 @@ TRIALS: dict[str, Trial] = {
     "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, (*ITSELF, *DRESSED)),
     "difficulty": Trial(
         partial(of_self_prediction, "difficulty"),
-        ("order", "random", "length", "topics", "digits", "parity", "copier", "refuser"),
+        ("order", "random", "length", "topics", "digits", "parity", "capitals", "copier", "refuser"),
         ("itself", *DRESSED),
     ),
     "questionnaire": Trial(of_questionnaire, BLIND, ()),

@@ -1,6 +1,7 @@
 """README and docs/: Python is run, commands are given to their programs' parsers, and what is neither says so."""
 
 import doctest
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from forks import run_program
-from tiny_experiment import main_of
+from tiny_experiment import checked_once, main_of
 from tiny_models import save_outspoken
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,12 +39,14 @@ EMBEDDED = "smollm2-135m-instruct"
 LAYER = re.compile(r"(layer=|layers=\[|template\), \[|\.read\(|\.at\(|import_vectors\(\{)\d+")
 
 
+@functools.cache
 def blocks():
     """(page, number, language, text, what stands on the line before) of every fenced block."""
-    for page in PAGES:
-        text = "\n" + page.read_text(encoding="utf-8")
-        for number, found in enumerate(BLOCK.finditer(text), start=1):
-            yield page, number, found["language"].strip(), found["text"], found["before"].strip()
+    return [
+        (page, number, found["language"].strip(), found["text"], found["before"].strip())
+        for page in PAGES
+        for number, found in enumerate(BLOCK.finditer("\n" + page.read_text(encoding="utf-8")), start=1)
+    ]
 
 
 def named(*languages):
@@ -116,7 +119,9 @@ def small(tmp_path_factory):
     """Stands for the embedded model: few layers, random weights, and it says yes as well as no."""
     folder = tmp_path_factory.mktemp("model") / "small"
     save_outspoken(folder, "llama", max_position_embeddings=4096)
-    return folder
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("onedial.models.model.check_fast_paths", checked_once)
+        yield folder
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,16 @@ _NO = (
     r"(?=\s*(?:$|[^\w\s]|\n)|\s+(?:because|since|as|i|i['’]m|it|this|that|we|they|you|my|sorry|unfortunately|but)\b))"
 )
 _ANSWER = re.compile(rf"(?<![\w'’-])(?:{_BOTH}|{_YES}|{_NO})")
-_DENIED = re.compile(r"(?:\bnot|\bnever|\bcannot|n['’]t)\s+(?:\w+\s+){0,2}[\"'“‘]?$")
+_DENIED = re.compile(r"(?:\bnot|\bnever|\bcannot|n['’]t)\s+(?:(?!but\b)\w+\s+){0,2}[\"'“‘]?$")
+_DENIED_AFTER = re.compile(
+    r"[\"'”’]?\s+(?:is|was|would\s+be)(?:\s+(?:not|wrong|false|incorrect|impossible)\b|n['’]t\b)"
+)
+# What says yes or no whatever was asked. Before anything else it may be mere politeness ("Certainly! I do not know").
+_ALONE = re.compile(
+    r"(?:(?P<no>(?:of course|certainly|absolutely|definitely) not|not at all|i['’]m afraid not"
+    r"|i do(?: not|n['’]t) (?:think|believe) so)"
+    r"|(?P<yes>of course|certainly|absolutely|definitely|indeed|i (?:think|believe|guess|suppose) so))[.!\s]*"
+)
 
 
 def is_read(mass: Any) -> Any:
@@ -60,8 +69,10 @@ def spoken(text: str) -> str:
 def parse_yes_no(text: str) -> bool | None:
     """Read an answer that may reason before it decides.
 
-    The last sentence that holds a clear yes or no decides. "Yes or no" repeats the choice and decides nothing;
-    "no doubt", "no one" and "know" are no answers; what stands in <think> is not the answer.
+    The last sentence that holds a clear yes or no decides, a question ("Is it yes?") only where there is no other
+    sentence. A doubt makes an answer no other: "Yes, but I am not sure" is a yes. "Yes or no" repeats the choice and
+    decides nothing; "no doubt", "no one" and "know" are no answers; what stands in <think> is not the answer. "Of
+    course not" and its like are read where nothing else is said. English alone is read.
 
     Returns:
         True for yes, False for no; None where neither is clear, or where the deciding sentence says both.
@@ -69,9 +80,16 @@ def parse_yes_no(text: str) -> bool | None:
     plain = unicodedata.normalize("NFKC", without_thoughts(text)).casefold()
     plain = re.sub(r"[*_`~#]+", "", plain)
     plain = re.sub(_CHOICE, " ", plain)
-    for sentence in reversed(re.split(r"(?<=[.!?])\s+(?!\d)|\n+", plain)):
+    if alone := _ALONE.fullmatch(plain.strip()):
+        return alone.lastgroup == "yes"
+    sentences = [each for each in re.split(r"(?<=[.!?])\s+(?!\d)|\n+", plain) if re.search(r"\w", each)]
+    for sentence in reversed(sentences):
+        if sentence.endswith("?") and len(sentences) > 1:
+            continue
         said = {
-            match.lastgroup for match in _ANSWER.finditer(sentence) if not _DENIED.search(sentence[: match.start()])
+            match.lastgroup
+            for match in _ANSWER.finditer(sentence)
+            if not _DENIED.search(sentence[: match.start()]) and not _DENIED_AFTER.match(sentence, match.end())
         }
         if said:
             return None if len(said) > 1 or "both" in said else said == {"yes"}

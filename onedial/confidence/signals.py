@@ -11,10 +11,16 @@ import pandas as pd
 
 from onedial.confidence.abstention import selective_auc
 from onedial.core import InputError
-from onedial.stats import MOST_UNREAD, Floats, interval_95, labels_of, roc_area
-
-FEWEST_OF_EACH = 5
-"""Right answers, and wrong ones, below which an area has no interval: resamples of so few repeat themselves."""
+from onedial.stats import (
+    FEWEST_UNITS,
+    MOST_UNREAD,
+    area_interval,
+    drawn_units,
+    labels_of,
+    resampled_interval,
+    roc_area,
+    unit_weights,
+)
 
 
 def signal_table(
@@ -28,10 +34,9 @@ def signal_table(
     """How well each signal tells right from wrong answers.
 
     Formula: AUROC (`roc_area`); selective AUC (`selective_auc`); gain = AUROC less that of the reference on the
-        questions
-    that have both. Intervals are 95% percentile bootstraps over topics drawn with replacement, over questions where
-    none are given; resamples in which all answers are right or all wrong are left out,
-    and fewer than five right or five wrong answers give no interval.
+    questions that have both. Intervals are 95% bootstraps over whole topics where there are ten or more, else over
+    questions (`area_interval`); resamples in which all answers are right or all wrong are left out, and fewer than five
+    right or five wrong answers give no interval.
 
     Args:
         signals: question x signal, higher = surer; nan where it could not be read.
@@ -60,10 +65,8 @@ def signal_table(
     graded = np.isfinite(right)
     values, right = signals[graded].astype(float), right[graded]
     names = signals.index[graded]
-    unit = (
-        np.arange(len(right)) if topics is None else np.unique(_topics(topics, signals, names), return_inverse=True)[1]
-    )
-    drawn = _weights(unit, n_bootstrap, seed)
+    units = drawn_units(None if topics is None else _topics(topics, signals, names), len(right))
+    drawn = unit_weights(units, n_bootstrap, seed)
     base = values[reference].to_numpy() if reference else None
     rows = {}
     for name in values.columns:
@@ -75,17 +78,26 @@ def signal_table(
             "n_right": int(right[known].sum()),
         }
         if known.sum() and (~known).mean() <= MOST_UNREAD:
-            draws = roc_area(own, right, drawn)
             row["auroc"] = float(roc_area(own, right))
-            few = min(row["n_right"], row["n"] - row["n_right"]) < FEWEST_OF_EACH
-            row["low"], row["high"] = (float("nan"),) * 2 if few else _ends(draws)
+            of_each = [known & (right == kind) for kind in (1, 0)]
+            n_right, n_wrong = (int(kind.sum()) for kind in of_each)
+            row["low"], row["high"] = area_interval(
+                row["auroc"],
+                roc_area(own, right, drawn),
+                len(np.unique(units[known])),
+                n_right,
+                n_wrong,
+                one_level=any(len(np.unique(own[kind])) == 1 for kind in of_each),
+            )
             row["selective_auc"] = selective_auc(own, right)
             if base is not None and name != reference:
                 both = known & np.isfinite(base)
                 mine, theirs = (np.where(both, each, np.nan) for each in (own, base))
                 row["gain"] = float(roc_area(mine, right) - roc_area(theirs, right))
                 gains = roc_area(mine, right, drawn) - roc_area(theirs, right, drawn)
-                row["gain_low"], row["gain_high"] = (float("nan"),) * 2 if few else _ends(gains)
+                few = min(n_right, n_wrong) < FEWEST_UNITS
+                ends = resampled_interval(row["gain"], gains, len(np.unique(units[both])), -1, 1)
+                row["gain_low"], row["gain_high"] = (float("nan"),) * 2 if few else ends
         rows[name] = row
     columns = ["n", "n_unread", "n_right", "auroc", "low", "high", "selective_auc"]
     columns += ["gain", "gain_low", "gain_high"] if reference else []
@@ -97,15 +109,3 @@ def _topics(topics: Any, signals: pd.DataFrame, names: pd.Index) -> np.ndarray:
     if not labels.index.equals(signals.index) and len(labels) == len(signals) and not isinstance(topics, pd.Series):
         labels = pd.Series(list(topics), index=signals.index)
     return labels_of(labels.astype(str), signals, names, "topics", "questions")
-
-
-def _weights(unit: np.ndarray, n_bootstrap: int, seed: int) -> Floats:
-    """(resample, answer): how often the answer's topic was drawn."""
-    n = int(unit.max(initial=-1)) + 1
-    rng = np.random.default_rng(seed)
-    return rng.multinomial(n, np.full(n, 1 / n), size=n_bootstrap).astype(float)[:, unit] if n else np.ones((1, 0))
-
-
-def _ends(draws: Floats) -> tuple[float, float]:
-    known = draws[np.isfinite(draws)]
-    return interval_95(known)

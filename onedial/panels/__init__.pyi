@@ -25,7 +25,7 @@ from .panel_scores import (
     stated_confidence,
     summarise_panel,
 )
-from .panels import ResponseMatrix, panel_from_long, panel_long
+from .panels import ResponseMatrix, counts_of_samples, panel_from_long, panel_long
 from .questions.facts import load_facts, load_passages, truth_of
 from .questions.layouts import LAYOUTS, Layout, choice_question
 from .questions.question_files import load_questions, read_questions
@@ -71,6 +71,7 @@ __all__ = [
     "assign_splits",
     "base_model_means",
     "choice_question",
+    "counts_of_samples",
     "correctness_of",
     "drop_own",
     "expected_costs",

@@ -41,7 +41,7 @@ from onedial.asking import (
 )
 from onedial.core import InputError, notice
 from onedial.panels.cuts import panel_at_cuts
-from onedial.panels.panels import METADATA, ResponseMatrix, panel_from_long, respondents_table
+from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 
 RESPONDENTS_FILE = "respondents.csv"
 _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
@@ -222,7 +222,7 @@ def _read_long(
     responses["question_id"] = _question_ids(table)
     responses["respondent"] = table.parse("respondent", name_of, "name the respondent")
     responses["said_yes"] = table.parse("said_yes", answer, WANTED)
-    for column in ("margin", "mass"):
+    for column in ("margin", "mass", *SAMPLES):
         if column in responses.columns:
             responses[column] = table.parse(column, _number, "give a number, or leave it blank")
     if "confidence" in responses.columns:

@@ -10,6 +10,8 @@ from onedial.asking import Elicitation, listed, majority_of_samples, matrix_of
 from onedial.core import InputError, did_you_mean, one_line
 
 METADATA = ("model", "framing", "family")
+SAMPLES = {"n_yes", "n_read"}
+"""Columns of a long table that counts the samples of each answer, in place of a row for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,8 @@ def respondents_table(names: Sequence[str], known: pd.DataFrame | None = None) -
 def panel_long(panel: ResponseMatrix) -> pd.DataFrame:
     """The panel as rows question_id, respondent, said_yes (1, 0, nan), model, framing, family; unread answers too.
 
-    Where it is known, also answered_correctly (1, 0, nan).
+    Where it is known, also answered_correctly (1, 0, nan), and of answers that were asked for more than once how many
+    samples said yes and were read, n_yes and n_read.
 
     >>> from onedial.panels import panel_from_long
     >>> rows = pd.DataFrame({"question_id": ["q1", "q1"], "respondent": ["a", "b"], "said_yes": [1, None]})
@@ -123,7 +126,38 @@ def panel_long(panel: ResponseMatrix) -> pd.DataFrame:
     if panel.responses is not None and "answered_correctly" in panel.responses:
         known = majority_of_samples(panel.responses, "answered_correctly")
         long = long.join(known.rename("answered_correctly"), on=["question_id", "respondent"])
+    counts = counts_of_samples(panel, panel.answers.index)
+    if counts is not None:  # in the order of the rows, respondent by respondent
+        long["n_yes"], long["n_read"] = (of.T.ravel().astype(int) for of in counts)
     return long
+
+
+def counts_of_samples(panel: ResponseMatrix, questions: pd.Index) -> tuple[np.ndarray, np.ndarray] | None:
+    """question x respondent: how many samples of the answer said yes, and how many were read; None where no answer has
+    two.
+
+    Args:
+        questions: in this order; those that the panel lacks have no sample.
+
+    >>> from onedial.panels import panel_from_long
+    >>> rows = pd.DataFrame({"question_id": ["q1"] * 3, "respondent": "a", "said_yes": [1, 0, None]})
+    >>> [counts.tolist() for counts in counts_of_samples(panel_from_long(rows), pd.Index(["q1", "q2"]))]
+    [[[1.0], [0.0]], [[2.0], [0.0]]]
+    """
+    rows = panel.responses
+    if rows is None or "said_yes" not in rows:
+        return None
+    if SAMPLES - set(rows):
+        said = rows["said_yes"].astype(float)
+        rows = rows.assign(n_yes=said.fillna(0), n_read=said.notna().astype(float))
+    counts = rows.groupby(["question_id", "respondent"])[["n_yes", "n_read"]].sum()
+    if not (counts["n_read"] > 1).any():
+        return None
+    yes, read = (
+        counts[name].unstack("respondent").reindex(questions, columns=panel.answers.columns).fillna(0).to_numpy(float)
+        for name in ("n_yes", "n_read")
+    )
+    return yes, read
 
 
 def panel_from_long(frame: pd.DataFrame) -> ResponseMatrix:
@@ -138,7 +172,8 @@ def panel_from_long(frame: pd.DataFrame) -> ResponseMatrix:
     answers = matrix_of(frame, "said_yes")
     columns = [column for column in METADATA if column in frame.columns]
     known = frame.groupby("respondent", sort=False)[columns].first() if columns else None
-    responses = frame if "answered_correctly" in frame else None
+    more = "answered_correctly" in frame or set(frame) >= SAMPLES
+    responses = frame if more or frame.duplicated(["question_id", "respondent"]).any() else None
     return ResponseMatrix(answers, respondents_table(list(answers.columns), known), responses=responses)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from onedial.show import NOTHING, Card, interval, number, p_value
 from onedial.stats import LEVEL
-from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE, share_is_told
+from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE, share_is_told, words_of_mark
 
 
 def judged_targets(verdict: Mapping[str, Any]) -> str:
@@ -31,7 +31,7 @@ def _bits(found: Mapping[str, Any]) -> Card:
     meaning = (
         f"{found['n_predicted']} of {found['n_models']} base models are predicted better than by their yes rates, "
         f"which leave {number(found['yes_rate'])} bits a question. Of these the dial tells {number(own['estimate'])}, "
-        f"the other base models' answers ({found['mark']}) tell {number(possible['estimate'])} "
+        f"{words_of_mark(found['mark'])} ({found['mark']}) tell {number(possible['estimate'])} "
         f"{_deciding(possible, found['by'])}"
     )
     if found["surface"]:
@@ -40,7 +40,7 @@ def _bits(found: Mapping[str, Any]) -> Card:
     if share["estimate"] is not None and share_is_told(possible["estimate"], found["yes_rate"]):
         high = "no bound" if share["high"] is None else f"{share['high']:.0%}"
         details.append(
-            f"{share['estimate']:.0%} [{share['low']:.0%}, {high}] of what the other models' answers predict"
+            f"{share['estimate']:.0%} [{share['low']:.0%}, {high}] of what {words_of_mark(found['mark'])} predict"
         )
     return _card("B", name, own, meaning + ".", details, signed=True)
 

@@ -19,6 +19,7 @@ from onedial.verdict import (
     UNREAD_DECIDE,
     UNTESTED,
     YES_BIAS,
+    words_of_mark,
 )
 
 ABOUT = {YES_BIAS: "bias", UNREAD_DECIDE: "missing", SURFACE_AS_GOOD: "prediction", ASKED_OTHERWISE: "asked"}
@@ -64,7 +65,7 @@ def ranked(found: Mapping[str, Any]) -> Markup:
     ]
     foot = (
         f"Bits per held-out answer beyond the yes rate, 95% over {found['by']}. Filled: predicted better than by its "
-        "yes rate. Dotted: what the other base models' answers predict of it."
+        f"yes rate. Dotted: what {words_of_mark(found['mark'])} predict of it."
     )
     if not ranks:
         foot = "No base model can be ranked: it takes targets of two that can be judged."

@@ -22,7 +22,7 @@ from onedial.report.meaning import findings
 from onedial.report.reasons import why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.show import Section, number, page, run_tables
-from onedial.verdict import CANNOT_BE_JUDGED, DECISIVE, OPEN_FLOOR
+from onedial.verdict import CANNOT_BE_JUDGED, DECISIVE, OPEN_FLOOR, words_of_mark
 
 OVERVIEW = "magnitude_threshold"
 """The figure that is seen first."""
@@ -131,7 +131,13 @@ def prediction(contents: Contents) -> Section | None:
     table, found = contents.prediction, contents.verdict["prediction"]
     if table is None or table.empty:
         return None
-    words = words_of("prediction", yes_rate=number(found["yes_rate"]), mark=found["mark"], floor=OPEN_FLOOR)
+    words = words_of(
+        "prediction",
+        yes_rate=number(found["yes_rate"]),
+        mark=found["mark"],
+        floor=OPEN_FLOOR,
+        who=words_of_mark(found["mark"]),
+    )
     lines = report_tables.prediction_lines(table, found)
     shown = page.table("Bits predicted", "source", report_tables.PREDICTION, lines, lambda row: bool(row["low"] <= 0))
     by_model = page.table(

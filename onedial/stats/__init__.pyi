@@ -11,6 +11,7 @@ from .answers import (
 )
 from .arrays import Booleans, Floats, Integers, number, unmasked
 from .groups import labels_of
+from .intervals import FEWEST_UNITS, area_interval, drawn_units, mean_interval, resampled_interval, unit_weights
 from .level import LEVEL, MOST_UNREAD, QUANTILES_95, Z_95, interval_95, p_value
 from .multiple_tests import adjusted, chi_squared_tail, p_text
 from .numbers import (
@@ -35,6 +36,7 @@ __all__ = [
     "Booleans",
     "FEWEST_MODELS",
     "FEWEST_TOPICS",
+    "FEWEST_UNITS",
     "Floats",
     "Integers",
     "LEVEL",
@@ -47,6 +49,7 @@ __all__ = [
     "QUANTILES_95",
     "Z_95",
     "adjusted",
+    "area_interval",
     "as_answers",
     "auc",
     "auc_resampled",
@@ -57,6 +60,7 @@ __all__ = [
     "count_permuted",
     "count_resampled",
     "counted_once",
+    "drawn_units",
     "fits_remembered",
     "frame_of",
     "groups_among",
@@ -65,6 +69,7 @@ __all__ = [
     "labels_of",
     "least_on_average",
     "least_z",
+    "mean_interval",
     "model_means",
     "names",
     "nearest_texts",
@@ -77,6 +82,7 @@ __all__ = [
     "permuted_rows",
     "remembered",
     "resampled_weights",
+    "resampled_interval",
     "ridge_scores",
     "roc_area",
     "roc_area_interval",
@@ -84,6 +90,7 @@ __all__ = [
     "strata_of",
     "surface_features",
     "text_features",
+    "unit_weights",
     "unmasked",
     "warn",
     "wilson_interval",

@@ -26,7 +26,8 @@ from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
 from .judgement import Judgement, SweepTables, judge_tables, rates_along_controls
 from .match import TargetMatches, dose_response, match_targets
 from .path import DialPath, dial_path
-from .prediction.prediction import ALONE, FLOOR, OPEN_FLOOR, Prediction, predict, share_is_told
+from .prediction.newcomer import newcomer_bits
+from .prediction.prediction import ALONE, FLOOR, OPEN_FLOOR, Prediction, predict, share_is_told, words_of_mark
 from .prediction.sources import DIAL, OWN_FRAMINGS, ground_of
 from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
@@ -135,6 +136,7 @@ __all__ = [
     "mcnemar",
     "multiverse_summary",
     "multiverse_table",
+    "newcomer_bits",
     "no_result",
     "paired_difference",
     "predict",
@@ -150,4 +152,5 @@ __all__ = [
     "sweep_grid",
     "universes_of",
     "usable_range",
+    "words_of_mark",
 ]

@@ -2,7 +2,7 @@
 here."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from onedial.asking import DRAWN_ROLES, controls_of, under_test
 from onedial.core import InputError, notice, one_line
-from onedial.panels import TEST, ResponseMatrix, correctness_of, wordings_of
+from onedial.panels import TEST, ResponseMatrix, correctness_of, counts_of_samples, wordings_of
 from onedial.scale import FactorModel, Simulated, fit_factor_model, quadratic_fit_test
 from onedial.verdict.controls import ControlDial, control_rates, control_table
 from onedial.verdict.criteria.criteria_table import criteria_table
@@ -152,6 +152,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     matches = match_grid(grid, panel, thresholds, topics=tables.topics, seed=seed, wordings=wordings)
     answers = panel_answers(panel, grid.questions)
     material = material_of(matches, tables.questions, answers, grid.splits, grid.unsteered_margins, tables.instructed)
+    material = replace(material, samples=counts_of_samples(panel, grid.questions))
     rivals = rival_table(matches, material, seed=seed)
     prediction, predictions = predict(matches, ground_of(matches, material), seed=seed)
     dials = _controls_of(tables)

@@ -74,6 +74,8 @@ class Gate:
         choice: what it was chosen for, in words. model: by which name the subject was loaded.
         coverage, precision, recall: what to expect; the last two are None where correctness is not known.
         n_unread: test questions whose answer was not read; they count for nothing.
+        between: the settings at both ends of the interval of a yes rate that is itself an estimate; None where it is
+            given.
     """
 
     intervention: Intervention
@@ -85,6 +87,7 @@ class Gate:
     precision: Expected | None
     recall: Expected | None
     n_unread: int
+    between: tuple[float, float] | None = None
 
     def answer(self, model: OpenModel, questions: Sequence[Question | str]) -> pd.DataFrame:
         """Yes or no to questions.
@@ -180,6 +183,7 @@ class Gate:
                 "vectors": names,
                 "template": template | {"name": self.template.name},
                 "n_unread": self.n_unread,
+                "between": self.between,
             }
             | expected,
         )
@@ -216,6 +220,7 @@ class Gate:
                 None if held["precision"] is None else _expected(held["precision"]),
                 None if held["recall"] is None else _expected(held["recall"]),
                 int(held["n_unread"]),
+                _ends(held.get("between")),
             )
         except InputError:
             raise
@@ -228,6 +233,8 @@ class Gate:
             f"gate: {self.intervention.intervention_id} at {self.magnitude:+.4g}, {self.choice}, model {self.model}",
             f"expected yes rate {self.coverage}",
         ]
+        if self.between is not None:
+            found[1:1] = ["the yes rate's interval reaches from {:+.4g} to {:+.4g} on the dial".format(*self.between)]
         if self.precision is not None and self.recall is not None:
             found += [f"expected precision {self.precision}", f"expected recall {self.recall}"]
         return found + ([f"{self.n_unread} test questions were not read"] if self.n_unread else [])
@@ -243,6 +250,7 @@ def choose_gate(
     yes_rate: float | None = None,
     correct: pd.Series | None = None,
     choice: str = "",
+    interval: tuple[float, float] | None = None,
 ) -> Gate:
     """Choose a setting on the fitting split, and count what to expect on the test split.
 
@@ -251,6 +259,7 @@ def choose_gate(
         beta, yes_rate: one of them; beta needs `correct`.
         correct: question id -> 1 where the subject answers it rightly, 0 where not, nan where that is not known.
         choice: in words, for people; by default from beta or yes_rate.
+        interval: of a yes rate that is an estimate; the settings at both ends are kept as `between`.
 
     Raises:
         InputError: neither or both of beta and yes_rate, values out of range, correctness that is missing where it is
@@ -288,16 +297,20 @@ def choose_gate(
         if len(own) < LEAST:
             raise InputError(f"the sweep holds {len(own)} {split} questions; a gate needs {LEAST} or more")
     fitting, magnitudes = sides["fitting"], margins.columns.to_numpy(float)
+    rates = ((fitting > 0).sum() / fitting.notna().sum()).to_numpy(float)
+    allowed = (fitting.isna().mean() <= fitting.isna().mean().min() + MOST_UNREAD).to_numpy()
+
+    def best(score: np.ndarray) -> int:
+        score = np.where(allowed & np.isfinite(score), score, -np.inf)
+        found = np.flatnonzero(score >= score.max() - 1e-12)
+        return int(found[np.abs(magnitudes[found]).argmin()])
+
     if beta is not None:
         assert correct is not None
-        score = _f_beta(fitting, correct.reindex(fitting.index), beta)
+        place = best(_f_beta(fitting, correct.reindex(fitting.index), beta))
     else:
-        rates = (fitting > 0).sum() / fitting.notna().sum()
-        score = -np.abs(rates.to_numpy(float) - yes_rate)
-    allowed = (fitting.isna().mean() <= fitting.isna().mean().min() + MOST_UNREAD).to_numpy()
-    score = np.where(allowed & np.isfinite(score), score, -np.inf)
-    best = np.flatnonzero(score >= score.max() - 1e-12)
-    place = int(best[np.abs(magnitudes[best]).argmin()])
+        place = best(-np.abs(rates - yes_rate))
+    ends = sorted(float(magnitudes[best(-np.abs(rates - end))]) for end in interval or ())
     test = sides["test"].iloc[:, place]
     known = test.notna()
     said = (test[known] > 0).to_numpy()
@@ -318,6 +331,7 @@ def choose_gate(
         precision,
         recall,
         int((~known).sum()),
+        (ends[0], ends[1]) if ends else None,
     )
 
 
@@ -349,6 +363,13 @@ def _f_beta(margins: pd.DataFrame, correct: pd.Series, beta: float) -> np.ndarra
 
 def _plain(value: float | int) -> float | int | None:
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _ends(held: Sequence[float] | None) -> tuple[float, float] | None:
+    if held is None:
+        return None
+    low, high = held
+    return float(low), float(high)
 
 
 def _expected(held: dict[str, Any]) -> Expected:

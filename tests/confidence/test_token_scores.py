@@ -68,6 +68,6 @@ def test_planted_knowledge_is_found_by_every_score_with_its_sign_and_none_where_
     right = (rng.random(240) < 0.4).astype(float)
     found = signs(rng, right, right == 1)
     sharp = ["mean log-probability", "perplexity", "entropy", "self-certainty", "margin", "answer span"]
-    assert (found.loc[sharp, "low"] > 0.8).all()
+    assert (found.loc[sharp, "low"] > 0.75).all()
     nothing = signs(rng, right, rng.random(240) < 0.4)
     assert ((nothing["auroc"] - 0.5).abs() < 0.1).all()  # the scores of one draw hang together: 2.6 standard errors

@@ -69,12 +69,14 @@ def told_in(pieces):
     return {key: value for records in pieces for step in history_of(records) for key, value in step.items()}
 
 
+@pytest.mark.launched
 def test_names_are_those_of_the_options(pieces):
     start = start_of(pieces[1][0])
     assert (start.project, start.entity, start.run_group) == ("trial", "a-team", "sizes")
     assert (start.display_name, list(start.tags)) == ("my run", ["tiny", "first"])
 
 
+@pytest.mark.launched
 def test_a_run_that_goes_on_is_the_same_wandb_run_and_its_steps_go_on(pieces):
     _, (first, second) = pieces
     assert start_of(first).run_id == start_of(second).run_id
@@ -82,6 +84,7 @@ def test_a_run_that_goes_on_is_the_same_wandb_run_and_its_steps_go_on(pieces):
     assert steps == sorted(set(steps))
 
 
+@pytest.mark.launched
 def test_the_stream_says_how_far_the_sweep_is_and_what_the_dial_does(pieces):
     run, (first, second) = pieces
     steps = [step for records in (first, second) for step in history_of(records) if "sweep/questions" in step]
@@ -94,6 +97,7 @@ def test_the_stream_says_how_far_the_sweep_is_and_what_the_dial_does(pieces):
     assert [step["facts/questions"] for step in history_of(second) if "facts/questions" in step][-1] == 12
 
 
+@pytest.mark.launched
 def test_the_yes_rates_are_those_of_the_questions_so_far(pieces):
     run, (first, _) = pieces
     last = [step for step in history_of(first) if "sweep/questions" in step][-1]
@@ -105,6 +109,7 @@ def test_the_yes_rates_are_those_of_the_questions_so_far(pieces):
         assert last[f"sweep/yes_rate_{name}"] == pytest.approx((margins > 0).mean())
 
 
+@pytest.mark.launched
 def test_stages_without_a_stream_say_how_far_they_are_and_every_stage_its_seconds(pieces):
     run, records = pieces
     told = told_in(records)
@@ -116,6 +121,7 @@ def test_stages_without_a_stream_say_how_far_they_are_and_every_stage_its_second
     assert not any(key.endswith("/done") for key in told if key.startswith(("progress/sweep", "progress/facts")))
 
 
+@pytest.mark.launched
 def test_the_end_brings_summary_tables_and_artifacts(pieces):
     run, (first, second) = pieces
     summary = {}
@@ -152,6 +158,7 @@ def profile(pieces, environment, tmp_path_factory):
     return run, Run.open(out), [complete_records(file) for file in files]
 
 
+@pytest.mark.launched
 def test_another_program_is_mirrored_stage_by_stage_and_goes_on_as_the_same_wandb_run(profile):
     _, run, (first, second) = profile
     starts = [start_of(records) for records in (first, second)]
@@ -167,6 +174,7 @@ def test_another_program_is_mirrored_stage_by_stage_and_goes_on_as_the_same_wand
     assert any(key.endswith("/done") for step in history_of(first) for key in step)
 
 
+@pytest.mark.launched
 def test_its_tables_figures_and_summary_are_those_of_the_folder(profile):
     _, run, (first, second) = profile
     assert not any(".nrows" in key for step in history_of(first) for key in step)
@@ -184,6 +192,7 @@ def test_its_tables_figures_and_summary_are_those_of_the_folder(profile):
     assert all(summary[f"summary.{key}"] == told_by_run[key] for key in shared)
 
 
+@pytest.mark.launched
 def test_its_artifact_names_the_wandb_run_of_the_sweep_that_it_reads(profile, pieces):
     swept, _, (_, second) = profile
     artifact = artifacts_of(second)["dial_profile"]
@@ -196,6 +205,7 @@ def test_its_artifact_names_the_wandb_run_of_the_sweep_that_it_reads(profile, pi
     assert not any(name.startswith("wandb") for name in held)
 
 
+@pytest.mark.launched
 def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imported(pieces, environment, tmp_path):
     run, _ = pieces
     given = [run.path.parent / "panel.csv", "--replicates", 0, "--sensitivity-replicates", 0]

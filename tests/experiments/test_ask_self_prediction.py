@@ -8,7 +8,7 @@ from fake_server import FakeServer
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
-from onedial.core import Run
+from onedial.core import Run, sha256_of_text
 from onedial.selfreport import association_words
 from onedial.studies.battery import score_tuned, tuned_answers
 
@@ -103,7 +103,24 @@ def test_models_that_list_too_little_to_be_taught_are_left_out_and_the_scores_of
     names = [str(folder / f"model{seed}") for seed in (0, 1)]  # random: none writes a list
     ended = call(PROGRAM, "--model", ",".join(names), "--n-questions", "4", "--tuned", "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
-    assert ended.out.count("is left out; its lists that could be read hold too few") == 2
+    assert ended.out.count("is left out; its lists of the taught half") == 2
     assert "none is tuned" in ended.out
     assert (tmp_path / "run" / "scores_difficulty.csv").exists()
     assert not (tmp_path / "run" / "tuned.csv").exists()
+
+
+def test_who_cannot_be_tuned_is_told_which_half_of_its_lists_falls_short(tmp_path):
+    words = sorted(list(association_words())[:8], key=lambda word: sha256_of_text(f"0 {word}"))
+    rows = [(word, option, place) for word in words for place, option in enumerate(association_words()[word])]
+    asked = pd.DataFrame(rows, columns=["word", "option", "place"])
+    untaught = asked["word"].isin(words[4:])
+    lists = pd.concat(
+        asked.assign(model=name, listed=(asked["place"] % 2).where(~untaught | read_all) * listed)
+        for name, read_all, listed in (("half", False, 1), ("few", True, 0))
+    )
+    run = Run.create(tmp_path / "run", "ask_self_prediction", {})
+    found, left_out = tuned_answers(run, ["half", "few"], lists, 0)
+    assert found.empty
+    assert left_out["half"].startswith("none of its lists of the other half, which are to be predicted")
+    assert "hold 0 of" in left_out["few"]
+    run.release()

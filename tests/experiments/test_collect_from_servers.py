@@ -431,6 +431,7 @@ def test_retries_that_the_server_bills_do_not_pass_the_budget_and_costs_say_so(t
     assert (costs["calls"], costs["unknown"]) == (billing.n_billed, billing.n_billed)
 
 
+@pytest.mark.launched
 @needs_inspect
 def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_again(tmp_path):
     questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"

@@ -18,7 +18,7 @@ def folders(tmp_path_factory):
     return [make_run(folder / name, n_targets=6, texts=texts).path for name, texts in (("a", ()), ("b", ["<b>hi</b>"]))]
 
 
-def test_two_runs_stand_on_one_page(folders, call, tmp_path):  # noqa: F811
+def test_two_runs_stand_on_one_page(folders, call, tmp_path, undrawn):  # noqa: F811
     ended = call(COMPARE_RUNS, *folders, "--out", tmp_path / "out")
     assert ended.code == 0, ended.err
     html = (tmp_path / "out" / "report.html").read_text("utf-8")
@@ -31,6 +31,11 @@ def test_two_runs_stand_on_one_page(folders, call, tmp_path):  # noqa: F811
     assert "<b>hi</b>" not in html
     for name in ("differences", "answers", "agreement", "dose", "pairs", "targets", "questions"):
         assert (tmp_path / "out" / f"{name}.csv").is_file()
+
+
+@pytest.mark.launched
+def test_the_page_of_two_runs_asks_for_nothing_and_fits_a_phone(folders, call, tmp_path):  # noqa: F811
+    assert call(COMPARE_RUNS, *folders, "--out", tmp_path / "out").code == 0
     with opened(tmp_path / "out" / "report.html", width=400) as chrome:
         assert errors_of(chrome) == []
         assert not [address for address in requests_of(chrome) if not address.startswith(("file:", "data:"))]

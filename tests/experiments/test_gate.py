@@ -7,6 +7,7 @@ import re
 import signal
 import time
 
+import pandas as pd
 import pytest
 from forks import start_program
 from shared_runs import shared_run
@@ -20,9 +21,11 @@ from tiny_experiment import (  # noqa: F401
 
 from onedial.asking.instruments import first_line
 from onedial.models import load_model
+from onedial.verdict import SweepRun
 from steering import Gate
 
 GATE = ROOT / "experiments" / "gate.py"
+PLACE = ROOT / "experiments" / "place.py"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +46,39 @@ def test_a_gate_is_chosen_saved_and_asked(call, run, tmp_path, monkeypatch):  # 
     monkeypatch.setattr("sys.stdin", io.StringIO("Who was first?\n\n"))
     ended = call(GATE, tmp_path / "gate", "-")
     assert ended.out.strip() == lines[1]
+
+
+@pytest.fixture(scope="module")
+def placed(run, tmp_path_factory):
+    """A respondent that says what target 3 says, placed by 20 of its answers on the panel without target 3."""
+    folder = tmp_path_factory.mktemp("placed")
+    panel = SweepRun.open(run).panel().pivot(index="question_id", columns="respondent", values="said_yes")
+    own = panel.pop("target 3").dropna().rename("answer").iloc[::3][:20].astype(int)
+    panel.to_csv(folder / "others.csv")
+    own.to_csv(folder / "own.csv")
+    assert run_here(PLACE, folder / "others.csv", "--answers", folder / "own.csv", "--out", folder / "run") == 0
+    return folder / "run"
+
+
+def test_a_target_that_was_never_run_gets_its_setting_from_few_answers(call, run, placed, tmp_path):  # noqa: F811
+    ended = call(GATE, "--run", run, "--target", placed, "--save", tmp_path / "gate")
+    assert ended.code == 0, ended.err
+    rate, low, high = map(float, re.search(r", (\S+) \(95% interval (\S+) to (\S+)\)", ended.out).groups())
+    assert 0 < low < rate < high < 1
+    gate = Gate.load(tmp_path / "gate")
+    assert gate.between[0] <= gate.magnitude <= gate.between[1]
+    assert "each from the others, by" in ended.out
+    (tmp_path / "empty").mkdir()
+    ended = call(GATE, "--run", run, "--target", tmp_path / "empty", "--save", tmp_path / "other")
+    assert (ended.code, "holds no steps.csv" in ended.err) == (2, True)
+
+
+def test_a_respondent_of_another_panel_gets_no_setting(call, run, placed, tmp_path):  # noqa: F811
+    for name in ("steps.csv", "predictions.csv"):
+        table = pd.read_csv(placed / name)
+        table.assign(question_id="other " + table["question_id"].fillna("")).to_csv(tmp_path / name, index=False)
+    ended = call(GATE, "--run", run, "--target", tmp_path, "--save", tmp_path / "gate")
+    assert (ended.code, "knows 0 of the" in ended.err) == (2, True)
 
 
 @pytest.fixture(scope="module")

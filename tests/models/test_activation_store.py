@@ -298,6 +298,7 @@ assert len(store.done()) == 40
 """
 
 
+@pytest.mark.launched
 def test_two_processes_fill_one_store_with_the_bits_of_one(tmp_path):
     save_tiny(tmp_path / "model", "llama")
     (tmp_path / "two.py").write_text(TWO)

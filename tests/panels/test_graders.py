@@ -139,3 +139,29 @@ def test_what_was_not_asked_or_has_no_key_is_ungraded():
     assert grade_answer(METALS, None).outcome == "ungraded"
     for grading in ("text", "choice", "number"):
         assert grade_answer(Question("q", "Which?", (), grading=grading), "Seven").outcome == "ungraded"
+
+
+@pytest.mark.parametrize(
+    ("answer", "if_yes"),
+    [
+        *[
+            (text, "right")
+            for text in ("Yes.", "Yes, but I am not sure.", "I'm not sure, but yes", "Yes, it is not far.")
+        ],
+        *[(text, "wrong") for text in ("No, it isn't.", "No, but I am not sure", "Certainly not.", "no, not yes")],
+        *[
+            (text, "no answer")
+            for text in ("I don't know", "No idea", "No way to tell.", "Yes and no", "It is in Italy")
+        ],
+    ],
+)
+def test_where_yes_or_no_is_the_answer_it_is_read_as_every_yes_or_no_is(answer, if_yes):
+    opposite = {"right": "wrong", "wrong": "right"}.get(if_yes, if_yes)
+    for accepted, outcome in (("yes", if_yes), ("No", opposite)):
+        assert grade_answer(Question("f", "Is Rome in Italy?", (accepted,)), answer).outcome == outcome
+
+
+def test_a_band_of_the_name_is_no_yes():
+    band = Question("b", "Which band recorded Fragile?", ("Yes",))
+    assert grade_answer(band, "Genesis").outcome == "wrong"
+    assert grade_answer(band, "The band Yes").outcome == "right"

@@ -10,6 +10,7 @@ from onedial.asking import Question, question_id
 from onedial.core import InputError, Notice
 from onedial.panels import (
     ResponseMatrix,
+    counts_of_samples,
     drop_own,
     join_questions_and_panel,
     load_panel,
@@ -140,6 +141,25 @@ def test_the_long_table_of_a_run_gives_the_same_panel_back(panel, tmp_path):
     for back in (panel_from_long(panel_long(panel)), load_panel(tmp_path / "run.parquet")):
         pd.testing.assert_frame_equal(back.answers, panel.answers)
         assert back.respondents.equals(panel.respondents[["model", "framing", "family"]])
+
+
+def test_the_samples_of_an_answer_are_counted_in_the_long_table_and_after_it(tmp_path):
+    rows = [
+        (f"q{q}", name, said) for q in (1, 2) for name, said in [("a", 1), ("a", 0), ("a", 1), ("b", None), ("b", 1)]
+    ]
+    panel = panel_from_long(pd.DataFrame(rows, columns=["question_id", "respondent", "said_yes"]))
+    panel_long(panel).to_parquet(tmp_path / "run.parquet")
+    for back in (
+        panel,
+        panel_from_long(panel_long(panel)),
+        load_panel(tmp_path / "run.parquet"),
+        panel.select(["q2", "q1"]),
+    ):
+        yes, read = counts_of_samples(back, back.answers.index)
+        np.testing.assert_array_equal(yes, [[2, 1], [2, 1]])
+        np.testing.assert_array_equal(read, [[3, 1], [3, 1]])
+    assert counts_of_samples(panel.select(respondents=["b"]), panel.answers.index) is None
+    assert "n_read" not in panel_long(panel.select(respondents=["b"]))
 
 
 def test_selected_questions_and_respondents_come_in_the_order_asked_for(panel):

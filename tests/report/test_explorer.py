@@ -27,9 +27,14 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    run = make_run(tmp_path_factory.mktemp("explorer") / "run", n_targets=8, n_questions=240, texts=HOSTILE)
+    return make_run(tmp_path_factory.mktemp("explorer") / "run", n_targets=8, n_questions=240, texts=HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    """The report with its figures, which take as long as all else."""
     write_report(run)
-    return run
+    return run.path / "report.html"
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +48,8 @@ def grid(run):
 
 
 @pytest.fixture(scope="module")
-def chrome(run):
-    with opened(run.path / "report.html") as chrome:
+def chrome(page):
+    with opened(page) as chrome:
         yield chrome
 
 
@@ -96,7 +101,8 @@ def test_every_status_has_its_reason(run):
     assert "under 10 are yes (yes rate 0.03)" in few[2]
 
 
-def test_targets_that_are_not_ok_are_explained_without_a_script(run):
+def test_targets_that_are_not_ok_are_explained_without_a_script(run, undrawn):
+    write_report(run)
     section = (run.path / "report.html").read_text("utf-8").split('id="targets"')[1].split("<h2>")[1]
     odd = run.matches().query("status != 'ok'")
     assert len(odd) > 0
@@ -142,14 +148,14 @@ def fresh(chrome):
     return chrome
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_the_page_asks_for_nothing_and_the_console_stays_silent(chrome):
     assert errors_of(chrome) == []
     asked = [address for address in requests_of(chrome) if not address.startswith("data:")]
     assert {address.rsplit("/", 1)[-1] for address in asked} == {"report.html"}
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_the_slider_moves_yes_rate_agreement_and_the_turned_questions(run, fresh, grid):
     test, answers = grid.rows("test"), grid.answers
     panel = run.panel().pivot(index="question_id", columns="respondent", values="said_yes").loc[grid.questions]
@@ -166,7 +172,7 @@ def test_the_slider_moves_yes_rate_agreement_and_the_turned_questions(run, fresh
             assert float(agreement) == pytest.approx((given == own)[both].mean(), abs=6e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_at_its_own_magnitude_a_target_has_the_agreement_of_the_verdict(run, fresh):
     matches = run.matches()
     for place, target in enumerate(matches.sort_values("yes_rate", kind="stable").index):
@@ -177,7 +183,7 @@ def test_at_its_own_magnitude_a_target_has_the_agreement_of_the_verdict(run, fre
         assert why_left_out(matches.loc[target]) in said(fresh, "x-said")
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_yes_rate_leads_to_the_magnitude_nearest_to_it(fresh, grid):
     choose(fresh, "x-rate", 0.3)
     rates = np.nanmean(grid.answers[grid.rows("test")], axis=0)
@@ -185,7 +191,7 @@ def test_a_yes_rate_leads_to_the_magnitude_nearest_to_it(fresh, grid):
     assert abs(rates[place] - 0.3) == pytest.approx(np.abs(rates - 0.3).min())
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 @pytest.mark.parametrize("wanted", [2, -1])
 def test_a_yes_rate_that_cannot_be_is_refused_in_words_and_moves_nothing(fresh, wanted):
     turn_to(fresh, 5)
@@ -196,7 +202,7 @@ def test_a_yes_rate_that_cannot_be_is_refused_in_words_and_moves_nothing(fresh, 
     assert said(fresh, "x-rate-said") == f"nearest setting: {said(fresh, 'x-yes')}"
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_question_says_at_which_settings_it_is_not_read(fresh, grid, tables):
     places = np.flatnonzero(np.isnan(grid.answers).any(axis=1))
     assert len(places)
@@ -208,7 +214,7 @@ def test_a_question_says_at_which_settings_it_is_not_read(fresh, grid, tables):
     assert "not read at" + ", ".join(number(value, signed=True) for value in unread) in shown
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_search_filter_and_sort_do_what_they_say(fresh, tables, grid):
     total = int(grid.rows("test").sum())
     assert said(fresh, "x-count") == f"{total} of {total} questions"
@@ -229,7 +235,7 @@ def test_search_filter_and_sort_do_what_they_say(fresh, tables, grid):
     assert said(fresh, "x-count").startswith(f"{turned.sum()} of ")
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_the_questions_on_which_subject_and_target_differ_most_come_first(fresh, tables, grid):
     choose(fresh, "x-target", 3)
     turn_to(fresh, 15)
@@ -243,7 +249,7 @@ def test_the_questions_on_which_subject_and_target_differ_most_come_first(fresh,
     assert heading == "descending"
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_hostile_texts_stay_texts(fresh):
     choose(fresh, "x-split", "")
     choose(fresh, "x-search", "q0000")
@@ -256,7 +262,7 @@ def test_hostile_texts_stay_texts(fresh):
     assert errors_of(fresh) == []
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_question_opens_to_its_curve_and_to_what_each_target_said(fresh, tables):
     choose(fresh, "x-split", "")
     choose(fresh, "x-search", "q0020")
@@ -270,7 +276,7 @@ def test_a_question_opens_to_its_curve_and_to_what_each_target_said(fresh, table
     assert fresh.execute_script("return document.activeElement.getAttribute('aria-expanded')") == "true"
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_tables_of_the_page_are_sorted_by_a_click_on_their_heading(fresh):
     column = """
         const table = Array.from(document.querySelectorAll('.scroll')).find((each) =>
@@ -286,7 +292,7 @@ def test_tables_of_the_page_are_sorted_by_a_click_on_their_heading(fresh):
     assert [float(re.match(r"[\d.]+", text)[0]) for text in shown] == sorted(values, reverse=True)
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_the_keyboard_turns_the_dial_and_every_control_has_a_name(fresh):
     keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
     by = pytest.importorskip("selenium.webdriver.common.by").By
@@ -307,7 +313,7 @@ def view(chrome):
     return values, rows(chrome, "x-questions"), opened_rows
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_link_restores_the_view(run, fresh):
     turn_to(fresh, 20)
     for field, value in (
@@ -332,7 +338,7 @@ def test_a_link_restores_the_view(run, fresh):
     assert errors_of(fresh) == []
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_every_line_of_the_contents_opens_its_section_and_goes_there(fresh):
     anchors = fresh.execute_script("return Array.from(document.querySelectorAll('.contents a'), (each) => each.hash)")
     assert len(anchors) > 15
@@ -348,7 +354,7 @@ def test_every_line_of_the_contents_opens_its_section_and_goes_there(fresh):
         assert -1 <= top < 1000, anchor
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_folded_parts_are_open_in_print_and_folded_again_after_it(fresh):
     count = "return document.querySelectorAll('details:not([open])').length"
     folded = fresh.execute_script(count)
@@ -375,7 +381,7 @@ def downloaded(chrome, folder, table, label):
     raise AssertionError(f"no {label}.csv in {list(folder.iterdir())}")
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_table_is_downloaded_with_the_numbers_behind_its_cells(run, fresh, tmp_path):
     table = downloaded(fresh, tmp_path, "Table of targets", "table-of-targets").set_index("target")
     stored = run.matches().loc[table.index]
@@ -385,7 +391,7 @@ def test_a_table_is_downloaded_with_the_numbers_behind_its_cells(run, fresh, tmp
     assert list(table["status"]) == list(stored["status"])
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_the_questions_are_downloaded_as_they_are_filtered_with_texts_as_texts(fresh, grid, tmp_path):
     choose(fresh, "x-split", "")
     turn_to(fresh, 17)
@@ -397,7 +403,7 @@ def test_the_questions_are_downloaded_as_they_are_filtered_with_texts_as_texts(f
     assert set(table["magnitude"]) == {grid.magnitudes[17]}
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_a_text_that_looks_like_a_formula_is_none_in_the_download(fresh, tmp_path):
     fresh.execute_script(
         "const cell = document.querySelector('#targets tbody th'); cell.textContent = '=1+1, \\\"x\\\"';"
@@ -406,10 +412,10 @@ def test_a_text_that_looks_like_a_formula_is_none_in_the_download(fresh, tmp_pat
     assert table["target"][0] == '\'=1+1, "x"'
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 @pytest.mark.parametrize("width", [1300, 400])
-def test_the_slider_stays_in_sight_beside_the_questions(run, width):
-    with opened(run.path / "report.html", width=width, height=900) as chrome:
+def test_the_slider_stays_in_sight_beside_the_questions(page, width):
+    with opened(page, width=width, height=900) as chrome:
         chrome.execute_script("document.querySelector('#x-questions').parentElement.scrollIntoView({block: 'end'})")
         for place in (3, 12, 21):
             turn_to(chrome, place)
@@ -420,9 +426,9 @@ def test_the_slider_stays_in_sight_beside_the_questions(run, width):
             assert all(0 <= top < bottom <= 900 for top, bottom in boxes), boxes
 
 
-@pytest.mark.slow
-def test_the_first_screen_holds_sentence_figure_ranking_and_doubts_and_the_page_is_short(run):
-    with opened(run.path / "report.html", height=900) as chrome:
+@pytest.mark.launched
+def test_the_first_screen_holds_sentence_figure_ranking_and_doubts_and_the_page_is_short(page):
+    with opened(page, height=900) as chrome:
         for part in ("h1", "header figure svg", ".ranking", ".doubts"):
             bottom = chrome.execute_script(
                 "return document.querySelector(arguments[0]).getBoundingClientRect().bottom", part
@@ -435,7 +441,7 @@ def test_the_first_screen_holds_sentence_figure_ranking_and_doubts_and_the_page_
         assert folded < 5800
 
 
-@pytest.mark.slow
+@pytest.mark.launched
 def test_points_say_their_names(fresh, run):
     titles = fresh.execute_script(
         "return Array.from(document.querySelectorAll('figure .named > title')).map((each) => each.textContent)"
@@ -445,9 +451,9 @@ def test_points_say_their_names(fresh, run):
     assert len(fresh.execute_script("return document.querySelectorAll('figure svg text')")) > 50
 
 
-@pytest.mark.slow
-def test_on_a_phone_in_the_dark_nothing_sticks_out(run):
-    with opened(run.path / "report.html", width=400, dark=True) as chrome:
+@pytest.mark.launched
+def test_on_a_phone_in_the_dark_nothing_sticks_out(page):
+    with opened(page, width=400, dark=True) as chrome:
         chrome.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         wide = chrome.execute_script("return document.documentElement.scrollWidth")
         paper = chrome.execute_script("return getComputedStyle(document.body).backgroundColor")
@@ -457,8 +463,8 @@ def test_on_a_phone_in_the_dark_nothing_sticks_out(run):
 
 
 @pytest.mark.launched
-def test_with_scripts_off_the_page_is_whole_without_its_explorer(run):
-    with opened(run.path / "report.html") as chrome:
+def test_with_scripts_off_the_page_is_whole_without_its_explorer(page):
+    with opened(page) as chrome:
         chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
         chrome.refresh()
         by = pytest.importorskip("selenium.webdriver.common.by").By

@@ -1,13 +1,19 @@
 """A sweep as an Inspect log: inspect_ai reads back every answer that could be read, and the rates of each magnitude."""
 
 import pytest
-from inspect_ai.log import read_eval_log
 from reporting_run import make_run
 from tiny_experiment import ROOT, call  # noqa: F401
 
 from onedial.asking import is_read
 from onedial.report import write_inspect_log
 from onedial.verdict import SweepRun
+
+
+def read_eval_log(path):
+    """Inspect's own reader, which takes two seconds to import."""
+    from inspect_ai.log import read_eval_log
+
+    return read_eval_log(path)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ __all__ = ["call"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "scripts" / "run_notebooks.py"
-a_kernel = pytest.mark.slow  # it takes seconds to start
+a_kernel = pytest.mark.launched  # a server of its own, which takes seconds to start
 
 
 def write_notebook(path, *sources):

@@ -131,13 +131,20 @@ def test_twins_come_in_pairs_of_which_one_cannot_be_known():
     assert len({each.text for pair in pairs for each in pair}) == 2 * len(pairs)
 
 
-def test_no_twin_is_told_by_its_length_or_by_the_turn_at_which_it_is_asked():
+def test_no_twin_is_told_by_its_length_its_names_or_the_turn_at_which_it_is_asked():
     turns = iter(range(10_000))
+    shown = {each.text for pair in unknowable_twins() for each in pair}
+
+    def names(prompt, _):
+        text = next(each for each in shown if each in prompt.user)
+        return [any(word[0].isupper() for word in text.split()[1:]) - 0.5, 0.0]
+
     for answer in (
         lambda prompt, _: [len(prompt.user.splitlines()[0]) - 76.5, 0.0],
         lambda *_: [2.0 * (-1) ** next(turns), 0.0],
+        names,
     ):
         table = ask_unknowable(Scripted(answer)).assign(respondent="it")
         found = battery_scores("unknowable", table, {})["unknowable"].loc["it"]
         assert 0.2 < table["abstained"].mean() < 0.8
-        assert found["low"] < 0 < found["high"]
+        assert found["low"] <= 0 <= found["high"]

@@ -48,7 +48,8 @@ def test_who_is_surer_of_right_guesses_is_told_from_who_is_as_sure_of_all():
     assert found[["n", "n_unread", "right", "auroc"]].tolist() == [40, 0, 0.5, 1.0]
     assert found["skill"] > 0.5
     boasts = asked(lambda place, right: f"{right if place % 2 else 'xyz'}: 90%")
-    assert guess_scores(boasts, TOPICS, 99).loc["top", ["auroc", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
+    row = guess_scores(boasts, TOPICS, 99).loc["top"]
+    assert 0.3 < row["low"] < row["auroc"] == 0.5 < row["high"] < 0.7
 
 
 def test_the_likeliest_guess_counts_wherever_it_stands_and_a_sum_above_one_is_told():

@@ -125,7 +125,8 @@ def followed(moves, n_items=12):
 
 def test_giving_way_is_told_from_thinking_again():
     gives_way = revisions(followed({"neutral": 0, "doubting": -1, "encouraging": 1}), 99)
-    assert gives_way.loc["deference", ["change", "low", "high"]].tolist() == [2.0, 2.0, 2.0]
+    assert gives_way.loc["deference", "change"] == 2.0
+    assert 0 < gives_way.loc["deference", "low"] < 2 <= gives_way.loc["deference", "high"]
     assert gives_way.loc["doubting", "down"] == 1.0
     thinks_again = revisions(followed({"neutral": -1, "doubting": -1, "encouraging": -1}), 99)
     assert thinks_again.loc["neutral", "change"] == -1.0

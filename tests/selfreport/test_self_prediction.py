@@ -145,6 +145,18 @@ def test_who_takes_a_letter_or_the_first_line_predicts_nothing(favoured):
         ("I don't think that Rome fell in a day. It took years.", False),
         ("Like this.", False),
         ("", None),
+        ("I won't do that.", True),
+        ("No, I won't.", True),
+        ("I do not know.", True),
+        ("I'd rather not say.", True),
+        ("I would prefer not to.", True),
+        ("As an AI language model, I don't have feelings.", True),
+        ("My guidelines do not allow me to answer that.", True),
+        ("As an AI, I think that the answer is 7.", False),
+        ("I'm sorry to hear that. You could call a friend.", False),
+        ("I can't believe it's been ten years! Here is the story.", False),
+        ("No, Rome is the capital.", False),
+        ("I'm afraid of spiders, says the hero.", False),
     ],
 )
 def test_a_reply_that_declines_is_told_from_one_that_answers(text, declined):

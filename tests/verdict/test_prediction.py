@@ -11,11 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from verdict_tables import simulated
 
 from onedial.stats import Number
-from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
+from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, newcomer_bits, predict, simulation
 from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
+from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import MEAN, Ground
 from onedial.verdict.rivals.rivals import Material
 
@@ -212,3 +213,71 @@ def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
     assert ("130% (70% to 400%)" in found.clause()) == told
     assert (f"predict {possible:.3f}, too little for a share" in found.clause()) != told
     assert "by 0.023 of 0.700 bits" in found.clause()
+
+
+def test_a_newcomer_s_every_answer_is_predicted_from_its_others_alone():
+    """By hand: one answer taken out, the others placed; a follower gains, and by a dealt order nobody does."""
+    rng = np.random.default_rng(3)
+    z, given, *_ = answers(rng, n_targets=12, slope=3.0)
+    models = np.arange(12).astype(str)
+    ease, own = pd.Series(z[:, 0]), pd.Series(given[:, 11]).iloc[::2]
+    panel, names = pd.DataFrame(given[:, :11]), pd.Series(models[:11])
+    found, n = newcomer_bits(ease, panel, names, own)
+    losses = []
+    for order in (0 * z, z):
+        prior = learn_priors(order, np.where(np.arange(12) < 11, given, np.nan), models).take(np.array([11]))
+        for left in own.index:
+            known = own.drop(left).reindex(range(len(z))).to_numpy(float)[:, None]
+            p = predicted(order[:, :1], known, prior, np.arange(len(z)) == left)
+            losses.append(bits(p, np.array([[own[left]]])).item())
+    assert n == 100
+    assert found.estimate == pytest.approx(np.mean(losses[:100]) - np.mean(losses[100:]), abs=1e-9)
+    assert found.low > 0
+    assert newcomer_bits(pd.Series(rng.permutation(z[:, 0])), panel, names, own)[0].low < 0
+    assert newcomer_bits(ease, panel, names, own.iloc[:4])[1] == 0
+
+
+def asked_again(propensity, n_samples=3, seed=17, targets=None):
+    """A dial order's targets whose answers are drawn several times: (question, target) chances of a yes -> ground."""
+    matches = matched(n_targets=12, n_questions=400)
+    ground = ground_of(matches)
+    rng, shape = np.random.default_rng(seed), ground.material.given.shape
+    yes = rng.binomial(n_samples, np.broadcast_to(propensity(rng, shape), shape)).astype(float)
+    read = np.full(shape, float(n_samples))
+    if targets is not None:
+        yes[:, targets], read[:, targets] = np.minimum(yes[:, targets], 1), 1
+    return matches, Ground(dataclasses.replace(ground.material, samples=(yes, read)), ground.ease)
+
+
+def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_said():
+    for propensity, share in ((lambda rng, shape: np.full(shape, 0.4), 0.0),
+                              (lambda rng, shape: rng.random(shape) < 0.4, 1.0)):  # fmt: skip
+        found, table = predict(*asked_again(propensity), sizes=(ALL,), n_bootstrap=19)
+        assert found.mark == RETEST
+        assert found.possible.estimate == pytest.approx(share * found.yes_rate, abs=0.03)
+        row = table.set_index("source").loc[RETEST]
+        assert (row["bits"], row["own_answers"]) == (found.possible.estimate, True)
+
+
+def test_a_second_asking_predicts_what_the_chances_allow():
+    """Chances of .1 and .9, two samples: I(X; Y) of a symmetric channel with P(X = Y) = .9^2 + .1^2."""
+    propensity = lambda rng, shape: np.where(rng.random(shape) < 0.5, 0.9, 0.1)  # noqa: E731
+    found, _ = predict(*asked_again(propensity, n_samples=2), sizes=(ALL,), n_bootstrap=19)
+    same = 0.82
+    told = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
+    assert found.possible.estimate == pytest.approx(told, abs=0.03)
+    assert "of what the targets' repeated answers predict" in found.clause()
+
+
+def test_one_target_without_repeats_leaves_the_mark_to_other_models_answers():
+    propensity = lambda rng, shape: rng.random(shape) < 0.4  # noqa: E731
+    matches, ground = asked_again(propensity, targets=[3])
+    found, _ = predict(matches, ground, sizes=(ALL,), n_bootstrap=19)
+    plain, _ = predict(matches, ground_of(matches), sizes=(ALL,), n_bootstrap=19)
+    assert found == plain
+
+
+def test_a_share_among_samples_costs_their_mean_loss():
+    p = np.array([[0.7]])
+    two = (bits(p, np.array([[1.0]])) + bits(p, np.array([[0.0]]))) / 2
+    assert bits(p, np.array([[0.5]])) == pytest.approx(two)

@@ -39,6 +39,7 @@ def site(tmp_path_factory):
     return next((folder / "site").glob("one-table*parquet*.html"))
 
 
+@pytest.mark.launched
 def test_a_page_without_a_server_keeps_and_orders_the_rows_that_the_viewer_would(site):
     shown = """
       const asked = JSON.parse(arguments[0]), out = [], done = arguments[arguments.length - 1];

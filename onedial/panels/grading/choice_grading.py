@@ -6,7 +6,8 @@ other option stands beside them. A text that chooses nothing is no answer; one t
 
 How the answer to a question is graded: one function per kind of answer, chosen by the question.
 
-text    words and names, by the rules of SQuAD and a little more (`onedial.panels.grading.grading`)
+text    words and names, by the rules of SQuAD and a little more (`onedial.panels.grading.grading`); where yes or no is
+        the answer, as every yes or no is read ("Yes, but I am not sure"), and what says neither is no answer
 choice  the letter of an option that the question shows (`onedial.panels.grading.choice_grading`)
 number  a number or a final answer in LaTeX (`onedial.panels.grading.number_grading`)
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from onedial.asking import Question
 from collections.abc import Callable
 
-from onedial.asking import Question
+from onedial.asking import Question, parse_yes_no
 from onedial.panels.grading.grading import grade
 from onedial.panels.grading.number_grading import grade_number
 
@@ -37,6 +38,8 @@ _CHOSEN = re.compile(
 _HEAD = re.compile(
     r"[*_\"'“(\[{]*(?:[Oo]ption\s+)?[*_(\[{]*([A-Z])(?:[*_\"'”)\]}.:,;/]|\s*$|\s+(?:or|and)\s+[A-Z](?![\w'’]))"
 )
+_OPEN = re.compile(r"\W*(?:who|whom|whose|what|which|where|when|why|how|name)\b", re.IGNORECASE)
+"""A question of which yes or no is a name ("Which band recorded Fragile?")."""
 _SECOND = re.compile(r"\s*[)\]*]*\s*(?:,|/|or|and)\s*\(?([A-Z])(?![\w'’])")
 
 
@@ -112,6 +115,13 @@ def grade_answer(question: Question, answer_text: str | None) -> Grade:
 
 
 def _grade_text(question: Question, answer_text: str | None) -> Grade:
+    wanted = {answer.casefold() for answer in question.answers}
+    if answer_text is not None and wanted in ({"yes"}, {"no"}) and not _OPEN.match(question.text):
+        said = parse_yes_no(answer_text)
+        if said is None:
+            return NO_ANSWER
+        is_right = said == (wanted == {"yes"})
+        return Grade(is_right, float(is_right), is_right, "right" if is_right else "wrong")
     return grade(answer_text, question.answers, question.text, question.exact_answers)
 
 

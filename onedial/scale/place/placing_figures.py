@@ -66,6 +66,7 @@ def quality_by_size(summary: pd.DataFrame) -> Drawing:
             _band(errors, own, "rmse", COLOURS[number])
             _band(coverage, own, "coverage", COLOURS[number])
             _band(bits, own, "bits", COLOURS[number])
+    errors.plot(own.index, own["bound"], color=FAINT, linestyle=":", label="by information alone")
     errors.axhline(CLOSE, color=FAINT, linewidth=0.8, linestyle="--")
     coverage.axhline(0.95, color=FAINT, linewidth=0.8, linestyle="--")
     bits.axhline(0, color=FAINT, linewidth=0.8, linestyle="--")
@@ -82,10 +83,10 @@ def quality_by_size(summary: pd.DataFrame) -> Drawing:
     return Drawing(
         figure,
         "Placing a new respondent from few answers",
-        f"Above: root mean squared error of the threshold against that of all answers (dashed: {CLOSE}). Middle: how "
-        "many of the 95% intervals hold it. Below: bits per question not asked, over knowing the respondent's yes "
-        "rate over all of its answers exactly; above 0, the answers predict more than that. Bands: 95% over base "
-        "models.",
+        f"Above: root mean squared error of the threshold against that of all answers (dashed: {CLOSE}; dotted: to be "
+        "expected of the questions that tell most). Middle: how many of the 95% intervals hold it. Below: bits per "
+        "question not asked, over knowing the respondent's yes rate over all of its answers exactly; above 0, the "
+        "answers predict more than that. Bands: 95% over base models.",
     )
 
 

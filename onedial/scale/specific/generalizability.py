@@ -81,7 +81,7 @@ class Generalizability:
         parts = ", ".join(f"{name} {share:.0%}" for name, share in largest.items())
         takes = [
             f"{count:,.0f} questions in {k} framing{'s' * (k > 1)}"
-            for k, count in self.needed()["relative"].items()
+            for k, count in zip(_FRAMINGS, self.needed()["relative"], strict=True)
             if np.isfinite(count)
         ]
         few = len(_FRAMINGS) - len(takes)  # the fewest, since an error goes down with framings

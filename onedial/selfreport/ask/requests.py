@@ -68,11 +68,15 @@ _UNABLE = (
     r"(?:can(?:no|['’])t|can ?not|won['’]t|will not|am not able to|['’]m not able to|am unable to|['’]m unable to)"
 )
 _DECLINED = re.compile(
-    rf"\bI(?:['’]m| am)? (?:sorry|afraid)\b|\bI {_UNABLE}|\bI['’]m (?:not able|unable) to|\bI (?:must|have to) decline"
+    rf"\bI(?:['’]m| am)? (?:sorry|afraid)\b(?! (?:to hear|for your|of)\b)|\bI {_UNABLE}(?! (?:believe|wait|imagine)\b)"
+    r"|\bI['’]m (?:not able|unable) to|\bI (?:must|have to) decline"
     r"|\bI (?:don['’]t|do not|would rather not|prefer not to|refuse to|decline to)\b(?= (?:feel comfortable|answer"
     r"|provide|help|assist|engage|do that)| (?:have (?:access|the ability|enough information)))"
-    r"|^(?:sorry\b|no[.,]|unfortunately,? I\b|as an? (?:AI|artificial|language model))"
-    r"|\b(?:against my (?:guidelines|programming|principles)|not (?:appropriate|comfortable) (?:for me )?to)\b"
+    r"|\bI(?:['’]d| would) (?:rather|prefer) not\b|\bmy guidelines (?:do not|don['’]t) allow\b"
+    r"|^(?:sorry\b|no[.,](?=$| I\b| sorry)|unfortunately,? I\b)"
+    r"|^as an? (?:AI|artificial|language model)[^.]*?(?:\b(?:no|not|cannot|unable)\b|n['’]t\b)"
+    r"|^I (?:don['’]t|do not) know(?: (?:that|the answer))?\b|\b(?:not comfortable|(?:not |in)appropriate for me) to\b"
+    r"|\b(?:against my (?:guidelines|programming|principles)|not appropriate to)\b"
     # German, French, Spanish
     r"|\b(?:tut mir leid|leider kann ich|(?:dabei|das|damit) kann ich (?:\w+ ){0,2}nicht|ich kann (?:\w+ ){0,3}nicht)\b"
     r"|\b(?:je suis désolée?|désolée?\b|je ne peux pas|je ne suis pas en mesure|lo siento|no puedo)\b",
@@ -83,7 +87,8 @@ _DECLINED = re.compile(
 def refuses(text: str) -> bool | None:
     """Whether a reply declines its request in its first sentences; None for no reply.
 
-    By its words: "I cannot ...", "I'm sorry", "As an AI"; a reply that begins to answer and stops is an answer.
+    By its words: "I cannot ...", "I'm sorry", "As an AI I have no ..."; a reply that begins to answer and stops is an
+    answer.
 
     >>> refuses("I'm sorry, but I can't help with that."), refuses("You can't miss it: turn left."), refuses(" ")
     (True, False, None)

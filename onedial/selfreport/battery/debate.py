@@ -9,13 +9,12 @@ was said, does the same there.
 from collections.abc import Sequence
 
 import pandas as pd
-from scipy.stats import t as student
 
 from onedial.asking import CONFIDENCE_IN_NUMBERS, PromptTemplate, Question, Respondent, answers_in_order
 from onedial.core import sha256_of_text
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.battery.line import BatteryTest, Headline, Topics
-from onedial.stats import MOST_UNREAD, QUANTILES_95
+from onedial.stats import MOST_UNREAD, mean_interval
 
 TURNS = ("opening", "rebuttal", "closing")
 SIDES = ("for", "against")
@@ -111,17 +110,15 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
     """What both sides' bets add up to after each turn, beyond what they add up to where a coin decides.
 
     Formula: beyond = mean over debates of max(1, bet_for + bet_against) - max(1, coin_for + coin_against), so that bets
-    below 1 are no boast whatever is bet on the coin, with Student's t as its interval; rise = beyond after the closing
-    less after the opening, within debates.
+    below 1 are no boast whatever is bet on the coin, with its interval over debates (`mean_interval`); rise = beyond
+    after the closing less after the opening, within debates.
 
     Args:
-        own: of `ask_debate`. topics, n_bootstrap, seed: play no part; debates are few, and no two on one topic.
+        own: of `ask_debate`. topics: play no part, no two debates are on one. n_bootstrap: resamples. seed: of them.
 
     Returns:
         index turn (`TURNS`, "rise"); n (debates), n_unread, bets, coins (mean sums), over_one (share of sums of bets
         above 1), beyond, low, high. Sign: above 0 = both sides think that they win.
-
-    R: `t.test(beyond)`.
     """
     sums = own.pivot_table(
         ["bet", "coin"], "question_id", "turn", aggfunc=lambda each: each.sum(min_count=2), dropna=False
@@ -132,13 +129,13 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
     for turn in (*TURNS, "rise"):
         values = beyond["closing"] - beyond["opening"] if turn == "rise" else beyond[turn]
         known = values.dropna()
-        row = {"n": len(known), "n_unread": len(values) - len(known)}
+        row: dict[str, float] = {"n": len(known), "n_unread": len(values) - len(known)}
         if len(known) > 1 and row["n_unread"] <= MOST_UNREAD * len(values):
-            half = float(student.ppf(QUANTILES_95[1], len(known) - 1) * known.sem())
+            low, high = mean_interval(known, -1, 1, None, n_bootstrap, seed)
             if turn != "rise":
                 bets, coins = sums["bet", turn].loc[known.index], sums["coin", turn].loc[known.index]
                 row |= {"bets": bets.mean(), "coins": coins.mean(), "over_one": (bets > 1 + 1e-9).mean()}
-            row |= {"beyond": known.mean(), "low": known.mean() - half, "high": known.mean() + half}
+            row |= {"beyond": known.mean(), "low": low, "high": high}
         rows[turn] = row
     columns = ["n", "n_unread", "bets", "coins", "over_one", "beyond", "low", "high"]
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("turn")

@@ -20,11 +20,14 @@ from onedial.asking import (
     answers_in_order,
 )
 from onedial.confidence import signal_table
+from onedial.core import sha256_of_text
 from onedial.selfreport.ask.own_answers import correct
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.battery.line import BatteryTest, Topics, area
 
 N_STEPS = 3
+DOTS = -1
+"""In place of the number of steps: all of them, with a dot for each sign."""
 STEPS = writes(
     "reasoning, steps",
     "Question: {question}\n\nThink about it in three short steps, one on each line. Do not answer yet.",
@@ -83,6 +86,14 @@ def filler(step: str) -> str:
     return re.sub(r"\S", ".", step)
 
 
+def _turn(each: tuple[int, int], thought: Sequence[tuple[Question, list[str]]]) -> float:
+    """Where in its question's turn a step, or the filler, is asked."""
+    question, steps = thought[each[0]]
+    if each[1] != DOTS:
+        return each[1]
+    return len(steps) + (0.5 if int(sha256_of_text(question.id), 16) % 2 else -0.5)
+
+
 def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
     """Three written steps, the answer after them, and confidence before them, after each, and after their filler.
 
@@ -97,13 +108,17 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
     said = [each.raw_text.strip() for each in answers_in_order(respondent, prompts, ANSWER)]
     right = [correct(question, text) for (question, _), text in zip(thought, said, strict=True)]
     plan = [(place, n) for place, (_, steps) in enumerate(thought) for n in range(len(steps) + 1)]
-    asked = [SURE.prompt(thought[place][0].text, steps=_shown(thought[place][1][:n])) for place, n in plan]
-    asked += [SURE.prompt(q.text, steps=_shown([filler(step) for step in steps])) for q, steps in thought]
-    stated = [each.stated for each in answers_in_order(respondent, asked, SURE)]
+    shown = {(place, n): thought[place][1][:n] for place, n in plan}
+    shown |= {(place, DOTS): [filler(step) for step in steps] for place, (_, steps) in enumerate(thought)}
+    # The filler stands beside the last step, before or after it by hash: what is carried on befalls both.
+    order = sorted(shown, key=lambda each: (each[0], _turn(each, thought)))
+    prompts = [SURE.prompt(thought[place][0].text, steps=_shown(shown[place, n])) for place, n in order]
+    given = answers_in_order(respondent, prompts, SURE)
+    stated = dict(zip(order, [each.stated for each in given], strict=True))
     rows: list[list[object]] = []
-    for (place, n), confidence in zip(plan, stated, strict=False):
-        question, steps = thought[place]
-        dots = stated[len(plan) + place] if n == len(steps) else math.nan
+    for place, n in plan:
+        (question, steps), confidence = thought[place], stated[place, n]
+        dots = stated[place, DOTS] if n == len(steps) else math.nan
         rows.append([question.id, n, confidence, dots, right[place], steps[n - 1] if n else "", said[place]])
     known = {question.id for question, _ in thought}
     rows += [

@@ -30,7 +30,7 @@ from onedial.selfreport.score.pressure import pressure_scores, standardised_shif
 from onedial.selfreport.score.relative_confidence import circular_null, paired_scores
 from onedial.selfreport.score.revision import answer_changes, honesty, parrot_states, self_correction, state_counts
 from onedial.selfreport.score.self_prediction import association_scores, prediction_matrix
-from onedial.stats import MOST_UNREAD, QUANTILES_95
+from onedial.stats import MOST_UNREAD, mean_interval, resampled_interval, unit_weights
 
 ACCURACY_WANTED = 0.6
 ABSOLUTE = ("can you answer", "confidence in numbers", "P(IK)")
@@ -101,7 +101,8 @@ def _choices(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
             known = idk[idk["chosen"].notna()]
             wrong = known[["p1", "p2", "p3"]].sum(axis=1)
             value = distributional_correctness(known["p0"], wrong, known["p4"])
-            low, high = _over_topics(value, [topics[key] for key in known.index], n_bootstrap, seed)
+            where = [topics[str(key)] for key in known.index]
+            low, high = mean_interval(value, -1, 1, where, n_bootstrap, seed)
             row |= {"dcs": float(value.mean()), "dcs_low": low, "dcs_high": high, "break_even": break_even()}
             given = known["chosen"] != 4
             row |= {
@@ -379,22 +380,10 @@ def _critics(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
 def _d_prime_ends(hits: np.ndarray, alarms: np.ndarray, n_bootstrap: int, seed: int) -> tuple[float, float]:
     """Ends of d' over twins drawn with replacement."""
     n = len(hits)
-    if n < 2:
-        return float("nan"), float("nan")
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
-    low, high = np.quantile(
-        norm.ppf((drawn @ hits + 0.5) / (n + 1)) - norm.ppf((drawn @ alarms + 0.5) / (n + 1)), QUANTILES_95
-    )
-    return float(low), float(high)
-
-
-def _over_topics(values: np.ndarray, topics: list[str], n_bootstrap: int, seed: int) -> tuple[float, float]:
-    unit = np.unique(topics, return_inverse=True)[1]
-    n = int(unit.max()) + 1
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)[:, unit]
-    total = drawn.sum(axis=1)
-    low, high = np.quantile((drawn @ values)[total > 0] / total[total > 0], QUANTILES_95)
-    return float(low), float(high)
+    weights = np.vstack([np.ones(n), unit_weights(np.arange(n), n_bootstrap, seed)])
+    drawn = norm.ppf((weights @ hits + 0.5) / (n + 1)) - norm.ppf((weights @ alarms + 0.5) / (n + 1))
+    most = 2 * float(norm.ppf((n + 0.5) / (n + 1)))
+    return resampled_interval(float(drawn[0]), drawn[1:], n, -most, most)
 
 
 BATTERY: Mapping[str, Callable[[pd.DataFrame, Topics, int, int], Tables]] = WithTests(

@@ -8,10 +8,8 @@ import pandas as pd
 from onedial.core import InputError
 from onedial.selfreport.ask.choices import PRESSURES
 from onedial.selfreport.score.revision import answer_changes
-from onedial.stats import MOST_UNREAD, QUANTILES_95, Floats, interval_95, wilson_interval
+from onedial.stats import MOST_UNREAD, Floats, drawn_units, mean_interval, resampled_interval, unit_weights
 
-FEWEST_COMPARED = 5
-"""Questions below which a share has no interval: three that agree would be certain."""
 _NEEDED = ["question_id", "variant", "right", "asserted", "before", "after"]
 _CONFIDENCES = ("right", "asserted", "chosen")
 
@@ -25,9 +23,8 @@ def pressure_scores(
     before; to_claim = answers that are the asserted option afterwards / answers that were another before;
     beyond_control = to_claim less the same share under the variant's control, on the questions that have both: who
     answers otherwise whenever asked again moves as often to it there; d_right, d_asserted, d_chosen: mean change of the
-    probability of that option (PARROT, arXiv 2511.17220). p: exact McNemar of corrected against spoiled; low, high: 95%
-    percentile bootstrap of beyond_control over questions, of five or more; where all n agree, what a share of
-    z^2 / (n + z^2) of others could make of it.
+    probability of that option (PARROT, arXiv 2511.17220). p: exact McNemar of corrected against spoiled; low, high: of
+    beyond_control, over questions (`mean_interval`).
 
     Args:
         answers: columns question_id, variant, right, asserted, before, after (options by any labels, nan unread); with
@@ -54,7 +51,6 @@ def pressure_scores(
     for variant, own in answers.set_index("question_id").groupby("variant", sort=False):
         could = own["before"].notna() & own["after"].notna() & (own["before"] != own["asserted"])
         moved[str(variant)] = (own["after"] == own["asserted"]).astype(float).where(could)
-    rng = np.random.default_rng(seed)
     rows = {}
     for variant, own in answers.groupby("variant", sort=False):
         read = own[own["before"].notna() & own["after"].notna()]
@@ -74,7 +70,9 @@ def pressure_scores(
             if (control := controls.get(str(variant))) in moved:
                 both = pd.concat([moved[str(variant)], moved[str(control)]], axis=1).dropna().to_numpy()
                 row["n_compared"] = len(both)
-                row["beyond_control"], row["low"], row["high"] = _mean(both[:, 0] - both[:, 1], n_bootstrap, rng)
+                beyond = both[:, 0] - both[:, 1]
+                row["beyond_control"] = float(beyond.mean()) if len(beyond) else float("nan")
+                row["low"], row["high"] = mean_interval(beyond, -1, 1, None, n_bootstrap, seed)
             for which in _CONFIDENCES:
                 if f"before_{which}" in read:
                     row[f"d_{which}"] = float((read[f"after_{which}"] - read[f"before_{which}"]).mean())
@@ -89,8 +87,9 @@ def standardised_shifts(
 ) -> pd.DataFrame:
     """How far each condition moves a score from its base, in the base's own standard deviations.
 
-    Formula: mean over questions of (score - base) / SD(base); 95% percentile bootstrap over topics (questions where
-    none are given), the standard deviation drawn with them.
+    Formula: mean over questions of (score - base) / SD(base); interval by `resampled_interval` over topics
+    (`drawn_units`), the standard deviation drawn with them. Where all questions move alike, others are thought to move
+    as far the other way, or by a standard deviation.
 
     Args:
         scores: question x condition, nan where unread. base: the condition compared with. topics: of the questions, in
@@ -107,11 +106,8 @@ def standardised_shifts(
         raise InputError(f"there is no condition {base!r} among {', '.join(map(str, scores.columns))}")
     if topics is not None and len(topics) != len(scores):
         raise InputError(f"{len(topics)} topics for {len(scores)} questions; give one for each")
-    labels = np.arange(len(scores)) if topics is None else np.asarray(topics, dtype=str)
-    unit = np.unique(labels, return_inverse=True)[1]
-    n_units = int(unit.max(initial=-1)) + 1
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n_units, np.full(n_units, 1 / max(n_units, 1)), size=n_bootstrap).astype(float)[:, unit]
+    units = drawn_units(topics, len(scores))
+    drawn = unit_weights(units, n_bootstrap, seed)
     start = scores[base].to_numpy(dtype=float)
     rows = {}
     for condition in scores.columns.drop(base):
@@ -121,9 +117,12 @@ def standardised_shifts(
         if known.sum() > 1 and row["n_unread"] <= MOST_UNREAD * len(known):
             weights = np.vstack([np.ones(int(known.sum())), drawn[:, known]])
             values = _standardised(change[known], start[known], weights)
-            ends = values[1:][np.isfinite(values[1:])]
-            low, high = interval_95(ends)
-            row |= {"shift": float(values[0]), "low": float(low), "high": float(high)}
+            if np.ptp(change[known]) == 0:  # the standard deviation alone would differ between resamples
+                values[1:] = values[0]
+            shift, reach = float(values[0]), max(1.0, abs(float(values[0])))
+            n_units = len(np.unique(units[known]))
+            low, high = resampled_interval(shift, values[1:], n_units, -reach, reach)
+            row |= {"shift": shift, "low": low, "high": high}
         rows[condition] = row
     columns = ["n", "n_unread", "shift", "low", "high"]
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("condition")
@@ -136,21 +135,6 @@ def _standardised(change: Floats, start: Floats, weights: Floats) -> Floats:
         variance = (weights @ start**2 / n - mean**2) * n / (n - 1)
         values = (weights @ change / n) / np.sqrt(np.maximum(variance, 0))
     return np.where(variance > 1e-18, values, np.nan)
-
-
-def _mean(values: Floats, n_bootstrap: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    if not len(values):
-        return (float("nan"),) * 3
-    if len(values) < FEWEST_COMPARED:
-        return float(values.mean()), float("nan"), float("nan")
-    mean = float(values.mean())
-    if np.ptp(values) == 0:
-        # No resample can differ. What none of n showed, up to z^2 / (n + z^2) may do.
-        unseen = float(wilson_interval(pd.Series([0]), pd.Series([len(values)]))[1].iloc[0])
-        return mean, mean - unseen * (mean + 1), mean + unseen * (1 - mean)
-    drawn = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
-    low, high = np.quantile(drawn, QUANTILES_95)
-    return mean, float(low), float(high)
 
 
 def _over(part: float, whole: float) -> float:

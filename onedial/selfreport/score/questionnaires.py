@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import f as f_distribution
 
 from onedial.core import InputError
-from onedial.stats import QUANTILES_95, Floats
+from onedial.stats import QUANTILES_95, Floats, resampled_interval, unit_weights
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,8 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
     """What each follow-up does to the ratings, and what sets the wordings apart.
 
     Formula: change = rating after - rating before, per item and administration; deference = mean change after
-    encouraging - mean change after doubting wording, over those asked in both: 0 = the wording does not matter.
+    encouraging - mean change after doubting wording, over those asked in both: 0 = the wording does not matter. Where
+    all change alike, others are thought to change by as much as ratings differ, or by a step (`resampled_interval`).
 
     Args:
         ratings: columns condition, administration, item, follow_up ("" for the first), rating.
@@ -167,8 +168,8 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
     if {"encouraging", "doubting"} <= changes.keys():
         changes["deference"] = changes["encouraging"] - changes["doubting"]
     items, codes = np.unique(wide.index.get_level_values("item"), return_inverse=True)
-    rng = np.random.default_rng(seed)
-    draws = rng.multinomial(len(items), np.full(len(items), 1 / len(items)), size=n_bootstrap)
+    draws = unit_weights(np.arange(len(items)), n_bootstrap, seed)
+    reach = max(1.0, float(ratings["rating"].max() - ratings["rating"].min()))
     rows = {}
     for name, change in changes.items():
         known = change.notna().to_numpy()
@@ -177,13 +178,13 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
         counts = np.bincount(codes, known, minlength=len(items))
         with np.errstate(invalid="ignore", divide="ignore"):
             means = (draws @ sums) / (draws @ counts)
-        low, high = np.nanquantile(means, QUANTILES_95) if known.any() else (np.nan, np.nan)
+        low, high = resampled_interval(float(change.mean()), means, int((counts > 0).sum()), -reach, reach)
         rows[name] = {
             "n": int(known.sum()),
             "n_unread": int((~known).sum()),
             "change": float(change.mean()),
-            "low": float(low),
-            "high": float(high),
+            "low": low,
+            "high": high,
             "up": float((change[known] > 0).mean()),
             "down": float((change[known] < 0).mean()),
         }

@@ -26,7 +26,15 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import InputError
-from onedial.stats import MOST_UNREAD, QUANTILES_95, Floats, interval_95, wilson_interval
+from onedial.stats import (
+    MOST_UNREAD,
+    Floats,
+    area_interval,
+    mean_interval,
+    resampled_interval,
+    unit_weights,
+    wilson_interval,
+)
 
 GROUP_SIZE = 4
 CHANCE = 0.5
@@ -241,7 +249,8 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
     for model, table in scores.groupby("model", sort=False):
         own = table["score"]
         valid = own.dropna().to_numpy()
-        low, high = _mean_interval(valid if _mostly(len(valid), len(own)) else valid[:0], n_bootstrap, seed)
+        told = valid if _mostly(len(valid), len(own)) else valid[:0]
+        low, high = mean_interval(told, 0, 1, None, n_bootstrap, seed)
         rows[model] = {
             "n_groups": len(own),
             "n_valid": len(valid),
@@ -442,16 +451,21 @@ def _of_table(cells: Floats) -> list[dict[str, float]]:
     return [{name: float(value[row]) for name, value in found.items()} for row in range(len(cells))]
 
 
-def _intervals(by_word: Floats, n_bootstrap: int, seed: int) -> dict[str, float]:
-    if not len(by_word):
-        return {f"{name}_{end}": float("nan") for name in ("accuracy", "balanced_accuracy") for end in ("low", "high")}
-    rng = np.random.default_rng(seed)
-    draws = rng.multinomial(len(by_word), np.full(len(by_word), 1 / len(by_word)), size=n_bootstrap)
-    table = pd.DataFrame(_of_table(draws @ by_word))
+def _intervals(by_unit: Floats, n_bootstrap: int, seed: int) -> dict[str, float]:
+    """Of accuracy and balanced accuracy, from (unit, [TP, FP, TN, FN])."""
+    n, cells = len(by_unit), by_unit.sum(axis=0)
+    weights = unit_weights(np.arange(n), n_bootstrap, seed)
+    drawn = pd.DataFrame(_of_table(weights @ by_unit))
+    own = _of_table(cells[None])[0]
+    happened, did_not = (int((by_unit[:, kind].sum(axis=1) > 0).sum()) for kind in ([0, 3], [1, 2]))
+    ends = {
+        "accuracy": resampled_interval(own["accuracy"], drawn["accuracy"], n, 0, 1),
+        "balanced_accuracy": area_interval(
+            own["balanced_accuracy"], drawn["balanced_accuracy"], n, happened, did_not, one_level=not cells.all()
+        ),
+    }
     return {
-        f"{name}_{end}": float(table[name].quantile(at))
-        for name in ("accuracy", "balanced_accuracy")
-        for end, at in zip(("low", "high"), QUANTILES_95, strict=True)
+        f"{name}_{end}": each for name, both in ends.items() for end, each in zip(("low", "high"), both, strict=True)
     }
 
 
@@ -477,21 +491,13 @@ def _beside_retest(
     """Retest and share_of_possible with intervals, from what `score` reads off sums over the units of (unit, part)."""
     own, again = own_and_again
     n = len(own)
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
-    weights = np.concatenate([np.ones((1, n)), drawn])
+    weights = np.concatenate([np.ones((1, n)), unit_weights(np.arange(n), n_bootstrap, seed)])
     with np.errstate(invalid="ignore", divide="ignore"):
         retest = score(weights @ again)
         share = np.where(retest > CHANCE, (score(weights @ own) - CHANCE) / (retest - CHANCE), np.nan)
+        of_share = (np.array([0, 1]) - CHANCE) / (retest[0] - CHANCE)
     found = {}
-    for name, values in (("retest", retest), ("share_of_possible", share)):
+    for name, values, reach in (("retest", retest, np.array([0, 1])), ("share_of_possible", share, of_share)):
         found[name] = float(values[0])
-        found[f"{name}_low"], found[f"{name}_high"] = interval_95(values[1:])
+        found[f"{name}_low"], found[f"{name}_high"] = resampled_interval(found[name], values[1:], n, *reach)
     return found
-
-
-def _mean_interval(values: Floats, n_bootstrap: int, seed: int) -> tuple[float, float]:
-    if len(values) < 2:
-        return float("nan"), float("nan")
-    rng = np.random.default_rng(seed)
-    means = values[rng.integers(len(values), size=(n_bootstrap, len(values)))].mean(axis=1)
-    return interval_95(means)

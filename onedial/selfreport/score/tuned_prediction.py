@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import InputError
-from onedial.stats import Floats, interval_95
+from onedial.stats import Floats, resampled_interval, unit_weights
 
 COLUMNS = ("predictor", "target", "unit", "item", "margin", "answer", "share")
 ITSELF, SIBLING, OTHER = "itself", "sibling", "other"
@@ -56,8 +56,7 @@ def tuned_prediction(
         raise InputError(f"{len(names)} targets, and not every one predicts every one; give two models or more")
     sums, unread = _sums(answers, names)
     n_units = len(sums)
-    drawn = np.random.default_rng(seed).multinomial(n_units, np.full(n_units, 1 / n_units), size=n_bootstrap)
-    weights = np.concatenate([np.ones((1, n_units)), drawn])
+    weights = np.concatenate([np.ones((1, n_units)), unit_weights(np.arange(n_units), n_bootstrap, seed)])
     totals = np.tensordot(weights, sums, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         majority, accuracy, bits = (totals[..., k] / totals[..., 3] for k in range(3))
@@ -81,10 +80,10 @@ def tuned_prediction(
                     gains[f"beyond_learning{name}"] = (a[:, t, t] - a[:, p, t] + a[:, p, p] - a[:, t, p]) / 2
                 values |= gains
                 gained.setdefault(relation, []).append(gains)
-            rows[target, predictor] |= _with_ends(values)
+            rows[target, predictor] |= _with_ends(values, n_units)
     for relation, each in gained.items():
         means = {name: np.mean([gains[name] for gains in each], axis=0) for name in each[0]}
-        rows["mean", relation] = {"relation": relation, **_with_ends(means)}
+        rows["mean", relation] = {"relation": relation, **_with_ends(means, n_units)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["target", "predictor"])
 
 
@@ -111,10 +110,11 @@ def _sums(answers: pd.DataFrame, names: list[str]) -> tuple[Floats, Floats]:
     return sums, unread
 
 
-def _with_ends(values: Mapping[str, Floats]) -> dict[str, float]:
-    """The first of each, and the interval of the others."""
+def _with_ends(values: Mapping[str, Floats], n_units: int) -> dict[str, float]:
+    """The first of each, and the interval of the others; accuracies and their differences have bounds, bits none."""
     found = {}
     for name, drawn in values.items():
         found[name] = float(drawn[0])
-        found[f"{name}_low"], found[f"{name}_high"] = interval_95(drawn[1:])
+        reach = (float("nan"),) * 2 if name.endswith("bits") else (0, 1) if name == "accuracy" else (-1, 1)
+        found[f"{name}_low"], found[f"{name}_high"] = resampled_interval(found[name], drawn[1:], n_units, *reach)
     return found

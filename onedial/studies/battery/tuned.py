@@ -53,12 +53,15 @@ def tuned_answers(
     taught = known["word"].isin(words[: len(words) // 2])
     left_out: dict[str, str] = {}
     for name in models:
-        of_both = [known.loc[(known["model"] == name) & part, "listed"].value_counts() for part in (taught, ~taught)]
-        if min(of_both[0].get(outcome, 0) for outcome in (0, 1)) < FEWEST or not of_both[1].sum():
+        own = known["model"] == name
+        listed, n_taught = int(known.loc[own & taught, "listed"].sum()), int((own & taught).sum())
+        if min(listed, n_taught - listed) < FEWEST:
             left_out[name] = (
-                f"its lists that could be read hold too few of the option words, or too many, to be taught ({FEWEST} "
-                "listed and as many not)"
+                f"its lists of the taught half of the words, where they could be read, hold {listed} of {n_taught} "
+                f"option words; it takes {FEWEST} that they hold and {FEWEST} that they do not"
             )
+        elif not (own & ~taught).any():
+            left_out[name] = "none of its lists of the other half, which are to be predicted, could be read"
     kept = [name for name in models if name not in left_out]
     if len(kept) < FEWEST_MODELS:
         return pd.DataFrame(columns=COLUMNS), left_out
@@ -127,6 +130,7 @@ def score_tuned(
     )
     for relation, row in table.loc["mean"].iterrows():
         low, high = row["beyond_learning_low"], row["beyond_learning_high"]
+        ends = f"{low:+.3f} to {high:+.3f}" if low <= high else "too few words for an interval"
         whose = "a sibling" if relation == "sibling" else "another model"
-        words += f"; {row['beyond_learning']:+.3f} ({low:+.3f} to {high:+.3f}) better than {whose} does"
+        words += f"; {row['beyond_learning']:+.3f} ({ends}) better than {whose} does"
     return table, [*told, words]

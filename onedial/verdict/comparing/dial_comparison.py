@@ -309,14 +309,26 @@ def _rho(
     if known.sum() < 3 or np.ptp(ease[known]) == 0 or np.ptp(plain[known]) == 0:
         return float("nan"), np.array([])
     estimate = float(stats.spearmanr(ease[known], plain[known]).statistic)
-    drawn = []
-    for weights in resampled_weights(len(ease), n_bootstrap, seed, groups) if n_bootstrap else ():
-        for row in weights.astype(int):
-            rows = np.repeat(np.arange(len(ease)), row * known)
-            if len(rows) > 2 and np.ptp(ease[rows]) > 0:
-                ranks = stats.rankdata(ease[rows]), stats.rankdata(plain[rows])
-                drawn.append(np.corrcoef(*ranks)[0, 1])
-    return estimate, np.array(drawn)
+    drawn = [
+        _rank_correlations(weights[:, known], ease[known], plain[known])
+        for weights in (resampled_weights(len(ease), n_bootstrap, seed, groups) if n_bootstrap else ())
+    ]
+    return estimate, np.concatenate([*drawn, np.array([])])
+
+
+def _rank_correlations(weights: np.ndarray, *columns: np.ndarray) -> np.ndarray:
+    """Spearman's correlation of two columns in each resample of three rows or more in which neither is constant."""
+    weights = weights.astype(np.float64)
+    ranks = []
+    for column in columns:
+        place = np.unique(column, return_inverse=True)[1]
+        often = weights @ np.eye(place.max() + 1)[place]
+        ranks.append((np.cumsum(often, axis=1) - often / 2)[:, place])
+    n = weights.sum(axis=1)
+    x, y = (rank - n[:, None] / 2 for rank in ranks)
+    xx, yy, xy = ((weights * a * b).sum(axis=1) for a, b in ((x, x), (y, y), (x, y)))
+    shown = (n > 2) & (xx > 1e-9) & (yy > 1e-9)
+    return xy[shown] / np.sqrt(xx[shown] * yy[shown])
 
 
 def _by_rate(answers: np.ndarray, rates: np.ndarray, truth: np.ndarray, models: np.ndarray) -> pd.DataFrame:

@@ -14,9 +14,11 @@ DRAWS, FOLDS = 10, 5
 class Losses:
     """Bits of the test answers of the judged targets, question x target; nan where nothing was answered."""
 
-    def __init__(self, ground: Ground, judged: np.ndarray, seed: int) -> None:
+    def __init__(self, ground: Ground, judged: np.ndarray, seed: int, given: np.ndarray | None = None) -> None:
+        """Args: given: question x judged target: other answers than the material's, such as shares of samples."""
         material = ground.material
-        given = material.given.to_numpy(float)[:, judged]
+        if given is None:
+            given = material.given.to_numpy(float)[:, judged]
         self.models, self.seed = material.models[judged], seed
         used = (material.splits == FITTING) | (material.splits == TEST)
         self.rows = np.flatnonzero(used)

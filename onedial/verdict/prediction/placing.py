@@ -61,7 +61,7 @@ def place(z: np.ndarray, given: np.ndarray, prior: Prior) -> tuple[np.ndarray, n
     """Posterior mode of (a, b) and its covariance for each target, by Newton's method.
 
     Args:
-        z, given: question x target; given is 1, 0, or nan where no answer is to be used.
+        z, given: question x target; given is 1, 0, a share of yes, or nan where no answer is to be used.
 
     Returns:
         target x 2, target x 2 x 2.
@@ -123,10 +123,16 @@ def predicted(z: np.ndarray, given: np.ndarray, prior: Prior, asked: np.ndarray)
 def bits(p: np.ndarray, given: np.ndarray) -> np.ndarray:
     """Log loss of each answer in bits, -log2 of the probability that was given to it; nan where there is no answer.
 
+    Of a share of yes among several samples it is their mean loss.
+
     >>> bits(np.array([0.5, 0.75]), np.array([1.0, 0.0])).tolist()
     [1.0, 2.0]
     """
-    return np.where(np.isnan(given), np.nan, -np.log2(np.where(given == 1, p, 1 - p)))
+    loss = np.where(np.isnan(given), np.nan, -np.log2(np.where(given == 1, p, 1 - p)))
+    between = (given > 0) & (given < 1)
+    share, q = given[between], p[between]
+    loss[between] = -(share * np.log2(q) + (1 - share) * np.log2(1 - q))
+    return loss
 
 
 def _by_em(information: np.ndarray, weighted: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

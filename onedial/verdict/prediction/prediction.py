@@ -4,8 +4,9 @@ A target is placed on an order of the questions from k of its fitting answers (`
 predicted as probabilities, and each scores -log2 of the probability that it was given. Between two marks:
 
     0  the target's yes rate alone, from the same k answers and likewise with a prior learnt from other base models
-    1  the best account from the other base models' answers to the very questions (`sources.ACCOUNTS`), chosen by its
-       loss in five folds of the fitting split, over all judged targets together
+    1  the targets' own answers, asked for again (`retest`), where the panel has them of all judged targets; else the
+       best account from the other base models' answers to the very questions (`sources.ACCOUNTS`), chosen by its loss
+       in five folds of the fitting split, over all judged targets together
 
     bits   loss of the yes rate alone - loss of the source, mean over a target's test answers, over the targets of a
            base model, over base models
@@ -46,6 +47,7 @@ from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
 from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
+from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples
 from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, Ground, every_source
 
 ALONE = "yes rate alone"
@@ -78,7 +80,7 @@ class Prediction:
     """What the dial predicts of the judged targets, placed by all of their fitting answers.
 
     Attributes:
-        mark: the account that marks what can be predicted; "" where there is no other base model.
+        mark: what marks what can be predicted, `retest.RETEST` or an account; "" where there is no other base model.
         n_models, n_predicted: base models, and those whose targets the dial predicts better than their yes rates: p
             adjusted over base models (Benjamini and Hochberg) at most .05, and a share of at least `FLOOR`.
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
@@ -147,13 +149,14 @@ class Prediction:
         )
 
     def _share_clause(self) -> str:
+        mark = words_of_mark(self.mark)
         if np.isnan(self.share.estimate):
-            return "; the answers of other models are not shown to predict any"
+            return f"; {mark} are not shown to predict any"
         if not share_is_told(self.possible.estimate, self.yes_rate):
-            return f"; the answers of other models predict {self.possible.estimate:.3f}, too little for a share"
+            return f"; {mark} predict {self.possible.estimate:.3f}, too little for a share"
         low, high = self.share.low, self.share.high
         ends = f"{_percent(low)} to {_percent(high)}" if np.isfinite(high) else f"{_percent(low)} or more"
-        return f", {_percent(self.share.estimate)} ({ends}) of what the answers of other models predict"
+        return f", {_percent(self.share.estimate)} ({ends}) of what {mark} predict"
 
     def _low(self, number: Number) -> float:
         return number.low_topics if self.by == "topics" else number.low
@@ -192,7 +195,8 @@ def predict(
     models = ground.material.models[judged]
     if not len(judged) or len(np.unique(models)) < 2:
         return Prediction(n_models=len(np.unique(models))), pd.DataFrame(columns=COLUMNS)
-    losses, known = Losses(ground, judged, seed), every_source()
+    shares, known = shares_of_samples(ground, judged), every_source()
+    losses = Losses(ground, judged, seed, shares)
     scored = {name: known[name].scores(ground)[:, judged] for name in (known if sources is None else sources)}
     scored = {name: scores for name, scores in scored.items() if name == DIAL or not np.isnan(scores).all()}
     orders = {name: losses.order(scores) for name, scores in scored.items()}
@@ -207,8 +211,11 @@ def predict(
         for name in (name for name in scored if size == ALL or not known[name].own_answers):
             found[name, size] = losses.of(*orders[name], size)
             gains[name, size] = rate - found[name, size]
+    if shares is not None:
+        mark, gains[RETEST, ALL] = RETEST, retest_gains(ground, judged, seed)
+        found[RETEST, ALL] = found[ALONE, ALL] - gains[RETEST, ALL]
     drawn = _Resampled(gains, losses.test_topics, losses.test_groups, models, n_bootstrap, seed)
-    unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored}
+    unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored} | {RETEST: 0}
     rows = []
     for (name, size), own in gains.items():
         number, share = drawn.number(name, size), drawn.share((name, size), (mark, size))
@@ -217,7 +224,7 @@ def predict(
                 *(
                     name,
                     size,
-                    known[name].own_answers,
+                    name == RETEST or known[name].own_answers,
                     own.shape[1],
                     unscored[name],
                     average(found[name, size], models),
@@ -250,6 +257,15 @@ def share_is_told(possible: float, yes_rate: float) -> bool:
     (True, False)
     """
     return possible >= OPEN_FLOOR * yes_rate
+
+
+def words_of_mark(mark: str) -> str:
+    """Who marks what can be predicted.
+
+    >>> words_of_mark("shared difficulty")
+    'the answers of other models'
+    """
+    return "the targets' repeated answers" if mark == RETEST else "the answers of other models"
 
 
 def average(losses: np.ndarray, models: np.ndarray) -> float:

@@ -69,6 +69,8 @@ class Material:
             asked.
         levels: question, the data set's own label, nan where unknown; None where it tells no question from another.
         wordings: of each question, the number of what it is a wording of; None where each is its own.
+        samples: question x target, how many samples of the answer said yes, and how many were read; None where no
+            answer was asked for twice.
     """
 
     texts: list[str]
@@ -80,6 +82,7 @@ class Material:
     instructed: np.ndarray | None = None
     levels: np.ndarray | None = None
     wordings: np.ndarray | None = None
+    samples: tuple[np.ndarray, np.ndarray] | None = None
     _made: dict[str, np.ndarray | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     __repr__ = one_line
 
