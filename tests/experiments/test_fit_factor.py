@@ -182,7 +182,7 @@ def test_a_respondent_with_gaps_on_hard_questions_stands_where_all_questions_put
     assert model.thresholds["m0"] - without_gaps > 0.35
     assert x[0] == pytest.approx(without_gaps, abs=0.15)
     np.testing.assert_allclose(x[1:], model.thresholds[1:])
-    assert "Hollow: where 1 respondents with informative gaps" in drawing.caption
+    assert "Hollow (1 with informative gaps)" in drawing.caption
 
 
 def test_names_cover_neither_points_nor_one_another():
@@ -227,7 +227,7 @@ def test_another_panel_is_put_on_this_scale_or_refused(tmp_path):
     both = bank.join(moved.add_suffix("_other"), how="inner")
     assert len(both) == 60
     assert both["difficulty"].corr(both["difficulty_other"]) > 0.99
-    assert "A threshold to .1 between models takes" in " ".join(done.stdout.split())
+    assert "For a threshold to .1 between models: " in " ".join(done.stdout.split())
     assert set(pd.read_csv(out / "generalizability.csv")["part"]) >= {"model", "framing", "question", "sample"}
     again = run(files["other"], *quick, "--link", str(out / "bank.csv"), "--out", str(tmp_path / "again"))
     assert again.returncode == 0, again.stderr

@@ -94,6 +94,13 @@ def test_two_respondents_with_something_of_their_own_are_named():
     assert "0 and 1" in found.sentence()
 
 
+def test_a_pair_is_named_in_few_panels_of_one_scale_though_hundreds_are_tested():
+    found = [
+        residual_correlations(one_factor(seed, 200, 20).answers, 19, seed=seed).largest.p <= 0.05 for seed in range(20)
+    ]
+    assert np.mean(found) <= 0.2  # three in four where the observed pairs have no part in their own unit
+
+
 def test_q3_is_the_correlation_of_residuals_over_shared_questions():
     from onedial.scale.checks.residual_correlations import q3_of
     from onedial.scale.irt.expectation import codes_of
