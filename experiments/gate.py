@@ -87,12 +87,16 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     """The yes rate on the fitting split of a respondent that place.py has placed, the answers known counted as they
     are, its 95% interval, and those answers (question -> 1 or 0).
 
-    The interval is as wide about the threshold of the fitting questions as about that of the whole panel.
+    The interval is as wide about the threshold of the fitting questions as about that of the whole panel, and wider by
+    what chance lets so many of them say.
     """
+    import numpy as np
     import pandas as pd
     from scipy.special import ndtr, ndtri
+    from scipy.stats import norm
 
     from onedial.asking import name_of, read_table
+    from onedial.stats import Z_95
 
     for name in ("steps.csv", "predictions.csv"):
         if not (folder / name).is_file():
@@ -116,8 +120,10 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
             f"{len(expected)} fitting questions; place it on the run's panel"
         )
     rate = float(expected.mean())
-    ends = ndtr(ndtri(rate) + low - threshold), ndtr(ndtri(rate) + high - threshold)
-    return rate, (float(ends[0]), float(ends[1])), answers
+    at = ndtri(rate)
+    by_chance = Z_95 * np.sqrt((expected * (1 - expected)).sum()) / expected.notna().sum() / norm.pdf(at)
+    below, above = (np.hypot(end - threshold, by_chance) for end in (low, high))
+    return rate, (float(ndtr(at - below)), float(ndtr(at + above))), answers
 
 
 def panel_of(swept: "SweepRun") -> tuple["pd.DataFrame", "pd.Series"]:

@@ -66,7 +66,7 @@ def scale_results(
         parallel = revised_parallel_analysis(panel.answers, n_replicates=n, seed=seed) if n else None
         parabola = quadratic_fit_test(panel.answers, n, seed=seed) if n else None
     with run.stage("readings"):
-        readings = readings_table(panel, model, min(n, 99), seed)
+        readings = readings_table(panel, model, n, seed)
     print(readings.round(3).to_string())
     families = panel.respondents["family"]
     figures = {

@@ -55,7 +55,7 @@ class ScaleDistribution:
         def of(kind: ScaleKind, column: str) -> float:
             return number(self.comparison, kind, column)
 
-        bent = f"bending it gains 2 x {of('smooth', 'gain') / 2:.1f} of log likelihood with 2 parameters"
+        bent = f"bending it gains 2 x {max(0.0, of('smooth', 'gain')) / 2:.1f} of log likelihood with 2 parameters"
         p = of("smooth", "p")
         if self.is_normal:
             return [f"The scale may be normal: {bent} ({p_text(p)})."]

@@ -68,7 +68,7 @@ class AnswerFit:
         """Who does not follow the scale as the others do, and whether the questions fit."""
         table = self.respondents
         loose = table[table["follows"] == LOOSER].sort_values("l_z")
-        told = [f"All {len(table)} respondents follow the scale as closely as each other (loading {self.loading:.2f})."]
+        told = [f"None of {len(table)} respondents was found to follow the scale less or more closely than the others."]
         if len(loose):
             each = "; ".join(f"{name} {row['loading']:.2f}" for name, row in loose.iloc[:_SHOWN].iterrows())
             more = f"; and {len(loose) - _SHOWN} more" * (len(loose) > _SHOWN)

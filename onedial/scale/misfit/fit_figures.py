@@ -69,7 +69,7 @@ def wright_map(fit: AnswerFit, families: "pd.Series | None" = None) -> Drawing:
     below.set_xlabel("difficulty (higher = fewer say yes)")
     if len(set(groups)) > 1:
         figure.legend(loc="outside lower center", ncols=4)
-    set_title(above, "Wright map", "a respondent says yes to most questions left of its point")
+    set_title(above, "Wright map", "yes to most questions left of the point")
     missing = fit.respondents.index[fit.respondents["place"].isna()]
     caption = (
         "Questions and respondents on one axis. Above: how many questions lie where. Middle: how well the answers of "
@@ -96,7 +96,7 @@ def characteristic_curves(fit: AnswerFit) -> Drawing:
     chosen = [*order[: n - n // 2], *order[len(order) - n // 2 :]]
     figure = new_figure(4.4 if n > 3 else 2.6)
     grid = figure.subplots((n + 2) // 3, 3, sharex=True, sharey=True, squeeze=False)
-    names = shortened_apart([str(name).rpartition("/")[2] for name in chosen], 22)
+    names = shortened_apart([str(name).rpartition("/")[2] for name in chosen], 20)
     for axes, name, label in zip(grid.ravel(), chosen, names, strict=False):
         table = fit.curves.loc[name]
         axes.plot(table["difficulty"], table["typical"], color=FAINT, linestyle="--", linewidth=1.2, label="all alike")

@@ -314,7 +314,7 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
         for drawn, unit in ((analysis.bootstrap, "questions"), (analysis.by_topic, "topics"))
         if drawn is not None
     ]
-    bars = f"; the median 95% interval is {' and '.join(widths)} wide" if widths else ""
+    bars = f"; the median width of a 95% interval is {' and '.join(widths)}" if widths else ""
     low, high = loading.idxmin(), loading.idxmax()
     yield f"Loadings run from {loading.min():.2f} ({low}) to {loading.max():.2f} ({high}){bars}."
     yield from analysis.answer_fit.sentences()

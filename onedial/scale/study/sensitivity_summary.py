@@ -92,5 +92,5 @@ def _listed(values: Iterable[object]) -> str:
 
 def _range(values: pd.Series, factor: float = 1.0, unit: str = "") -> str:
     digits = 0 if unit else 2
-    low, high = factor * values.min(), factor * values.max()
+    low, high = (round(factor * float(end), digits) + 0.0 for end in (values.min(), values.max()))  # never -0
     return f"{low:.{digits}f} to {high:.{digits}f}{unit}"

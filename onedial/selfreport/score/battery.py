@@ -85,8 +85,12 @@ def _choices(answers: pd.DataFrame, topics: Topics, n_bootstrap: int, seed: int)
             return row
         read = plain[plain["chosen"].notna()]
         right = (read["chosen"] == 0).astype(float)
-        row |= {"accuracy": float(right.mean()), "label_bias": float(read["label_A"].mean() - 1 / 4)}
         options = [f"p{place}" for place in range(4)]
+        # Of options that are equally likely each counts by its share: drawn by hash, a letter might have luck.
+        p = read[options].to_numpy(dtype=float)
+        likeliest = p >= p.max(axis=1, keepdims=True) - 1e-9
+        accuracy = float((likeliest[:, 0] / likeliest.sum(axis=1)).mean())
+        row |= {"accuracy": accuracy, "label_bias": float(read["label_A"].mean() - 1 / 4)}
         try:
             threshold = answering_threshold(read[options].max(axis=1), right, ACCURACY_WANTED)
             row |= {"may_answer": threshold.coverage, "right_then": threshold.observed}

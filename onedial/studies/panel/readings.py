@@ -23,13 +23,15 @@ CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
 GRADED_AT = (70.0, 80.0, 90.0, 95.0, 99.0)
 AS_ANSWERED = "as answered"
+MOST_REPLICATES = 99
+"""Of the nulls of every other reading."""
 
 
 def readings_table(panel: ResponseMatrix, model: FactorModel, n_replicates: int, seed: int) -> pd.DataFrame:
     """One row for each way to read the panel: as answered, and where numbers were stated at every cut and graded.
 
     Args:
-        model: of the panel as answered. n_replicates: of the nulls; 0 = none.
+        model: of the panel as answered. n_replicates: of the nulls, at most 99 but as answered; 0 = none.
 
     Returns:
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
@@ -38,14 +40,14 @@ def readings_table(panel: ResponseMatrix, model: FactorModel, n_replicates: int,
         is nan.
     """
     rows = {AS_ANSWERED: _reading(panel.answers, n_replicates, seed)}
-    numbers = stated_confidence(panel)
+    numbers, fewer = stated_confidence(panel), min(n_replicates, MOST_REPLICATES)
     if numbers is None or numbers.source != "stated":
         return _table(rows)
     for cut in CUTS:
         yes = (numbers.values >= cut / 100 - 1e-9).astype(float).where(numbers.values.notna())
-        rows[f"at least {cut:g}"] = _reading(yes, n_replicates, seed)
+        rows[f"at least {cut:g}"] = _reading(yes, fewer, seed)
     medians = (numbers.values >= numbers.values.median()).astype(float).where(numbers.values.notna())
-    rows["at least its median"] = _reading(medians, n_replicates, seed)
+    rows["at least its median"] = _reading(medians, fewer, seed)
     rows["graded"] = _graded(numbers.values, model)
     return _table(rows)
 
@@ -63,7 +65,7 @@ def _reading(answers: pd.DataFrame, n_replicates: int, seed: int) -> dict[str, f
         shuffled = permutation_null(varied, n_replicates, seed=seed)
         row["first_shuffled"] = float(np.nanmean(shuffled.simulated[:, 0])) / len(values)
         row["n_factors"] = revised_parallel_analysis(
-            varied, n_replicates=min(n_replicates, 99), seed=seed, shuffles=shuffled
+            varied, n_replicates=n_replicates, seed=seed, shuffles=shuffled
         ).n_above()
     fit = factor_fit(varied)
     row |= {"rmsea": fit.rmsea, "cfi": fit.cfi, "parabola_r2": model.quadratic_fit.r2}
