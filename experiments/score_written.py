@@ -203,7 +203,8 @@ def finish(run: Run, models: list[str], questions: "list[Question]", options: ar
     import pandas as pd
 
     from onedial.asking import MEASUREMENT_COLUMNS
-    from onedial.confidence import signal_table, signals_figure
+    from onedial.confidence import knowledge_figures as draw
+    from onedial.confidence import signal_table
     from onedial.show import save_results
 
     written = run.parts("written", *WRITTEN).read()
@@ -229,7 +230,7 @@ def finish(run: Run, models: list[str], questions: "list[Question]", options: ar
         "zones": pd.concat(zones, names=["model"]),
         "measurements": pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS].set_index("respondent"),
     }
-    save_results(run, tables, {"signals": signals_figure.signals(table)})
+    save_results(run, tables, {"signals": draw.signals(table)})
     for name in models:
         graded = int(written[(written["model"] == name) & (written["sample"] == 0)]["correct"].notna().sum())
         print(f"\n{name}: {graded} of {len(questions)} answers could be graded; AUROC of each sign of being right")

@@ -39,7 +39,7 @@ WITHOUT_TORCH = [room for room in ROOMS[: ROOMS.index("onedial.models")] if room
 ]
 WITHOUT_MODELS = ["onedial.verdict", "onedial.report", "onedial.view"]
 """What judges and what shows knows tables, and no model."""
-MOST_FILES = 17
+MOST_FILES = 16
 """In a folder, `__init__` left out; a room with more gets sub-rooms."""
 LONGEST_PROGRAM = 370
 """Lines; most of the longest ones are options."""

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from onedial.confidence import signal_table
-from onedial.confidence.signals_figure import signals as draw
+from onedial.confidence.knowledge_figures import signals as draw
 from onedial.core import InputError
 
 
