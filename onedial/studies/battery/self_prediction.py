@@ -113,7 +113,7 @@ def sentences_of(
             words += f"; asked again they repeat {table['retest'].mean():.3f} themselves"
             if table["share_of_possible"].notna().any():
                 words += f", and predict {table['share_of_possible'].mean():.0%} of what could be predicted"
-        if name in crossed and math.isfinite(crossed[name].loc["mean", "advantage"]):
+        if name in crossed and crossed[name]["advantage"].notna().any():
             row = crossed[name].loc["mean"]
             whose = "of oneself over one's family" if families else "of oneself or one's family"
             words += (
