@@ -5,11 +5,12 @@
     python experiments/ask_questionnaire.py --administrations 2 --follow-ups none  # a quick look
 
 Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social reasoning,
-summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting and an encouraging
-sentence; then the tasks themselves, graded. Writes ratings/ and tasks/ (every answer), scores.csv, coherence.csv (alpha
-over three models or more), revisions.csv, conditions.csv (mixed model), accuracy.csv, and report.html with
-answers to look through. A scale of your own is a CSV file with the columns text (shown as it stands) and keyed (1, -1).
-An interrupted run continues with --resume and the same options.
+summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting and an
+encouraging sentence; then why, in its own words; then the tasks themselves, graded. Writes ratings/, explanations/ and
+tasks/ (every answer), scores.csv, coherence.csv (alpha over three models or more), revisions.csv, conditions.csv
+(mixed model), accuracy.csv, wording.csv (assertive, cautious, anthropomorphic, disclaiming), and report.html with
+answers to look through. A scale of your own is a CSV file with the columns text (shown as it stands) and keyed (1,
+-1). An interrupted run continues with --resume and the same options.
 """
 
 import argparse
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 PROGRAM = "ask_questionnaire"
 MODEL = "smollm2-135m-instruct"
 FEWEST_MODELS = 3
+EXPLANATIONS = ["model", "condition", "administration", "text"]
 KEY = ["model", "condition", "administration", "presentation", "follow_up", "item"]
 
 
@@ -76,7 +78,15 @@ def ask_model(
     """Ask what is not on disk yet, administration by administration."""
     from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order
     from onedial.panels import grade_answer
-    from onedial.selfreport import PRESENTATIONS, RATING_COLUMNS, Questionnaire, administer, conditions, efficacy_tasks
+    from onedial.selfreport import (
+        PRESENTATIONS,
+        RATING_COLUMNS,
+        Questionnaire,
+        administer,
+        conditions,
+        efficacy_tasks,
+        explain,
+    )
     from onedial.show import progress_bar
 
     assert isinstance(respondent, Respondent)
@@ -100,6 +110,17 @@ def ask_model(
             advance(1)
     import pandas as pd
 
+    explained = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3])
+    if name not in explained.done("model"):
+        ratings = parts.read()
+        own = ratings[(ratings["model"] == name) & (ratings["presentation"] == "all at once")]
+        said = own.drop_duplicates(["condition", "administration"])[["condition", "administration", "text"]]
+        with bill.occasion("explanations"):
+            texts = [
+                explain(respondent, questionnaire, condition, int(number), text, options.seed)
+                for condition, number, text in said.itertuples(index=False)
+            ]
+        explained.append(said.assign(model=name, text=texts)[EXPLANATIONS])
     tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"])
     if name not in tasks.done("model"):
         graded: list[list[object]] = []
@@ -121,10 +142,12 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
         NO_TASK,
         RATING_COLUMNS,
         AnswerLog,
+        code_wording,
         rating_model,
         revisions,
         screen_replies,
         screening_sentences,
+        wording_scores,
         write_self_report_page,
     )
     from onedial.show import save_results
@@ -152,6 +175,8 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
         scores[scores["presentation"] == "one by one"].set_index(["model", "condition"])["mean"].rename("score")
     )
     tables["accuracy"] = both
+    explanations = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3]).read()
+    tables["wording"] = wording_scores(explanations)
     save_results(run, tables, {})
     screening = screen_replies({"questionnaire": ratings.rename(columns={"model": "respondent"})})
     sentences = [*level_sentences(scores), *screening_sentences(screening), ability_sentence(both)]
@@ -160,6 +185,9 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     print("\n" + "\n".join(sentences))
     answers = {
         "ratings": AnswerLog(ratings.drop(columns="reversed"), "ratings/"),
+        "explanations": AnswerLog(
+            explanations.join(pd.DataFrame([code_wording(text) for text in explanations["text"]])), "explanations/"
+        ),
         "tasks": AnswerLog(tasks, "tasks/"),
     }
     report = write_self_report_page(run, "How sure is it of itself, and does that stay?", sentences, tables, answers)

@@ -33,6 +33,7 @@ from .ask.questionnaires import (
     administer,
     conditions,
     efficacy_tasks,
+    explain,
     load_questionnaire,
 )
 from .ask.requests import Request, refuses
@@ -83,6 +84,7 @@ from .score.self_prediction import (
     restriction_scores,
 )
 from .score.tuned_prediction import tuned_prediction
+from .score.wording import code_wording, wording_scores
 from .show.self_report_page import AnswerLog, write_self_report_page
 
 __all__ = [
@@ -144,6 +146,7 @@ __all__ = [
     "choice_items",
     "circular_null",
     "circular_triads",
+    "code_wording",
     "conditions",
     "count_hedges",
     "cronbach_alpha",
@@ -151,6 +154,7 @@ __all__ = [
     "difficulty_scores",
     "efficacy_tasks",
     "elo",
+    "explain",
     "honesty",
     "identical_share",
     "intraclass_correlation",
@@ -180,5 +184,6 @@ __all__ = [
     "state_counts",
     "tuned_prediction",
     "unknowable_twins",
+    "wording_scores",
     "write_self_report_page",
 ]

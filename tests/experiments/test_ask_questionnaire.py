@@ -28,4 +28,7 @@ def test_every_condition_presentation_and_administration_is_there(asked):
     assert (scores["n"] == 4).all()
     accuracy = pd.read_csv(folder / "run" / "accuracy.csv")
     assert (accuracy["asked"] == 5).all()
+    wording = pd.read_csv(folder / "run" / "wording.csv")
+    assert (wording["n"] == 2).all()  # one explanation for each administration
+    assert len(wording) == 4
     assert len(pd.read_html(folder / "run" / "report.html")) > 4

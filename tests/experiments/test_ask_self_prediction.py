@@ -94,6 +94,7 @@ def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_ot
     table, sentences = score_tuned(found, {}, dict.fromkeys(names, "f"), 19, 0)
     assert ("mean", "sibling") in table.index
     assert "better than a sibling does" in sentences[0]
+    assert "no yes or no could be read" in score_tuned(found.assign(margin=float("nan")), {}, None, 19, 0)[1][0]
     run.release()
 
 

@@ -110,7 +110,10 @@ def test_the_mixed_model_finds_a_planted_effect_of_the_condition_and_none_where_
     assert found["p"] < 1e-6
     false = [rating_model(planted(0.0, seed=seed), "no task")["p"].iloc[0] < 0.05 for seed in range(20)]
     assert sum(false) <= 4
-    assert rating_model(planted(0.5).assign(rating=2.0), "no task")["estimate"].isna().all()
+    table = planted(0.5)
+    by_key = table["item"].map({item: 1.0 + place % 2 for place, item in enumerate(table["item"].unique())})
+    for constant in (2.0, by_key):  # as said, and as recoded
+        assert rating_model(table.assign(rating=constant), "no task")["estimate"].isna().all()
 
 
 def followed(moves, n_items=12):

@@ -99,6 +99,7 @@ def test_written_ratings_are_read_line_by_line():
     rows = administer(Planted(None, text=text), load_questionnaire(), "no task", 0, "all at once")
     assert rows["rating"].notna().all()
     assert set(rows["rating"]) == {1.0, 4.0}
+    assert set(rows["text"]) == {text}  # what was written stays beside how it was read
 
 
 def test_a_scale_of_ones_own_is_read_and_a_broken_one_refused(tmp_path):

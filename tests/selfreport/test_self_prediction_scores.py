@@ -16,6 +16,7 @@ from onedial.selfreport import (
     pair_scores,
     restriction_scores,
 )
+from onedial.studies.battery.self_prediction import sentences_of
 
 FOLDER = Path(__file__).parents[1] / "reference" / "self_execution"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -127,6 +128,16 @@ def test_what_a_family_knows_of_itself_is_not_taken_for_self_knowledge_where_fam
     assert family > 0.05
     assert share(0.0, None)[0] == 20  # without families nobody can tell
     assert share(0.7, FAMILIES)[0] >= 18
+
+
+@pytest.mark.filterwarnings("error")
+def test_of_a_panel_of_which_nothing_could_be_read_it_is_said_in_words():
+    found = cross_prediction(pd.DataFrame(np.nan, list(FAMILIES), list(FAMILIES)), 19, 0, FAMILIES)
+    assert found.isna().all(axis=None)
+    scores = pd.DataFrame({"balanced_accuracy_low": np.nan}, list(FAMILIES))
+    (said,) = sentences_of({"association": scores}, {"association": found}, FAMILIES)
+    assert said.startswith("association: none of 12 models can be scored")
+    assert "nan" not in said
 
 
 def test_a_model_without_relatives_has_no_advantage_and_what_has_no_family_is_refused():

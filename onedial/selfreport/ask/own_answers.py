@@ -8,7 +8,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 
 import pandas as pd
@@ -337,10 +337,19 @@ def count_hedges(text: str) -> dict[str, int]:
     >>> count_hedges("I think it is probably Oslo.")
     {'first person': 1, 'impersonal': 1, 'words': 6}
     """
+    return count_phrases(text, HEDGES)
+
+
+def count_phrases(text: str, kinds: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """How often the phrases of each kind stand in a text, and its number of words; "i can" is not in "I can't".
+
+    >>> count_phrases("I can't sing, I cannot; I can't I can.", {"able": ["i can"]})
+    {'able': 1, 'words': 9}
+    """
     plain = " ".join(re.findall(r"[\w']+", text.lower().replace("’", "'")))
     counts = {
-        kind: sum(len(re.findall(rf"\b{re.escape(phrase)}\b", plain)) for phrase in phrases)
-        for kind, phrases in HEDGES.items()
+        kind: sum(len(re.findall(rf"(?<![\w']){re.escape(phrase)}(?![\w'])", plain)) for phrase in phrases)
+        for kind, phrases in kinds.items()
     }
     return counts | {"words": len(plain.split())}
 

@@ -34,6 +34,7 @@ from onedial.asking import (
 )
 from onedial.core import InputError, sha256_of_text
 from onedial.panels import load_questions
+from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.ask.self_reports import Item, self_efficacy_items
 
 LABELS = ("very inaccurate", "rather inaccurate", "rather accurate", "very accurate")
@@ -47,11 +48,11 @@ FOLLOW_UPS = {
 PRESENTATIONS = ("one by one", "all at once")
 RATING_COLUMNS = [
     *("condition", "administration", "presentation", "follow_up", "item", "place"),
-    *("said", "rating", "expected", "mass"),
+    *("said", "rating", "expected", "mass", "text"),
 ]
 """said: the likeliest point as it was said; rating: the same, reversed where the statement is; expected:
 the mean over all points, likewise turned (nan where it was written); all nan where unread. place: of the item in the
-order of its administration, from 0."""
+order of its administration, from 0. text: of the reply, that to all statements beside each of them."""
 
 _SCALE_LINE = ", ".join(f"{int(point)} = {label}" for point, label in zip(POINTS, LABELS, strict=True))
 _READER = TokenReader({label: (str(int(point)),) for point, label in zip(POINTS, LABELS, strict=True)})
@@ -98,6 +99,13 @@ ALL_AT_ONCE = Instrument(
     TextReader(_no_value, max_new_tokens=80, trim=str),
 )
 """Statements behind letters, so that no number of a statement is taken for a rating."""
+EXPLAINED = writes(
+    "questionnaire, explained",
+    "Why these ratings? Explain in two or three sentences.",
+    ("condition", "statements", "ratings"),
+    96,
+    earlier=((ALL_AT_ONCE.template.user, "Ratings:\n{ratings}"),),
+)
 
 _RATING = re.compile(r"^\W*([A-Z])\W+([1-4])(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)", re.MULTILINE)
 """A number that others follow ("3/4", "2-3", "2 or 3") is no rating."""
@@ -224,6 +232,25 @@ def administer(
     return pd.DataFrame([fixed | row for row in rows], columns=RATING_COLUMNS)
 
 
+def explain(
+    respondent: Respondent,
+    questionnaire: Questionnaire,
+    condition: str,
+    administration: int,
+    written: str,
+    seed: int = 0,
+) -> str:
+    """Why it gave the ratings that it wrote all at once, in its own words: what `code_wording` reads.
+
+    Args:
+        condition, administration, seed: as in `administer`. written: the reply with the ratings.
+    """
+    statements = _lettered(shuffled_items(questionnaire, condition, administration, seed))
+    prompt = EXPLAINED.prompt(condition=conditions()[condition], statements=statements, ratings=written)
+    (answer,) = answers_in_order(respondent, [prompt], EXPLAINED)
+    return answer.raw_text
+
+
 def parse_ratings(text: str, n_items: int) -> list[float]:
     """The rating behind each letter of a written answer, nan where there is none or where two differ."""
     found: dict[str, set[float]] = {}
@@ -251,6 +278,7 @@ def _rated(
             "rating": _turned(POINTS[int(answer.value)], item.sign) if answer.value is not None else nan,
             "expected": _turned(mean, item.sign) if read else nan,
             "mass": answer.mass,
+            "text": answer.raw_text,
         }
 
 
@@ -269,8 +297,8 @@ def _in_conversation(respondent: Respondent, items: Sequence[Item], before: str)
 
 
 def _all_at_once(respondent: Respondent, items: Sequence[Item], before: str) -> Iterator[dict[str, object]]:
-    lines = "\n".join(f"{chr(ord('A') + place)}: {item.slots['statement']}" for place, item in enumerate(items))
-    (answer,) = answers_in_order(respondent, [ALL_AT_ONCE.prompt(condition=before, statements=lines)], ALL_AT_ONCE)
+    prompt = ALL_AT_ONCE.prompt(condition=before, statements=_lettered(items))
+    (answer,) = answers_in_order(respondent, [prompt], ALL_AT_ONCE)
     for place, (item, rating) in enumerate(zip(items, parse_ratings(answer.raw_text, len(items)), strict=True)):
         yield {
             "follow_up": "",
@@ -280,4 +308,9 @@ def _all_at_once(respondent: Respondent, items: Sequence[Item], before: str) -> 
             "rating": _turned(rating, item.sign),
             "expected": float("nan"),
             "mass": float("nan"),
+            "text": answer.raw_text,
         }
+
+
+def _lettered(items: Sequence[Item]) -> str:
+    return "\n".join(f"{chr(ord('A') + place)}: {item.slots['statement']}" for place, item in enumerate(items))

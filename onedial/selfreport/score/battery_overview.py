@@ -18,7 +18,7 @@ from onedial.stats import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
 CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
-_LEFT_OUT = {TOO_FEW: "have too few answers", CANNOT_BE_ASKED: "could not be read"}
+_LEFT_OUT = {TOO_FEW: "have too few answers, or answers all alike", CANNOT_BE_ASKED: "could not be read"}
 
 
 LINES: Mapping[str, Headline] = WithTests(
@@ -130,7 +130,12 @@ def overview_sentences(overview: pd.DataFrame) -> list[str]:
     away = held[(held["low"] > held["nothing"]) | (held["high"] < held["nothing"])]
     names = list(dict.fromkeys(overview.index.get_level_values("respondent")))
     whose = names[0] if len(names) == 1 else f"{len(names)} respondents"
-    words = f"{len(away)} of {len(held)} scores of {whose} differ from knowing nothing"
+    words = [
+        f"{len(away)} of {len(held)} scores of {whose} differ from knowing nothing",
+        "one in twenty does by chance",
+    ]
+    if held.empty:
+        words = [f"no score of {whose} can be set beside knowing nothing"]
     counts = overview["status"].value_counts()
     left_out = [f"{counts[status]} {how}" for status, how in _LEFT_OUT.items() if status in counts]
     habits = overview[overview["status"].str.startswith(NOT_READ)]
@@ -143,7 +148,7 @@ def overview_sentences(overview: pd.DataFrame) -> list[str]:
     ]
     unheard = habits.reset_index()[["respondent", "test", "status"]].drop_duplicates()
     told += [f"{name}: {test}, {status}" for name, test, status in unheard.to_numpy()]
-    return ["; ".join([words, "one in twenty does by chance", *left_out]), *told]
+    return ["; ".join([*words, *left_out]), *told]
 
 
 def _cells(row: pd.Series, line: Headline) -> list[object]:

@@ -203,7 +203,7 @@ def rating_model(ratings: pd.DataFrame, reference: str) -> pd.DataFrame:
 
     Returns:
         index term; estimate, se, low, high, p. Sign: positive = rated higher than under the reference. All nan where
-        the ratings do not vary or the model cannot be fitted.
+        no item's ratings vary or the model cannot be fitted.
 
     R: `lme4::lmer(rating ~ condition + model + (1 | item))`.
     """
@@ -223,7 +223,8 @@ def rating_model(ratings: pd.DataFrame, reference: str) -> pd.DataFrame:
     terms += [f"model: {name}" for name in models]
     columns = [*(f"c{place}" for place in range(len(others))), *(f"m{place}" for place in range(len(models)))]
     empty = pd.DataFrame(np.nan, pd.Index(terms, name="term"), ["estimate", "se", "low", "high", "p"])
-    if not columns or table["rating"].nunique() < 2 or table["item"].nunique() < 2:
+    varies = (table.groupby("item")["rating"].nunique() > 1).any()  # items differ by their keys alone
+    if not columns or not varies or table["item"].nunique() < 2:
         return empty
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

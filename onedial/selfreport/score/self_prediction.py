@@ -332,7 +332,7 @@ def cross_prediction(
     table = pd.DataFrame(
         {
             "own": np.diag(values),
-            "others": np.nanmean(others, axis=0),
+            "others": pd.DataFrame(others).mean().to_numpy(),
             "family": family,
             "advantage": advantage,
             "p": np.nan,
@@ -341,7 +341,8 @@ def cross_prediction(
     )
     means = table[["own", "others", "family", "advantage"]].mean()
     p = (1 + int((drawn >= observed - 1e-12).sum())) / (1 + n_permutations) if np.isfinite(observed) else np.nan
-    table.loc["mean"] = [*means[["own"]], float(np.nanmean(others)), means["family"], observed, p]
+    every = float(pd.Series(others.ravel()).mean())  # nan, without a warning, where nothing could be read
+    table.loc["mean"] = [*means[["own"]], every, means["family"], observed, p]
     return table.rename_axis("target")
 
 

@@ -57,7 +57,7 @@ def write_self_report_page(
         sections.insert(0, Section("What was found", [page.items(rest)]))
     if drawn:
         sections.insert(1, Section("Figures", list(drawn.values())))
-    sections += [Section(f"AnswerLog: {test}", _written(test, each), folded=True) for test, each in answers.items()]
+    sections += [Section(f"Answers: {test}", _written(test, each), folded=True) for test, each in answers.items()]
     sections += page.noted(run.manifest.notes)
     run.write_text(
         "report.html",

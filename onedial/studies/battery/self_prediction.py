@@ -103,13 +103,17 @@ def sentences_of(
         low = table["balanced_accuracy_low" if "balanced_accuracy_low" in table else "adjusted_low"]
         known = low.dropna()
         words = f"{name}: {(known > CHANCE).sum()} of {len(known)} models predict themselves better than chance"
-        if len(known) < len(table):
+        if known.empty:
+            words = (
+                f"{name}: none of {len(table)} models can be scored, since too little was read or all of it is alike"
+            )
+        elif len(known) < len(table):
             words += f", and {len(table) - len(known)} cannot be scored"
         if "retest" in table and table["retest"].notna().any():
             words += f"; asked again they repeat {table['retest'].mean():.3f} themselves"
             if table["share_of_possible"].notna().any():
                 words += f", and predict {table['share_of_possible'].mean():.0%} of what could be predicted"
-        if name in crossed:
+        if name in crossed and crossed[name]["advantage"].notna().any():
             row = crossed[name].loc["mean"]
             whose = "of oneself over one's family" if families else "of oneself or one's family"
             words += (

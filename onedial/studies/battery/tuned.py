@@ -124,6 +124,8 @@ def score_tuned(
         return None, [*told, "tuned: fewer than two models are left, and none is tuned; ask of more words"]
     table = tuned_prediction(answers, families, n_bootstrap, seed)
     own = table[table["relation"] == "itself"].drop("mean", errors="ignore")
+    if own["accuracy"].isna().all():
+        return table, [*told, "tuned: after tuning no yes or no could be read; ask other models"]
     words = (
         f"after equal tuning the models predict their own lists with accuracy {own['accuracy'].mean():.3f} (the "
         f"majority class alone: {own['majority'].mean():.3f})"
