@@ -5,8 +5,8 @@
     anthropomorphic  feelings, a body, a life and a will of its own: "I feel", "I enjoy", "in my life"
     disclaiming      "as an AI", "I was trained", "I do not have feelings"
 
-The kinds are those of the self-efficacy study (arXiv 2511.19872), where people read the explanations; here it is a list
-of English phrases, which knows no irony and no context. A phrase that is denied ("I do not feel") is another phrase.
+The self-efficacy study (arXiv 2511.19872) read explanations for these qualities, without a list; the phrases are our
+own, English, not validated against human readers, and know no irony and no context. A phrase that is denied ("I do not feel") is another phrase.
 """
 
 import pandas as pd
