@@ -6,7 +6,8 @@
     disclaiming      "as an AI", "I was trained", "I do not have feelings"
 
 The self-efficacy study (arXiv 2511.19872) read explanations for these qualities, without a list; the phrases are our
-own, English, not validated against human readers, and know no irony and no context. A phrase that is denied ("I do not feel") is another phrase.
+own, English, not validated against human readers, and know no irony and no context. A phrase that is denied ("I do not
+feel") is another phrase.
 """
 
 import pandas as pd
