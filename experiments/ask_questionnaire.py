@@ -113,8 +113,8 @@ def ask_model(
     explained = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3])
     if name not in explained.done("model"):
         ratings = parts.read()
-        own = ratings[(ratings["model"] == name) & (ratings["presentation"] == "all at once")]
-        said = own.drop_duplicates(["condition", "administration"])[["condition", "administration", "text"]]
+        listed = ratings[(ratings["model"] == name) & (ratings["presentation"] == "all at once")]
+        said = listed.drop_duplicates(["condition", "administration"])[["condition", "administration", "text"]]
         with bill.occasion("explanations"):
             texts = [
                 explain(respondent, questionnaire, condition, int(number), text, options.seed)
