@@ -124,7 +124,8 @@ def signals(table: pd.DataFrame) -> Drawing:
         figure,
         "What tells right from wrong",
         "Area under the ROC curve of each sign of being right, for the answers that could be graded. Bars are 95% "
-        "bootstrap intervals over topics. Above .5 the sign is higher where the answer is right.",
+        "intervals, over topics where there are ten or more, else over answers. Above .5 the sign is higher where the "
+        "answer is right.",
     )
 
 

@@ -65,5 +65,5 @@ def passages(table: pd.DataFrame) -> Drawing:
     return Drawing(
         figure,
         "A passage beside the question",
-        'Mean change of "do you know the answer?" from the question alone. Bars: 95% bootstrap over topics.',
+        'Mean change of "do you know the answer?" from the question alone. Bars: 95% intervals.',
     )
