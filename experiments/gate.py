@@ -70,12 +70,12 @@ def choose(options: argparse.Namespace) -> None:
         choice=words,
         interval=interval,
     )
-    foretold = None if answers is None else newcomer_bits(dial_order(swept), *panel_of(swept), answers)
+    predicted = None if answers is None else newcomer_bits(dial_order(swept), *panel_of(swept), answers)
     gate.save(options.save)
     for line in gate.lines():
         say(line)
-    if foretold is not None and foretold[1]:
-        number, n = foretold
+    if predicted is not None and predicted[1]:
+        number, n = predicted
         say(
             f"the dial's order predicts {n} of its answers, each from the others, by {number.estimate:+.2f} bits an "
             f"answer over its yes rate alone (95% interval {number.low:+.2f} to {number.high:+.2f})"

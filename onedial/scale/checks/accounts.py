@@ -133,8 +133,6 @@ def rival_accounts(
     Raises:
         InputError: fewer than three respondents vary, or B < 1.
 
-    R: none.
-
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> hidden = 0.8 * rng.standard_normal((1000, 1)) + 0.6 * rng.standard_normal((1000, 12))
