@@ -160,7 +160,7 @@ class _Watch:
         self.ran = True
 
     def _columns_of(self, cache: Cache | None) -> int:
-        """How many columns a cache holds; one of recurrent layers alone doesn't know, and holds what was run with it."""
+        """How many columns a cache holds; one of recurrent layers alone can't say, and holds what was run with it."""
         before, self._cache = self._cache, cache
         if cache is None:
             return 0
