@@ -1,5 +1,5 @@
 from .checkpoints.embedded import ensure_converted, is_converted
-from .checkpoints.folders import attention_for
+from .checkpoints.folders import attention_for, auto_class
 from .checkpoints.pieces import OFFLINE_MODELS, find_offline_model
 from .checkpoints.weights import load_config, resolve_weights, weights_are_here
 from .decoder import Decoder
@@ -56,6 +56,7 @@ __all__ = [
     "TokenBatch",
     "VOCABULARY_CHUNK",
     "attention_for",
+    "auto_class",
     "batches_by_length",
     "check_room",
     "choose_threads",

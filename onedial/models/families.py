@@ -84,7 +84,10 @@ FAMILIES: dict[str, Family] = {
 
 def decoder_of(hf: Any) -> Any:
     """The stack of a causal language model, which `get_decoder` does not find in each of them."""
-    found = hf.get_decoder()
+    try:
+        found = hf.get_decoder()
+    except AttributeError:
+        return hf
     return getattr(hf, "model", found) if found is hf else found
 
 

@@ -376,6 +376,8 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
     forms: list[Family | None] = [
         form for form in forms_for(hf.config.get_text_config().model_type) if form.fits(decoder_of(hf))
     ]
+    if unembedding is None:
+        raise InputError(f"{name} ({type(hf).__name__}) has no unembedding, so it writes no text; use another model")
     for form in forms or [None]:
         stack = Decoder(hf, pad_id, name, form)
         if unembedding.weight.shape[1] != stack.d_model:

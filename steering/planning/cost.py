@@ -21,7 +21,14 @@ from torch import nn
 from transformers.pytorch_utils import Conv1D
 
 from onedial.core import InputError
-from onedial.models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, VOCABULARY_CHUNK, Decoder, batches_by_length
+from onedial.models import (
+    QUESTIONS_PER_BATCH,
+    TOKENS_AT_ONCE,
+    VOCABULARY_CHUNK,
+    Decoder,
+    auto_class,
+    batches_by_length,
+)
 from steering.interventions import POSITIONS, WRITTEN_ONLY
 from steering.sweeping import ROWS_PER_QUESTION
 
@@ -59,11 +66,9 @@ class ModelSize:
         Raises:
             InputError: the config is of no causal language model with decoder layers.
         """
-        from transformers import AutoModelForCausalLM
-
         try:
             with torch.device("meta"):
-                hf = AutoModelForCausalLM.from_config(config)
+                hf = auto_class(config.model_type).from_config(config)
             layers = Decoder(hf, 0, type(config).__name__).layers
         except (ValueError, AttributeError) as error:
             raise InputError(f"{type(config).__name__} is no config of a causal language model: {error}") from error

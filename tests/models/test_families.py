@@ -3,15 +3,17 @@
 import pytest
 import torch
 from architectures import hooked_logits
-from tiny_models import LONG_FROM, OTHER_FORMS, byte_tokenizer, tiny_hf, tiny_model
+from tiny_models import COMMON, LONG_FROM, OTHER_FORMS, byte_tokenizer, tiny_hf, tiny_model
 from torch import nn
+from transformers import AutoConfig, AutoModelForImageTextToText
 
 from onedial.asking import Prompt
 from onedial.core import InputError
-from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate
+from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate, load_model
 from onedial.models.forward.residual import reading
 from onedial.models.forward.runner import FastRunner, PlainRunner
 from onedial.models.forward.sites import Places, Site, capturing
+from steering import ModelSize
 
 PLAIN = {"bloom", "gpt_neo", "jamba"}
 """Their fast path is not right, or there is none."""
@@ -175,6 +177,37 @@ def test_a_decoder_that_hands_on_several_streams_is_refused():
     sizes = dict(q_lora_rank=16, qk_rope_head_dim=8, n_routed_experts=4, num_experts_per_tok=2)
     with pytest.raises(InputError, match="hands on several streams from block to block"):
         tiny_model("llama", model_type="deepseek_v4", moe_intermediate_size=32, **sizes)
+
+
+SEEING = {
+    "mistral3": dict(text_config=dict(model_type="mistral"), vision_config=dict(model_type="pixtral")),
+    "qwen2_5_vl": dict(text_config=dict(rope_parameters=dict(rope_type="default", mrope_section=[2, 2, 2]))),
+}
+
+
+@pytest.mark.parametrize("model_type", sorted(SEEING))
+def test_of_a_model_that_reads_pictures_too_the_text_is_read_steered_and_written(model_type, tmp_path):
+    eyes = dict(hidden_size=32, intermediate_size=48, num_hidden_layers=1, depth=1, num_attention_heads=2, num_heads=2)
+    eyes |= dict(image_size=28, patch_size=14, out_hidden_size=48)
+    given = {"text_config": COMMON | {"initializer_range": 0.25}, "vision_config": eyes}
+    config = AutoConfig.for_model(
+        model_type, **{name: given[name] | SEEING[model_type].get(name, {}) for name in given}
+    )
+    torch.manual_seed(0)
+    hf = AutoModelForImageTextToText.from_config(config).float()
+    for part in (hf, byte_tokenizer()):
+        part.save_pretrained(tmp_path)
+    model, prompts = load_model(str(tmp_path), dtype="float32", device="cpu"), sequences([14, 31, 11])
+    assert torch.equal(model.hf.get_output_embeddings().weight, hf.get_output_embeddings().weight)
+    for at in ("last", "all"):
+        assert largest_error(model, prompts, 1, at) < 1e-5
+    for ids, found in zip(prompts, generate(model, prompts, 5), strict=True):
+        own = list(ids)
+        for _ in range(found.n_tokens):
+            with torch.no_grad():
+                own.append(int(hf(input_ids=torch.tensor([own]), use_cache=False).logits[0, -1].argmax()))
+        assert found.text == model.tokenizer.decode(own[len(ids) :], skip_special_tokens=True)
+    assert ModelSize.of(config).n_parameters == sum(weights.numel() for weights in hf.parameters())
 
 
 def test_what_transformers_itself_cannot_run_is_refused_in_a_sentence():

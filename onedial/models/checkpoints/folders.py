@@ -5,7 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+)
 
 from onedial.core import InputError, json_value
 
@@ -42,13 +46,25 @@ def is_whole(folder: Path) -> bool:
     return True
 
 
+def auto_class(model_type: str | None) -> Any:
+    """The class of transformers that loads a model of this type, which may read pictures too; None where none does.
+
+    >>> auto_class("mistral3").__name__
+    'AutoModelForImageTextToText'
+    """
+    if model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return AutoModelForCausalLM
+    return AutoModelForImageTextToText if model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES else None
+
+
 def attention_for(config: Any) -> str:
     """The attention to ask for: sdpa, but eager where sdpa leaves something out or transformers refuses it.
 
     Gemma 2 caps its attention logits; gpt-oss lets attention go to a sink.
     """
     capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
-    model = MODEL_FOR_CAUSAL_LM_MAPPING.get(type(config), None)
+    known = auto_class(config.model_type)
+    model = None if known is None else known._model_mapping.get(type(config), None)
     return "eager" if capped or not getattr(model, "_supports_sdpa", True) else "sdpa"
 
 
@@ -64,7 +80,7 @@ def _check_config(folder: Path) -> None:
         raise InputError(f"{folder} has no config.json, {_what_it_is_instead(folder)}")
     config = _read_json(path)
     kind = config.get("model_type")
-    if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+    if auto_class(kind) is not None:
         return
     if "auto_map" in config:
         raise InputError(

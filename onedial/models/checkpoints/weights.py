@@ -15,11 +15,16 @@ import torch
 import transformers
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 
 from onedial.core import InputError, sha256_of_file
 from onedial.models.checkpoints.embedded import converted_folder, ensure_converted, ensure_fetched, is_converted
-from onedial.models.checkpoints.folders import attention_for, check_folder, declared_tokenizer_class
+from onedial.models.checkpoints.folders import (
+    attention_for,
+    auto_class,
+    check_folder,
+    declared_tokenizer_class,
+)
 from onedial.models.checkpoints.gguf import check_gguf, ensure_gguf_converted, load_gguf, load_gguf_config
 from onedial.models.checkpoints.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
 from onedial.models.checkpoints.pieces import OfflineModel, find_offline_model
@@ -156,7 +161,7 @@ def _explained(location: WeightsLocation, place: Any = None) -> Iterator[None]:
 
 def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    loaded: Any = AutoModelForCausalLM.from_pretrained(
+    loaded: Any = auto_class(config.model_type).from_pretrained(
         folder,
         config=config,
         dtype=dtype,
