@@ -191,7 +191,7 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     explanations = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3]).read()
     tables["wording"] = wording_scores(explanations)
     tables["beside_study"] = beside_study(
-        scores, coherence, accuracy, tables.get("revisions"), len(questionnaire.items)
+        scores, coherence, tables["accuracy"], tables.get("revisions"), len(questionnaire.items)
     )
     save_results(run, tables, {})
     screening = screen_replies({"questionnaire": ratings.rename(columns={"model": "respondent"})})
