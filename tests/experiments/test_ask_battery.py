@@ -54,7 +54,35 @@ def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(as
     assert table["to_wrong"].isna().all()
 
 
-def test_a_missing_test_is_asked_again_alone(asked, call):
+def test_every_single_answer_is_kept_with_what_was_asked(asked):
+    folder, _ = asked
+    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    assert len(log) == 24
+    assert log["prompt"].str.contains("Mary believes that this is so: ").sum() == 8
+    table = pd.read_parquet(folder / "run" / "answers" / "beliefs")
+    assert log["margin"].sum() == pytest.approx(table["margin"].sum())
+
+
+def test_a_test_that_was_broken_off_goes_on_with_the_answers_that_are_kept_and_ends_with_the_same(asked, call):
+    """One call of three is lost, with the table; the model is asked for that one alone."""
+    folder, options = asked
+    (table,) = (folder / "run" / "answers" / "beliefs").glob("*.parquet")
+    parts = sorted((folder / "run" / "asked" / "beliefs").glob("*.parquet"))
+    before, answers = pd.read_parquet(table), pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    table.unlink()
+    parts[1].unlink()
+    kept = {file: file.stat().st_mtime_ns for file in (parts[0], parts[2])}
+    assert call(PROGRAM, *options, "--out", folder / "run", "--resume").code == 0
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    pd.testing.assert_frame_equal(pd.read_parquet(table), before, check_exact=True)
+    again = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    key = ["call", "place"]
+    pd.testing.assert_frame_equal(
+        again.sort_values(key, ignore_index=True), answers.sort_values(key, ignore_index=True)
+    )
+
+
+def test_a_missing_test_is_scored_again_alone(asked, call):
     folder, options = asked
     before = (folder / "run" / "beliefs.csv").read_bytes()
     kept = next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns
@@ -63,7 +91,7 @@ def test_a_missing_test_is_asked_again_alone(asked, call):
     assert ended.code == 0, ended.err
     assert (folder / "run" / "beliefs.csv").read_bytes() == before
     assert next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns == kept
-    assert "beliefs: answers: 24 in" in ended.err  # 8 facts, three ways: how far one test is was told
+    assert "beliefs: answers: 24 in" in ended.err  # 8 facts, three ways: how far a test is was told
     assert "pairs: answers" not in ended.err
 
 
