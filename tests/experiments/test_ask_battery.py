@@ -1,6 +1,8 @@
 """experiments/ask_battery.py: every test of every respondent leaves its answers and scores; a steered subject is one
 too."""
 
+import importlib.util
+
 import pandas as pd
 import pytest
 from tiny_experiment import ROOT, call, run_here
@@ -61,6 +63,27 @@ def test_every_single_answer_is_kept_with_what_was_asked(asked):
     assert log["prompt"].str.contains("Mary believes that this is so: ").sum() == 8
     table = pd.read_parquet(folder / "run" / "answers" / "beliefs")
     assert log["margin"].sum() == pytest.approx(table["margin"].sum())
+
+
+@pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
+def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path):
+    folder, _ = asked
+    ended = call(
+        ROOT / "experiments" / "export_panel.py", folder / "run", "--to", "inspect-log", "--out", tmp_path / "a.eval"
+    )
+    assert ended.code == 0, ended.err
+    from inspect_ai.log import read_eval_log
+
+    samples = [each for each in read_eval_log(str(tmp_path / "a.eval")).samples if each.metadata["test"] == "beliefs"]
+    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    read = log[log["value"].notna()]
+    told = sorted(
+        (each.input, score.value, score.metadata["margin"])
+        for each in samples
+        for score in (each.scores or {}).values()
+    )
+    assert len(samples) == len(log)
+    assert told == sorted(read[["prompt", "value", "margin"]].itertuples(index=False, name=None))
 
 
 def test_a_test_that_was_broken_off_goes_on_with_the_answers_that_are_kept_and_ends_with_the_same(asked, call):
