@@ -74,6 +74,7 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
             below MASS_FLOOR counts as unread.
         respondents: table with `respondent` and optionally `model, framing, family, model_sha256`; by default the
             file respondents.csv beside the panel, where there is one. What it says goes before what the panel says.
+            Where nothing tells of any family, models named OWNER/MODEL are of their owner's.
 
     Raises:
         InputError: an unusable file (`read_table`), a missing column, another answer than those above, a question
@@ -143,7 +144,21 @@ def _load(
                 f"the table of respondents describes {listed(others)}, which the panel does not hold, and says nothing "
                 f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
             )
+    panel = _with_families(panel)
     return panel if numbers_top is None else panel_at_cuts(panel, cuts, numbers_top)
+
+
+def _with_families(panel: ResponseMatrix) -> ResponseMatrix:
+    """Where nothing says which models are related: whose they are by their names, as in openai/gpt-5; said aloud."""
+    known = panel.respondents
+    owners = known["model"].str.split("/").str[-2]
+    if (known["family"] != "").any() or owners.isna().any() or not 1 < owners.nunique() < known["model"].nunique():
+        return panel
+    notice(
+        f"families are taken from the models' names ({listed(owners.unique())}), since nothing else tells of them; "
+        f"{RESPONDENTS_FILE} beside the panel (respondent, family) goes before"
+    )
+    return replace(panel, respondents=known.assign(family=owners))
 
 
 def _in_our_words(table: Table, elicitation: Elicitation | None) -> Table:
