@@ -46,8 +46,10 @@ from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_
 RESPONDENTS_FILE = "respondents.csv"
 _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
 _UNREAD = {"na", "nan"}
+_WANTED_NUMBER = "give a number, or leave it blank"
 _WANTED_SHARE = "give a probability from 0 to 1, or leave it blank"
 WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
+_WANTED_WIDE = f"{WANTED}; onedial factor reads numbers too, with --categories"
 # What a wide file may say of its questions; every other column is a respondent.
 _ABOUT_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
@@ -55,7 +57,7 @@ _ABOUT_QUESTIONS = (
 )
 
 
-def load_panel(path: str | Path, respondents: str | Path | None = None) -> ResponseMatrix:
+def load_panel(path: str | Path, respondents: str | Path | None = None, numbers: bool = False) -> ResponseMatrix:
     """Load a panel from CSV, JSONL or Parquet.
 
     Args:
@@ -69,6 +71,8 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
             read ones say, nan for a tie. A long row whose `mass` is below MASS_FLOOR counts as unread.
         respondents: table with `respondent` and optionally `model, framing, family, model_sha256`; by default the
             file respondents.csv beside the panel, where there is one. What it says goes before what the panel says.
+        numbers: leave numbers uncut: the cells of a wide file, or `confidence` of a long one, stand in `responses` as
+            they are in the file (`stated_confidence` puts them into a matrix), and no answer is yes or no.
 
     Raises:
         InputError: an unusable file (`read_table`), a missing column, another answer than those above, a question
@@ -88,10 +92,10 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
                 return embedded_file(beside(answers_file, file), stack)
 
             about = respondents or embedded_file(respondents_file, stack)
-            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside)
+            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside, numbers)
     if not Path(name).suffix and not Path(name).exists():
         raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file)
+    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file, numbers)
 
 
 def _load(
@@ -100,6 +104,7 @@ def _load(
     elicitation: Elicitation | None,
     cuts: tuple[Cut, ...],
     file_beside: Callable[[str], Path],
+    numbers: bool,
 ) -> ResponseMatrix:
     """See `load_panel`.
 
@@ -107,6 +112,8 @@ def _load(
         cuts: of numbers; empty for those that the elicitation names, if any.
         file_beside: the path of a file that lies beside the panel.
     """
+    if numbers and cuts:
+        raise InputError(f"{path} is to be read in numbers, and cut at {listed(map(str, cuts))}; leave the cut out")
     table = _in_our_words(read_table(path), elicitation)
     table_beside = table.path.parent / RESPONDENTS_FILE
     if respondents is not None:
@@ -118,9 +125,10 @@ def _load(
     answer = answer_reader(elicitation)
     is_long = {"respondent", "said_yes"} & set(table.frame.columns)
     if is_long:
-        panel = _read_long(table, known, answer, elicitation, bool(cuts))
+        panel = _read_long(table, known, answer, elicitation, bool(cuts), numbers)
     else:
-        panel = _read_wide(with_question(table), known, answer, () if elicitation is None else elicitation.about)
+        about = () if elicitation is None else elicitation.about
+        panel = _read_wide(with_question(table), known, answer, about, numbers)
     panel = replace(panel, elicitation=elicitation)
     if elicitation is not None and elicitation.questions:
         panel = _with_questions(panel, [file_beside(file) for file in elicitation.questions])
@@ -136,7 +144,7 @@ def _load(
                 f"the table of respondents describes {listed(others)}, which the panel does not hold, and says nothing "
                 f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
             )
-    if cuts or (elicitation is not None and elicitation.answer == NUMBER):
+    if not numbers and (cuts or (elicitation is not None and elicitation.answer == NUMBER)):
         panel = panel_at_cuts(panel, cuts)
     return panel
 
@@ -175,7 +183,7 @@ def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMat
 
 
 def _read_wide(
-    table: Table, known: pd.DataFrame | None, answer: Callable[[Any], float], about: Sequence[str]
+    table: Table, known: pd.DataFrame | None, answer: Callable[[Any], float], about: Sequence[str], numbers: bool
 ) -> ResponseMatrix:
     table.require(*about)
     names = [column for column in table.frame.columns if column not in (*_ABOUT_QUESTIONS, *about)]
@@ -193,14 +201,20 @@ def _read_wide(
     for row in _true_rows(pd.Index(ids).duplicated()):
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
     index = pd.Index(ids, name="question_id")
+    read, wanted = (_number, _WANTED_NUMBER) if numbers else (answer, _WANTED_WIDE)
     answers = pd.DataFrame(
-        {name: table.parse(name, answer, WANTED) for name in names}, index=index, dtype=float
+        {name: table.parse(name, read, wanted) for name in names}, index=index, dtype=float
     ).rename_axis(columns="respondent")
+    responses = None
+    if numbers:
+        responses = answers.reset_index().melt("question_id", var_name="respondent", value_name="confidence")
+        answers = answers * np.nan
     texts = pd.Series(table.parse("question", text_of, "write the question as text"), index=index, dtype=object)
     return ResponseMatrix(
         answers,
         respondents_table(names, known),
         texts if "question" in table.frame.columns else None,
+        responses,
         about_questions=table.frame[list(about)].set_axis(index) if about else None,
     )
 
@@ -211,9 +225,10 @@ def _read_long(
     answer: Callable[[Any], float],
     elicitation: Elicitation | None,
     is_cut: bool,
+    numbers: bool,
 ) -> ResponseMatrix:
     top = 1.0
-    if is_cut or (elicitation is not None and elicitation.answer == NUMBER):
+    if numbers or is_cut or (elicitation is not None and elicitation.answer == NUMBER):
         table.require("respondent", "confidence")
         table = replace(table, frame=table.frame.assign(said_yes=None))
         top = 1.0 if elicitation is None else elicitation.top
@@ -224,8 +239,10 @@ def _read_long(
     responses["said_yes"] = table.parse("said_yes", answer, WANTED)
     for column in ("margin", "mass", *SAMPLES):
         if column in responses.columns:
-            responses[column] = table.parse(column, _number, "give a number, or leave it blank")
-    if "confidence" in responses.columns:
+            responses[column] = table.parse(column, _number, _WANTED_NUMBER)
+    if numbers:
+        responses["confidence"] = table.parse("confidence", _number, _WANTED_NUMBER)
+    elif "confidence" in responses.columns:
         wanted = f"give a number from 0 to {top:g}, or leave it blank" if top != 1 else _WANTED_SHARE
         responses["confidence"] = table.parse("confidence", lambda cell: _share(cell, top), wanted)
     if "sample" in responses.columns:
