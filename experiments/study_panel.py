@@ -70,7 +70,7 @@ def scale_results(
     print(readings.round(3).to_string())
     families = panel.respondents["family"]
     figures = {
-        "scree": draw.scree(model, shuffled, parallel),
+        "scree": draw.scree(model.eigenvalues, shuffled, parallel),
         "loadings": draw.loadings_against_threshold(model, null=parabola, families=families),
     }
     return {"readings": readings, "questions": model.difficulty.to_frame("difficulty"), **of_models(model)}, figures

@@ -48,9 +48,15 @@ from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_
 RESPONDENTS_FILE = "respondents.csv"
 _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
 _UNREAD = {"na", "nan"}
+_Reader = tuple[Callable[[Any], float], str]
+"""What a cell means, and what is wanted of it."""
 _CERTAIN_IN_PERCENT = 100.0
+_WANTED_NUMBER = "give a number, or leave it blank"
 WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
-_WANTED_IN_A_CELL = f"{WANTED}; numbers become a yes at a cut, which stands behind the panel's name (panel.csv:95)"
+_WANTED_IN_A_CELL = (
+    f"{WANTED}; numbers become a yes at a cut, which stands behind the panel's name (panel.csv:95); onedial factor "
+    "reads them with --categories too"
+)
 # What a wide file may say of its questions; every other column is a respondent.
 _ABOUT_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
@@ -58,7 +64,7 @@ _ABOUT_QUESTIONS = (
 )
 
 
-def load_panel(path: str | Path, respondents: str | Path | None = None) -> ResponseMatrix:
+def load_panel(path: str | Path, respondents: str | Path | None = None, numbers: bool = False) -> ResponseMatrix:
     """Load a panel from CSV, JSONL or Parquet.
 
     Args:
@@ -75,6 +81,8 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
         respondents: table with `respondent` and optionally `model, framing, family, model_sha256`; by default the
             file respondents.csv beside the panel, where there is one. What it says goes before what the panel says.
             Where nothing tells of any family, models named OWNER/MODEL are of their owner's.
+        numbers: leave numbers uncut: the cells of a wide file, or `confidence` of a long one, stand in `responses` as
+            they are in the file (`stated_confidence` puts them into a matrix), and no answer is yes or no.
 
     Raises:
         InputError: an unusable file (`read_table`), a missing column, another answer than those above, a question
@@ -94,10 +102,10 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
                 return embedded_file(beside(answers_file, file), stack)
 
             about = respondents or embedded_file(respondents_file, stack)
-            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside)
+            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside, numbers)
     if not Path(name).suffix and not Path(name).exists():
         raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file)
+    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file, numbers)
 
 
 def _load(
@@ -106,6 +114,7 @@ def _load(
     elicitation: Elicitation | None,
     cuts: tuple[Cut, ...],
     file_beside: Callable[[str], Path],
+    numbers: bool,
 ) -> ResponseMatrix:
     """See `load_panel`.
 
@@ -113,6 +122,8 @@ def _load(
         cuts: of numbers; empty for those that the elicitation names, if any.
         file_beside: the path of a file that lies beside the panel.
     """
+    if numbers and cuts:
+        raise InputError(f"{path} is to be read in numbers, and cut at {listed(map(str, cuts))}; leave the cut out")
     table = _by_usual_names(_in_our_words(read_table(path), elicitation))
     table_beside = table.path.parent / RESPONDENTS_FILE
     if respondents is not None:
@@ -125,10 +136,13 @@ def _load(
     is_long = bool({"respondent", "said_yes"} & set(table.frame.columns))
     about = () if elicitation is None else elicitation.about
     numbers_top = _top_of_numbers(table, is_long, elicitation, cuts)
+    stated = None if numbers_top is None else _share_of(numbers_top)
+    if numbers:
+        stated = _stated, _WANTED_NUMBER
     if is_long:
-        panel = _read_long(table, known, answer, numbers_top)
+        panel = _read_long(table, known, answer, stated)
     else:
-        panel = _read_wide(with_question(table), known, answer, about, numbers_top)
+        panel = _read_wide(with_question(table), known, answer, about, stated)
     panel = replace(panel, elicitation=elicitation)
     if elicitation is not None and elicitation.questions:
         panel = _with_questions(panel, [file_beside(file) for file in elicitation.questions])
@@ -145,7 +159,7 @@ def _load(
                 f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
             )
     panel = _with_families(panel)
-    return panel if numbers_top is None else panel_at_cuts(panel, cuts, numbers_top)
+    return panel if numbers or numbers_top is None else panel_at_cuts(panel, cuts, numbers_top)
 
 
 def _with_families(panel: ResponseMatrix) -> ResponseMatrix:
@@ -234,7 +248,7 @@ def _read_wide(
     known: pd.DataFrame | None,
     answer: Callable[[Any], float],
     about: Sequence[str],
-    numbers_top: float | None,
+    stated: _Reader | None,
 ) -> ResponseMatrix:
     table.require(*about)
     names = _respondents_of(table, about)
@@ -252,12 +266,12 @@ def _read_wide(
     for row in _true_rows(pd.Index(ids).duplicated()):
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
     index = pd.Index(ids, name="question_id")
-    read, wanted = (answer, _WANTED_IN_A_CELL) if numbers_top is None else _share_of(numbers_top)
+    read, wanted = stated or (answer, _WANTED_IN_A_CELL)
     answers = pd.DataFrame(
         {name: table.parse(name, read, wanted) for name in names}, index=index, dtype=float
     ).rename_axis(columns="respondent")
     responses = None
-    if numbers_top is not None:
+    if stated is not None:
         responses = answers.reset_index().melt("question_id", value_name="confidence")
         answers = answers * np.nan
     texts = pd.Series(table.parse("question", text_of, "write the question as text"), index=index, dtype=object)
@@ -274,9 +288,9 @@ def _read_long(
     table: Table,
     known: pd.DataFrame | None,
     answer: Callable[[Any], float],
-    numbers_top: float | None,
+    stated: _Reader | None,
 ) -> ResponseMatrix:
-    if numbers_top is not None:
+    if stated is not None:
         table.require("respondent", "confidence")
         table = replace(table, frame=table.frame.assign(said_yes=None))
     table.require("respondent", "said_yes")
@@ -286,9 +300,9 @@ def _read_long(
     responses["said_yes"] = table.parse("said_yes", answer, WANTED)
     for column in ("margin", "mass", *SAMPLES):
         if column in responses.columns:
-            responses[column] = table.parse(column, _number, "give a number, or leave it blank")
+            responses[column] = table.parse(column, _number, _WANTED_NUMBER)
     if "confidence" in responses.columns:
-        responses["confidence"] = table.parse("confidence", *_share_of(numbers_top or 1.0))
+        responses["confidence"] = table.parse("confidence", *(stated or _share_of(1.0)))
     if "sample" in responses.columns:
         responses["sample"] = table.parse("sample", text_of, "number the samples")
     if "answered_correctly" in responses.columns:
@@ -407,17 +421,21 @@ def _answer(cell: Any, spelt: Mapping[str, float] = _ANSWERS) -> float:
     raise ValueError("no answer")
 
 
-def _share_of(top: float) -> tuple[Callable[[Any], float], str]:
+def _share_of(top: float) -> _Reader:
     """A reader of numbers from 0 to `top`, as shares of it, and what it wants."""
 
     def share(cell: Any) -> float:
-        is_percent = isinstance(cell, str) and cell.strip().endswith("%") and top == _CERTAIN_IN_PERCENT
-        value = _number(cell.strip().removesuffix("%") if is_percent else cell) / top
+        value = _stated(cell) / top
         if value < 0 or value > 1:
             raise ValueError("outside")
         return value
 
     return share, f"give a {'number' if top != 1 else 'probability'} from 0 to {top:g}, or leave it blank"
+
+
+def _stated(cell: Any) -> float:
+    """A number that may be written in percent."""
+    return _number(cell.strip().removesuffix("%") if isinstance(cell, str) else cell)
 
 
 def _number(cell: Any) -> float:
