@@ -39,7 +39,6 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     models = model_names(options.model)
     magnitudes = magnitudes_of(options, models)
     start = Start(PROGRAM, options, "battery", BUDGET_MAY_CHANGE)
-    from onedial.show import progress_bar
     from onedial.studies.battery import (
         TESTS,
         ask,
@@ -59,10 +58,9 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     with start.begin(notes) as run:
         bill.opens(run.file(LEDGER))
         for name, make in chain([first], subjects):
-            with run.stage(name), progress_bar(len(own), name) as advance:
+            with run.stage(name):
                 for test in own:
                     ask(run, bill, test, name, make, material, notes)
-                    advance(1)
         if len(own) < len(tests):  # critics, for whom all answers must be there: everybody once more
             for name, make in respondents_of(models, bill, options.vector, magnitudes):
                 with run.stage(f"{name}, as critic"):

@@ -63,6 +63,8 @@ def test_a_missing_test_is_asked_again_alone(asked, call):
     assert ended.code == 0, ended.err
     assert (folder / "run" / "beliefs.csv").read_bytes() == before
     assert next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns == kept
+    assert "beliefs: answers: 24 in" in ended.err  # 8 facts, three ways: how far one test is was told
+    assert "pairs: answers" not in ended.err
 
 
 def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path):

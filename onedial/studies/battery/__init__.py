@@ -8,7 +8,7 @@ of its dial; asking: the tests; ending: tables and figures.
 from onedial.studies.battery.asking import TESTS, ask, ask_critic, critic_of
 from onedial.studies.battery.ending import finish
 from onedial.studies.battery.material import Material, material_of
-from onedial.studies.battery.respondents import Make, models_elsewhere, respondents_of
+from onedial.studies.battery.respondents import Make, counted, models_elsewhere, respondents_of
 from onedial.studies.battery.self_prediction import score_self_prediction, write_self_prediction_page
 from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
 
@@ -19,6 +19,7 @@ __all__ = [
     "ask",
     "ask_critic",
     "check_tuned",
+    "counted",
     "critic_of",
     "finish",
     "material_of",
