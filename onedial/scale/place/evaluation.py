@@ -227,8 +227,8 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
         means = own.groupby(["model", "respondent"])[values].mean().groupby("model").mean()
         rng = np.random.default_rng(seed)
         draws = means.to_numpy()[rng.integers(len(means), size=(N_RESAMPLES, len(means)))].mean(axis=1)
-        row = {"n": own["respondent"].nunique(), "n_models": len(means)}
-        row |= own[["width", "rate_width"]].median().to_dict()
+        row: dict[str, Any] = {"n": own["respondent"].nunique(), "n_models": len(means)}
+        row |= {name: own[name].median() for name in ("width", "rate_width")}
         for place, value in enumerate(values):
             estimate, drawn = means[value].mean(), draws[:, place]
             name = "rmse" if value == "squared" else value
