@@ -14,9 +14,9 @@
 
 `forecast_multiverse` and `forecast_comparison` say what the stages of the other long programs are.
 
-The layer is not known before the scan; the middle one of the candidates stands for it. Prompts that an earlier stage has
-run and the run keeps (`onedial.models.OpenModel.keeping_prefills`) are not counted again. Loading the weights, matching
-and the report are left out.
+The layer is not known before the scan; the middle one of the candidates stands for it. Prompts that an earlier stage
+has run and the run keeps (`onedial.models.OpenModel.keeping_prefills`) are not counted again. Loading the weights,
+matching and the report are left out.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
