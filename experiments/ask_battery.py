@@ -6,9 +6,9 @@
     python experiments/ask_battery.py --vector FILE --magnitudes=-0.1,0,0.1 # the same of a steered subject, per setting
 
 Each respondent (a model, or a subject at a setting of its dial) is put through each test (docs/instruments.md). Writes
-answers/TEST/ (everything that was said), TEST.csv (its scores), overview.csv (what each says first) and two figures.
-What cannot be read in more than half of the answers gets no number. An interrupted run continues with --resume and
-the same options.
+asked/TEST/ (every single answer, with what was asked), answers/TEST/ (a row for each question), TEST.csv (its scores),
+overview.csv (what each says first) and two figures. What cannot be read in more than half of the answers gets no
+number. An interrupted run continues with --resume and the same options.
 """
 
 import argparse

@@ -64,7 +64,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.show import progress_bar, save_results
     from onedial.studies.battery import (
         check_tuned,
-        counted,
+        kept,
         models_elsewhere,
         respondents_of,
         score_self_prediction,
@@ -96,7 +96,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
                     parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
                     if name not in parts.done("model"):
                         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-                            own = counted(make, advance)
+                            own = kept(make, run, test, name, advance)
                             rows = ask(own(0), items, again=own(1))  # type: ignore[operator]
                         parts.append(rows.assign(model=name))
         answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in asked}

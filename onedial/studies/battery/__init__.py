@@ -2,13 +2,14 @@
 scores of self-prediction, whoever asked.
 
 What is on disk is not asked again. material: questions and options; respondents: models, or a subject at each setting
-of its dial; asking: the tests; ending: tables and figures.
+of its dial; answer_log: every answer; asking: the tests; ending: tables and figures.
 """
 
+from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.asking import TESTS, ask, ask_critic, critic_of
 from onedial.studies.battery.ending import finish
 from onedial.studies.battery.material import Material, material_of
-from onedial.studies.battery.respondents import Make, counted, models_elsewhere, respondents_of
+from onedial.studies.battery.respondents import Make, models_elsewhere, respondents_of
 from onedial.studies.battery.self_prediction import score_self_prediction, write_self_prediction_page
 from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
 
@@ -19,9 +20,9 @@ __all__ = [
     "ask",
     "ask_critic",
     "check_tuned",
-    "counted",
     "critic_of",
     "finish",
+    "kept",
     "material_of",
     "models_elsewhere",
     "respondents_of",

@@ -31,8 +31,9 @@ from onedial.selfreport import (
     paired_design,
 )
 from onedial.show import progress_bar
+from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.material import Material
-from onedial.studies.battery.respondents import Make, counted
+from onedial.studies.battery.respondents import Make
 
 ABSOLUTE = ("can you answer", "confidence in numbers", "P(IK)")
 MOST_FACTS = 200
@@ -59,7 +60,7 @@ def _ask(
         return
     try:
         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-            answers = asked(counted(make, advance))
+            answers = asked(kept(make, run, test, name, advance))
     except BudgetSpent:
         raise
     except InputError as error:

@@ -6,12 +6,11 @@ my-model@http://127.0.0.1:8000/v1            MODEL@ADDRESS of a server that spea
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.asking import RESPONDENTS, Identity, Instrument, Outspoken, Prompt, ProviderModel, Respondent, Response
+from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, Respondent
 from onedial.core import InputError
 
 if TYPE_CHECKING:
@@ -56,26 +55,6 @@ def respondents_of(
             direction = SteeringVector.load(vector)
             for magnitude in magnitudes:
                 yield f"{name} at {magnitude:+.3g}", partial(at_setting, model, direction, magnitude)
-
-
-@dataclass(frozen=True)
-class _Counted:
-    respondent: Respondent
-    advance: Callable[[int], None]
-
-    @property
-    def identity(self) -> Identity:
-        return self.respondent.identity
-
-    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
-        for response in self.respondent.answer(prompts, instrument):
-            self.advance(1)
-            yield response
-
-
-def counted(make: Make, advance: Callable[[int], None]) -> Make:
-    """The same respondents, of whom each answer is told as it comes: one test may take minutes."""
-    return lambda seed: _Counted(make(seed), advance)
 
 
 def provider_model(name: str) -> ProviderModel | None:
