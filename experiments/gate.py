@@ -90,7 +90,7 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     import pandas as pd
 
     from onedial.asking import name_of, read_table
-    from onedial.scale.place.placement import rate_over
+    from onedial.scale import rate_over
 
     for name in ("steps.csv", "predictions.csv"):
         if not (folder / name).is_file():
