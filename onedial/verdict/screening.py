@@ -1,7 +1,7 @@
 """What is wrong with a panel before anything is judged: each check has a name, the targets it is about, and a sentence.
 
-    copies among the targets            two base models, or one and the subject (unsteered, or saying yes as often as the
-                                        target), with a kappa of .95 or more
+    copies among the targets            two base models, or one and the subject (unsteered, or as often for yes),
+                                        with a kappa of .95 or more
     near-copies count as one            base models that share over two thirds of what the scale of the others leaves of
                                         each (`scale.near_copies`)
     framings may count as models        no target has a framing, and names of several begin alike
