@@ -53,11 +53,12 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.panels import load_panel
     from onedial.scale import write_factor_report
     from onedial.show import save_results
+    from onedial.stats import fits_remembered
 
     panel = load_panel(options.panel, options.respondents, numbers=options.categories is not None)
     tables_of = factor_tables if options.categories is None else graded_results
     with Start(PROGRAM, options, f"factor-{Path(options.panel).stem}").begin(notes) as run:
-        with run.withdrawn_if_refused(), run.stage("fit"):
+        with run.withdrawn_if_refused(), run.stage("fit"), fits_remembered():
             tables, figures = tables_of(panel, options, run)
         save_results(run, tables, figures)
         report = write_factor_report(run)
