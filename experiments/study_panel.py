@@ -138,7 +138,9 @@ def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str
     asked = f", {panel.elicitation.in_words()}" if panel.elicitation is not None else ""
     graded = "nobody knows which are right" if correctness is None else "answers are graded"
     size = f"{n_models} models on {len(answers)} questions"
-    return f"{size}{asked}; {blank} of {answers.size} answers are blank; {graded}."
+    alone = (panel.respondents["family"] == "").all()
+    unknown = "; no families are known, so relatives count as other families" if alone else ""
+    return f"{size}{asked}; {blank} of {answers.size} answers are blank; {graded}{unknown}."
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -34,7 +34,7 @@ from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary
 from .place.linking import Link, ScaleBank, link_panels
-from .place.placement import Placement
+from .place.placement import Placement, rate_over
 from .place.plausible_values import plausible_values
 from .place.question_bank import QuestionBank, kin_of
 from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
@@ -131,6 +131,7 @@ __all__ = [
     "quadratic_fit_test",
     "question_invariance",
     "rasch_test",
+    "rate_over",
     "residual_correlations",
     "respondent_invariance",
     "revised_parallel_analysis",

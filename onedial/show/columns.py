@@ -72,8 +72,8 @@ count = digits(0)
 
 
 def percent(share: Any) -> str:
-    """A share in percent; a dash where there is none."""
-    return NOTHING if share is None or share != share else f"{share:.0%}"
+    """A share in percent, without a sign where it is rounded to nothing; a dash where there is none."""
+    return NOTHING if share is None or share != share else f"{round(share, 2) + 0.0:.0%}".replace("-", "−")
 
 
 def yes_or_no(value: Any) -> str:

@@ -125,11 +125,14 @@ def analyse_graded_panel(
         if column is not None and labels.value_counts().max() <= LARGEST_KIN:
             specific = specific_factors(used, labels, scale="histogram", asymptotes="own")
         kin = specific is not None and len(specific.tests) >= FEWEST_KIN
+        share = float((loading**2).mean())
+        if specific is not None and kin:
+            share = number(specific.model.shares, "general", "share")
         return GradedPanel(
             graded=graded,
             begins=begins,
             model=replace(model, thresholds=model.thresholds.set_axis(begins, axis=1)),
-            share=number(specific.model.shares, "general", "share") if kin else float((loading**2).mean()),
+            share=share,
             correlations=correlations,
             loadings=by_minres.reindex(graded.respondents),
             eigenvalues=pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="eigenvalue"), name="observed"),
@@ -148,7 +151,15 @@ def polychoric_factor(
     graded: Any, thresholds: ThresholdMode = "pairwise", zero_cells: ZeroCellRule = "half"
 ) -> tuple[PolychoricResult, Floats, pd.Series]:
     """Polychoric correlations, their falling eigenvalues (gaps filled by one factor), and minres loadings of one factor
-    by respondent."""
+    by respondent.
+
+    >>> rng = np.random.default_rng(0)
+    >>> scale = rng.standard_normal(300)
+    >>> answers = {name: np.digitize(scale + rng.standard_normal(300), [-1, 0, 1]) for name in "abcd"}
+    >>> _, values, loadings = polychoric_factor(pd.DataFrame(answers))
+    >>> bool(values[0] > 2 > 1 > values[1]), bool(loadings.between(0.5, 0.9).all())
+    (True, True)
+    """
     found = polychoric(graded, thresholds, zero_cells)
     matrix = found.correlation.to_numpy()
     loadings = pd.Series(minres_one_factor(matrix), found.correlation.index, name="loading")
@@ -156,7 +167,13 @@ def polychoric_factor(
 
 
 def graded_tables(panel: GradedPanel) -> dict[str, Any]:
-    """Every table by the name of its file, and `summary` with the page."""
+    """Every table by the name of its file, and `summary` with the page.
+
+    >>> hidden = np.random.default_rng(0).standard_normal((400, 7))
+    >>> found = analyse_graded_panel(pd.DataFrame(hidden[:, :1] + hidden[:, 1:]), [-1.0, 0.0, 1.0], n_replicates=0)
+    >>> graded_tables(found)["respondents"].shape[0]
+    6
+    """
     model, cuts = panel.model, panel.model.thresholds.rename(columns=lambda at: f"{THRESHOLD_AT}{at:g}")
     respondents = model.respondents.assign(
         minres_loading=panel.loadings, n_answers=panel.graded.answered.sum(axis=0)

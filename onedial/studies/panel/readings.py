@@ -42,11 +42,11 @@ def readings_table(panel: ResponseMatrix, model: FactorModel, n_replicates: int,
     numbers, fewer = stated_confidence(panel), min(n_replicates, MOST_REPLICATES)
     if numbers is None or numbers.source != "stated":
         return _table(rows)
-    for cut in CUTS:
-        yes = (numbers.values >= cut / 100 - 1e-9).astype(float).where(numbers.values.notna())
-        rows[f"at least {cut:g}"] = _reading(yes, fewer, seed)
-    medians = (numbers.values >= numbers.values.median()).astype(float).where(numbers.values.notna())
-    rows["at least its median"] = _reading(medians, fewer, seed)
+    cuts = {f"at least {cut:g}": numbers.values >= cut / 100 - 1e-9 for cut in CUTS}
+    cuts["at least its median"] = numbers.values >= numbers.values.median()
+    for name, at_least in cuts.items():
+        yes = at_least.astype(float).where(numbers.values.notna())
+        rows[name] = rows[AS_ANSWERED] if yes.equals(panel.answers) else _reading(yes, fewer, seed)
     rows["graded"] = _graded(numbers.values, model)
     return _table(rows)
 
