@@ -9,6 +9,7 @@ metrics     of each magnitude: yes rate, its standard error over questions, and 
 metadata    the verdict's sentence, the vector's place, the run's folder and its commit
 """
 
+import json
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,11 @@ def write_answer_log(run: Run, path: Path) -> tuple[int, int]:
 def _single(name: str, row: dict[Hashable, Any]) -> EvalSample:
     read = row["value"] == row["value"]
     shown = {key: row[key] for key in ("margin", "mass") if row[key] == row[key]}
-    score = Score(value=row["value"], metadata={**shown, "probabilities": list(row["probabilities"])}) if read else None
+    score = (
+        Score(value=row["value"], metadata={**shown, "probabilities": json.loads(row["probabilities"])})
+        if read
+        else None
+    )
     return EvalSample(
         id=name,
         epoch=1,

@@ -62,6 +62,7 @@ def test_every_single_answer_is_kept_with_what_was_asked(asked):
     assert len(log) == 24
     assert log["prompt"].str.contains("Mary believes that this is so: ").sum() == 8
     table = pd.read_parquet(folder / "run" / "answers" / "beliefs")
+    assert len(pd.read_parquet(folder / "run" / "asked" / "correction"))  # texts and logits in one table
     assert log["margin"].sum() == pytest.approx(table["margin"].sum())
 
 

@@ -4,6 +4,7 @@ A call is a list of prompts that are put to a respondent at once. It is kept who
 failed: what is asked after a break is then batched as it would have been, and the answers are the same bit for bit.
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -21,7 +22,7 @@ _ELSEWHERE = {"place", "served_model", "served_fingerprint", "answered_at", "sec
 _RESPONSE = [each.name for each in fields(Response) if each.name not in _ELSEWHERE]
 ASKED_COLUMNS = [*_KEY, "instrument", "prompt", *_RESPONSE]
 """seed: of the respondent's draws. call: hash of the prompts that were put at once, time: how often they had been
-before. place, value, said_yes ...: as in `onedial.asking.Response`; nan where that has None."""
+before. place, value, said_yes ...: as in `onedial.asking.Response`; nan where that has None, probabilities as JSON."""
 
 
 @dataclass
@@ -46,7 +47,7 @@ _KINDS: dict[str, Callable[[float], object]] = {"value": float, "said_yes": bool
 
 
 def _restored(row: Mapping[Hashable, Any]) -> Response:
-    said = {name: row[name] for name in _RESPONSE} | {"probabilities": tuple(row["probabilities"].tolist())}
+    said = {name: row[name] for name in _RESPONSE} | {"probabilities": tuple(json.loads(row["probabilities"]))}
     read = {name: None if said[name] != said[name] else kind(said[name]) for name, kind in _KINDS.items()}
     return Response(int(row["place"]), **{**said, **read})
 
@@ -78,7 +79,7 @@ class _Kept:
                 for each in given
             ]
             table = pd.DataFrame(rows, columns=ASKED_COLUMNS).astype(dict.fromkeys(_KINDS, float))
-            log.parts.append(table.assign(probabilities=table["probabilities"].map(list)))
+            log.parts.append(table.assign(probabilities=table["probabilities"].map(json.dumps)))
 
 
 def _shown(prompt: Prompt) -> str:
