@@ -68,7 +68,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
     with at_work("asking a few questions, to see whether yes and no can be read"):
         readability = check_readability(model, template, inputs.questions)
-        prompts = PromptSet.build(model, inputs.questions, template)
+        prompts = PromptSet.build(model, inputs.questions, template, inputs.splits)
     notes.tell(f"{'warning: ' if readability.warns else ''}{readability}")
     if said := inputs.elicited_otherwise(options.answer):
         notes.tell(said)
@@ -76,7 +76,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
 
     # ---- stages ----
     study = sweep.SweepStudy(asked_for, swept, model, inputs, template, prompts, notes)
-    with swept.run as run:
+    with swept.run as run, model.keeping_prefills():
         sweep.watch_sweep(study, LogOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)

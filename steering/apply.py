@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from transformers import Cache
 
 from onedial.core import InputError
 from onedial.models import OpenModel, StreamEdit
@@ -112,6 +113,7 @@ class _Watch:
         self._prompt_mask: Bool[Tensor, "row prompt_pos"] | None = None
         self._prompt_width: int | None = None
         self._start = self._end = 0
+        self._cache: Cache | None = None
         self._mask: Tensor | None = None
         self._doubt = _Doubt()
         self.ran = False
@@ -148,15 +150,24 @@ class _Watch:
         return watched
 
     def _before_forward(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        caches = (kwargs.get("cache"), kwargs.get("past_key_values"))  # transformers from 5.24 on, and before
-        cache = next((each for each in caches if each is not None), None)
-        self._start = int(cache.get_seq_length()) if cache is not None else 0
+        cache = next((each for each in kwargs.values() if isinstance(each, Cache)), None)  # under one of three names
+        self._start = self._columns_of(cache)
         mask = kwargs.get("attention_mask")
         self._mask = mask if isinstance(mask, Tensor) and mask.dim() == 2 else None
         if self._start == 0 and not self._generating:
             self._prompt_mask = self._prompt_width = None
             self._doubt = _Doubt()
         self.ran = True
+
+    def _columns_of(self, cache: Cache | None) -> int:
+        """How many columns a cache holds; one of recurrent layers alone can't say, and holds what was run with it."""
+        before, self._cache = self._cache, cache
+        if cache is None:
+            return 0
+        try:
+            return int(cache.get_seq_length())
+        except ValueError:
+            return self._end if cache is before else 0
 
     def _after_forward(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
         """The logits at the last column are those that the token after it is drawn from."""

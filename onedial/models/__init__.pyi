@@ -6,6 +6,7 @@ from .decoder import Decoder
 from .families import FAMILIES, Family
 from .forward.activations import Activations, read_activations
 from .forward.batches import QUESTIONS_PER_BATCH, batches_by_length, halving_on_out_of_memory, questions_per_batch
+from .forward.kept import KEPT_BYTES
 from .forward.prefill import TOKENS_AT_ONCE
 from .forward.readout import VOCABULARY_CHUNK, AnswerTokens
 from .forward.residual import Edits, StreamEdit
@@ -37,6 +38,7 @@ __all__ = [
     "FAMILIES",
     "Family",
     "Generated",
+    "KEPT_BYTES",
     "Lens",
     "LocalRespondent",
     "ModelIdentity",

@@ -13,6 +13,7 @@ from onedial.asking import YES_NO_TOKENS, Prompt, TokenReader
 from onedial.core import InputError, notice
 from onedial.models.decoder import Decoder
 from onedial.models.families import Family, decoder_of, forms_for
+from onedial.models.forward.kept import KeptPrefills
 from onedial.models.forward.readout import AnswerTokens, Readout, find_answer_tokens
 from onedial.models.forward.residual import (
     Edit,
@@ -57,6 +58,7 @@ class OpenModel:
         self.hf: Any = hf.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self._paths: dict[tuple[int, ...], FastPaths] = {}
+        self._kept: KeptPrefills | None = None
         self.stack, self.readout = proven(hf, pad_id(tokenizer), name)
         self.identity = ModelIdentity(
             name=name,
@@ -208,7 +210,19 @@ class OpenModel:
         """
         self.check_layers(layers)
         longest = max(map(len, sequences), default=0)
-        return make_runner(self.stack, self.fast_paths_for(longest), sequences, layers, at)
+        return make_runner(self.stack, self.fast_paths_for(longest), sequences, layers, at, self._kept)
+
+    @contextlib.contextmanager
+    def keeping_prefills(self) -> Iterator[KeptPrefills]:
+        """While the context lasts, runners run a batch once and keep it; see `onedial.models.forward.kept`.
+
+        For a task in several stages that ask the same batches, with the same weights throughout.
+        """
+        self._kept = KeptPrefills()
+        try:
+            yield self._kept
+        finally:
+            self._kept = None
 
     @property
     def fast_paths(self) -> FastPaths:

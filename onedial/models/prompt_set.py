@@ -1,6 +1,6 @@
 """The questions as the subject reads them: token ids, answer tokens, and the batches in which they are asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from onedial.asking import Prompt, PromptTemplate, Question
@@ -27,6 +27,8 @@ class PromptSet:
         topics: of each question, "" where it has none; empty where they are not known.
         prompts: before any chat template; empty where the sequences are no longer theirs.
         template: what the questions were put into; None where something else was added.
+        parts: of each question, which part of the set it is of, such as its split: only questions of one part are run
+            together, so that a stage that asks one part runs the batches that one which asks all does.
     """
 
     question_ids: tuple[str, ...]
@@ -38,10 +40,17 @@ class PromptSet:
     topics: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     template: PromptTemplate | None = None
+    parts: tuple[str, ...] = ()
 
     @classmethod
-    def build(cls, model: OpenModel, questions: Sequence[Question], template: PromptTemplate) -> "PromptSet":
-        """Render every question.
+    def build(
+        cls,
+        model: OpenModel,
+        questions: Sequence[Question],
+        template: PromptTemplate,
+        parts: Mapping[str, str] | None = None,
+    ) -> "PromptSet":
+        """Render every question; `parts` says of each by its id which part of the set it is of.
 
         Raises:
             InputError: no questions, texts in their place, or a prompt longer than the model's context.
@@ -74,6 +83,7 @@ class PromptSet:
             topics=tuple(question.topic or "" for question in questions),
             prompts=tuple(prompts),
             template=template,
+            parts=tuple(parts[question.id] for question in questions) if parts else (),
         )
 
     def __repr__(self) -> str:
@@ -102,6 +112,7 @@ class PromptSet:
             tuple(self.topics[index] for index in chosen) if self.topics else (),
             tuple(self.prompts[index] for index in chosen) if self.prompts else (),
             self.template,
+            tuple(self.parts[index] for index in chosen) if self.parts else (),
         )
 
     def continued(self, token: int) -> "PromptSet":
@@ -157,7 +168,7 @@ class PromptSet:
         lengths = [len(sequence) for sequence in self.sequences]
         longest = max(lengths, default=0)
         size = batch_size or min(gather([questions_per_batch(model.stack, longest, rows)]))
-        return batches_by_length(lengths, size, model.fast_paths_for(longest).alone)
+        return batches_by_length(lengths, size, model.fast_paths_for(longest).alone, self.parts)
 
 
 def question_ends(model: OpenModel, blank: str, rendered: Sequence[str], texts: Sequence[str]) -> tuple[int, ...]:

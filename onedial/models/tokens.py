@@ -5,7 +5,7 @@ prefix, and the text is tokenised once with `add_special_tokens=False` (the temp
 it twice shifts every logit). Base models without a template get the plain text, with BOS where the tokenizer adds one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,11 +32,13 @@ class TokenBatch:
             (on SmolLM2 the pad token is also the end-of-turn token, so ids can't).
         attention_mask: True at real tokens.
         position_ids: 0..T-1 over each row's real tokens, 0 on padding.
+        padded: whether rows differ in length, known without asking the device.
     """
 
     input_ids: Int[Tensor, "question pos"]
     attention_mask: Bool[Tensor, "question pos"]
     position_ids: Int[Tensor, "question pos"]
+    padded: bool = True
 
     __repr__ = one_line
 
@@ -54,7 +56,12 @@ class TokenBatch:
     def to(self, device: torch.device | str) -> "TokenBatch":
         """The same batch on another device."""
         ids, mask, positions = torch.stack([self.input_ids, self.attention_mask.long(), self.position_ids]).to(device)
-        return TokenBatch(ids, mask.bool(), positions)
+        return TokenBatch(ids, mask.bool(), positions, self.padded)
+
+    def mapped(self, change: Callable[[Tensor], Tensor]) -> "TokenBatch":
+        """The same rows, more or fewer of them."""
+        ids, mask, positions = map(change, (self.input_ids, self.attention_mask, self.position_ids))
+        return TokenBatch(ids, mask, positions, self.padded)
 
 
 def render(tokenizer: Any, prompt: Prompt) -> str:
@@ -125,7 +132,8 @@ def pad_batch(sequences: Sequence[Sequence[int]], pad_id: int, side: str = "left
         place = slice(width - len(sequence), width) if side == "left" else slice(0, len(sequence))
         ids[row, place] = torch.tensor(list(sequence), dtype=torch.long)
         mask[row, place] = True
-    return TokenBatch(ids, mask, (mask.cumsum(dim=1) - 1).clamp(min=0))
+    padded = any(len(sequence) < width for sequence in sequences)
+    return TokenBatch(ids, mask, (mask.cumsum(dim=1) - 1).clamp(min=0), padded)
 
 
 def common_prefix_length(sequences: Sequence[Sequence[int]]) -> int:

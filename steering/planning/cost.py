@@ -234,6 +234,27 @@ def with_more_readout(cost: CostPrediction, times: int, rates: Mapping[str, floa
     return replace(cost, flops={**cost.flops, "readout": cost.flops["readout"] + more}, seconds=seconds)
 
 
+def with_kept(
+    cost: CostPrediction,
+    lengths: Sequence[int],
+    kept: Sequence[int],
+    kept_bytes: int,
+    rates: Mapping[str, float] | None = None,
+) -> CostPrediction:
+    """The same where prompts of the lengths `kept`, of all `lengths`, were run before, and what was kept lies there."""
+    share = sum(kept) / sum(lengths)
+    spared = share * cost.flops["prefill"]
+    seconds = None if rates is None or cost.seconds is None else cost.seconds - spared / rates["prefill"]
+    return replace(
+        cost,
+        n_prefills=cost.n_prefills - len(kept),
+        n_tokens=cost.n_tokens - sum(kept),
+        flops={**cost.flops, "prefill": cost.flops["prefill"] - spared},
+        working_bytes=cost.working_bytes + kept_bytes,
+        seconds=seconds,
+    )
+
+
 def predict_writing(
     config: Any,
     prompt_lengths: Sequence[int],

@@ -14,8 +14,9 @@
 
 `forecast_multiverse` and `forecast_comparison` say what the stages of the other long programs are.
 
-The layer is not known before the scan; the middle one of the candidates stands for it. Loading the weights, matching
-and the report are left out.
+The layer is not known before the scan; the middle one of the candidates stands for it. Prompts that an earlier stage
+has run and the run keeps (`onedial.models.OpenModel.keeping_prefills`) are not counted again. Loading the weights,
+matching and the report are left out.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,6 +28,7 @@ import torch
 from onedial.asking import PromptTemplate, Question
 from onedial.models import (
     DTYPES,
+    KEPT_BYTES,
     PromptSet,
     common_prefix_length,
     encode,
@@ -40,7 +42,15 @@ from steering.dials.dials import RATES
 from steering.effects.interchange import INTERCHANGE_DRAWN, INTERCHANGE_PAIRS
 from steering.effects.mediation import MEDIATION_DRAWN, MEDIATION_LAYERS, MEDIATION_QUESTIONS
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
-from steering.planning.cost import STAGES, CostPrediction, predict_cost, predict_writing, with_more_readout
+from steering.planning.cost import (
+    STAGES,
+    CostPrediction,
+    ModelSize,
+    predict_cost,
+    predict_writing,
+    with_kept,
+    with_more_readout,
+)
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
@@ -203,13 +213,25 @@ def forecast_run(
     stages = {"reading": cost(lengths["extraction"], [], ASKED)}
     if len(layers) > 1 or n_magnitudes is None:
         stages["scanning"] = cost(lengths["fitting"], [(candidate, beyond) for candidate in layers])
+    known = [*lengths["extraction"], *(lengths["fitting"] if "scanning" in stages else [])]
+    size = ModelSize.of(config)
+    n_bytes = 2 * size.key_width * (size.n_layers - 1 - min(layers)) * sum(known) * dtype.itemsize
+    if positions != "last" or n_bytes > KEPT_BYTES:
+        known, n_bytes = [], 0
+
+    def again(cost: CostPrediction, prompts: Sequence[int], known: Sequence[int]) -> CostPrediction:
+        own, kept = ([length - n_shared for length in some] for some in (prompts, known))
+        return with_kept(cost, own, kept, n_bytes, rates)
+
     if n_magnitudes is None:
-        stages["placing"] = cost(lengths["fitting"], [(middle, COARSE_POINTS)])
-    stages["sweep"] = cost(everything, [(middle, grid)])
+        placing = cost(lengths["fitting"], [(middle, COARSE_POINTS)])
+        stages["placing"] = again(placing, lengths["fitting"], lengths["fitting"] if known else [])
+    stages["sweep"] = again(cost(everything, [(middle, grid)]), everything, known)
     if n_controls:
         each = n_controls + N_CONTRASTS
         stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(layer, beyond) for layer in layers] * each)
-        stages["controls"] = cost(everything, [(middle, ROWS_PER_CROSSING[positions == "last"])] * each)
+        turning = cost(everything, [(middle, ROWS_PER_CROSSING[positions == "last"])] * each)
+        stages["controls"] = again(turning, everything, known)
     if n_instructed:
         stages["instructed"] = cost([*lengths["fitting"], *lengths["test"]] * n_instructed, [])
     if n_facts:

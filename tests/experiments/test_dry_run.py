@@ -5,6 +5,7 @@ import torch
 from tiny_experiment import STEER_SWEEP, as_arguments, call, write_experiment
 from tiny_models import tiny_model
 
+from onedial.models.forward import runner
 from onedial.verdict import SweepRun
 from steering import MEDIATION_DRAWN, REVERSED_SETTINGS, doubling, forecast_run
 from steering.effects.side_effects import N_PREFERENCES
@@ -36,6 +37,22 @@ def test_a_dry_run_counts_the_rows_that_the_run_then_has(options, tmp_path, call
     steered = len(run.sweep()) + len(run.facts_parts.read())
     assert 1 / 1.5 < int(total[2].replace(",", "")) / steered < 1.5
     assert total[-1] != "unknown"
+
+
+@pytest.mark.slow
+def test_a_dry_run_counts_the_prompts_that_are_run_and_those_that_are_kept_once(options, tmp_path, call, monkeypatch):
+    given = options | {"layer": "1,3", "out": tmp_path / "run", "facts": 0, "reversed": 0}
+    told, counts, own = call(STEER_SWEEP, *as_arguments(given | {"dry_run": True})), [], runner.prefill
+
+    def counted(stack, sequences, *more, **named):
+        counts.append(len(sequences))
+        return own(stack, sequences, *more, **named)
+
+    monkeypatch.setattr(runner, "prefill", counted)
+    assert call(STEER_SWEEP, *as_arguments(given)).code == 0
+    (total,) = [line.split() for line in told.out.splitlines() if line.startswith("total")]
+    assert int(total[1]) == pytest.approx(sum(counts), rel=0.1)
+    assert sum(counts) < 80 + 40  # each question once, and a few to see whether yes and no can be read
 
 
 def test_a_dry_run_loads_no_weights_and_tells_the_time_by_a_few_random_layers(options, call, monkeypatch):

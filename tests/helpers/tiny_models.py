@@ -75,6 +75,7 @@ HYBRIDS = {
         moe_intermediate_size=32,
         shared_expert_intermediate_size=32,
     ),
+    "mamba": dict(model_type="mamba", state_size=8, time_step_rank=8),
 }
 """Decoders of which some layers pass a state from position to position instead of attending."""
 LONG_FROM = 32

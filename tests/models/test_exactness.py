@@ -73,6 +73,33 @@ def test_steering_all_positions_equals_a_plain_hook(model, layer, shared):
         assert torch.allclose(margins[:, row], hooked_margins(model, PROMPTS, layer, vector, "all"), atol=1e-4)
 
 
+@pytest.mark.parametrize("at", ["last", "all"])
+def test_prompts_of_one_length_without_a_common_beginning_are_run_without_a_mask(model, at, monkeypatch):
+    """So that flash kernels and grouped heads may be taken; what the mask would have said still holds."""
+    prompts = [Prompt(f"{first}hat is the capital of France, and of Spain?") for first in "WVT"]
+    sequences = [ids[-30:] for ids in model.token_ids(prompts)]
+    sequences = [[10 + place, *ids] for place, ids in enumerate(sequences)]
+    settings = torch.tensor([[0.0, 1.5]])
+    edit = {1: lambda stream, setting: stream + setting[..., None] * stream.flip(-1)}
+    plain = PlainRunner(model.stack, sequences, [1], at)
+    expected = plain.steer(plain.start(sequences), edit, settings)
+    masks, attend = [], torch.nn.functional.scaled_dot_product_attention
+
+    def attending(query, key, value, **options):
+        masks.append(options["attn_mask"])
+        assert options["is_causal"] or masks[-1] is not None
+        return attend(query, key, value, **options)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", attending)
+    runner = model.runner(sequences, [1], at)
+    masks.clear()  # those of the check of the fast paths, whose prompts differ in length
+    started = runner.start(sequences)
+    if model.hf.config._attn_implementation == "sdpa" and not getattr(model.hf.config, "sliding_window", None):
+        assert masks == [None] * model.n_layers
+    scale = expected.norm(dim=-1, keepdim=True)
+    assert torch.allclose(runner.steer(started, edit, settings) / scale, expected / scale, atol=1e-5)
+
+
 def test_an_addition_of_zero_gives_the_unsteered_answer(model):
     sequences = model.token_ids(PROMPTS)
     runner = model.runner(sequences, [1])

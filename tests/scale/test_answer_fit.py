@@ -96,7 +96,12 @@ def test_information_is_that_of_the_formula():
 
 def test_figures_show_everyone_and_name_who_has_no_place(odd):
     _, found = odd
-    drawn = wright_map(found, pd.Series(list("ab") * 6, found.respondents.index))
+    drawn = wright_map(
+        found.questions["difficulty"],
+        found.information,
+        found.respondents[["place"]],
+        pd.Series(list("ab") * 6, found.respondents.index),
+    )
     assert "No place, since the loading is below 0.3: r0." in drawn.caption
     assert drawn.figure.axes[2].get_yticklabels()[0].get_text().startswith("r")
     assert len(drawn.figure.axes[2].get_yticklabels()) == 11

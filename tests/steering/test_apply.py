@@ -13,7 +13,7 @@ PROMPTS = [Prompt("Who wrote the first ode to a river?"), Prompt("Why?"), Prompt
 LAYER = 2
 
 
-@pytest.fixture(scope="module", params=sorted(ARCHITECTURES))
+@pytest.fixture(scope="module", params=[*sorted(ARCHITECTURES), "mamba"])  # whose cache doesn't know its length
 def model(request):
     return tiny_model(request.param)
 

@@ -6,7 +6,7 @@ Operators and directions are read from their dictionaries: a new one is tested h
 import numpy as np
 import pytest
 import torch
-from tiny_models import HYBRIDS, outspoken_model, tiny_model, vectors_at
+from tiny_models import outspoken_model, tiny_model, vectors_at
 
 from onedial.asking import METACOGNITIVE, Question
 from onedial.core import InputError
@@ -54,7 +54,7 @@ def bare_margin(model, question, tokens, intervention, magnitude):
     return (logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0)).item()
 
 
-@pytest.fixture(scope="module", params=["gemma2", "llama", "mistral", *HYBRIDS])
+@pytest.fixture(scope="module", params=["gemma2", "llama", "mistral", "qwen3_next"])
 def model(request):
     """One whose blocks have norms of their own, a plain one, one that looks back so far, and one with a state."""
     return tiny_model(request.param)

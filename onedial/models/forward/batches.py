@@ -21,15 +21,23 @@ SHARE_OF_FREE = 0.5
 T = TypeVar("T")
 
 
-def batches_by_length(lengths: Sequence[int], size: int, alone: bool = False) -> list[list[int]]:
+def batches_by_length(
+    lengths: Sequence[int], size: int, alone: bool = False, parts: Sequence[str] = ()
+) -> list[list[int]]:
     """Indices in batches of neighbours in length, longest first: the first batch is the one that needs most memory.
 
     Args:
         alone: put only equal lengths into one batch, so that nothing is padded.
+        parts: of each; only those of one part are put into one batch.
     """
-    order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
-    runs = [list(run) for _, run in groupby(order, key=lambda index: lengths[index])] if alone else [order]
-    return [run[start : start + size] for run in runs for start in range(0, len(run), size)]
+
+    def kind(index: int) -> tuple[str, int]:
+        return parts[index] if parts else "", lengths[index] if alone else 0
+
+    order = sorted(range(len(lengths)), key=lambda index: (kind(index), -lengths[index], index))
+    runs = [list(run) for _, run in groupby(order, key=kind)]
+    batches = [run[start : start + size] for run in runs for start in range(0, len(run), size)]
+    return sorted(batches, key=lambda batch: -lengths[batch[0]])
 
 
 def halved(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:

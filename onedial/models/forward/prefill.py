@@ -105,7 +105,7 @@ def prefill(
             keys and values that steering at the last position needs.
     """
     own = pad_batch([sequence[len(prefix) :] for sequence in sequences], stack.pad_id).to(stack.device)
-    own = TokenBatch(own.input_ids, own.attention_mask, own.position_ids + len(prefix))
+    own = replace(own, position_ids=own.position_ids + len(prefix))
     cache = FixedPrefixCache(stack.n_layers, prefix.keys_and_values)
     with (
         reading([stack.layers[layer] for layer in layers]) as streams,
@@ -193,11 +193,9 @@ def _steer_prefix(
         return None
     layer, by_row = min(edits), settings[:, None]
     position = torch.arange(len(prefix), device=settings.device).expand(len(settings), -1)
-    causal = position[:, :, None] >= position[:, None, :]
-    mask = attention_mask(stack.config, causal, position, position, stack.dtype)
     cache = FixedPrefixCache(stack.n_layers)
     with _last_position_on_top(stack), _edited_above(stack, edits, by_row):
-        _run_above(stack, layer, edits[layer](prefix.residuals[layer], by_row), mask, position, cache)
+        _run_above(stack, layer, edits[layer](prefix.residuals[layer], by_row), None, position, cache)
     return cache.added()
 
 
@@ -226,7 +224,7 @@ def _steer_own(
     batch, own = prefilled.batch, prefilled.residuals[layer]
     n_rows, n_questions = len(settings), len(own)
     keys_and_values = None if prefix_keys_and_values is None else _repeat_rows(prefix_keys_and_values, n_questions)
-    batch = TokenBatch(*(t.repeat(n_rows, 1) for t in (batch.input_ids, batch.attention_mask, batch.position_ids)))
+    batch = batch.mapped(lambda each: each.repeat(n_rows, 1))
     cache = FixedPrefixCache(stack.n_layers, keys_and_values)
     rows = edits[layer](own, settings[:, None, None]).flatten(0, 1)
     mask = _causal_mask(stack, batch, len(prefilled.prefix))
@@ -287,7 +285,7 @@ def _run_above(
     stack: Decoder,
     layer: int,
     stream: Float[Tensor, "row pos d_model"],
-    mask: Tensor | dict[str, Tensor],
+    mask: Tensor | dict[str, Tensor] | None,
     position_ids: Tensor,
     cache: FixedPrefixCache,
 ) -> Float[Tensor, "row pos d_model"]:
@@ -302,8 +300,14 @@ def _run_above(
     return final[0].to(stream.device)
 
 
-def _causal_mask(stack: Decoder, batch: TokenBatch, n_prefix: int) -> Tensor | dict[str, Tensor]:
-    """Every own position sees the prefix and the real own positions up to itself."""
+def _causal_mask(stack: Decoder, batch: TokenBatch, n_prefix: int) -> Tensor | dict[str, Tensor] | None:
+    """Every own position sees the prefix and the real own positions up to itself.
+
+    None where each simply sees all before it: transformers then asks for causal attention without a mask, which flash
+    kernels and grouped heads need.
+    """
+    if not n_prefix and not batch.padded:
+        return None
     width = batch.input_ids.shape[1]
     column = torch.arange(width, device=batch.input_ids.device)
     causal = (column[:, None] >= column[None, :])[None] & batch.attention_mask[:, None, :]
@@ -328,11 +332,10 @@ def take_rows(prefilled: Prefilled, places: Sequence[int]) -> Prefilled:
     def pick(tensor: Tensor) -> Tensor:
         return tensor[index.to(tensor.device)]
 
-    batch = prefilled.batch
     kept = [entry and (pick(entry[0]), pick(entry[1])) for entry in prefilled.keys_and_values or []]
     return replace(
         prefilled,
-        batch=TokenBatch(pick(batch.input_ids), pick(batch.attention_mask), pick(batch.position_ids)),
+        batch=prefilled.batch.mapped(pick),
         keys_and_values=kept or None,
         residuals={layer: pick(stream) for layer, stream in prefilled.residuals.items()},
         final=pick(prefilled.final),

@@ -24,6 +24,7 @@ from torch import Tensor
 from onedial.models.decoder import Decoder
 from onedial.models.forward.attention import SUPPORTED_LAYER_TYPES
 from onedial.models.forward.batches import batches_by_length, halved
+from onedial.models.forward.kept import KeptPrefills
 from onedial.models.forward.prefill import (
     Prefilled,
     SharedPrefix,
@@ -79,15 +80,31 @@ class Runner(Protocol):
 
 
 class FastRunner:
-    """Computes what does not depend on the edits once (`onedial.models.forward.prefill`)."""
+    """Computes what does not depend on the edits once (`onedial.models.forward.prefill`).
 
-    def __init__(self, stack: Decoder, sequences: Sequence[Sequence[int]], layers: Sequence[int], at: str) -> None:
+    Args:
+        kept: batches that were run before, and those that this one runs; at positions "last" alone.
+    """
+
+    def __init__(
+        self,
+        stack: Decoder,
+        sequences: Sequence[Sequence[int]],
+        layers: Sequence[int],
+        at: str,
+        kept: KeptPrefills | None = None,
+    ) -> None:
         self._stack, self._layers, self._whole = stack, sorted(set(layers)), at == "all"
+        self._kept = None if self._whole else kept
         self.prefix: SharedPrefix = run_prefix(stack, sequences, self._layers if self._whole else [])
 
     @torch.inference_mode()
     def start(self, sequences: Sequence[Sequence[int]]) -> Prefilled:
-        return prefill(self._stack, sequences, self._layers, self.prefix, whole=self._whole)
+        run = partial(prefill, self._stack, sequences, self._layers, self.prefix, whole=self._whole)
+        if self._kept is None or any(block._forward_hooks for block in self._stack.layers):  # the model is being edited
+            return run()
+        key = (self._stack.dtype, self.prefix.token_ids, tuple(map(tuple, sequences)))
+        return self._kept.get(key, self._layers, run)
 
     @torch.inference_mode()
     def steer(
@@ -303,9 +320,14 @@ def _compared(stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor) ->
 
 
 def make_runner(
-    stack: Decoder, paths: FastPaths, sequences: Sequence[Sequence[int]], layers: Sequence[int], at: str
+    stack: Decoder,
+    paths: FastPaths,
+    sequences: Sequence[Sequence[int]],
+    layers: Sequence[int],
+    at: str,
+    kept: KeptPrefills | None = None,
 ) -> Runner:
     """The runner for prompts that are edited at `at` (see `READ_AT`), their streams kept at `layers`."""
     if at in paths.allowed:
-        return FastRunner(stack, sequences, layers, at)
+        return FastRunner(stack, sequences, layers, at, kept)
     return PlainRunner(stack, sequences, layers, at, paths.alone)

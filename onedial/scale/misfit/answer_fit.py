@@ -21,7 +21,7 @@ from scipy.special import ndtr, xlogy
 from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import checked_for_simulation
-from onedial.scale.irt.category_curves import log_categories
+from onedial.scale.irt.category_curves import Curves, log_categories
 from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.scales import ScaleKind
@@ -136,7 +136,7 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
         respondents=respondents,
         questions=questions,
         curves=_binned(codes, expected, typical, own, answers),
-        information=_information(own),
+        information=information_of(own.curves),
         loading=float(alike.curves.loading[0]),
         odd_questions=odd,
     )
@@ -220,9 +220,15 @@ def _binned(codes: Codes, expected: Floats, typical: Floats, own: MarginalFit, a
     return pd.concat(parts, names=["respondent", "bin"])
 
 
-def _information(fit: MarginalFit) -> pd.DataFrame:
-    """Formula: sum over respondents of (a phi)^2 / (P (1 - P))."""
+def information_of(curves: Curves) -> pd.DataFrame:
+    """What the answers of all tell of a question's place: `difficulty, information` (1 / SE^2).
+
+    Formula: sum over respondents and categories of a^2 (phi_k - phi_k+1)^2 / P_k (Samejima, 1969); for yes and no
+    (a phi)^2 / (P (1 - P)).
+    """
     nodes = np.linspace(-4, 4, 81)
-    log_p, log_density = log_categories(fit.curves, nodes)
-    told = (fit.curves.slope[:, None] ** 2 * np.exp(2 * log_density[0] - log_p.sum(axis=0))).sum(axis=0)
+    log_p, log_density = log_categories(curves, nodes)
+    rises = np.abs(np.diff(np.exp(log_density), axis=0, prepend=0, append=0))
+    with np.errstate(divide="ignore"):
+        told = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - log_p)).sum(axis=(0, 1))
     return pd.DataFrame({"difficulty": -nodes[::-1], "information": told[::-1]})

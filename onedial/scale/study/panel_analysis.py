@@ -36,6 +36,7 @@ from onedial.scale.factor.factor_places import factor_places
 from onedial.scale.factor.hierarchy import Hierarchy, schmid_leiman
 from onedial.scale.factor.rotation import RotatedLoadings, rotate
 from onedial.scale.factor.usable import require_one_part
+from onedial.scale.irt.graded_answers import GradedAnswers
 from onedial.scale.irt.irt import IrtModel, two_parameter_irt
 from onedial.scale.irt.rasch import RaschTest, rasch_test
 from onedial.scale.irt.reliability import Reliability, difficulty_reliability
@@ -55,7 +56,7 @@ _FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
 _MOST_RESPONDENTS = 71  # for the fit of all pairs
 _FEWEST_IN_BUNDLES = 10  # questions in the mean
 TOPIC, RESPONDENT = "topic", "respondent"
-_LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
+LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
 _FEWER = 199  # replicates of what needs no p below 1 / 200
 
 
@@ -198,7 +199,7 @@ def analyse_panel(
             by_topic=_by_topic(answers, questions, min(n_replicates, _FEWER), rules, seed),
             by_questions={name: respondent_invariance(answers, labels) for name, labels in known.items()},
             by_respondents=_over_respondents(answers, respondents),
-            models=_models(answers, respondents),
+            models=models_of(answers, respondents),
             dependability=_dependability(answers, respondents),
             left_out={
                 **{name: why for name, why in known.left_out.items() if name != TOPIC or RESPONDENT not in bundles},
@@ -307,7 +308,7 @@ def _clusters(
     return cluster_structure(answers, respondents["model"], n_replicates, seed=seed, **rules)
 
 
-def _models(answers: Answers, respondents: pd.DataFrame | None) -> list[str] | None:
+def models_of(answers: Answers | GradedAnswers, respondents: pd.DataFrame | None) -> list[str] | None:
     """Names of the base models of the respondents that vary."""
     if respondents is None or "model" not in respondents:
         return None
@@ -335,8 +336,8 @@ def _kin(
     seed: int,
 ) -> dict[str, Any]:
     """What respondents of one model share, or, where each is a model, those of one family."""
-    column, labels = _kin_labels(answers, respondents)
-    if column is None or labels[answers.varies].value_counts().max() > _LARGEST_KIN:
+    column, labels = kin_labels(answers, respondents)
+    if column is None or labels[answers.varies].value_counts().max() > LARGEST_KIN:
         return {}
     specific = specific_factors(answers, labels, scale="histogram", asymptotes="own")
     return {
@@ -348,7 +349,7 @@ def _kin(
     }
 
 
-def _kin_labels(answers: Answers, respondents: pd.DataFrame | None) -> tuple[str | None, pd.Series]:
+def kin_labels(answers: Answers | GradedAnswers, respondents: pd.DataFrame | None) -> tuple[str | None, pd.Series]:
     """The column that makes several respondents kin, and its labels; None where there is none."""
     for column in ("model", "family"):
         if respondents is None or column not in respondents:
@@ -381,7 +382,7 @@ def _by_bundles(
     topics = questions[TOPIC].reindex(answers.questions)
     if topics.isna().any() or not 2 <= topics.nunique() <= len(topics) / _FEWEST_IN_BUNDLES:
         return {}
-    column, labels = _kin_labels(answers, respondents)
+    column, labels = kin_labels(answers, respondents)
     found = {} if column is None else {column: bundle_invariance(answers, topics, labels)}
     return found if has_curves else found | {RESPONDENT: bundle_invariance(answers, topics)}
 
