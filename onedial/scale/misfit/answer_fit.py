@@ -7,11 +7,12 @@ Every answer is predicted from everybody else's answers to the question, and the
     l_z = (sum log P(x) - its mean) / its standard deviation                below 0 = more surprising
 
 A respondent is judged by a curve as steep as that of all (Rasch): with one of its own, whoever answers by dice fits
-perfectly. l_z judges it; infit hardly sees a respondent that nearly always says the same, and outfit sees nothing but
-its rare answers. A question is judged by everyone's own curves.
+perfectly. Answers at random that are as frequent for all are in every curve: where all guess, one that nearly always
+says yes would else be called a stranger. l_z judges it; infit hardly sees a respondent that nearly always says the
+same, and outfit sees nothing but its rare answers. A question is judged by everyone's own curves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -117,8 +118,10 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
     codes = codes_of(answers)
-    alike = fit_marginal(codes, scale, equal_slopes=True)
-    own = fit_marginal(codes, scale, start=alike.curves)
+    own = fit_marginal(codes, scale, asymptotes="common")
+    # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
+    mean = np.full_like(own.curves.slope, own.curves.slope.mean())
+    alike = fit_marginal(codes, scale, equal_slopes=True, start=replace(own.curves, slope=mean))
     typical, expected = _predicted(codes, alike), _predicted(codes, own)
     loading, difficulty = own.curves.loading, -own.scores()[0]
     respondents = _summed(codes, typical, 0, answers.respondents)

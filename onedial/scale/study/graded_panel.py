@@ -26,7 +26,7 @@ from onedial.scale.irt.reliability import Reliability, difficulty_reliability
 from onedial.scale.misfit.answer_fit import SALIENT, information_of
 from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
-from onedial.scale.study.one_page import FEWEST_KIN, MODELS_UNKNOWN, STRONG, WORTH_A_NAME, page_lines
+from onedial.scale.study.one_page import FEWEST_KIN, MODELS_UNKNOWN, STRONG, WORTH_A_NAME, nothing_shared, page_lines
 from onedial.scale.study.panel_analysis import LARGEST_KIN, each_notice_once, kin_labels, models_of
 from onedial.stats import LEVEL, Answers, Floats, PsychometricsWarning, fits_remembered, names, number, p_text, p_value
 
@@ -40,8 +40,8 @@ class GradedPanel:
 
     Attributes:
         graded: the answers. begins: where each category above the lowest begins. model: of `graded_response_model`, on
-            a scale of any distribution. share: of the variance on everybody's scale, beside answers at random and what
-            kin share.
+            a scale of any distribution, some answers at random. share: of the variance on everybody's scale, beside
+            answers at random and what kin share.
         correlations, loadings, eigenvalues: polychoric, with minres loadings (respondent,) and falling eigenvalues.
         nulls: shuffled answers (first eigenvalue), and with it one factor on a scale of any distribution with each
             respondent's own answers at random (second). residuals: under the same.
@@ -113,7 +113,7 @@ def analyse_graded_panel(
     require_one_part(Answers(graded.codes > 0, graded.answered, graded.questions, graded.respondents))
     n, begins = min(n_replicates, _MOST_REPLICATES), [at[int(value) - 1] for value in graded.values[1:]]
     with each_notice_once(), fits_remembered():
-        model = graded_response_model(graded, scale="histogram")
+        model = graded_response_model(graded, scale="histogram", asymptotes="common")
         loading = model.respondents["loading"]
         used = graded.select(loading.notna().to_numpy())
         codes, _ = used_only(used)
@@ -124,9 +124,8 @@ def analyse_graded_panel(
         specific = None
         if column is not None and labels.value_counts().max() <= LARGEST_KIN:
             specific = specific_factors(used, labels, scale="histogram", asymptotes="own")
-        free = graded_response_model(used, scale="histogram", asymptotes="common").respondents["loading"]
         kin = specific is not None and len(specific.tests) >= FEWEST_KIN
-        share = float((free**2).mean())
+        share = float((loading**2).mean())
         if specific is not None and kin:
             share = number(specific.model.shares, "general", "share")
         return GradedPanel(
@@ -139,7 +138,7 @@ def analyse_graded_panel(
             eigenvalues=pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="eigenvalue"), name="observed"),
             nulls=_nulls(used, fit, values, n, seed, thresholds, zero_cells) if n else None,
             residuals=residuals,
-            information=information_of(fit_marginal(codes, "histogram").curves),
+            information=information_of(fit_marginal(codes, "histogram", asymptotes="common").curves),
             reliability=difficulty_reliability(model),
             models=models_of(graded, respondents),
             kin=column if specific is not None else None,
@@ -209,10 +208,7 @@ def graded_verdict(panel: GradedPanel) -> str:
     if panel.nulls is None:
         opening = f"One factor would explain {share}; nothing was compared with chance."
     elif panel.nulls[0].p[0] > LEVEL:
-        return (
-            f"Nothing is shared that shuffled answers would not show ({p_text(panel.nulls[0].p[0])}): there is no "
-            "scale to speak of."
-        )
+        return nothing_shared(panel.nulls[0], None)
     elif panel.models is not None and len(panel.models) == 1:
         return (
             f"All respondents are one model, {panel.models[0]}: that its framings agree ({share}) says nothing of a "
@@ -252,11 +248,11 @@ def _panel(panel: GradedPanel) -> Iterable[str]:
 
 def _shared(panel: GradedPanel) -> Iterable[str]:
     m, loading = len(panel.eigenvalues), panel.model.respondents["loading"]
+    kin = f", with what each {panel.kin} shares {panel.share:.1%}" if panel.kin is not None else ""
     yield (
         f"First factor of the polychoric correlations: {(panel.loadings**2).sum() / m:.1%} of the total variance by "
-        f"minres loadings, {panel.eigenvalues[1] / m:.1%} by eigenvalue; by the graded response model on a scale of "
-        f"any distribution {(loading**2).mean():.1%}, beside answers at random"
-        f"{f' and what each {panel.kin} shares' * (panel.strongest is not None)} {panel.share:.1%}."
+        f"minres loadings, {panel.eigenvalues[1] / m:.1%} by eigenvalue; by the graded response model, on a scale of "
+        f"any distribution and beside answers at random, {(loading**2).mean():.1%}{kin}."
     )
     if panel.nulls is not None:
         null = panel.nulls[0]

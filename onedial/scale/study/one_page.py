@@ -7,10 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from onedial.scale.checks.accounts import PLAIN
+from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
 from onedial.scale.factor.factor_fit import ACCEPTABLE
 from onedial.scale.study.panel_analysis import RESPONDENT, TOPIC, PanelAnalysis
-from onedial.scale.study.power import SECOND_SCALE, would_be_missed
+from onedial.scale.study.power import SECOND_SCALE, SHARES, WORTH_A_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
 from onedial.stats import LEVEL, names, number, p_text
 
@@ -76,10 +78,7 @@ def verdict(analysis: PanelAnalysis) -> str:
     if analysis.shuffled is None:
         opening = f"One factor would explain {share:.0%} of the variance; nothing was compared with chance."
     elif analysis.shuffled.p[0] > LEVEL:
-        return (
-            f"Nothing is shared that shuffled answers would not show ({p_text(analysis.shuffled.p[0])}): there is no "
-            "scale to speak of."
-        )
+        return nothing_shared(analysis.shuffled, analysis.least_share)
     elif analysis.models is not None and len(analysis.models) == 1:
         return (
             f"All respondents are one model, {analysis.models[0]}: that its framings agree ({share:.0%} of the "
@@ -111,6 +110,17 @@ def verdict(analysis: PanelAnalysis) -> str:
             f"{opening} Nothing was found against one scale for all, but it could not have been: {'; '.join(missed)}."
         )
     return f"{opening} Against one scale for all: {'; '.join(against)}."
+
+
+def nothing_shared(shuffled: EigenvalueNull, least: float | None) -> str:
+    """That no scale was found, and how large a one would have been."""
+    opening = f"Nothing is shared that shuffled answers would not show ({p_text(shuffled.p[0])})"
+    if least is None:
+        return f"{opening}; how large a scale would have been found is not known."
+    if least <= WORTH_A_SCALE:
+        return f"{opening}: there is no scale to speak of (one of {least:.0%} of the variance would be found in 80%)."
+    much = f"only from {least:.0%} of the variance on" if np.isfinite(least) else f"of no size up to {max(SHARES):.0%}"
+    return f"{opening}, but it could have been missed: a scale would be found in 80% {much}."
 
 
 def shared_variance(analysis: PanelAnalysis) -> float:
@@ -250,7 +260,9 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         yield analysis.fit.sentence()
         other = analysis.fit_global
         if other is not None and np.isfinite(other.rmsea) and abs(other.rmsea - analysis.fit.rmsea) > 0.005:
-            yield f"With thresholds over all answers RMSEA is {other.rmsea:.3f} and CFI {other.cfi:.3f}: gaps matter."
+            cause = "gaps" if analysis.missing["n_missing"].any() else "empty cells"
+            values = f"RMSEA is {other.rmsea:.3f} and CFI {other.cfi:.3f}"
+            yield f"With thresholds over all answers {values}: {cause} matter."
     if analysis.residuals is not None:
         yield analysis.residuals.sentence()
     if analysis.strongest is not None:
@@ -341,6 +353,9 @@ def _choices(analysis: PanelAnalysis) -> Iterable[str]:
     )
     if analysis.sensitivity is not None:
         yield from summarise_sensitivity(analysis.sensitivity)
+        accounts = [] if analysis.accounts is None else map(analysis.accounts.explaining, ("parabola", "second"))
+        if any(len(rows) and PLAIN not in rows.index for rows in accounts):
+            yield "Nobody answers at random in these analyses: what the accounts above explain stays explained."
 
 
 def _n_varied(thresholds: pd.Series) -> int:

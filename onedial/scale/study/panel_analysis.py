@@ -46,9 +46,9 @@ from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
 from onedial.scale.specific.generalizability import Generalizability, generalizability, measurements_of
 from onedial.scale.specific.kin_account import kin_account, kin_bend
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
-from onedial.scale.study.power import second_scale_power
+from onedial.scale.study.power import least_share, second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
-from onedial.stats import Answers, as_answers, fits_remembered
+from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
 
 _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
@@ -76,7 +76,8 @@ class PanelAnalysis:
             by_questions, by_respondents: invariance over every known grouping. by_bundles: of every topic, by what it
             is compared over: kin, or each respondent where topics are too many or too small for curves of their own.
         models: names of the base models, None where it is not known which respondents are one; second_scale: how
-            often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
+            often a second scale that correlates .8 would be found; least_share: of the variance, from which on a scale
+            would be found where none was; left_out: columns by which invariance was not
             tested, and why.
         kin: the column that says which respondents are kin (models, else families), specific: what those share beside
             the scale, by_kin: eigenvalues beside what that makes of them, kin_bend: p of a parabola among the
@@ -111,6 +112,7 @@ class PanelAnalysis:
     by_bundles: dict[str, BundleInvariance] = field(default_factory=dict)
     models: list[str] | None = None
     second_scale: float | None = None
+    least_share: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     kin: str | None = None
     specific: SpecificFactors | None = None
@@ -188,7 +190,7 @@ def analyse_panel(
             missing=missingness_test(answers),
             threshold_shift=_threshold_shift(answers, model),
             scale=scale_distribution(answers),
-            rasch=rasch_test(answers),
+            rasch=rasch_test(answers, "histogram", "common"),
             reliability=difficulty_reliability(marginal),
             answer_fit=answer_fit(answers, n_replicates=max(2, min(9, 20_000 // answers.n_questions)), seed=seed),
             fit=factor_fit(answers, **rules) if fits else None,
@@ -277,6 +279,7 @@ def _drawn(answers: Answers, n_replicates: int, rules: dict[str, Any], seed: int
     return {
         "accounts": accounts,
         "second_scale": second_scale_power(answers, one_factor, **chance),
+        "least_share": least_share(answers, shuffled, **chance) if shuffled.p[0] > LEVEL else None,
         "shuffled": shuffled,
         "one_factor": one_factor,
         "parallel": revised_parallel_analysis(
