@@ -40,7 +40,7 @@ def export_run(options: argparse.Namespace) -> None:
 
     if options.out.exists():
         raise InputError(f"{options.out} is taken; choose another name with --out")
-    if (Path(options.panel) / "asked").is_dir():
+    if any(Path(options.panel).glob("asked/*/*.parquet")):
         from onedial.report import write_answer_log
 
         n, n_without = write_answer_log(Run.open(options.panel), options.out)

@@ -27,8 +27,15 @@ AGREEMENT = 1e-3
 BATCH = 16
 Row = dict[str, Any]
 """One line of a part's table."""
-PARTS = ("memory", "peers", "operators", "growth", "critical", "processes")
+PARTS = ("memory", "peers", "operators", "growth", "critical", "processes", "sizes")
 """Memory first: a forked child begins with what its parent has come to hold."""
+SHAPES = {
+    "1B": (2048, 8192, 16, 32, True),
+    "8B": (4096, 14_336, 32, 32, False),
+    "70B": (8192, 28_672, 80, 64, False),
+    "405B": (16_384, 53_248, 126, 128, False),
+}
+"""Of Llama 3: widths of stream and MLP, layers, heads, whether embedding and unembedding are one."""
 
 
 def parse_options() -> argparse.Namespace:
@@ -280,6 +287,35 @@ class Bench:
             seconds = max(float(line.split()[1]) for line in said.splitlines() if line.startswith("share "))
             first = first or seconds
             yield {"processes": count, "seconds": seconds, "faster": first / seconds}
+
+    def sizes(self) -> Iterator[Row]:
+        """What a run of 1,000 questions of 80 tokens with 99 controls is forecast to take, in bfloat16 on CUDA."""
+        import torch
+        from transformers import LlamaConfig
+
+        from steering import forecast_run
+
+        lengths = {split: [80] * n for split, n in (("extraction", 250), ("fitting", 250), ("test", 500))}
+        for name, (width, mlp, layers, heads, tied) in SHAPES.items():
+            config = LlamaConfig(
+                vocab_size=128_256,
+                hidden_size=width,
+                intermediate_size=mlp,
+                num_hidden_layers=layers,
+                num_attention_heads=heads,
+                num_key_value_heads=8,
+                tie_word_embeddings=tied,
+            )
+            asked = dict(n_controls=99, n_facts=60, n_shared=30, dtype=torch.bfloat16, device="cuda")
+            found = forecast_run(config, lengths, **asked)
+            weights = next(iter(found.stages.values())).weight_bytes
+            flops = sum(stage.total_flops for stage in found.stages.values())
+            yield {
+                "model": name,
+                "weights_gb": weights / 1e9,
+                "beside_gb": (found.peak_bytes - weights) / 1e9,
+                "pflop": flops / 1e15,
+            }
 
     def share_of_a_sweep(self) -> None:
         """What one of several processes does in `processes`."""

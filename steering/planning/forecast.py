@@ -216,8 +216,8 @@ def forecast_run(
     known = [*lengths["extraction"], *(lengths["fitting"] if "scanning" in stages else [])]
     size = ModelSize.of(config)
     n_bytes = 2 * size.key_width * (size.n_layers - 1 - min(layers)) * sum(known) * dtype.itemsize
-    if positions != "last" or n_bytes > KEPT_BYTES:
-        known, n_bytes = [], 0
+    room = min(1.0, KEPT_BYTES / n_bytes) if n_bytes and positions == "last" else 0.0
+    known, n_bytes = known[: int(room * len(known))], int(room * n_bytes)
 
     def again(cost: CostPrediction, prompts: Sequence[int], known: Sequence[int]) -> CostPrediction:
         own, kept = ([length - n_shared for length in some] for some in (prompts, known))
@@ -225,7 +225,7 @@ def forecast_run(
 
     if n_magnitudes is None:
         placing = cost(lengths["fitting"], [(middle, COARSE_POINTS)])
-        stages["placing"] = again(placing, lengths["fitting"], lengths["fitting"] if known else [])
+        stages["placing"] = again(placing, lengths["fitting"], known[len(lengths["extraction"]) :])
     stages["sweep"] = again(cost(everything, [(middle, grid)]), everything, known)
     if n_controls:
         each = n_controls + N_CONTRASTS

@@ -58,7 +58,7 @@ def test_stages_that_ask_the_same_batches_run_them_once_and_answer_with_the_same
     assert sum(ran) == 70  # nothing is kept beyond
 
 
-def test_where_room_ends_what_was_used_longest_ago_is_run_again(model, ran):
+def test_where_room_ends_what_comes_later_is_run_again(model, ran):
     plain = stages(model)
     with model.keeping_prefills() as kept:
         stages(model)

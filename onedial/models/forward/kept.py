@@ -2,10 +2,10 @@
 
 What is kept of a batch is what steering at the last position goes on from (`Prefilled`): keys and values above the
 lowest layer that was wanted, and the streams at these layers. It is found again by its tokens, the beginning that was
-run before it and the dtype; running it anew would give the same bits. Those used longest ago go first.
+run before it and the dtype; running it anew would give the same bits. What comes when the room is full is not kept:
+stages go through the same batches in turn, so that making room would throw out what is asked for next.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 
 from torch import Tensor
@@ -17,7 +17,7 @@ KEPT_BYTES = 2**30
 
 
 class KeptPrefills:
-    """The batches of one model that were run last.
+    """The batches of one model that were run first.
 
     Args:
         limit: bytes.
@@ -25,23 +25,18 @@ class KeptPrefills:
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
         self.limit, self.n_bytes = limit, 0
-        self._kept: OrderedDict[Hashable, Prefilled] = OrderedDict()
+        self._kept: dict[Hashable, Prefilled] = {}
 
     def get(self, key: Hashable, layers: Sequence[int], run: Callable[[], Prefilled]) -> Prefilled:
         """What was kept under a key if the streams at these layers are there, else what `run` gives."""
-        if (found := self._kept.get(key)) is not None and found.residuals.keys() >= set(layers):
-            self._kept.move_to_end(key)
+        found = self._kept.get(key)
+        if found is not None and found.residuals.keys() >= set(layers):
             return found
-        self._drop(key)
-        made = self._kept[key] = run()
-        self.n_bytes += _bytes_of(made)
-        while self.n_bytes > self.limit:
-            self._drop(next(iter(self._kept)))
+        made = run()
+        n_bytes = self.n_bytes + _bytes_of(made) - (_bytes_of(found) if found is not None else 0)
+        if n_bytes <= self.limit:
+            self._kept[key], self.n_bytes = made, n_bytes
         return made
-
-    def _drop(self, key: Hashable) -> None:
-        if (gone := self._kept.pop(key, None)) is not None:
-            self.n_bytes -= _bytes_of(gone)
 
 
 def _bytes_of(made: Prefilled) -> int:

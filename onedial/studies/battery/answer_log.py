@@ -13,7 +13,7 @@ import pandas as pd
 
 from onedial.asking import Identity, Instrument, Prompt, Respondent, Response, prompt_key
 from onedial.core import Parts, Run, sha256_of_text
-from onedial.studies.battery.respondents import Make
+from onedial.studies.battery.respondents import Make, provider_model
 
 ASKED = "asked"
 _KEY = ["respondent", "seed", "call", "time", "place"]
@@ -29,6 +29,8 @@ class _Log:
     parts: Parts
     respondent: str
     advance: Callable[[int], None]
+    has_ledger: bool
+    """Whether the respondent itself remembers what it was asked, and what for: a provider's model does."""
     known: dict[tuple[int, str, int], list[Response]] = field(default_factory=lambda: defaultdict(list))
     times: Counter[tuple[int, str]] = field(default_factory=Counter)
 
@@ -44,7 +46,7 @@ _KINDS: dict[str, Callable[[float], object]] = {"value": float, "said_yes": bool
 
 
 def _restored(row: Mapping[Hashable, Any]) -> Response:
-    said = {name: row[name] for name in _RESPONSE} | {"probabilities": tuple(row["probabilities"])}
+    said = {name: row[name] for name in _RESPONSE} | {"probabilities": tuple(row["probabilities"].tolist())}
     read = {name: None if said[name] != said[name] else kind(said[name]) for name, kind in _KINDS.items()}
     return Response(int(row["place"]), **{**said, **read})
 
@@ -63,20 +65,20 @@ class _Kept:
         log, call = self.log, sha256_of_text("\x1e".join(prompt_key(prompt, instrument) for prompt in prompts))
         time = log.times[self.seed, call]
         log.times[self.seed, call] += 1
+        known = log.known.get((self.seed, call, time), [])
         given: list[Response] = []
-        for response in log.known.get((self.seed, call, time)) or self.respondent.answer(prompts, instrument):
+        for response in known if known and not log.has_ledger else self.respondent.answer(prompts, instrument):
             log.advance(1)
             given.append(response)
             yield response
-        if given and (self.seed, call, time) not in log.known and not any(each.error for each in given):
+        if given and not known and not any(each.error for each in given):
             rows = [
                 [log.respondent, self.seed, call, time, each.place, instrument.name, _shown(prompts[each.place])]
                 + [getattr(each, name) for name in _RESPONSE]
                 for each in given
             ]
-            table = pd.DataFrame(rows, columns=ASKED_COLUMNS)
-            numbers = {name: float for name in _KINDS}
-            log.parts.append(table.astype(numbers).assign(probabilities=table["probabilities"].map(list)))
+            table = pd.DataFrame(rows, columns=ASKED_COLUMNS).astype(dict.fromkeys(_KINDS, float))
+            log.parts.append(table.assign(probabilities=table["probabilities"].map(list)))
 
 
 def _shown(prompt: Prompt) -> str:
@@ -91,5 +93,6 @@ def kept(make: Make, run: Run, test: str, respondent: str, advance: Callable[[in
     Args:
         test, respondent: under which they are kept. advance: is told of each answer.
     """
-    log = _Log(run.parts(f"{ASKED}/{test}", ASKED_COLUMNS, _KEY), respondent, advance)
+    parts, has_ledger = run.parts(f"{ASKED}/{test}", ASKED_COLUMNS, _KEY), provider_model(respondent) is not None
+    log = _Log(parts, respondent, advance, has_ledger)
     return lambda seed: _Kept(make(seed), seed, log)
