@@ -73,8 +73,10 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
     for title, sentences in summary["sections"].items():
         assert title in page
         assert all(sentence in page for sentence in sentences)
+    fitting = pd.read_csv(tmp_path / "out" / "respondents_fit.csv", index_col=0)
+    assert re.search(r">infit<.*?<th scope=.row.>(.*?)</th>", page).group(1) == fitting["l_z"].idxmin()
     first = respondents["threshold"].idxmin()
-    cells = re.search(rf'<th scope="row">{re.escape(str(first))}</th>(.*?)</tr>', page).group(1)
+    cells = re.findall(rf'<th scope="row">{re.escape(str(first))}</th>(.*?)</tr>', page)[-1]
     row = respondents.loc[first]
     blank = len(panel) - int(row["n_answers"])
     assert f">{row['loading']:.2f} [".replace("-", "\N{MINUS SIGN}") in cells

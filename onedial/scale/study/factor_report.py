@@ -58,6 +58,9 @@ def write_factor_report(run: Run) -> Path:
     cuts = [str(column) for column in lines if str(column).startswith(THRESHOLD_AT)]
     lines = lines.sort_values(cuts or "threshold")
     lines["n_blank"] = len(run.read_table("questions.csv")) - lines["n_answers"]
+    if run.has("respondents_fit.csv"):
+        surprises = run.read_table("respondents_fit.csv").set_index("respondent").sort_values("l_z")
+        sections.append(Section("Fit", [page.text(_FIT), page.table("Fit", "respondent", _SURPRISES, surprises)]))
     sections += [
         Section("Respondents", [page.text(_GRADED if cuts else _ABOUT), _respondents(lines, cuts)]),
         Section("Rules", [page.rows([(name, str(value)) for name, value in summary["rules"].items()])]),
@@ -74,6 +77,20 @@ def write_factor_report(run: Run) -> Path:
     )
     run.write_text("report.html", html)
     return run.path / "report.html"
+
+
+_SURPRISES = (
+    Column("infit", form=digits(2)),
+    Column("outfit", form=digits(2)),
+    Column("l_z", form=digits(1, signed=True)),
+    Column("loading", form=digits(2)),
+    Column("follows", "follows the scale"),
+)
+_FIT = (
+    "How surprising each respondent's answers are, given everybody else's, beside a curve as steep as that of all; the "
+    "most surprising first. Infit and outfit: 1 = as surprising as they should be, above = more. l_z: below −2 more "
+    "surprising than in 97 of 100. Loading: of its own curve."
+)
 
 
 def _respondents(lines: pd.DataFrame, cuts: list[str]) -> page.Markup:
