@@ -234,6 +234,14 @@ class Decoder:
         handles = [handle for number, block in enumerate(self.layers) for handle in at_block(number, block)]
         try:
             logits = self.hf(input_ids=ids, use_cache=False).logits[0, -1].float()
+        except torch.OutOfMemoryError:
+            raise
+        except (RuntimeError, ValueError, TypeError, AttributeError, IndexError, KeyError) as error:
+            said = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(
+                f"transformers can't run {self.name} on four tokens ({said}); see whether its config fits its weights, "
+                "or use another model"
+            ) from error
         finally:
             for handle in handles:
                 handle.remove()

@@ -59,6 +59,7 @@ class OpenModel:
         self.tokenizer = tokenizer
         self._paths: dict[tuple[int, ...], FastPaths] = {}
         self._kept: KeptPrefills | None = None
+        self._writes_padded: bool | None = None
         self.stack, self.readout = proven(hf, pad_id(tokenizer), name)
         self.identity = ModelIdentity(
             name=name,
@@ -252,6 +253,26 @@ class OpenModel:
         return self._paths[crossed]
 
     # ---- writing ----------------------------------------------------------------------------------------------------
+
+    def writes_alone(self, longest: int) -> bool:
+        """Whether only prompts of one length may be written to together, prompt and text being `longest` at most.
+
+        Of a model that is not right by the fast paths, some tokens after padded prompts are compared once with what it
+        says after each alone; a notice where they differ.
+        """
+        from onedial.models.writing import pads_rightly
+
+        paths = self.fast_paths_for(longest)
+        if paths.alone or not paths.reason:
+            return paths.alone
+        if self._writes_padded is None:
+            self._writes_padded = pads_rightly(self)
+            if not self._writes_padded:
+                notice(
+                    f"{self.identity.name} writes otherwise where shorter prompts stand beside longer ones, so that "
+                    "only prompts of one length are written to together"
+                )
+        return not self._writes_padded
 
     @overload
     def generate(  # type: ignore[overload-overlap]  # a text is a sequence of texts as well, and comes first

@@ -171,8 +171,9 @@ class LocalRespondent:
         return self.model.fast_paths_for(max(lengths, default=0)).alone
 
     def _batches(self, lengths: Sequence[int], kinds: Sequence[str], n_new: int) -> Iterator[list[int]]:
-        size = self.batch_size or questions_per_batch(self.model.stack, max(lengths, default=0) + n_new)
-        alone = self._alone(length + n_new for length in lengths)
+        longest = max(lengths, default=0) + n_new
+        size = self.batch_size or questions_per_batch(self.model.stack, longest)
+        alone = self.model.writes_alone(longest) if n_new else self._alone(lengths)
         for kind in dict.fromkeys(kinds):
             own = [index for index, other in enumerate(kinds) if other == kind]
             for batch in batches_by_length([lengths[index] for index in own], size, alone):

@@ -134,11 +134,31 @@ def write_after(
     done: dict[int, Generated] = {}
     lengths = [len(ids) for ids in sequences]
     size = batch_size or questions_per_batch(model.stack, max(lengths) + max_new_tokens)
-    alone = model.fast_paths_for(max(lengths) + max_new_tokens).alone
+    alone = model.writes_alone(max(lengths) + max_new_tokens)
     for batch in batches_by_length(lengths, size, alone):
         for part in halving_on_out_of_memory(work, batch):
             done.update(part)
     return [done[index] for index in range(len(prompts))]
+
+
+@torch.inference_mode()
+def pads_rightly(model: OpenModel) -> bool:
+    """Whether a model that writes after padded prompts says what it says after each alone.
+
+    transformers forgets the padding of some recurrent layers (MiniMax's) once they write from their state.
+    """
+    drawn = torch.arange(3, 26).remainder(int(model.stack.config.vocab_size)).tolist()
+    batch = pad_batch([drawn, drawn[:9]], model.stack.pad_id).to(model.device)
+    output = model.hf.generate(
+        input_ids=batch.input_ids,
+        attention_mask=batch.attention_mask.long(),
+        generation_config=_settings(model, 3, 0.0, [], use_cache=True),
+        output_logits=True,
+        return_dict_in_generate=True,
+    )
+    alone = model.hf(input_ids=output.sequences[1:, -len(drawn[:9]) - 3 : -1], use_cache=False).logits[:, -1].float()
+    tolerance = 1e-3 if model.dtype == torch.float32 else 0.05
+    return bool((output.logits[2][1:].float() - alone).norm() <= tolerance * alone.norm())
 
 
 def handing_on(sink: Callable[[str], None], stop: Stop | None = None, trim: Callable[[str], str] = str) -> Stop:

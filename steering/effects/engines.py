@@ -131,7 +131,8 @@ class LocalEngine:
         lengths = [len(ids) for ids in prompts]
         longest = max(lengths, default=0) + n_new
         size = self.batch_size or questions_per_batch(self.model.stack, longest)
-        for batch in batches_by_length(lengths, size, self.model.fast_paths_for(longest).alone):
+        alone = self.model.writes_alone(longest) if n_new else self.model.fast_paths_for(longest).alone
+        for batch in batches_by_length(lengths, size, alone):
             for part in halving_on_out_of_memory(work, batch):
                 done.update(part)
         return [done[index] for index in range(len(prompts))]

@@ -135,7 +135,7 @@ def reasoned_sweep(
     longest = max(lengths) + reader.max_new_tokens
     # Processes find different room; one plan for all of them, or their shares would overlap here and leave gaps there.
     room = min(gather([questions_per_batch(model.stack, longest)])) if engine is None else AT_ONCE
-    size, alone = batch_size or room, engine is None and model.fast_paths_for(longest).alone
+    size, alone = batch_size or room, engine is None and model.writes_alone(longest)
     batches = batches_by_length(lengths, size, alone)
     work = [(float(m), batch) for m in sorted(magnitudes) for batch in batches]
     left = [(m, batch) for m, batch in work if any((questions[index].id, m) not in done for index in batch)]

@@ -6,8 +6,10 @@ from architectures import hooked_logits
 from tiny_models import LONG_FROM, OTHER_FORMS, byte_tokenizer, tiny_hf, tiny_model
 from torch import nn
 
+from onedial.asking import Prompt
 from onedial.core import InputError
 from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate
+from onedial.models.forward.residual import reading
 from onedial.models.forward.runner import FastRunner, PlainRunner
 from onedial.models.forward.sites import Places, Site, capturing
 
@@ -173,6 +175,34 @@ def test_a_decoder_that_hands_on_several_streams_is_refused():
     sizes = dict(q_lora_rank=16, qk_rope_head_dim=8, n_routed_experts=4, num_experts_per_tok=2)
     with pytest.raises(InputError, match="hands on several streams from block to block"):
         tiny_model("llama", model_type="deepseek_v4", moe_intermediate_size=32, **sizes)
+
+
+def test_what_transformers_itself_cannot_run_is_refused_in_a_sentence():
+    with pytest.raises(InputError, match=r"transformers can't run tiny-llama on four tokens \(The size of tensor"):
+        tiny_model("llama", model_type="stablelm", partial_rotary_factor=0.25)  # an odd number of turned axes
+
+
+def test_a_model_that_forgets_padding_as_it_writes_is_given_prompts_of_one_length(monkeypatch):
+    kinds = ["linear_attention", "full_attention"]
+    model = tiny_model("llama", model_type="minimax", layer_types=[*kinds, *kinds, kinds[0]], block_size=16)
+    prompts = ["Who?", "Which of the trees is tall, and why is it?", "When was that, to the day?"]
+    with pytest.warns(UserWarning, match="only prompts of one length are written to together"):
+        alone = [model.generate(each, max_new_tokens=6) for each in prompts]
+    assert model.generate(prompts, max_new_tokens=6) == alone
+    monkeypatch.setattr(OpenModel, "writes_alone", lambda model, longest: False)
+    assert model.generate(prompts, max_new_tokens=6) != alone
+    assert not tiny_model("jamba").writes_alone(60)
+
+
+def test_a_block_that_is_passed_over_answers_for_the_one_in_its_place():
+    """Nemotron's decoder asks every block of what kind it is."""
+    sizes = dict(mamba_num_heads=4, mamba_head_dim=24, ssm_state_size=8, n_groups=1, chunk_size=16)
+    model = tiny_model("llama", model_type="nemotron_h", hybrid_override_pattern="M*M-*", **sizes)
+    batch = model.tokenise([Prompt("Who?"), Prompt("Which of them?")])
+    found = model.read_residual(batch, [2], "all")[:, 0]
+    with reading([model.stack.layers[2]]) as streams:
+        model.final_residual(batch)
+    assert torch.equal(found, streams[0])
 
 
 def test_eager_attention_is_asked_for_where_transformers_refuses_sdpa():

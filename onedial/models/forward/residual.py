@@ -107,8 +107,12 @@ class PassThrough(nn.Module):
 
     def __init__(self, original: nn.Module, stream: Tensor | None, gives_tuple: bool) -> None:
         super().__init__()
-        self.attention_type = getattr(original, "attention_type", None)
+        self.__dict__["original"] = original  # not as a part of this one
         self.stream, self.gives_tuple = stream, gives_tuple
+
+    def __getattr__(self, name: str) -> Any:
+        """What the decoder asks of a block beside running it, such as its kind of attention."""
+        return getattr(self.__dict__["original"], name)
 
     def forward(self, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Tensor | tuple[Tensor, None]:
         stream = hidden_states if self.stream is None else self.stream
