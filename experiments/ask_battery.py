@@ -6,9 +6,9 @@
     python experiments/ask_battery.py --vector FILE --magnitudes=-0.1,0,0.1 # the same of a steered subject, per setting
 
 Each respondent (a model, or a subject at a setting of its dial) is put through each test (docs/instruments.md). Writes
-answers/TEST/ (everything that was said), TEST.csv (its scores), overview.csv (what each says first) and two figures.
-What cannot be read in more than half of the answers gets no number. An interrupted run continues with --resume and
-the same options.
+asked/TEST/ (every single answer, with what was asked), answers/TEST/ (a row for each question), TEST.csv (its scores),
+overview.csv (what each says first) and two figures. What cannot be read in more than half of the answers gets no
+number. An interrupted run continues with --resume and the same options.
 """
 
 import argparse
@@ -39,7 +39,6 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     models = model_names(options.model)
     magnitudes = magnitudes_of(options, models)
     start = Start(PROGRAM, options, "battery", BUDGET_MAY_CHANGE)
-    from onedial.show import progress_bar
     from onedial.studies.battery import (
         TESTS,
         ask,
@@ -59,10 +58,9 @@ def ask_battery(options: argparse.Namespace, notes: Notes) -> None:
     with start.begin(notes) as run:
         bill.opens(run.file(LEDGER))
         for name, make in chain([first], subjects):
-            with run.stage(name), progress_bar(len(own), name) as advance:
+            with run.stage(name):
                 for test in own:
                     ask(run, bill, test, name, make, material, notes)
-                    advance(1)
         if len(own) < len(tests):  # critics, for whom all answers must be there: everybody once more
             for name, make in respondents_of(models, bill, options.vector, magnitudes):
                 with run.stage(f"{name}, as critic"):

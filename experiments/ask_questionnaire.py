@@ -8,9 +8,10 @@ Ten statements on a scale of four, in shuffled orders, under four conditions (no
 summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting and an
 encouraging sentence; then why, in its own words; then the tasks themselves, graded. Writes ratings/, explanations/ and
 tasks/ (every answer), scores.csv, coherence.csv (alpha over three models or more), revisions.csv, conditions.csv
-(mixed model), accuracy.csv, wording.csv (assertive, cautious, anthropomorphic, disclaiming), and report.html with
-answers to look through. A scale of your own is a CSV file with the columns text (shown as it stands) and keyed (1,
--1). An interrupted run continues with --resume and the same options.
+(mixed model), accuracy.csv (and, of local models, perplexity), wording.csv (assertive, cautious, anthropomorphic,
+disclaiming), beside_study.csv (what the self-efficacy study found), and report.html with answers to look through. A
+scale of your own is a CSV file with the columns text (shown as it stands) and keyed (1, -1). An interrupted run
+continues with --resume and the same options.
 """
 
 import argparse
@@ -41,6 +42,8 @@ PROGRAM = "ask_questionnaire"
 MODEL = "smollm2-135m-instruct"
 FEWEST_MODELS = 3
 EXPLANATIONS = ["model", "condition", "administration", "text"]
+TASKS = ["model", "condition", "task", "level", "correct", "log_p", "text"]
+"""log_p: mean log-probability of the answer's tokens, in nats; of local models alone."""
 KEY = ["model", "condition", "administration", "presentation", "follow_up", "item"]
 
 
@@ -76,7 +79,11 @@ def ask_model(
     options: argparse.Namespace,
 ) -> None:
     """Ask what is not on disk yet, administration by administration."""
+    import pandas as pd
+
     from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order
+    from onedial.confidence import token_scores
+    from onedial.models import LocalRespondent, read_written
     from onedial.panels import grade_answer
     from onedial.selfreport import (
         PRESENTATIONS,
@@ -108,8 +115,6 @@ def ask_model(
                     )
                 parts.append(rows.assign(model=name))
             advance(1)
-    import pandas as pd
-
     explained = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3])
     if name not in explained.done("model"):
         ratings = parts.read()
@@ -121,27 +126,33 @@ def ask_model(
                 for condition, number, text in said.itertuples(index=False)
             ]
         explained.append(said.assign(model=name, text=texts)[EXPLANATIONS])
-    tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"])
+    tasks = run.parts("tasks", TASKS, ["model", "task"])
     if name not in tasks.done("model"):
         graded: list[list[object]] = []
         for condition, own in efficacy_tasks().items():
+            prompts = [CLOSED_BOOK.prompt(task.text) for task in own]
             with bill.occasion("tasks"):
-                answers = answers_in_order(respondent, [CLOSED_BOOK.prompt(task.text) for task in own], CLOSED_BOOK)
-            for task, answer in zip(own, answers, strict=True):
-                grade = grade_answer(task, answer.raw_text)
-                correct = {"right": 1.0, "wrong": 0.0}.get(grade.outcome, float("nan"))
-                graded.append([name, condition, task.id, task.level, correct, answer.raw_text])
+                texts = [answer.raw_text for answer in answers_in_order(respondent, prompts, CLOSED_BOOK)]
+            log_p = [float("nan")] * len(own)
+            if isinstance(respondent, LocalRespondent):
+                found = read_written(respondent.model, prompts, texts)
+                log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
+            for task, text, sure in zip(own, texts, log_p, strict=True):
+                correct = {"right": 1.0, "wrong": 0.0}.get(grade_answer(task, text).outcome, float("nan"))
+                graded.append([name, condition, task.id, task.level, correct, sure, text])
         tasks.append(pd.DataFrame(graded, columns=tasks.columns))
 
 
 def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace) -> None:
     """Scores, stability, revision, conditions, and accuracy beside them."""
+    import numpy as np
     import pandas as pd
 
     from onedial.selfreport import (
         NO_TASK,
         RATING_COLUMNS,
         AnswerLog,
+        beside_study,
         code_wording,
         rating_model,
         revisions,
@@ -153,7 +164,7 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     from onedial.show import save_results
 
     ratings = run.parts("ratings", ["model", *RATING_COLUMNS], KEY).read()
-    tasks = run.parts("tasks", ["model", "condition", "task", "level", "correct", "text"], ["model", "task"]).read()
+    tasks = run.parts("tasks", TASKS, ["model", "task"]).read()
     signs = {item.item_id: item.sign for item in questionnaire.items}
     ratings = ratings.assign(reversed=ratings["item"].map(signs) < 0)
     scores = scores_of(ratings)
@@ -170,16 +181,26 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
             model: revisions(own, options.replicates, options.seed) for model, own in asked.groupby("model", sort=False)
         }
         tables["revisions"] = pd.concat(revised, names=["model"])
-    accuracy = tasks.groupby(["model", "condition"], sort=False)["correct"].agg(right="mean", n="count", asked="size")
+    grouped = tasks.groupby(["model", "condition"], sort=False)
+    accuracy = grouped["correct"].agg(right="mean", n="count", asked="size")
+    accuracy["perplexity"] = np.exp(-grouped["log_p"].mean())
     both = accuracy.join(
         scores[scores["presentation"] == "one by one"].set_index(["model", "condition"])["mean"].rename("score")
     )
     tables["accuracy"] = both
     explanations = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3]).read()
     tables["wording"] = wording_scores(explanations)
+    tables["beside_study"] = beside_study(
+        scores, coherence, tables["accuracy"], tables.get("revisions"), len(questionnaire.items)
+    )
     save_results(run, tables, {})
     screening = screen_replies({"questionnaire": ratings.rename(columns={"model": "respondent"})})
-    sentences = [*level_sentences(scores), *screening_sentences(screening), ability_sentence(both)]
+    sentences = [
+        *level_sentences(scores),
+        *screening_sentences(screening),
+        ability_sentence(both, "right", "share right"),
+        ability_sentence(both, "perplexity", "perplexity of the answers"),
+    ]
     for name, table in tables.items():
         print(f"\n{name}\n{table.round(3).to_string()}")
     print("\n" + "\n".join(sentences))
@@ -208,16 +229,16 @@ def level_sentences(scores: "pd.DataFrame") -> list[str]:
     ]
 
 
-def ability_sentence(both: "pd.DataFrame") -> str:
-    """Whether the score goes with the share of tasks right."""
-    known = both.dropna()
-    if len(known) <= FEWEST_MODELS or known["score"].nunique() == 1 or known["right"].nunique() == 1:
-        return "no rank correlation of score and accuracy: too few pairs of model and condition that differ in both"
+def ability_sentence(both: "pd.DataFrame", column: str, words: str) -> str:
+    """Whether the score goes with what the model does in the tasks, a column of `both`."""
+    known = both[["score", column]].dropna()
+    if len(known) <= FEWEST_MODELS or (known.nunique() == 1).any():
+        return f"no rank correlation of score and {words}: too few pairs of model and condition that differ in both"
     from scipy.stats import spearmanr
 
-    found = spearmanr(known["score"], known["right"])
+    found = spearmanr(known["score"], known[column])
     return (
-        f"rank correlation of score and share right over {len(known)} pairs of model and condition: "
+        f"rank correlation of score and {words} over {len(known)} pairs of model and condition: "
         f"{found.statistic:.2f} (p = {found.pvalue:.2g}); conditions of one model are not independent"
     )
 

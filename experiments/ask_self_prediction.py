@@ -64,6 +64,7 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.show import progress_bar, save_results
     from onedial.studies.battery import (
         check_tuned,
+        kept,
         models_elsewhere,
         respondents_of,
         score_self_prediction,
@@ -90,14 +91,14 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
     with start.begin(notes) as run:
         bill.opens(run.file(LEDGER))
         for name, make in chain([first], subjects):
-            with run.stage(name), progress_bar(len(asked), name) as advance:
+            with run.stage(name):
                 for test, (ask, items) in asked.items():
                     parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
                     if name not in parts.done("model"):
-                        with bill.occasion(test):
-                            rows = ask(make(0), items, again=make(1))  # type: ignore[operator]
+                        with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
+                            own = kept(make, run, test, name, advance)
+                            rows = ask(own(0), items, again=own(1))  # type: ignore[operator]
                         parts.append(rows.assign(model=name))
-                    advance(1)
         answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in asked}
         for test, table in answers.items():
             run.write_table(f"{test}.csv", table.drop(columns="text"))

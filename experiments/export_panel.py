@@ -6,7 +6,8 @@
 
 The last gives somebody's Inspect log our values, seen in its viewer:
 inspect score LOG --scorer inspect_ai/precomputed_scores -S scores=scores.jsonl
-A finished sweep becomes a log of its own, a sample per question and a score per magnitude:
+A finished sweep becomes a log of its own, a sample per question and a score per magnitude; so does what `ask_battery`
+or `ask_self_prediction` asked, a sample per answer:
 
     python experiments/export_panel.py runs/my-sweep --to inspect-log --out logs/sweep.eval
     inspect view --log-dir logs
@@ -28,21 +29,28 @@ def main() -> None:
     options = parse_options()
     with noticed(print):
         if options.to == INSPECT_LOG:
-            export_sweep(options)
+            export_run(options)
         else:
             export_panel(options)
 
 
-def export_sweep(options: argparse.Namespace) -> None:
+def export_run(options: argparse.Namespace) -> None:
+    from onedial.core import Run
     from onedial.verdict import SweepRun
 
     if options.out.exists():
         raise InputError(f"{options.out} is taken; choose another name with --out")
-    run = SweepRun.open(options.panel)
-    from onedial.report import write_inspect_log
+    if any(Path(options.panel).glob("asked/*/*.parquet")):
+        from onedial.report import write_answer_log
 
-    n_unread = write_inspect_log(run, options.out)
-    print(f"{len(run.questions())} questions written to {options.out}; {n_unread} answers could not be read")
+        n, n_without = write_answer_log(Run.open(options.panel), options.out)
+        print(f"{n} answers written to {options.out}; {n_without} are texts, or could not be read, and have no score")
+    else:
+        run = SweepRun.open(options.panel)
+        from onedial.report import write_inspect_log
+
+        n_unread = write_inspect_log(run, options.out)
+        print(f"{len(run.questions())} questions written to {options.out}; {n_unread} answers could not be read")
     print(f"to look at it: inspect view --log-dir {options.out.parent}")
 
 
@@ -72,7 +80,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
     add_panel_options(parser)
     parser.add_argument(
-        "--to", required=True, metavar="FORMAT", help="every-eval-ever, py-irt, inspect-scores; inspect-log of a sweep"
+        "--to", required=True, metavar="FORMAT", help="every-eval-ever, py-irt, inspect-scores; inspect-log of a run"
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new file: JSONL, or .eval")
     parser.add_argument(

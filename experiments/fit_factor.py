@@ -6,6 +6,7 @@
     python experiments/fit_factor.py PANEL --out factor --zero-cells none --thresholds global
     python experiments/fit_factor.py PANEL --link OTHER         # OTHER's questions on this panel's scale; or a bank.csv
     python experiments/fit_factor.py PANEL --replicates 0       # no nulls and no intervals: seconds
+    python experiments/fit_factor.py PANEL --categories 70,80,90,95,99      # numbers, in six ordered categories
 
 Writes report.html, factor.json (onedial.scale.FactorModel), summary.json (every number on it), figures/, and as tables
 respondents, questions, eigenvalues, correlations with intervals, missingness, respondents_fit, questions_fit, scale,
@@ -19,6 +20,7 @@ experiments/score_confidence.py. Needs no model and no GPU.
 """
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,11 +53,13 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
     from onedial.panels import load_panel
     from onedial.scale import write_factor_report
     from onedial.show import save_results
+    from onedial.stats import fits_remembered
 
-    panel = load_panel(options.panel, options.respondents)
+    panel = load_panel(options.panel, options.respondents, numbers=options.categories is not None)
+    tables_of = factor_tables if options.categories is None else graded_results
     with Start(PROGRAM, options, f"factor-{Path(options.panel).stem}").begin(notes) as run:
-        with run.withdrawn_if_refused(), run.stage("fit"):
-            tables, figures = factor_tables(panel, options, run)
+        with run.withdrawn_if_refused(), run.stage("fit"), fits_remembered():
+            tables, figures = tables_of(panel, options, run)
         save_results(run, tables, figures)
         report = write_factor_report(run)
     print(f"report: {report}; what confidence is worth: python experiments/score_confidence.py {options.panel}")
@@ -68,6 +72,12 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
         "--questions", help="file with id, question, topic, level of the questions (default: none; 'embedded')"
     )
     parser.add_argument("--link", metavar="PANEL", help="another panel, or a run's bank.csv, to put on this scale")
+    parser.add_argument(
+        "--categories",
+        metavar="POINTS",
+        type=rising_points,
+        help="read numbers as ordered categories that begin at these points, as 70,80,90,95,99 (default: yes and no)",
+    )
     parser.add_argument("--n-factors", type=positive, default=1)
     parser.add_argument("--extraction", choices=["minres", "principal"], default="minres")
     parser.add_argument("--thresholds", choices=["pairwise", "global"], default="pairwise")
@@ -79,7 +89,47 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     for name in ("replicates", "sensitivity_replicates"):
         if getattr(options, name) < 0 or (name == "replicates" and options.replicates == 1):
             raise InputError(f"--{name.replace('_', '-')} {getattr(options, name)}; give 0, or at least 2")
+    if options.categories is not None:
+        for name in ("link", "questions", "n_factors", "extraction"):
+            if getattr(options, name) != parser.get_default(name):
+                raise InputError(f"--{name.replace('_', '-')} is for yes and no; leave it or --categories out")
     return options
+
+
+def rising_points(given: str) -> list[float]:
+    """Numbers between commas, each above the one before it."""
+    points = [float(point) for point in given.split(",")]
+    if not all(math.isfinite(point) for point in points) or sorted(set(points)) != points:
+        raise argparse.ArgumentTypeError(f"{given!r} does not rise; give points such as 70,80,90,95,99")
+    return points
+
+
+def graded_results(
+    panel: "ResponseMatrix", options: argparse.Namespace, run: Run
+) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
+    """What can be asked of a panel in ordered categories; print the page, return tables and figures."""
+    from onedial.panels import stated_confidence
+    from onedial.scale import analyse_graded_panel, graded_tables
+    from onedial.scale.misfit import fit_figures
+    from onedial.scale.study import factor_figures as draw
+
+    numbers, known = stated_confidence(panel), panel.respondents
+    if numbers is None:
+        raise InputError(f"{options.panel} holds no number; give a panel of numbers, or leave --categories out")
+    rules = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
+    found = analyse_graded_panel(
+        numbers.values, options.categories, known, n_replicates=options.replicates, seed=options.seed, **rules
+    )
+    tables = graded_tables(found)
+    tables["summary"]["rules"] = {**rules, "categories": options.categories, "seed": options.seed}
+    print("\n".join(tables["summary"]["page"]))
+    families = known["family"] if (known["family"] != "").any() else None
+    difficulty = found.model.difficulty
+    figures = {
+        "scree": draw.scree(found.eigenvalues, *(found.nulls or ())),
+        "wright_map": fit_figures.wright_map(difficulty, found.information, found.places, families),
+    }
+    return tables, figures
 
 
 def factor_tables(
@@ -155,15 +205,18 @@ def factor_figures(analysis: "PanelAnalysis", families: "pd.Series | None" = Non
     from onedial.scale.misfit import fit_figures
     from onedial.scale.study import factor_figures as draw
 
+    fitted = analysis.answer_fit
     figures = {
         "loadings": draw.loadings_against_threshold(
             analysis.model, analysis.bootstrap, analysis.parabola, analysis.free, analysis.missing
         ),
-        "scree": draw.scree(analysis.model, analysis.shuffled, analysis.parallel),
+        "scree": draw.scree(analysis.model.eigenvalues, analysis.shuffled, analysis.parallel),
         "correlations": draw.correlation_map(analysis.model),
         "scale": draw.scale_shapes(analysis.scale),
-        "wright_map": fit_figures.wright_map(analysis.answer_fit, families),
-        "curves": fit_figures.characteristic_curves(analysis.answer_fit),
+        "wright_map": fit_figures.wright_map(
+            fitted.questions["difficulty"], fitted.information, fitted.respondents[["place"]], families
+        ),
+        "curves": fit_figures.characteristic_curves(fitted),
     }
     if analysis.clusters is not None:
         figures["clusters"] = draw.within_and_between(analysis.clusters)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from steering import Gate
 
 WORDS, UNREAD = {1.0: "yes", 0.0: "no"}, "unread"
+SAYS_THE_SAME = "{} says the same to every fitting question (yes rate {}); choose --yes-rate"
 
 
 def main() -> None:
@@ -84,19 +85,12 @@ def choose(options: argparse.Namespace) -> None:
 
 
 def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, float], "pd.Series"]:
-    """The yes rate on the fitting split of a respondent that place.py has placed, the answers known counted as they
-    are, its 95% interval, and those answers (question -> 1 or 0).
-
-    The interval is as wide about the threshold of the fitting questions as about that of the whole panel, and wider by
-    what chance lets so many of them say.
-    """
-    import numpy as np
+    """The yes rate on the fitting split of a respondent that place.py has placed (`rate_over`), its 95% interval, and
+    its answers (question -> 1 or 0)."""
     import pandas as pd
-    from scipy.special import ndtr, ndtri
-    from scipy.stats import norm
 
     from onedial.asking import name_of, read_table
-    from onedial.stats import Z_95
+    from onedial.scale import rate_over
 
     for name in ("steps.csv", "predictions.csv"):
         if not (folder / name).is_file():
@@ -113,17 +107,17 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     answers = column(given, "said_yes")
     threshold, low, high = (column(given, name).iloc[-1] for name in ("threshold", "low", "high"))
     splits = swept.splits()
-    expected = pd.concat([answers, column(predictions, "probability")]).reindex(splits.index[splits == "fitting"])
-    if 2 * expected.notna().sum() < len(expected):
+    fitting = pd.concat([answers, column(predictions, "probability")]).reindex(splits.index[splits == "fitting"])
+    expected = fitting.dropna().to_numpy()
+    if 2 * len(expected) < len(fitting):
         raise InputError(
-            f"{folder} was placed by other questions than the run's: it knows {expected.notna().sum()} of the "
-            f"{len(expected)} fitting questions; place it on the run's panel"
+            f"{folder} was placed by other questions than the run's: it knows {len(expected)} of the {len(fitting)} "
+            "fitting questions; place it on the run's panel"
         )
-    rate = float(expected.mean())
-    at = ndtri(rate)
-    by_chance = Z_95 * np.sqrt((expected * (1 - expected)).sum()) / expected.notna().sum() / norm.pdf(at)
-    below, above = (np.hypot(end - threshold, by_chance) for end in (low, high))
-    return rate, (float(ndtr(at - below)), float(ndtr(at + above))), answers
+    if not 0 < expected.mean() < 1:
+        raise InputError(SAYS_THE_SAME.format(folder, expected.mean()))
+    rate, *interval = rate_over(expected, threshold, low, high)
+    return rate, (interval[0], interval[1]), answers
 
 
 def panel_of(swept: "SweepRun") -> tuple["pd.DataFrame", "pd.Series"]:
@@ -147,7 +141,7 @@ def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
     fitting = own["question_id"].map(swept.splits()) == "fitting"
     rate = float(own.loc[fitting, "said_yes"].mean())
     if not 0 < rate < 1:
-        raise InputError(f"{target} says the same to every fitting question (yes rate {rate}); choose --yes-rate")
+        raise InputError(SAYS_THE_SAME.format(target, rate))
     return rate, f"chosen for the yes rate of {target}, {rate:.2f}"
 
 

@@ -7,8 +7,8 @@
 Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
 question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/ and
 asked/ (all of it), measurements.csv (every score of every answer under the one schema), signals.csv (AUROC of each
-score for being right, with intervals over topics), votes.csv, zones.csv and a figure. Local models only. An
-interrupted run continues with --resume and the same options.
+score for being right, with intervals over topics), votes.csv, zones.csv, a figure, and report.html with answers to look
+through. Local models only. An interrupted run continues with --resume and the same options.
 """
 
 import argparse
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "score_written"
 MODEL = "smollm2-135m-instruct"
+CHANCE = 0.5
 WRITTEN = (["model", "question_id", "sample", "text", "outcome", "correct"], ["model", "question_id", "sample"])
 STATISTICS = ["log_p", "entropy", "self_certainty", "margin"]
 TOKENS = (
@@ -205,6 +206,7 @@ def finish(run: Run, models: list[str], questions: "list[Question]", options: ar
     from onedial.asking import MEASUREMENT_COLUMNS
     from onedial.confidence import knowledge_figures as draw
     from onedial.confidence import signal_table
+    from onedial.selfreport import AnswerLog, write_self_report_page
     from onedial.show import save_results
 
     written = run.parts("written", *WRITTEN).read()
@@ -231,13 +233,23 @@ def finish(run: Run, models: list[str], questions: "list[Question]", options: ar
         "measurements": pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS].set_index("respondent"),
     }
     save_results(run, tables, {"signals": draw.signals(table)})
+    sentences = []
     for name in models:
         graded = int(written[(written["model"] == name) & (written["sample"] == 0)]["correct"].notna().sum())
-        print(f"\n{name}: {graded} of {len(questions)} answers could be graded; AUROC of each sign of being right")
-        print(signals[name].round(3).to_string())
+        known = signals[name].dropna(subset=["low"])
+        telling = ", ".join(map(str, known.index[known["low"] > CHANCE])) or "none"
+        sentences.append(
+            f"{name}: of {len(known)} signs that could be judged these tell right answers from wrong ones: {telling} "
+            f"({graded} of {len(questions)} answers graded; one sign in forty does by chance)"
+        )
+        print(f"\n{sentences[-1]}\n{signals[name].round(3).to_string()}")
     print(f"\nvotes of {options.samples} samples against the likeliest answer\n{tables['votes'].round(3).to_string()}")
     print(f"\nsure and consistent?\n{tables['zones'].round(3).to_string()}")
-    print(f"\nwritten to {run.path}")
+    asked_about = written.assign(question=written["question_id"].map({each.id: each.text for each in questions}))
+    shown = {name: each for name, each in tables.items() if name != "measurements"}
+    answers = {"written": AnswerLog(asked_about, "written/")}
+    report = write_self_report_page(run, "What tells right answers from wrong ones?", sentences, shown, answers)
+    print(f"\nreport: {report}")
 
 
 def scores_of_tokens(

@@ -70,7 +70,7 @@ def scale_results(
     print(readings.round(3).to_string())
     families = panel.respondents["family"]
     figures = {
-        "scree": draw.scree(model, shuffled, parallel),
+        "scree": draw.scree(model.eigenvalues, shuffled, parallel),
         "loadings": draw.loadings_against_threshold(model, null=parabola, families=families),
     }
     return {"readings": readings, "questions": model.difficulty.to_frame("difficulty"), **of_models(model)}, figures
@@ -138,7 +138,9 @@ def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str
     asked = f", {panel.elicitation.in_words()}" if panel.elicitation is not None else ""
     graded = "nobody knows which are right" if correctness is None else "answers are graded"
     size = f"{n_models} models on {len(answers)} questions"
-    return f"{size}{asked}; {blank} of {answers.size} answers are blank; {graded}."
+    alone = (panel.respondents["family"] == "").all()
+    unknown = "; no families are known, so relatives count as other families" if alone else ""
+    return f"{size}{asked}; {blank} of {answers.size} answers are blank; {graded}{unknown}."
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -11,7 +11,7 @@ says so, and its standard error over panels.
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -202,24 +202,45 @@ def orders(sets: int) -> Kinds:
 
 
 def bundles(sets: int) -> Kinds:
-    def one(shifted: bool, rng: np.random.Generator) -> dict[str, float]:
+    def one(n: int, m: int, shifted: bool, kind: str, share: float, rng: np.random.Generator) -> dict[str, float]:
         # A topic that is easier, or harder, for a family by the least shift that is printed.
-        topic, family = rng.permutation(np.arange(480) % 6), np.repeat(np.arange(5), 4)
-        place = np.linspace(-0.7, 0.7, 6)[topic] + places("normal", 480, rng)
-        loading, cut = rng.uniform(0.6, 0.9, 20), ndtri(rng.uniform(0.25, 0.75, 20))
-        noise, guessed = np.sqrt(1 - loading**2) * rng.standard_normal((480, 20)), rng.random((480, 20)) < 0.1
-        answers = lambda move: ((loading * (place[:, None] + move) + cut + noise > 0) | guessed).astype(float)  # noqa: E731
+        topic, family = rng.permutation(np.arange(n) % 6), np.repeat(np.arange(m // 4), 4)
+        place = np.linspace(-0.7, 0.7, 6)[topic] + places(kind, n, rng)
+        loading, cut = rng.uniform(0.6, 0.9, m), ndtri(rng.uniform(0.25, 0.75, m))
+        noise, guessed = rng.standard_normal((n, m)), rng.random((n, m)) < 0.1
+        said = True
+        if share:  # families share so much of what the scale leaves, and a tenth is answered at random
+            kin = rng.standard_normal((n, m // 4))[:, family]
+            noise, said = np.sqrt(share) * kin + np.sqrt(1 - share) * noise, rng.random((n, m)) < 0.5
+        noise = np.sqrt(1 - loading**2) * noise
+
+        def answers(move: Any) -> np.ndarray:
+            yes = loading * (place[:, None] + move) + cut + noise > 0
+            return np.where(guessed, said, yes).astype(float)
+
         found = bundle_invariance(answers(0), topic, family)
         if not shifted:
             row = {"some topic lies elsewhere": len(found.violations()) > 0}
             return row | {"the shift found in 80%, as printed (mean)": found.least_shift}
-        where, who, side = rng.integers(6), rng.integers(5), rng.choice([-1, 1])
+        where, who, side = rng.integers(6), rng.integers(m // 4), rng.choice([-1, 1])
         moved = side * found.least_shift * place.std() * np.outer(topic == where, family == who)
         named = bundle_invariance(answers(moved), topic, family).violations().index
         return {"the topic that lies elsewhere is named": (where, who) in named}
 
-    for shifted, name in ((False, "no topic elsewhere"), (True, "one topic elsewhere for a family")):
-        yield f"{name}, a tenth guessed yes, 480 x 20", sets, lambda rng, _, s=shifted: one(s, rng)
+    for n, m, shifted, kind, share, name in (
+        (480, 20, False, "normal", 0.0, "no topic elsewhere, a tenth guessed yes, 480 x 20"),
+        (480, 20, True, "normal", 0.0, "one topic elsewhere for a family, a tenth guessed yes, 480 x 20"),
+        (
+            480,
+            20,
+            False,
+            "exponential",
+            0.3,
+            "no topic elsewhere, families, exponential scale, a tenth random, 480 x 20",
+        ),
+        (800, 28, True, "normal", 0.0, "one topic elsewhere for a family, a tenth guessed yes, 800 x 28"),
+    ):
+        yield name, sets, lambda rng, _, a=(n, m, shifted, kind, share): one(*a, rng)
 
 
 def clusters(sets: int) -> Kinds:

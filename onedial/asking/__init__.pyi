@@ -100,7 +100,16 @@ from .sweep_tables import (
     under_test,
 )
 from .tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of, with_question
-from .yes_no import MASS_FLOOR, NO_VARIANTS, YES_VARIANTS, is_read, parse_direct_yes_no, parse_yes_no, spoken
+from .yes_no import (
+    MASS_FLOOR,
+    NO_VARIANTS,
+    YES_VARIANTS,
+    is_read,
+    parse_direct_yes_no,
+    parse_yes_no,
+    spoken,
+    without_disclaimer,
+)
 
 __all__ = [
     "Account",
@@ -221,6 +230,7 @@ __all__ = [
     "unknown_name",
     "with_opening",
     "with_question",
+    "without_disclaimer",
     "without_repeats",
     "spoken",
 ]

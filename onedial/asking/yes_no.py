@@ -52,6 +52,22 @@ def without_thoughts(text: str) -> str:
     return re.split(r"<think>", after, flags=re.IGNORECASE)[0].strip()
 
 
+_DISCLAIMER = re.compile(
+    r"^\W*as an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?\n]*?,? (?:but|however),? "
+    r"(?!(?:I|you|we|if|feel|please|let)\b)(?:here (?:it|you) (?:is|are|go)\W+)?(?=\S)",
+    re.IGNORECASE,
+)
+
+
+def without_disclaimer(text: str) -> str:
+    """What is said after "As an AI, I have no ..., but"; the whole where that is all, or goes on with what it offers.
+
+    >>> without_disclaimer("As an AI, I can't travel, but the capital is Paris.")
+    'the capital is Paris.'
+    """
+    return _DISCLAIMER.sub("", text, count=1)
+
+
 _WRAPPED = re.compile(r'(?:```(?:json)?\s*)?\{\s*"[^"]*"\s*:\s*("(?:[^"\\]|\\.)*")\s*\}(?:\s*```)?')
 
 

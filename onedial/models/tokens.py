@@ -60,7 +60,8 @@ class TokenBatch:
 
     def mapped(self, change: Callable[[Tensor], Tensor]) -> "TokenBatch":
         """The same rows, more or fewer of them."""
-        return TokenBatch(*map(change, (self.input_ids, self.attention_mask, self.position_ids)), self.padded)
+        ids, mask, positions = map(change, (self.input_ids, self.attention_mask, self.position_ids))
+        return TokenBatch(ids, mask, positions, self.padded)
 
 
 def render(tokenizer: Any, prompt: Prompt) -> str:

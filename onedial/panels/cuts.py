@@ -15,26 +15,25 @@ from onedial.core import InputError, notice
 from onedial.panels.panels import ResponseMatrix, panel_from_long
 
 
-def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut] = ()) -> ResponseMatrix:
+def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut], top: float) -> ResponseMatrix:
     """The panel whose yes is a stated confidence of at least the cut; blank where none was stated.
 
     Args:
         panel: with `responses` that have `confidence`, 0 to 1, one row or several samples for each answer.
-        cuts: on the scale on which they were stated (`Elicitation.top`), or `MEDIAN`: each respondent's own. One cut
-            keeps the respondents' names; with several each name is followed by its cut. Empty: that of the panel's
-            elicitation.
+        cuts: on the scale on which they were stated, or `MEDIAN`: each respondent's own. One cut keeps the
+            respondents' names; with several each name is followed by its cut. Empty: that of the panel's elicitation.
+        top: what stands for certain on that scale.
 
     Raises:
         InputError: the panel holds no numbers, no cut is given, or one lies outside the scale.
     """
     stated, elicitation = panel.responses, panel.elicitation
-    if stated is None or "confidence" not in stated or stated["confidence"].isna().all():
-        raise InputError("the panel holds no numbers to cut (a long panel's confidence); leave the cut out")
+    if stated is None or "confidence" not in stated or stated["confidence"].isin([0, 1 / top, np.nan]).all():
+        raise InputError("the panel holds no numbers to cut (confidence), only yes and no; leave the cut out")
     if not cuts and elicitation is not None and elicitation.cut is not None:
         cuts = (elicitation.cut,)
     if not cuts:
         raise InputError("where numbers become a yes is not said; name a cut behind the panel, such as panel.csv:95")
-    top = 1.0 if elicitation is None else elicitation.top
     known, made, about = panel.respondents, [], []
     for cut in cuts:
         if cut != MEDIAN and not 0 < float(cut) <= top:

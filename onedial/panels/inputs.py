@@ -141,8 +141,8 @@ def load_inputs(
     if repeats := wordings_of(questions_frame(asked)):
         shown = ", ".join(repeats[0][:3])
         notice(
-            f"{len(repeats)} questions stand there in several wordings, first {shown}; the wordings of one stay in one "
-            "split, and count as one question"
+            f"in several wordings stand there {len(repeats)} of the questions, first {shown}; the wordings of one stay "
+            "in one split, and count as one question"
         )
     drawn = f"; {len(asked)} are drawn of them" if len(asked) < joined.matched else ""
     notice(f"{joined}{drawn}")

@@ -2,8 +2,8 @@
 
 Answers are 1/0, yes/no or true/false in any case; blank (also NA and NaN, as R and pandas write it) is unread.
 Other spellings are given in elicitation.yaml beside the panel (`onedial.asking.elicited`), which says how it was asked.
-Anything else is refused: an answer that cannot be read must be seen, never counted as no. A panel of numbers is cut
-into yes and no (`onedial.panels.cuts`); the numbers stay beside them.
+Anything else is refused: an answer that cannot be read must be seen, never counted as no. A panel of numbers, long or
+wide, is cut into yes and no (`onedial.panels.cuts`); the numbers stay beside them.
 """
 
 import numbers
@@ -19,6 +19,7 @@ import pandas as pd
 from onedial.asking import (
     ELICITATION_FILE,
     MASS_FLOOR,
+    MEDIAN,
     NAMED_PANELS,
     NUMBER,
     Cut,
@@ -41,13 +42,21 @@ from onedial.asking import (
 )
 from onedial.core import InputError, notice
 from onedial.panels.cuts import panel_at_cuts
+from onedial.panels.formats.plain_tables import NAMES as OTHER_NAMES
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 
 RESPONDENTS_FILE = "respondents.csv"
 _ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
 _UNREAD = {"na", "nan"}
-_WANTED_SHARE = "give a probability from 0 to 1, or leave it blank"
+_Reader = tuple[Callable[[Any], float], str]
+"""What a cell means, and what is wanted of it."""
+_CERTAIN_IN_PERCENT = 100.0
+_WANTED_NUMBER = "give a number, or leave it blank"
 WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
+_WANTED_IN_A_CELL = (
+    f"{WANTED}; numbers become a yes at a cut, which stands behind the panel's name (panel.csv:95); onedial factor "
+    "reads them with --categories too"
+)
 # What a wide file may say of its questions; every other column is a respondent.
 _ABOUT_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
@@ -55,20 +64,25 @@ _ABOUT_QUESTIONS = (
 )
 
 
-def load_panel(path: str | Path, respondents: str | Path | None = None) -> ResponseMatrix:
+def load_panel(path: str | Path, respondents: str | Path | None = None, numbers: bool = False) -> ResponseMatrix:
     """Load a panel from CSV, JSONL or Parquet.
 
     Args:
         path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability);
             "frontier-confidence" (33 on 1500 questions: numbers, of which 95 of 100 or more are a yes; other cuts
-            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers may be cut likewise.
+            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers are cut likewise.
             Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` (or `text`) and what a
-            question file may hold, and one column per respondent. Long: `question_id, respondent, said_yes`, optionally
-            `question, model, framing, family, margin, mass, confidence` (0 to 1), `answered_correctly, sample` and
-            more. Several long rows of one question and respondent are samples: the answer is what more than half of the
-            read ones say, nan for a tie. A long row whose `mass` is below MASS_FLOOR counts as unread.
+            question file may hold, and one column per respondent, of answers or of numbers. Long: `question_id,
+            respondent, said_yes`, optionally `question, model, framing, family, margin, mass, confidence` (0 to 1; of a
+            panel of numbers 0 to 1 or 0 to 100), `answered_correctly, sample` and more; `model` alone is the
+            respondent, and `correct` is `answered_correctly`. Several long rows of one question and respondent are
+            samples: the answer is what more than half of the read ones say, nan for a tie. A long row whose `mass` is
+            below MASS_FLOOR counts as unread.
         respondents: table with `respondent` and optionally `model, framing, family, model_sha256`; by default the
             file respondents.csv beside the panel, where there is one. What it says goes before what the panel says.
+            Where nothing tells of any family, models named OWNER/MODEL are of their owner's.
+        numbers: leave numbers uncut: the cells of a wide file, or `confidence` of a long one, stand in `responses` as
+            they are in the file (`stated_confidence` puts them into a matrix), and no answer is yes or no.
 
     Raises:
         InputError: an unusable file (`read_table`), a missing column, another answer than those above, a question
@@ -88,10 +102,10 @@ def load_panel(path: str | Path, respondents: str | Path | None = None) -> Respo
                 return embedded_file(beside(answers_file, file), stack)
 
             about = respondents or embedded_file(respondents_file, stack)
-            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside)
+            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside, numbers)
     if not Path(name).suffix and not Path(name).exists():
         raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file)
+    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file, numbers)
 
 
 def _load(
@@ -100,6 +114,7 @@ def _load(
     elicitation: Elicitation | None,
     cuts: tuple[Cut, ...],
     file_beside: Callable[[str], Path],
+    numbers: bool,
 ) -> ResponseMatrix:
     """See `load_panel`.
 
@@ -107,7 +122,9 @@ def _load(
         cuts: of numbers; empty for those that the elicitation names, if any.
         file_beside: the path of a file that lies beside the panel.
     """
-    table = _in_our_words(read_table(path), elicitation)
+    if numbers and cuts:
+        raise InputError(f"{path} is to be read in numbers, and cut at {listed(map(str, cuts))}; leave the cut out")
+    table = _by_usual_names(_in_our_words(read_table(path), elicitation))
     table_beside = table.path.parent / RESPONDENTS_FILE
     if respondents is not None:
         known = _read_respondents(Path(respondents))
@@ -116,11 +133,16 @@ def _load(
     else:
         known = None
     answer = answer_reader(elicitation)
-    is_long = {"respondent", "said_yes"} & set(table.frame.columns)
+    is_long = bool({"respondent", "said_yes"} & set(table.frame.columns))
+    about = () if elicitation is None else elicitation.about
+    numbers_top = _top_of_numbers(table, is_long, elicitation, cuts)
+    stated = None if numbers_top is None else _share_of(numbers_top)
+    if numbers:
+        stated = _stated, _WANTED_NUMBER
     if is_long:
-        panel = _read_long(table, known, answer, elicitation, bool(cuts))
+        panel = _read_long(table, known, answer, stated)
     else:
-        panel = _read_wide(with_question(table), known, answer, () if elicitation is None else elicitation.about)
+        panel = _read_wide(with_question(table), known, answer, about, stated)
     panel = replace(panel, elicitation=elicitation)
     if elicitation is not None and elicitation.questions:
         panel = _with_questions(panel, [file_beside(file) for file in elicitation.questions])
@@ -136,9 +158,21 @@ def _load(
                 f"the table of respondents describes {listed(others)}, which the panel does not hold, and says nothing "
                 f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
             )
-    if cuts or (elicitation is not None and elicitation.answer == NUMBER):
-        panel = panel_at_cuts(panel, cuts)
-    return panel
+    panel = _with_families(panel)
+    return panel if numbers or numbers_top is None else panel_at_cuts(panel, cuts, numbers_top)
+
+
+def _with_families(panel: ResponseMatrix) -> ResponseMatrix:
+    """Where nothing says which models are related: whose they are by their names, as in openai/gpt-5; said aloud."""
+    known = panel.respondents
+    owners = known["model"].str.split("/").str[-2]
+    if (known["family"] != "").any() or owners.isna().any() or not 1 < owners.nunique() < known["model"].nunique():
+        return panel
+    notice(
+        f"families are taken from the models' names ({listed(owners.unique())}), since nothing else tells of them; "
+        f"{RESPONDENTS_FILE} beside the panel (respondent, family) goes before"
+    )
+    return replace(panel, respondents=known.assign(family=owners))
 
 
 def _in_our_words(table: Table, elicitation: Elicitation | None) -> Table:
@@ -154,6 +188,41 @@ def _in_our_words(table: Table, elicitation: Elicitation | None) -> Table:
         )
     theirs = {theirs: ours for ours, theirs in elicitation.columns.items()}
     return replace(table, frame=table.frame.rename(columns=theirs))
+
+
+def _by_usual_names(table: Table) -> Table:
+    """A long table whose columns have names that imports know too under ours; said aloud."""
+    columns = set(map(str, table.frame.columns))
+    if "framing" in columns or not any(columns & {name, *OTHER_NAMES[name]} for name in ("said_yes", "confidence")):
+        return table
+    if not columns & {"respondent", *OTHER_NAMES["respondent"]}:
+        return table
+    taken = {}
+    for ours in ("question_id", "respondent", "said_yes", "confidence", "answered_correctly"):
+        theirs = next((each for each in OTHER_NAMES[ours] if each in columns), None)
+        if theirs is not None and ours not in columns and theirs != "id":
+            taken[theirs] = ours
+    if taken:
+        notice(f"{table.path}: {', '.join(f'the column {a!r} is taken for {b}' for a, b in taken.items())}")
+    return replace(table, frame=table.frame.rename(columns=taken))
+
+
+def _top_of_numbers(table: Table, is_long: bool, elicitation: Elicitation | None, cuts: Sequence[Cut]) -> float | None:
+    """What stands for certain where the panel holds numbers, else None: 1 or 100, if nothing says so."""
+    columns = set(table.frame.columns)
+    if elicitation is not None and elicitation.answer == NUMBER:
+        return elicitation.top
+    if not cuts and not (is_long and "confidence" in columns and "said_yes" not in columns):
+        return None
+    about = () if elicitation is None else elicitation.about
+    cells = table.frame[[each for each in columns & {"confidence"}] if is_long else _respondents_of(table, about)]
+    percent = pd.to_numeric(cells.astype(str).stack().str.strip().str.removesuffix("%"), errors="coerce") > 1
+    return _CERTAIN_IN_PERCENT if percent.any() or any(cut != MEDIAN and float(cut) > 1 for cut in cuts) else 1.0
+
+
+def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
+    """The columns of a wide table that hold answers."""
+    return [column for column in table.frame.columns if column not in (*_ABOUT_QUESTIONS, *about)]
 
 
 def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMatrix:
@@ -175,10 +244,14 @@ def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMat
 
 
 def _read_wide(
-    table: Table, known: pd.DataFrame | None, answer: Callable[[Any], float], about: Sequence[str]
+    table: Table,
+    known: pd.DataFrame | None,
+    answer: Callable[[Any], float],
+    about: Sequence[str],
+    stated: _Reader | None,
 ) -> ResponseMatrix:
     table.require(*about)
-    names = [column for column in table.frame.columns if column not in (*_ABOUT_QUESTIONS, *about)]
+    names = _respondents_of(table, about)
     if "" in names:
         raise InputError(
             f"{table.path} has a column without a name; name it question_id if it holds the ids, "
@@ -193,14 +266,20 @@ def _read_wide(
     for row in _true_rows(pd.Index(ids).duplicated()):
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
     index = pd.Index(ids, name="question_id")
+    read, wanted = stated or (answer, _WANTED_IN_A_CELL)
     answers = pd.DataFrame(
-        {name: table.parse(name, answer, WANTED) for name in names}, index=index, dtype=float
+        {name: table.parse(name, read, wanted) for name in names}, index=index, dtype=float
     ).rename_axis(columns="respondent")
+    responses = None
+    if stated is not None:
+        responses = answers.reset_index().melt("question_id", value_name="confidence")
+        answers = answers * np.nan
     texts = pd.Series(table.parse("question", text_of, "write the question as text"), index=index, dtype=object)
     return ResponseMatrix(
         answers,
         respondents_table(names, known),
         texts if "question" in table.frame.columns else None,
+        responses,
         about_questions=table.frame[list(about)].set_axis(index) if about else None,
     )
 
@@ -209,14 +288,11 @@ def _read_long(
     table: Table,
     known: pd.DataFrame | None,
     answer: Callable[[Any], float],
-    elicitation: Elicitation | None,
-    is_cut: bool,
+    stated: _Reader | None,
 ) -> ResponseMatrix:
-    top = 1.0
-    if is_cut or (elicitation is not None and elicitation.answer == NUMBER):
+    if stated is not None:
         table.require("respondent", "confidence")
         table = replace(table, frame=table.frame.assign(said_yes=None))
-        top = 1.0 if elicitation is None else elicitation.top
     table.require("respondent", "said_yes")
     responses = table.frame.copy()
     responses["question_id"] = _question_ids(table)
@@ -224,10 +300,9 @@ def _read_long(
     responses["said_yes"] = table.parse("said_yes", answer, WANTED)
     for column in ("margin", "mass", *SAMPLES):
         if column in responses.columns:
-            responses[column] = table.parse(column, _number, "give a number, or leave it blank")
+            responses[column] = table.parse(column, _number, _WANTED_NUMBER)
     if "confidence" in responses.columns:
-        wanted = f"give a number from 0 to {top:g}, or leave it blank" if top != 1 else _WANTED_SHARE
-        responses["confidence"] = table.parse("confidence", lambda cell: _share(cell, top), wanted)
+        responses["confidence"] = table.parse("confidence", *(stated or _share_of(1.0)))
     if "sample" in responses.columns:
         responses["sample"] = table.parse("sample", text_of, "number the samples")
     if "answered_correctly" in responses.columns:
@@ -346,11 +421,21 @@ def _answer(cell: Any, spelt: Mapping[str, float] = _ANSWERS) -> float:
     raise ValueError("no answer")
 
 
-def _share(cell: Any, top: float = 1.0) -> float:
-    value = _number(cell) / top
-    if value < 0 or value > 1:
-        raise ValueError("no probability")
-    return value
+def _share_of(top: float) -> _Reader:
+    """A reader of numbers from 0 to `top`, as shares of it, and what it wants."""
+
+    def share(cell: Any) -> float:
+        value = _stated(cell) / top
+        if value < 0 or value > 1:
+            raise ValueError("outside")
+        return value
+
+    return share, f"give a {'number' if top != 1 else 'probability'} from 0 to {top:g}, or leave it blank"
+
+
+def _stated(cell: Any) -> float:
+    """A number that may be written in percent."""
+    return _number(cell.strip().removesuffix("%") if isinstance(cell, str) else cell)
 
 
 def _number(cell: Any) -> float:

@@ -1,7 +1,7 @@
 from .contents import Contents
 from .figures.comparison_figures import draw_dials, draw_direction_cosines
 from .figures.multiverse_figure import multiverse_figure
-from .inspect_log import write_inspect_log
+from .inspect_log import write_answer_log, write_inspect_log
 from .multiverse_report import write_multiverse_report
 from .overview import doubts, ranked
 from .profile_report import write_profile_report
@@ -26,6 +26,7 @@ __all__ = [
     "print_summary",
     "ranked",
     "write_comparison",
+    "write_answer_log",
     "write_inspect_log",
     "write_multiverse_report",
     "write_profile_report",

@@ -1,4 +1,7 @@
-"""A sweep as a log that `inspect view` opens: a sample for every question, a score for every magnitude.
+"""Runs as logs that `inspect view` opens: a sweep, and what models were asked about themselves.
+
+A sweep has a sample for every question and a score for every magnitude; of a battery or a self-prediction every single
+answer is a sample (`write_answer_log`). Of a sweep:
 
 sample      the question, with its split and topic; its output is the unsteered answer
 score       named by the magnitude: 1 yes, 0 no, with margin and mass; an answer that could not be read has none
@@ -6,6 +9,7 @@ metrics     of each magnitude: yes rate, its standard error over questions, and 
 metadata    the verdict's sentence, the vector's place, the run's folder and its commit
 """
 
+import json
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from onedial.asking import is_read
-from onedial.core import InputError
+from onedial.core import InputError, Run
 from onedial.verdict import SweepRun
 
 try:
@@ -46,8 +50,7 @@ def write_inspect_log(run: SweepRun, path: Path) -> int:
         InputError: the file's name ends otherwise; or the run has no verdict yet. Already at import: inspect_ai is not
             installed.
     """
-    if path.suffix not in (".eval", ".json"):
-        raise InputError(f"{path}: an Inspect log ends in .eval or .json; give --out such a name")
+    _refuse_other_names(path)
     if not run.is_finished:
         raise InputError(f"{run.path} has no verdict yet; finish it with --resume, then export it")
     table, questions = run.sweep(), {row["id"]: row for row in run.questions().to_dict("records")}
@@ -80,6 +83,66 @@ def write_inspect_log(run: SweepRun, path: Path) -> int:
     )
     write_eval_log(found, str(path))
     return int(table["yes"].isna().sum())
+
+
+def write_answer_log(run: Run, path: Path) -> tuple[int, int]:
+    """Write every single answer of a run that asked models about themselves to a new file.
+
+    A sample's score is the value on its instrument's scale, with margin, mass and probabilities; a text has none, nor
+    has an answer that could not be read.
+
+    Args:
+        path: .eval (compressed) or .json.
+
+    Returns:
+        Samples, and how many of them have no score.
+
+    Raises:
+        InputError: the file's name ends otherwise, or nothing was asked yet.
+    """
+    _refuse_other_names(path)
+    files = sorted(run.path.glob("asked/*/*.parquet"))
+    if not files:
+        raise InputError(f"{run.path} holds no answers yet; finish it with --resume, then export it")
+    table = pd.concat([pd.read_parquet(file).assign(test=file.parent.name) for file in files], ignore_index=True)
+    found = EvalLog(
+        status="success",
+        eval=EvalSpec(
+            created=run.manifest.started,
+            task="onedial ask",
+            model=", ".join(table["respondent"].unique()),
+            dataset=EvalDataset(name=str(run.path), samples=len(table)),
+            config=EvalConfig(),
+            metadata={"commit": run.manifest.commit},
+        ),
+        samples=[_single(f"{row['test']}-{number}", row) for number, row in enumerate(table.to_dict("records"))],
+    )
+    write_eval_log(found, str(path))
+    return len(table), int(table["value"].isna().sum())
+
+
+def _single(name: str, row: dict[Hashable, Any]) -> EvalSample:
+    read = row["value"] == row["value"]
+    shown = {key: row[key] for key in ("margin", "mass") if row[key] == row[key]}
+    score = (
+        Score(value=row["value"], metadata={**shown, "probabilities": json.loads(row["probabilities"])})
+        if read
+        else None
+    )
+    return EvalSample(
+        id=name,
+        epoch=1,
+        input=row["prompt"],
+        target="",
+        output=ModelOutput.from_content(row["respondent"], row["raw_text"]),
+        scores={row["instrument"]: score} if score else None,
+        metadata={key: row[key] for key in ("respondent", "test", "instrument", "seed")},
+    )
+
+
+def _refuse_other_names(path: Path) -> None:
+    if path.suffix not in (".eval", ".json"):
+        raise InputError(f"{path}: an Inspect log ends in .eval or .json; give --out such a name")
 
 
 def name_of(magnitude: float) -> str:

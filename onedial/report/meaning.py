@@ -7,7 +7,7 @@ softened or left out.
 from collections.abc import Mapping
 from typing import Any
 
-from onedial.show import NOTHING, Card, interval, number, p_value
+from onedial.show import NOTHING, Card, interval, number, p_value, percent
 from onedial.stats import LEVEL
 from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE, share_is_told, words_of_mark
 
@@ -38,10 +38,9 @@ def _bits(found: Mapping[str, Any]) -> Card:
         meaning += f", {found['surface']} {number(found['bits']['estimate'] - found['beyond']['estimate'])}"
     details = scopes(own, signed=True)
     if share["estimate"] is not None and share_is_told(possible["estimate"], found["yes_rate"]):
-        high = "no bound" if share["high"] is None else f"{share['high']:.0%}"
-        details.append(
-            f"{share['estimate']:.0%} [{share['low']:.0%}, {high}] of what {words_of_mark(found['mark'])} predict"
-        )
+        high = "no bound" if share["high"] is None else percent(share["high"])
+        ends = f"[{percent(share['low'])}, {high}]"
+        details.append(f"{percent(share['estimate'])} {ends} of what {words_of_mark(found['mark'])} predict")
     return _card("B", name, own, meaning + ".", details, signed=True)
 
 

@@ -34,7 +34,7 @@ from .irt.scale_distribution import ScaleDistribution, scale_distribution
 from .misfit.answer_fit import AnswerFit, answer_fit
 from .place.evaluation import evaluate_placing, placing_summary
 from .place.linking import Link, ScaleBank, link_panels
-from .place.placement import Placement
+from .place.placement import Placement, rate_over
 from .place.plausible_values import plausible_values
 from .place.question_bank import QuestionBank, kin_of
 from .specific.bifactor import BifactorModel, SpecificFactors, bifactor_model, specific_factors
@@ -44,6 +44,7 @@ from .specific.kin_pairs import KinPairs, kin_pairs
 from .specific.near_copies import NearCopies, near_copies
 from .study.analysis_tables import analysis_summary, analysis_tables
 from .study.factor_report import write_factor_report
+from .study.graded_panel import GradedPanel, analyse_graded_panel, graded_tables, polychoric_factor
 from .study.kinship import kinship_of
 from .study.one_page import one_page
 from .study.panel_analysis import PanelAnalysis, analyse_panel
@@ -61,6 +62,7 @@ __all__ = [
     "FactorModel",
     "Generalizability",
     "GradedModel",
+    "GradedPanel",
     "Hierarchy",
     "IrtModel",
     "KinPairs",
@@ -87,6 +89,7 @@ __all__ = [
     "Simulated",
     "SpecificFactors",
     "TetrachoricResult",
+    "analyse_graded_panel",
     "analyse_panel",
     "analysis_summary",
     "analysis_tables",
@@ -105,6 +108,7 @@ __all__ = [
     "fit_factor_model",
     "generalizability",
     "graded_response_model",
+    "graded_tables",
     "kin_account",
     "kin_bend",
     "kin_of",
@@ -122,10 +126,12 @@ __all__ = [
     "placing_summary",
     "plausible_values",
     "polychoric",
+    "polychoric_factor",
     "quadratic_fit",
     "quadratic_fit_test",
     "question_invariance",
     "rasch_test",
+    "rate_over",
     "residual_correlations",
     "respondent_invariance",
     "revised_parallel_analysis",

@@ -47,6 +47,7 @@ from .score.pressure import pressure_scores, standardised_shifts
 from .score.questionnaires import (
     IntraclassCorrelation,
     balanced_mean,
+    beside_study,
     cronbach_alpha,
     identical_share,
     intraclass_correlation,
@@ -141,6 +142,7 @@ __all__ = [
     "balanced_mean",
     "battery_overview",
     "battery_scores",
+    "beside_study",
     "bradley_terry",
     "choice_instrument",
     "choice_items",

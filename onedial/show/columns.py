@@ -72,8 +72,8 @@ count = digits(0)
 
 
 def percent(share: Any) -> str:
-    """A share in percent; a dash where there is none."""
-    return NOTHING if share is None or share != share else f"{share:.0%}"
+    """A share in percent, without a sign where it is rounded to nothing; a dash where there is none."""
+    return NOTHING if share is None or share != share else f"{round(share, 2) + 0.0:.0%}".replace("-", "−")
 
 
 def yes_or_no(value: Any) -> str:
@@ -148,23 +148,31 @@ def columns_of(table: pd.DataFrame, ends: Mapping[str, tuple[str, str]] | None =
     >>> table = pd.DataFrame({"n": [3], "icc": [0.5], "icc_low": [0.25], "icc_high": [0.75], "status": [""]})
     >>> [(column.name, column.ends) for column in columns_of(table)]
     [('n', None), ('icc', ('icc_low', 'icc_high')), ('status', None)]
+    >>> nothing = {"value": 0.0, "value_low": -0.434, "value_high": 0.434}
+    >>> columns_of(pd.DataFrame([nothing]))[0].shown(nothing)
+    '0.000 [−0.434, 0.434]'
     """
     names = [str(name) for name in table.columns]
     known = {name: (f"{name}_low", f"{name}_high") for name in names} | dict(ends or {})
     found = {name: both for name, both in known.items() if {name, *both} <= set(names)}
     taken = {end for both in found.values() for end in both}
-    return [Column(name, form=_form_of(table[name]), ends=found.get(name)) for name in names if name not in taken]
+    return [
+        Column(name, form=_form_of(table, [name, *found.get(name, ())]), ends=found.get(name))
+        for name in names
+        if name not in taken
+    ]
 
 
 def _is_number(values: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
 
 
-def _form_of(values: pd.Series) -> Form:
-    """Of whole numbers none, of others three digits."""
-    if not _is_number(values):
+def _form_of(table: pd.DataFrame, names: list[str]) -> Form:
+    """Of whole numbers none, of others three digits; a whole value may have ends that are not."""
+    if not _is_number(table[names[0]]):
         return text
-    return count if (values.dropna() % 1 == 0).all() else digits(3)
+    whole = all((table[name].dropna() % 1 == 0).all() for name in names if _is_number(table[name]))
+    return count if whole else digits(3)
 
 
 def each_line(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -1,6 +1,7 @@
 """What is wrong with a panel before anything is judged: each check has a name, the targets it is about, and a sentence.
 
-    copies among the targets            two base models, or one and the unsteered subject, with a kappa of .95 or more
+    copies among the targets            two base models, or one and the subject (unsteered, or as often for yes),
+                                        with a kappa of .95 or more
     near-copies count as one            base models that share over two thirds of what the scale of the others leaves of
                                         each (`scale.near_copies`)
     framings may count as models        no target has a framing, and names of several begin alike
@@ -76,17 +77,30 @@ def _copies(matches: TargetMatches) -> Screened | None:
     models = [*matches.near_copies.models, "\0the subject"]
     kappas = _kappas(answers)
     pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= ALIKE, k=1)) if models[one] != models[other]]
-    if not pairs:
-        return None
     labels = [*names, "the unsteered subject"]
     told = [f"{labels[one]} and {labels[other]} ({kappas[one, other]:.2f})" for one, other in pairs]
-    about = sorted({labels[place] for pair in pairs for place in pair} & set(names))
+    about = {labels[place] for pair in pairs for place in pair} & set(names)
+    for name, own, unsteered in zip(names, evidence.answers.T, kappas[-1], strict=False):
+        kappa = _kappas(np.column_stack([own, _as_often(evidence.dial.ease, own)]))[0, 1]
+        if kappa >= ALIKE and not unsteered >= ALIKE:
+            told.append(f"{name} and the subject where it says yes as often ({kappa:.2f})")
+            about.add(name)
+    if not told:
+        return None
     return Screened(
         COPIES,
-        about,
+        sorted(about),
         f"These answer all but alike under other names (kappa): {listed(told, 3)}; if they are one model, leave all "
         "but one out, and the subject's own.",
     )
+
+
+def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """The subject's answers where the dial turns as many of the questions to yes as were answered so; nan as ease."""
+    known = np.sort(ease[~np.isnan(ease) & ~np.isnan(given)])
+    n_no = len(known) - int(np.nansum(np.where(np.isnan(ease), 0, given)))
+    cut = known[n_no] if n_no < len(known) else np.inf
+    return np.where(np.isnan(ease), np.nan, (ease >= cut).astype(float))
 
 
 def _near(matches: TargetMatches) -> Screened | None:

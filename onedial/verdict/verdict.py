@@ -316,7 +316,7 @@ def judge(
         flags.append(ASKED_OTHERWISE)
     return Verdict(
         rule=RULE,
-        sentence=sentence_of(reproduced, because, dial, push, flags, prediction.clause()),
+        sentence=sentence_of(reproduced, because, dial, push, flags, prediction.clause(_one_family(table[judged]))),
         reproduced=reproduced,
         dial=dial,
         push=push,
@@ -343,6 +343,12 @@ def judge(
         moved_cut=means["moved_cut"],
         seed=seed,
     )
+
+
+def _one_family(judged: pd.DataFrame) -> str:
+    """The family that all judged targets are of, where they are of two base models or more."""
+    families = set(judged["family"].astype(str))
+    return families.pop() if len(families) == 1 and judged["model"].nunique() > 1 else ""
 
 
 def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str], predicted: str = "") -> str:

@@ -342,6 +342,16 @@ def test_a_file_that_is_written_as_a_data_set_is_read_as_one_with_the_ids_that_i
     assert (second.id, second.answers, second.grading) == ("m2", ("B", "iron"), "choice")
 
 
+def test_options_in_columns_of_their_own_are_shown(tmp_path):
+    expected = BENCHMARKS["mmlu"][2]
+    row = {"question": "Which is a metal?", "A": "sulfur", "B": "iron", "C": "neon", "D": None, "answer": "B"}
+    pd.DataFrame([row | {"id": "m1", "subject": "chemistry"}]).to_csv(tmp_path / "own.csv", index=False)
+    assert load_questions(tmp_path / "own.csv") == [replace(expected, id="m1")]
+    pd.DataFrame([row | dict.fromkeys("ABC")]).to_csv(tmp_path / "cut.csv", index=False)
+    with pytest.raises(InputError, match=r"cut\.csv, line 2 has 0 options; it needs 2 to 26: leave out"):
+        load_questions(tmp_path / "cut.csv")
+
+
 def test_a_whole_number_is_an_answer_where_no_options_stand_beside_it(tmp_path):
     pd.DataFrame({"question": ["How much is 6 times 7?"], "answer": [42]}).to_parquet(tmp_path / "validation-0.parquet")
     assert load_questions(tmp_path)[0].answers == ("42",)

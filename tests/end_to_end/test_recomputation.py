@@ -330,7 +330,8 @@ def losses(scores, tables):
     used, z = tables.split != "extraction", np.zeros(len(scores))
     known = used & ~np.isnan(scores)
     if known.any():
-        z[known] = norm.ppf((rankdata(scores[known]) - 0.5) / known.sum())
+        ranks = rankdata(np.round(scores[known] / (np.abs(scores[known]).max() or 1), 12))
+        z[known] = norm.ppf((ranks - 0.5) / known.sum())
     priors = {model: prior_of(z, tables, model) for model in set(tables.models[tables.judged])}
     columns = []
     for target in tables.judged:

@@ -1,6 +1,8 @@
 """experiments/ask_battery.py: every test of every respondent leaves its answers and scores; a steered subject is one
 too."""
 
+import importlib.util
+
 import pandas as pd
 import pytest
 from tiny_experiment import ROOT, call, run_here
@@ -54,7 +56,57 @@ def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(as
     assert table["to_wrong"].isna().all()
 
 
-def test_a_missing_test_is_asked_again_alone(asked, call):
+def test_every_single_answer_is_kept_with_what_was_asked(asked):
+    folder, _ = asked
+    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    assert len(log) == 24
+    assert log["prompt"].str.contains("Mary believes that this is so: ").sum() == 8
+    table = pd.read_parquet(folder / "run" / "answers" / "beliefs")
+    assert len(pd.read_parquet(folder / "run" / "asked" / "correction"))  # texts and logits in one table
+    assert log["margin"].sum() == pytest.approx(table["margin"].sum())
+
+
+@pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
+def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path):
+    folder, _ = asked
+    ended = call(
+        ROOT / "experiments" / "export_panel.py", folder / "run", "--to", "inspect-log", "--out", tmp_path / "a.eval"
+    )
+    assert ended.code == 0, ended.err
+    from inspect_ai.log import read_eval_log
+
+    samples = [each for each in read_eval_log(str(tmp_path / "a.eval")).samples if each.metadata["test"] == "beliefs"]
+    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    read = log[log["value"].notna()]
+    told = sorted(
+        (each.input, score.value, score.metadata["margin"])
+        for each in samples
+        for score in (each.scores or {}).values()
+    )
+    assert len(samples) == len(log)
+    assert told == sorted(read[["prompt", "value", "margin"]].itertuples(index=False, name=None))
+
+
+def test_a_test_that_was_broken_off_goes_on_with_the_answers_that_are_kept_and_ends_with_the_same(asked, call):
+    """One call of three is lost, with the table; the model is asked for that one alone."""
+    folder, options = asked
+    (table,) = (folder / "run" / "answers" / "beliefs").glob("*.parquet")
+    parts = sorted((folder / "run" / "asked" / "beliefs").glob("*.parquet"))
+    before, answers = pd.read_parquet(table), pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    table.unlink()
+    parts[1].unlink()
+    kept = {file: file.stat().st_mtime_ns for file in (parts[0], parts[2])}
+    assert call(PROGRAM, *options, "--out", folder / "run", "--resume").code == 0
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    pd.testing.assert_frame_equal(pd.read_parquet(table), before, check_exact=True)
+    again = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    key = ["call", "place"]
+    pd.testing.assert_frame_equal(
+        again.sort_values(key, ignore_index=True), answers.sort_values(key, ignore_index=True)
+    )
+
+
+def test_a_missing_test_is_scored_again_alone(asked, call):
     folder, options = asked
     before = (folder / "run" / "beliefs.csv").read_bytes()
     kept = next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns
@@ -63,6 +115,8 @@ def test_a_missing_test_is_asked_again_alone(asked, call):
     assert ended.code == 0, ended.err
     assert (folder / "run" / "beliefs.csv").read_bytes() == before
     assert next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns == kept
+    assert "beliefs: answers: 24 in" in ended.err  # 8 facts, three ways: how far a test is was told
+    assert "pairs: answers" not in ended.err
 
 
 def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path):

@@ -1,5 +1,8 @@
 """experiments/ask_questionnaire.py: asks, scores, goes on where it was broken off, and refuses in words."""
 
+import shutil
+
+import numpy as np
 import pandas as pd
 import pytest
 from tiny_experiment import ROOT, call, run_here
@@ -28,7 +31,30 @@ def test_every_condition_presentation_and_administration_is_there(asked):
     assert (scores["n"] == 4).all()
     accuracy = pd.read_csv(folder / "run" / "accuracy.csv")
     assert (accuracy["asked"] == 5).all()
+    tasks = pd.read_parquet(folder / "run" / "tasks")
+    expected = np.exp(-tasks.groupby("condition")["log_p"].mean())
+    assert accuracy.set_index("condition")["perplexity"].to_dict() == pytest.approx(expected.to_dict())
+    beside = pd.read_csv(folder / "run" / "beside_study.csv", index_col="what")
+    assert (
+        beside.loc["share right, computation", "one by one"]
+        == accuracy.set_index("condition").at["computation", "right"]
+    )
     wording = pd.read_csv(folder / "run" / "wording.csv")
     assert (wording["n"] == 2).all()  # one explanation for each administration
     assert len(wording) == 4
     assert len(pd.read_html(folder / "run" / "report.html")) > 4
+
+
+def test_a_run_that_an_earlier_version_began_without_a_column_is_refused_before_anything_is_asked(
+    asked, call, tmp_path
+):
+    folder, options = asked
+    shutil.copytree(folder / "run", tmp_path / "run")
+    for file in (tmp_path / "run" / "ratings").glob("*.parquet"):
+        pd.read_parquet(file).drop(columns="text").to_parquet(file)
+    shutil.rmtree(tmp_path / "run" / "explanations")
+    (tmp_path / "run" / "sha256.txt").unlink()  # which lists the files with that column
+    ended = call(PROGRAM, *options, "--out", tmp_path / "run", "--resume")
+    assert ended.code == 2
+    assert "was begun by an earlier version of onedial, which kept no text; make the run again" in ended.err
+    assert not (tmp_path / "run" / "explanations").exists()

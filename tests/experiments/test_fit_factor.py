@@ -73,8 +73,10 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
     for title, sentences in summary["sections"].items():
         assert title in page
         assert all(sentence in page for sentence in sentences)
+    fitting = pd.read_csv(tmp_path / "out" / "respondents_fit.csv", index_col=0)
+    assert re.search(r">infit<.*?<th scope=.row.>(.*?)</th>", page).group(1) == fitting["l_z"].idxmin()
     first = respondents["threshold"].idxmin()
-    cells = re.search(rf'<th scope="row">{re.escape(str(first))}</th>(.*?)</tr>', page).group(1)
+    cells = re.findall(rf'<th scope="row">{re.escape(str(first))}</th>(.*?)</tr>', page)[-1]
     row = respondents.loc[first]
     blank = len(panel) - int(row["n_answers"])
     assert f">{row['loading']:.2f} [".replace("-", "\N{MINUS SIGN}") in cells
@@ -153,7 +155,7 @@ def test_figures_show_the_numbers_that_they_are_given():
     assert "1 respondents that gave only one kind" in drawing.caption
     assert model.heywood == ["r7"]
     assert "Heywood" in drawing.caption
-    axes = draw.scree(model, shuffled, parallel).figure.axes[0]
+    axes = draw.scree(model.eigenvalues, shuffled, parallel).figure.axes[0]
     assert axes.get_yscale() == "log"
     lines = {line.get_label(): line.get_ydata() for line in axes.lines}
     np.testing.assert_allclose(lines["panel"], model.eigenvalues)
@@ -236,3 +238,47 @@ def test_another_panel_is_put_on_this_scale_or_refused(tmp_path):
     assert refused.returncode == 2
     assert "too little in common" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_numbers_are_read_as_ordered_categories_with_a_page_of_their_own(tmp_path):
+    rng = np.random.default_rng(0)
+    family = np.repeat(np.arange(4), 2)
+    hidden = 0.7 * rng.standard_normal((300, 1)) + 0.5 * rng.standard_normal((300, 4))[:, family]
+    hidden = hidden + np.sqrt(1 - 0.49 - 0.25) * rng.standard_normal((300, 8))
+    rating = np.searchsorted([-1.0, 0.0, 0.8], hidden) + 1.0
+    rating[rng.random(rating.shape) < 0.05] = np.nan
+    panel = pd.DataFrame(rating, columns=[f"m{i}" for i in range(8)])
+    file = wide_file(tmp_path, panel)
+    known = pd.DataFrame({"respondent": panel.columns, "family": [f"f{one}" for one in family]})
+    known.to_csv(tmp_path / "respondents.csv", index=False)
+    options = ("--categories", "2,3,4", "--replicates", "19", "--out", str(tmp_path / "out"))
+    done = run(file, *options, drawn=True)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "4 ordered categories, which begin at 2, 3, 4" in said
+    assert "of the variance is shared within a family only" in said
+    assert "Not asked" not in said
+    respondents = pd.read_csv(tmp_path / "out" / "respondents.csv", index_col=0)
+    np.testing.assert_allclose(respondents["threshold at 3"], 0, atol=0.25)
+    assert (respondents["difficulty at 4"] < respondents["difficulty at 2"]).all()
+    difficulty = pd.read_csv(tmp_path / "out" / "questions.csv", index_col=0)["difficulty"]
+    assert np.corrcoef(difficulty, panel.mean(axis=1))[0, 1] < -0.95
+    page = html.unescape((tmp_path / "out" / "report.html").read_text())
+    assert "threshold at 3" in page
+    assert "What is not asked of categories" in page
+    assert {file.stem for file in (tmp_path / "out" / "figures").glob("*.png")} == {"scree", "wright_map"}
+    long = panel.rename_axis("question_id").reset_index().melt("question_id", None, "respondent", "confidence")
+    long.to_csv(tmp_path / "long.csv", index=False)
+    again = run(str(tmp_path / "long.csv"), *options[:-1], str(tmp_path / "long"))
+    assert again.stdout.partition("report:")[0] == done.stdout.partition("report:")[0]
+    refused = {
+        ("--categories", "2,1"): "rise",
+        ("--categories", "2,3", "--link", file): "--link is for yes and no",
+        (): "with --categories",
+    }
+    for more, words in refused.items():
+        bad = run(file, *more, "--out", str(tmp_path / "bad"))
+        assert bad.returncode == 2
+        assert words in bad.stderr
+        assert "Traceback" not in bad.stderr
+        assert not (tmp_path / "bad").exists()

@@ -81,6 +81,14 @@ def test_a_respondent_of_another_panel_gets_no_setting(call, run, placed, tmp_pa
     assert (ended.code, "knows 0 of the" in ended.err) == (2, True)
 
 
+def test_who_is_known_to_say_yes_to_every_fitting_question_gets_no_setting(call, run, placed, tmp_path):  # noqa: F811
+    for name, column in (("steps.csv", "said_yes"), ("predictions.csv", "probability")):
+        pd.read_csv(placed / name).assign(**{column: 1.0}).to_csv(tmp_path / name, index=False)
+    ended = call(GATE, "--run", run, "--target", tmp_path, "--save", tmp_path / "gate")
+    assert (ended.code, "says the same to every fitting question" in ended.err) == (2, True)
+    assert not (tmp_path / "gate").exists()
+
+
 @pytest.fixture(scope="module")
 def eager(run, tmp_path_factory):
     """A gate that says yes to most, with a precision of its own."""

@@ -1,6 +1,7 @@
 """experiments/score_self_prediction.py: from a folder of raw answers to tables, a figure and a line per test."""
 
 import pandas as pd
+import pytest
 from tiny_experiment import ROOT, call
 
 __all__ = ["call"]
@@ -21,3 +22,10 @@ def test_the_studys_answers_give_its_figures_and_who_predicts_whom(call, tmp_pat
     assert restriction["family"] > 0.01 > restriction["advantage"]
     assert "correlation with ability over 15 models" in ended.out
     assert (tmp_path / "run" / "figures" / "who_predicts_whom.png").exists()
+    found = pd.read_csv(tmp_path / "run" / "correlations.csv", index_col=0)
+    assert found.loc["mean", "ability"] == found.loc["ability", "mean"] == pytest.approx(0.625, abs=5e-4)
+    raw = pd.read_csv(FOLDER / "difficulty.csv.gz").query("model == 'o4-mini'")
+    groups = [own["tokens"] for _, own in raw.groupby("group_id")]
+    difficulty = pd.read_csv(tmp_path / "run" / "difficulty.csv").set_index("model").loc["o4-mini"]
+    assert difficulty["tokens"] == pytest.approx(raw["tokens"].mean())
+    assert difficulty["tokens_spread"] == pytest.approx(pd.Series([own.std() / own.mean() for own in groups]).mean())

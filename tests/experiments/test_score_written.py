@@ -34,6 +34,7 @@ def test_every_score_is_a_measurement_and_every_signal_is_judged_with_its_counts
     assert set(SURER) | {"P(True)", "sample agreement"} <= set(signals.index)
     assert (signals["n"] + signals["n_unread"]).nunique() == 1
     assert (folder / "run" / "figures" / "signals.png").stat().st_size > 5000
+    assert len(pd.read_html(folder / "run" / "report.html")) == 4  # signals, votes, zones, answers
 
 
 def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):

@@ -5,6 +5,7 @@ import gzip
 from importlib.resources import files
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -229,6 +230,55 @@ def test_several_cuts_are_more_targets_and_no_more_models():
 def test_a_cut_that_cannot_be_is_refused(given, reason):
     with pytest.raises(InputError, match=reason):
         load_panel(given)
+
+
+def wide(sure, in_words):
+    """The published numbers of three models on forty questions, a column for each model."""
+    rows = [{"question_id": f"q{i}"} | {f"m{j}": in_words(sure[i, j]) for j in range(3)} for i in range(40)]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("in_words", "cut"),
+    [
+        (lambda number: "" if np.isnan(number) else f"{number:g}%", "95"),
+        (lambda number: "" if np.isnan(number) else f"{number:g}", "95"),
+        (lambda number: number / 100, "0.95"),
+    ],
+    ids=["percent signs", "to 100", "to 1"],
+)
+@pytest.mark.parametrize("shape", ["wide", "long", "long under other names"])
+def test_stated_numbers_are_cut_however_the_table_is_laid_out(tmp_path, shape, in_words, cut):
+    sure = tables(published=False)[2][:40]
+    frame = wide(sure, in_words)
+    if shape != "wide":
+        frame = frame.melt("question_id", var_name="respondent", value_name="confidence")
+        frame["answered_correctly"] = 1
+    if shape == "long under other names":
+        frame = frame.rename(columns={"respondent": "model", "answered_correctly": "correct"})
+    frame.to_csv(tmp_path / "panel.csv", index=False)
+    panel = load_panel(f"{tmp_path / 'panel.csv'}:{cut}")
+    yes = np.where(np.isnan(sure[:, :3]), np.nan, sure[:, :3] >= 95)
+    np.testing.assert_array_equal(panel.answers[["m0", "m1", "m2"]], yes)
+    np.testing.assert_allclose(stated_confidence(panel).values[["m0", "m1", "m2"]], sure[:, :3] / 100)
+    assert (correctness_of(panel) is None) == (shape == "wide")
+
+
+@pytest.mark.parametrize(
+    ("change", "cut", "reason"),
+    [
+        (lambda frame: frame, "", "line 2, column 'm0' holds '.*'; .* numbers become a yes at a cut"),
+        (lambda frame: frame.replace("100", "120"), ":95", "holds '120'; give a number from 0 to 100"),
+        (lambda frame: frame.assign(m0="yes"), ":95", "holds 'yes'; give a number from 0 to 100"),
+        (lambda frame: frame.assign(m0=1, m1=0, m2=1), ":95", "no numbers to cut .*only yes and no"),
+    ],
+    ids=["no cut", "beyond the scale", "a word", "yes and no"],
+)
+def test_numbers_that_cannot_be_cut_are_refused(tmp_path, change, cut, reason):
+    frame = change(wide(tables(published=False)[2], lambda number: "" if np.isnan(number) else f"{number:g}"))
+    frame.to_csv(tmp_path / "panel.csv", index=False)
+    with pytest.raises(InputError, match=reason):
+        load_panel(f"{tmp_path / 'panel.csv'}{cut}")
 
 
 def test_only_questions_whose_text_is_whole_are_asked(panel):

@@ -165,3 +165,17 @@ def test_a_band_of_the_name_is_no_yes():
     band = Question("b", "Which band recorded Fragile?", ("Yes",))
     assert grade_answer(band, "Genesis").outcome == "wrong"
     assert grade_answer(band, "The band Yes").outcome == "right"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("As an AI language model, I do not have personal opinions, but here it is: Paris", "right"),
+        ("As an AI, I can't travel, but the capital is Paris.", "right"),
+        ("As an AI, I can't travel, but the capital is Rome.", "wrong"),
+        ("As an AI, I do not know whether it is Paris.", "wrong"),
+    ],
+)
+def test_an_answer_may_follow_a_disclaimer(text, outcome):
+    question = Question("q", "What is the capital of France?", ("Paris",))
+    assert grade_answer(question, text).outcome == outcome

@@ -70,6 +70,24 @@ def test_without_a_table_each_respondent_is_its_own_model(tmp_path):
     assert panel.question_texts is None
 
 
+@pytest.mark.parametrize(
+    ("names", "families"),
+    [
+        (["a/x", "a/y", "b/z"], ["a", "a", "b"]),
+        (["router/a/x", "router/a/y", "router/b/z"], ["a", "a", "b"]),
+        (["a/x", "a/y", "z"], ["", "", ""]),
+        (["a/x", "b/y", "c/z"], ["", "", ""]),
+        (["a/x", "a/y", "a/z"], ["", "", ""]),
+    ],
+    ids=["owners", "through a router", "one without an owner", "all of different ones", "all of one"],
+)
+def test_families_that_nothing_tells_are_the_owners_in_the_models_names(tmp_path, names, families):
+    path = written(tmp_path / "panel.csv", f"question_id,{','.join(names)}\nq1,1,0,1\nq2,0,1,1\n")
+    assert load_panel(path).respondents["family"].tolist() == families
+    written(tmp_path / "respondents.csv", f"respondent,family\n{names[0]},own\n")
+    assert load_panel(path).respondents["family"].tolist() == ["own", "", ""]
+
+
 def test_wide_formats_agree(tmp_path):
     text = load_panel(written(tmp_path / "p.csv", "question_id,m1,m2\nq1,1,\nq2,no,yes\n"))
     lines = '{"question_id": "q1", "m1": true, "m2": null}\n{"question_id": "q2", "m1": 0, "m2": "Yes"}\n'

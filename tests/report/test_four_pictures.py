@@ -55,7 +55,12 @@ def pictures(tmp_path_factory):
     )
     drawings = {
         "targets along the dial": figures.magnitude_against_threshold(run.matches(), run.verdict()["line"], "raw"),
-        "one scale": wright_map(fit, pd.Series([name.partition("-")[0] for name in names], names)),
+        "one scale": wright_map(
+            fit.questions["difficulty"],
+            fit.information,
+            fit.respondents[["place"]],
+            pd.Series([name.partition("-")[0] for name in names], names),
+        ),
         "what does as well": rivals_figure(run.rivals(), {"estimate": 0.2, "low": 0.1, "high": 0.3}),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }
@@ -103,6 +108,8 @@ def test_the_axis_of_the_scale_ends_where_questions_and_respondents_end():
         questions=pd.DataFrame({"difficulty": [-1.0, 0.2, 1.0]}),
         information=pd.DataFrame({"difficulty": [-4.0, 0.0, 4.0], "information": [0.0, 1.0, 0.0]}),
     )
-    low, high = wright_map(fit).figure.axes[2].get_xlim()
+    low, high = (
+        wright_map(fit.questions["difficulty"], fit.information, fit.respondents[["place"]]).figure.axes[2].get_xlim()
+    )
     assert -1.5 < low < -1.0
     assert 1.5 < high < 2.0

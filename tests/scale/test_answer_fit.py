@@ -59,6 +59,16 @@ def test_who_follows_more_closely_is_no_objection():
     assert (table["infit"][:2] < 0.9).all()
 
 
+def test_whoever_nearly_always_says_yes_belongs_where_all_guess():
+    rng = np.random.default_rng(0)
+    hidden = 0.7 * rng.standard_normal((700, 1)) + np.sqrt(0.51) * rng.standard_normal((700, 16))
+    hidden[:, 0] += 1.6
+    found = answer_fit(np.where(rng.random(hidden.shape) < 0.2, True, hidden > 0))
+    assert found.respondents["belongs"].all()
+    assert (found.respondents["follows"] == "as the others").all()
+    assert found.loading == pytest.approx(0.7, abs=0.05)
+
+
 def test_place_is_where_a_respondent_says_yes_half_of_the_time():
     truth = one_factor(4, 4000, 10, rates=(0.2, 0.8), loadings=(0.8, 0.8))
     place = answer_fit(truth.answers).respondents["place"]
@@ -96,7 +106,12 @@ def test_information_is_that_of_the_formula():
 
 def test_figures_show_everyone_and_name_who_has_no_place(odd):
     _, found = odd
-    drawn = wright_map(found, pd.Series(list("ab") * 6, found.respondents.index))
+    drawn = wright_map(
+        found.questions["difficulty"],
+        found.information,
+        found.respondents[["place"]],
+        pd.Series(list("ab") * 6, found.respondents.index),
+    )
     assert "No place, since the loading is below 0.3: r0." in drawn.caption
     assert drawn.figure.axes[2].get_yticklabels()[0].get_text().startswith("r")
     assert len(drawn.figure.axes[2].get_yticklabels()) == 11

@@ -8,7 +8,18 @@ import pytest
 from psychometric_data import REFERENCE, answers, matrix
 
 from onedial.core import InputError
-from onedial.scale import cut_confidence, graded_response_model, polychoric, tetrachoric, two_parameter_irt
+from onedial.scale import (
+    analyse_graded_panel,
+    answer_fit,
+    cut_confidence,
+    graded_response_model,
+    graded_tables,
+    polychoric,
+    tetrachoric,
+    two_parameter_irt,
+)
+from onedial.scale.irt.category_curves import UNUSED, Curves, log_categories
+from onedial.scale.misfit.answer_fit import information_of
 from onedial.stats import PsychometricsWarning
 
 CUTS = np.array([-1.0, -0.2, 0.6, 1.3])
@@ -146,3 +157,36 @@ def test_loadings_are_those_of_logistic_models_up_to_the_form_of_the_curve(name,
     assert np.abs(ours - theirs).max() < within
     assert np.abs(ours - theirs).median() < within / 4
     assert np.corrcoef(ours, theirs)[0, 1] > 0.98
+
+
+def test_one_scale_in_categories_is_called_one_and_two_are_not():
+    loadings = np.tile([0.85, 0.7], 4)
+    one, easiness = simulated(6, 300, loadings, missing=0.05)
+    two = np.column_stack([one[:, :4], simulated(7, 300, loadings[:4])[0]])
+    cuts = [1, 2, 3, 4]
+    single, double = (analyse_graded_panel(pd.DataFrame(panel), cuts, n_replicates=19) for panel in (one, two))
+    assert single.share == pytest.approx((loadings**2).mean(), abs=0.05)
+    assert np.corrcoef(single.model.difficulty, -easiness)[0, 1] > 0.92
+    # half of the answers reach a cut where a z + d = 0
+    np.testing.assert_allclose(single.places.loc[0], -CUTS / 0.85, atol=0.35)
+    assert single.nulls[1].p[1] > 0.05
+    assert double.nulls[1].p[1] == 0.05
+    assert "a second factor" in graded_tables(double)["summary"]["verdict"]
+    assert "a second factor" not in graded_tables(single)["summary"]["verdict"]
+
+
+def test_categories_are_placed_as_yes_and_no_are_and_tell_more():
+    values = pd.DataFrame(simulated(8, 400, np.full(6, 0.75))[0])
+    coarse, fine = (analyse_graded_panel(values, cuts, n_replicates=0) for cuts in ([2], [1, 2, 3, 4]))
+    np.testing.assert_allclose(coarse.places[2], answer_fit(values >= 2).respondents["place"], atol=0.05)
+    assert fine.reliability.empirical > coarse.reliability.empirical + 0.05
+
+
+def test_information_is_that_of_every_category():
+    cuts = np.array([[1.0, 0.4], [-0.5, UNUSED]])
+    curves = Curves(np.array([1.2, 0.8]), cuts, np.array([[0.05, 0.1], [0.02, 0.0], [0.1, 0.0]]))
+    found = information_of(curves)
+    nodes, step = -found["difficulty"].to_numpy(), 1e-5
+    low, p, high = (np.exp(log_categories(curves, nodes + d)[0]) for d in (-step, 0, step))
+    expected = (((high - low) / (2 * step)) ** 2 / np.maximum(p, 1e-12)).sum(axis=(0, 1))
+    np.testing.assert_allclose(found["information"], expected, rtol=1e-5)

@@ -86,6 +86,9 @@ def test_topics_too_many_for_curves_of_their_own_are_tested_as_bundles():
 def test_nothing_shared_is_called_nothing():
     page = words(one_page(analyse_panel(planted(2, 500, 0.0), **FEW)))
     assert page.startswith("Nothing is shared that shuffled answers would not show")
+    assert "there is no scale to speak of (one of 5% of the variance would be found in 80%)" in page
+    few = words(one_page(analyse_panel(planted(0, 60, 0.0).iloc[:, :5], **FEW)))
+    assert "but it could have been missed: a scale would be found in 80% only from 30% of the variance on" in few
 
 
 def test_two_scales_are_an_objection_and_are_told_apart():

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from onedial.core import InputError
 from onedial.scale import QuestionBank, evaluate_placing, kin_of, placing_summary
 from onedial.scale.place.evaluation import _bounds
+from onedial.scale.place.placement import Placement, rate_over
 from onedial.scale.place.places import grid
 from onedial.stats import PsychometricsWarning
 
@@ -96,6 +97,8 @@ def test_one_who_always_says_yes_is_expected_to_go_on_so_and_never_certainly(ban
     assert low > 1
     assert np.isfinite(high)
     assert placement.predicted().between(0.5, 1, inclusive="neither").all()
+    rate, least, most = rate_over(placement.predicted()[:100].to_numpy(), placement.threshold, low, high)
+    assert 0.8 < least < rate < most < 1
     assert not placement.follows
 
 
@@ -183,6 +186,21 @@ def test_the_scale_says_more_than_yes_rates_and_a_yes_rate_of_few_answers_less_t
     assert summary.loc[("yes rate", 25), "bits"] < 0
     assert summary.loc[("adaptive", 25), "rmse"] < summary.loc[("adaptive", 5), "rmse"]
     assert (summary["rmse_low"] <= summary["rmse"]).all()
+
+
+def test_the_interval_of_a_rate_over_some_questions_holds_what_is_said_to_them(bank, truth):
+    rng, held = np.random.default_rng(0), {True: [], False: []}
+    for yes in newcomers(truth, 4, 200).T:
+        asked, some = np.split(rng.permutation(N)[:65], [25])
+        placement = Placement(bank, asked, yes[asked])
+        where = (placement.threshold, *placement.interval)
+        chance = bank.chance[some] @ placement.weight
+        rate, low, high = rate_over(chance, *where)
+        assert low < rate < high
+        held[True].append(low <= yes[some].mean() <= high)
+        around = ndtri(rate) + np.array(where[1:]) - where[0]
+        held[False].append(around[0] <= ndtri(yes[some].mean()) <= around[1])
+    assert np.mean(held[True]) > 0.92 > np.mean(held[False])  # the chance in their answers counted, and not
 
 
 def test_framings_of_one_model_count_as_one(rows):

@@ -8,6 +8,7 @@ import pytest
 
 from onedial.selfreport import (
     balanced_mean,
+    beside_study,
     cronbach_alpha,
     identical_share,
     intraclass_correlation,
@@ -134,3 +135,30 @@ def test_giving_way_is_told_from_thinking_again():
     thinks_again = revisions(followed({"neutral": -1, "doubting": -1, "encouraging": -1}), 99)
     assert thinks_again.loc["neutral", "change"] == -1.0
     assert thinks_again.loc["deference", "change"] == 0.0
+
+
+def test_beside_the_study_stands_what_the_tables_say_of_all_conditions_together():
+    conditions = ["no task", "computation"]
+    scores = pd.DataFrame(
+        {
+            "condition": conditions * 2,
+            "presentation": ["one by one"] * 2 + ["all at once"] * 2,
+            "mean": [3.0, 2.0, 1.5, np.nan],
+            "icc_a1": [0.8, 1.0, np.nan, np.nan],
+            "identical": [0.5, 1.0, 0.7, np.nan],
+            "items_read": [10, 30, 10, 0],
+        }
+    )
+    coherence = scores[["condition", "presentation"]].assign(alpha=[0.6, 0.9, np.nan, np.nan])
+    pairs = pd.MultiIndex.from_product(
+        [["it", "other"], ["computation", "social reasoning"]], names=["model", "condition"]
+    )
+    accuracy = pd.DataFrame({"right": [1.0, 0.5, 0.0, np.nan]}, pairs)
+    follow_ups = pd.MultiIndex.from_product([["it", "other"], ["neutral", "doubting"]], names=["model", "follow_up"])
+    changes = pd.DataFrame({"change": [-0.2, 9.0, 0.0, 9.0]}, follow_ups)
+    found = beside_study(scores, coherence, accuracy, changes, 10)
+    assert found["one by one"].tolist() == pytest.approx([0.6, 0.9, 0.9, 35 / 40, -1.0, 3.0, 0.5, 0.5])
+    nothing = np.nan
+    expected = [nothing, nothing, nothing, 0.7, nothing, 1.5, 0.5, 0.5]
+    assert found["all at once"].tolist() == pytest.approx(expected, nan_ok=True)
+    assert found["study"].notna().all()

@@ -215,6 +215,15 @@ def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
     assert "by 0.023 of 0.700 bits" in found.clause()
 
 
+def test_the_sentence_says_where_topics_alone_stand_in_the_way_and_where_all_models_are_of_one_family():
+    shared = {"yes_rate": 0.7, "bits": Number(0.1), "possible": Number(0.3), "share": Share(0.3, 0.2, 0.4)}
+    found = Prediction(n_models=5, n_predicted=5, topics=False, **shared)
+    assert "; topics may be all that they share with the dial" in found.clause()
+    assert "topics may" not in dataclasses.replace(found, topics=True).clause()
+    assert "topics may" not in dataclasses.replace(found, n_predicted=2).clause()
+    assert found.clause("claude").startswith("5 of 5 base models, all of the family claude, are predicted")
+
+
 def test_a_newcomer_s_every_answer_is_predicted_from_its_others_alone():
     """By hand: one answer taken out, the others placed; a follower gains, and by a dealt order nobody does."""
     rng = np.random.default_rng(3)

@@ -29,8 +29,13 @@ from onedial.verdict.rivals.rivals import ceiling, cut_at_rate, material_of, riv
 from onedial.verdict.tables import panel_answers
 
 
-def table_for(sweep, panel, texts=None, topics=None, instructed=None, levels=None):
+def table_for(*given, **named):
     """Rivals of a simulated sweep."""
+    material, matches = material_for(*given, **named)
+    return rival_table(matches, material, n_bootstrap=99), matches
+
+
+def material_for(sweep, panel, texts=None, topics=None, instructed=None, levels=None):
     grid = sweep_grid(sweep)
     respondents = simulation.framings_of(panel.columns)
     matches = match_targets(sweep, panel, respondents=respondents, n_bootstrap=19)
@@ -42,8 +47,7 @@ def table_for(sweep, panel, texts=None, topics=None, instructed=None, levels=Non
         questions["level"] = levels(ids)
     answers = panel_answers(panel, grid.questions)
     unsteered = grid.margins[:, grid.unsteered]
-    material = material_of(matches, questions, answers, grid.splits, unsteered, instructed)
-    return rival_table(matches, material, n_bootstrap=99), matches
+    return material_of(matches, questions, answers, grid.splits, unsteered, instructed), matches
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +192,7 @@ def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, materia
     np.testing.assert_array_equal(scores(told)[:, own], scores(material)[:, own])
 
 
-@pytest.mark.parametrize("rival", sorted(set(RIVALS) - {*OWN_ANSWERS, "instructed threshold"}))
+@pytest.mark.parametrize("rival", sorted(set(RIVALS) - set(OWN_ANSWERS)))
 def test_what_other_models_tell_comes_from_other_base_models_alone(rival, material):
     scores, own = RIVALS[rival].scores, material.models == "b"
     given = material.given.to_numpy().copy()
@@ -411,7 +415,11 @@ def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest(
     margins = instructed.pivot(index="question_id", columns="level", values="margin")
     follows = {f"target {number}": margins[(50.0, 90.0)[number % 2]] for number in range(9)}
     panel = pd.DataFrame({name: (own + 0.3 * rng.normal(size=len(own)) > 0) * 1.0 for name, own in follows.items()})
-    rivals, _ = table_for(sweep, panel, instructed=instructed)
+    material, matches = material_for(sweep, panel, instructed=instructed)
+    rivals = rival_table(matches, material, n_bootstrap=99)
+    sources = ("the dial", "mean of other models", "unsteered margin", "instructed threshold")
+    _, told = predict(matches, ground_of(matches, material), ("all",), sources, n_bootstrap=19)
+    assert told.set_index("source")["bits"].idxmax() == "instructed threshold"
     assert rivals.loc["instructed threshold", "signal"] > 0.6
     assert abs(rivals.loc["unsteered margin", "signal"]) < 0.15
     assert not rivals.loc["instructed threshold", "one_order"]

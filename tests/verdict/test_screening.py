@@ -43,6 +43,17 @@ def test_a_copy_of_a_target_and_of_the_subject_is_found_unless_it_is_said_to_be_
     assert found.about == ["own"]
 
 
+def test_the_subject_at_another_setting_is_found_among_the_targets_and_an_honest_one_is_not(sound):
+    sweep, panel = sound
+    ease = matched(sweep, panel).evidence.dial.ease
+    at = pd.Series((ease > np.quantile(ease, 0.8)).astype(float), panel.index)
+    noisy = at.where(np.arange(len(at)) % 20 > 0, 1 - at)  # one answer in twenty
+    assert screen(matched(sweep, panel.assign(noisy=noisy))) == []
+    (found,) = screen(matched(sweep, panel.assign(steered=at)))
+    assert (found.check, found.about) == (COPIES, ["steered"])
+    assert "steered and the subject where it says yes as often (1.00)" in found.sentence
+
+
 def test_near_copies_count_as_one_base_model_and_models_of_one_scale_do_not(sound):
     sweep, panel = sound
     rng = np.random.default_rng(1)

@@ -73,13 +73,27 @@ class Parts:
         return table
 
     def done(self, column: str) -> set[str]:
-        """The values of one column that stand in a part."""
-        return {value for file in self.files() for value in read_table(file, [column])[column].unique()}
+        """The values of one column that stand in a part.
+
+        Raises:
+            InputError: what is there was begun by a version of onedial that kept other columns.
+        """
+        return {value for file in self._own() for value in read_table(file, [column])[column].unique()}
 
     def done_keys(self) -> set[tuple[str, ...]]:
-        """The keys that stand in a part, as tuples in the order of `key`."""
-        parts = (read_table(file, self.key)[self.key] for file in self.files())
+        """The keys that stand in a part, as tuples in the order of `key`; raises as `done`."""
+        parts = (read_table(file, self.key)[self.key] for file in self._own())
         return {row for part in parts for row in part.itertuples(index=False, name=None)}
+
+    def _own(self) -> list[Path]:
+        """The files, to go on with; their columns are seen from the first, as one version wrote them all."""
+        files = self.files()
+        if files and (lacking := [column for column in self.columns if column not in read_table(files[0])]):
+            raise InputError(
+                f"{self.folder} was begun by an earlier version of onedial, which kept no {', '.join(lacking)}; "
+                "make the run again with another --out"
+            )
+        return files
 
     def files(self) -> list[Path]:
         """The parts in the order of writing; temporary files are none."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onedial.asking import Question
 from collections.abc import Callable
 
-from onedial.asking import Question, parse_yes_no
+from onedial.asking import Question, parse_yes_no, without_disclaimer
 from onedial.panels.grading.grading import grade
 from onedial.panels.grading.number_grading import grade_number
 
@@ -111,7 +111,7 @@ def grade_answer(question: Question, answer_text: str | None) -> Grade:
     >>> grade_answer(question, "The Danube.").outcome, grade_answer(question, "The Rhine.").outcome
     ('right', 'wrong')
     """
-    return GRADERS[question.grading](question, answer_text)
+    return GRADERS[question.grading](question, None if answer_text is None else without_disclaimer(answer_text))
 
 
 def _grade_text(question: Question, answer_text: str | None) -> Grade:

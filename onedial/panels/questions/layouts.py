@@ -6,6 +6,7 @@
     simple_qa   problem, answer, metadata                                      text
     mmlu        question, choices = [...], answer = place or letter, subject   choice; the options are shown
     mmlu_pro    question, options = [...], answer = letter, category           choice; the options are shown
+    columns     question, A, B, C, D and more, answer = letter, subject        choice; the options are shown
     gpqa        Question, Correct Answer, Incorrect Answer 1 ... 3             choice; the options are shown
     math        problem, solution (ends in \\boxed{...}) or answer, level, type number
 
@@ -57,6 +58,8 @@ class Layout:
         cells = {str(name): None if is_blank(cell) else cell for name, cell in row.items()}
         try:
             return self.read(cells, where)
+        except InputError:
+            raise
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(
                 f"{where} cannot be read as {', '.join(self.needs)} ({type(error).__name__}: {error}); correct "
@@ -104,9 +107,7 @@ def choice_question(
     >>> choice_question("Which is a metal?", ["neon", "iron"], 1).answers
     ('B', 'iron')
     """
-    shown = _options(options)
-    if not 2 <= len(shown) <= len(LETTERS):
-        raise InputError(f"{where} has {len(shown)} options; it needs 2 to {len(LETTERS)}")
+    shown = _options(options, where)
     if not 0 <= right < len(shown):
         raise InputError(f"{where} gives the answer {right}, which is none of its {len(shown)} options, from 0")
     asked = with_options(text, shown)
@@ -128,7 +129,15 @@ def _simple_qa(row: Row, where: str) -> Question:
 
 
 def _mmlu(row: Row, where: str) -> Question:
-    options = _options(row["choices"] if "choices" in row else row["options"])
+    return _choice(row, row["choices"] if "choices" in row else row["options"], where)
+
+
+def _columns(row: Row, where: str) -> Question:
+    return _choice(row, [row[letter] for letter in LETTERS if row.get(letter) is not None], where)
+
+
+def _choice(row: Row, written: Any, where: str) -> Question:
+    options = _options(written, where)
     given, right = str(row["answer"]).strip(), None
     if given.isdigit():
         right = int(given)
@@ -136,12 +145,18 @@ def _mmlu(row: Row, where: str) -> Question:
         right = LETTERS.index(given)
     if right is None:
         raise InputError(f"{where} gives the answer {given!r}, which is no letter of its {len(options)} options")
-    topic, identity = row.get("subject") or row.get("category"), row.get("question_id") or row.get("id")
+    topic = row.get("subject") or row.get("category") or row.get("topic")
+    identity = row.get("question_id") or row.get("id")
     return choice_question(_text(row, "question", where), options, right, topic, identity, where)
 
 
-def _options(cell: Any) -> list[str]:
-    return [str(option).strip() for option in (cell.split("|") if isinstance(cell, str) else cell)]
+def _options(cell: Any, where: str) -> list[str]:
+    shown = [str(option).strip() for option in (cell.split("|") if isinstance(cell, str) else cell)]
+    if not 2 <= len(shown) <= len(LETTERS):
+        raise InputError(
+            f"{where} has {len(shown)} options; it needs 2 to {len(LETTERS)}: leave out what cannot be asked whole"
+        )
+    return shown
 
 
 def _gpqa(row: Row, where: str) -> Question:
@@ -193,6 +208,11 @@ LAYOUTS: dict[str, Layout] = {
     "math": Layout(("problem", "solution"), _math, also=("answer", "level", "type", "subject", "unique_id")),
     "mmlu": Layout(("question", "choices", "answer"), _mmlu, also=("subject", "question_id")),
     "mmlu_pro": Layout(("question", "options", "answer"), _mmlu, also=("question_id", "category")),
+    "columns": Layout(
+        ("question", *LETTERS[:4], "answer"),
+        _columns,
+        also=(*LETTERS[4:], "subject", "category", "topic", "question_id", "id"),
+    ),
     "gpqa": Layout(
         ("Question", "Correct Answer", _GPQA_WRONG[0]),
         _gpqa,

@@ -208,7 +208,7 @@ def _of_questions(contents: Contents, unit: str) -> dict[str, Drawing]:
         drawings["rates_by_group"] = dial_figures.rates_by_group(grid, questions, unit)
     if factor is not None:
         drawings["loadings"] = factor_figures.loadings_against_threshold(factor, null=contents.parabola)
-        drawings["scree"] = factor_figures.scree(factor, factor.null)
+        drawings["scree"] = factor_figures.scree(factor.eigenvalues, factor.null)
     return drawings
 
 

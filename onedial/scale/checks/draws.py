@@ -23,6 +23,7 @@ from onedial.scale.correlations.packed_answers import packed_draw, pairs_in_comm
 from onedial.scale.correlations.pair_counts import tables_of
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import MAX_COMMUNALITY
+from onedial.scale.irt.expectation import MISSING, Codes
 from onedial.scale.irt.marginal_fit import MarginalFit
 from onedial.stats import Answers, Floats, Integers
 
@@ -47,6 +48,17 @@ def one_factor_answers(
         yes (replicate, question, respondent) and answered (question, respondent), 0/1.
     """
     return answers_from_tables(answers, fit, [as_probabilities(np.exp(fit.log_p[1]).T)] * n_replicates, rng)
+
+
+def one_factor_categories(fit: MarginalFit, n_replicates: int, rng: np.random.Generator) -> Iterator[Codes]:
+    """Random answers of the fitted model in its categories, (question, respondent), gaps kept."""
+    places, upto = _equally_likely_places(fit.posterior), np.exp(fit.log_p).cumsum(axis=0)[:-1]
+    questions, missing = np.arange(len(places)), fit.codes == MISSING
+    for _ in range(n_replicates):
+        node = places[questions, rng.integers(0, places.shape[1], len(places), dtype=np.uint16)]
+        chance = rng.random(fit.codes.shape)
+        above = sum((chance >= cut.T[node]).astype(np.int8) for cut in upto)
+        yield np.where(missing, MISSING, above).astype(np.int8)
 
 
 def answers_from_tables(

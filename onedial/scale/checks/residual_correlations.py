@@ -118,11 +118,21 @@ def residual_correlations(
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
     fit = null_model(answers, scale, asymptotes=asymptotes)
-    codes = codes_of(answers)
-    observed = q3_of(codes, fit)
     draws = one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed))
     simulated = np.concatenate([_batch_q3(yes, answers, fit) for yes, _ in draws])
-    first, second = np.triu_indices(answers.n_respondents, 1)
+    return beside_simulated(codes_of(answers), fit, simulated, answers.respondents, seed)
+
+
+def beside_simulated(
+    codes: Codes, fit: MarginalFit, simulated: Floats, respondents: pd.Index, seed: int
+) -> ResidualCorrelations:
+    """Q3 of answers in any number of categories beside that of matrices simulated from `fit`.
+
+    Args:
+        simulated: (replicate, respondent, respondent) of `q3_of`.
+    """
+    observed, answered = q3_of(codes, fit), (codes != MISSING).astype(float)
+    first, second = np.triu_indices(len(respondents), 1)
     values, null = observed[first, second], simulated[:, first, second]
     mean, sd, b = np.nanmean(null, axis=0), np.nanstd(null, axis=0, ddof=1), len(null)
     # the observed values help to set their own unit: left out, the largest of hundreds errs in 15% with 99 replicates
@@ -134,10 +144,9 @@ def residual_correlations(
     null_largest = np.nanmax(null_size, axis=1)
     p = np.where(np.isfinite(z), (1 + (null_size >= size).sum(axis=0)) / (b + 1), np.nan)
     q = np.where(np.isfinite(z), (1 + (null_largest[:, None] >= size).sum(axis=0)) / (b + 1), np.nan)
-    answered = answers.answered.astype(float)
     pairs = pd.DataFrame(
         {
-            "first": answers.respondents[first], "second": answers.respondents[second],
+            "first": respondents[first], "second": respondents[second],
             "n": (answered.T @ answered)[first, second].astype(int),
             "q3": values, "null_mean": mean, "null_sd": sd, "z": z, "p": p, "q": q,
         }
@@ -148,7 +157,7 @@ def residual_correlations(
     spreads = np.nanstd(off, axis=1)
     return ResidualCorrelations(
         pairs=pairs.reindex(pairs["z"].abs().sort_values(ascending=False).index).reset_index(drop=True),
-        matrix=pd.DataFrame(excess, answers.respondents, answers.respondents),
+        matrix=pd.DataFrame(excess, respondents, respondents),
         largest=Simulated(float(largest), null_largest, p_value(largest, null_largest)),
         spread=Simulated(float(spreads[-1]), spreads[:-1], p_value(spreads[-1], spreads[:-1])),
         seed=seed,
@@ -159,9 +168,9 @@ def q3_of(codes: Codes, fit: MarginalFit) -> Floats:
     """(respondent, respondent) correlations of residuals over the questions that a pair shares; nan under three."""
     posterior, _ = posterior_of(codes, fit.log_p, fit.log_weight)
     place = posterior @ fit.nodes
-    expected = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[0])
+    expected = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None]).sum(axis=0)
     if fit.curves.floors is not None:
-        expected = fit.curves.floors[1] + fit.curves.attentive * expected
+        expected = np.arange(len(fit.curves.floors)) @ fit.curves.floors + fit.curves.attentive * expected
     answered = codes != MISSING
     return _pairwise_correlation(np.where(answered, codes - expected, 0.0), answered)
 

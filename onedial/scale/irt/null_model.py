@@ -13,7 +13,7 @@ import numpy as np
 
 from onedial.scale.irt.asymptotes import AsymptoteKind, Asymptotes
 from onedial.scale.irt.category_curves import Curves
-from onedial.scale.irt.expectation import Codes, codes_of
+from onedial.scale.irt.expectation import MISSING, Codes, codes_of
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.scales import ScaleKind
 from onedial.stats import Answers, remembered
@@ -35,7 +35,12 @@ def null_model(
     Returns:
         a fit of the respondents' curves, whose posterior knows the gaps.
     """
-    return _fitted(codes_of(answers), gap_categories(answers), scale, asymptotes)
+    return null_fit(codes_of(answers), scale, asymptotes)
+
+
+def null_fit(codes: Codes, scale: ScaleKind, asymptotes: AsymptoteKind) -> MarginalFit:
+    """The same of answers in any number of categories: codes (question, respondent), as `fit_marginal` takes them."""
+    return _fitted(codes, gap_categories(codes), scale, asymptotes)
 
 
 @remembered
@@ -45,16 +50,17 @@ def _fitted(codes: Codes, gaps: Codes | None, scale: ScaleKind, asymptotes: Asym
     whose = np.arange(codes.shape[1] + 1) < codes.shape[1]  # the number of gaps is no answer
     joint = fit_marginal(np.column_stack([codes, gaps]), scale, asymptotes=asymptotes, whose=whose)
     floors, estimated = joint.curves.floors, joint.asymptotes
-    own = Curves(joint.curves.slope[:-1], joint.curves.cuts[:1, :-1], None if floors is None else floors[:2, :-1])
+    k = int(codes.max()) + 1
+    own = Curves(joint.curves.slope[:-1], joint.curves.cuts[: k - 1, :-1], None if floors is None else floors[:k, :-1])
     if estimated is not None:
-        centre = None if estimated.centre is None else estimated.centre[:2]
-        estimated = Asymptotes(estimated.possible[:2, :-1], centre)
+        centre = None if estimated.centre is None else estimated.centre[:k]
+        estimated = Asymptotes(estimated.possible[:k, :-1], centre)
     return replace(joint, codes=codes, curves=own, known_posterior=joint.posterior, asymptotes=estimated)
 
 
-def gap_categories(answers: Answers) -> Codes | None:
+def gap_categories(codes: Codes) -> Codes | None:
     """(question,) 0 to 3 = few to many respondents without an answer; None where no split leaves enough of each."""
-    n_missing = (~answers.answered).sum(axis=1)
+    n_missing = (codes == MISSING).sum(axis=1)
     cuts = np.unique(np.quantile(n_missing, [0.25, 0.5, 0.75], method="lower"))
     category = np.searchsorted(cuts, n_missing, side="left")
     category = np.unique(category, return_inverse=True)[1]

@@ -7,6 +7,7 @@ and a likelihood ratio tells whether respondents follow the scale equally closel
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 
 from onedial.core import one_line
 from onedial.scale.factor.usable import linked_answers
+from onedial.scale.irt.asymptotes import AsymptoteKind
 from onedial.scale.irt.expectation import codes_of
 from onedial.scale.irt.marginal_fit import fit_marginal
 from onedial.scale.irt.scales import ScaleKind
@@ -57,7 +59,7 @@ class RaschTest:
         )
 
 
-def rasch_test(matrix: Any, scale: ScaleKind = "normal") -> RaschTest:
+def rasch_test(matrix: Any, scale: ScaleKind = "normal", asymptotes: AsymptoteKind = "none") -> RaschTest:
     """Do all respondents follow the scale equally closely?
 
     Formula: marginal maximum likelihood with one slope for all and with a slope for each; 2 (l1 - l0) ~ chi-squared
@@ -65,8 +67,10 @@ def rasch_test(matrix: Any, scale: ScaleKind = "normal") -> RaschTest:
     1.702 there is 1 here, approximately.
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale: distribution of the
-            questions, as in `two_parameter_irt`; with `normal` or `smooth` the ratio has the law above.
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale, asymptotes:
+            distribution of the questions and answers at random, as in `two_parameter_irt`; with `histogram`
+            the law above holds approximately. A skewed scale, or guesses, make equal slopes look unequal where they are
+            left out.
 
     Returns:
         RaschTest. Sign: small p speaks against equal slopes.
@@ -83,10 +87,11 @@ def rasch_test(matrix: Any, scale: ScaleKind = "normal") -> RaschTest:
     """
     answers = linked_answers(matrix)
     codes = codes_of(answers)
-    equal = fit_marginal(codes, scale, equal_slopes=True)
-    free = fit_marginal(codes, scale, start=equal.curves)  # begins where the equal one ends, and so is never below it
+    fitted = partial(fit_marginal, codes, scale, asymptotes=asymptotes)
+    equal = fitted(equal_slopes=True)
+    free = fitted(start=equal.curves)  # begins where the equal one ends, and so is never below it
     if len(free.nodes) != len(equal.nodes):
-        equal = fit_marginal(codes, scale, n_nodes=len(free.nodes), equal_slopes=True, start=equal.curves)
+        equal = fitted(n_nodes=len(free.nodes), equal_slopes=True, start=equal.curves)
     ratio = max(0.0, 2 * (free.log_likelihood - equal.log_likelihood))
     df = answers.n_respondents - 1
     mean, spread = equal.scores()

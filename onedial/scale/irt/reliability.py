@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from onedial.scale.irt.graded_response import GradedModel
 from onedial.scale.irt.irt import IrtModel, two_parameter_irt
 from onedial.scale.irt.scales import ScaleKind
 
@@ -26,6 +27,11 @@ class Reliability:
     mean_se: float
     n: int
 
+    def sentence(self) -> str:
+        """How well the scores are known."""
+        error = f"error {self.mean_se:.2f} of the scale's spread"
+        return f"Difficulty scores have a reliability of {self.empirical:.2f} ({error})."
+
 
 def difficulty_reliability(matrix: Any, scale: ScaleKind = "normal") -> Reliability:
     """Reliability of the questions' difficulty scores under the two-parameter model.
@@ -34,8 +40,8 @@ def difficulty_reliability(matrix: Any, scale: ScaleKind = "normal") -> Reliabil
     Psychological Measurement 6, 431-444).
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan, with at least three respondents that vary; or an `IrtModel`, whose
-            scores are taken. scale: as in `two_parameter_irt`.
+        matrix: question x respondent, 1 / 0 / nan, with at least three respondents that vary; or an `IrtModel` or
+            `GradedModel`, whose scores are taken. scale: as in `two_parameter_irt`.
 
     Returns:
         Reliability. Sign: higher is better, 1 = no error.
@@ -50,7 +56,7 @@ def difficulty_reliability(matrix: Any, scale: ScaleKind = "normal") -> Reliabil
     >>> round(difficulty_reliability(answers).empirical, 1)
     0.7
     """
-    model = matrix if isinstance(matrix, IrtModel) else two_parameter_irt(matrix, scale=scale)
+    model = matrix if isinstance(matrix, IrtModel | GradedModel) else two_parameter_irt(matrix, scale=scale)
     known = model.difficulty.notna().to_numpy()
     score, error = model.difficulty.to_numpy()[known], model.difficulty_se.to_numpy()[known]
     if known.sum() < 2:

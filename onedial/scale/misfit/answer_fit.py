@@ -7,11 +7,12 @@ Every answer is predicted from everybody else's answers to the question, and the
     l_z = (sum log P(x) - its mean) / its standard deviation                below 0 = more surprising
 
 A respondent is judged by a curve as steep as that of all (Rasch): with one of its own, whoever answers by dice fits
-perfectly. l_z judges it; infit hardly sees a respondent that nearly always says the same, and outfit sees nothing but
-its rare answers. A question is judged by everyone's own curves.
+perfectly. Answers at random that are as frequent for all are in every curve: where all guess, one that nearly always
+says yes would else be called a stranger. l_z judges it; infit hardly sees a respondent that nearly always says the
+same, and outfit sees nothing but its rare answers. A question is judged by everyone's own curves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from scipy.special import ndtr, xlogy
 from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import checked_for_simulation
-from onedial.scale.irt.category_curves import log_categories
+from onedial.scale.irt.category_curves import Curves, log_categories
 from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
 from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
 from onedial.scale.irt.scales import ScaleKind
@@ -117,8 +118,10 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
     codes = codes_of(answers)
-    alike = fit_marginal(codes, scale, equal_slopes=True)
-    own = fit_marginal(codes, scale, start=alike.curves)
+    own = fit_marginal(codes, scale, asymptotes="common")
+    # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
+    mean = np.full_like(own.curves.slope, own.curves.slope.mean())
+    alike = fit_marginal(codes, scale, equal_slopes=True, start=replace(own.curves, slope=mean))
     typical, expected = _predicted(codes, alike), _predicted(codes, own)
     loading, difficulty = own.curves.loading, -own.scores()[0]
     respondents = _summed(codes, typical, 0, answers.respondents)
@@ -136,7 +139,7 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
         respondents=respondents,
         questions=questions,
         curves=_binned(codes, expected, typical, own, answers),
-        information=_information(own),
+        information=information_of(own.curves),
         loading=float(alike.curves.loading[0]),
         odd_questions=odd,
     )
@@ -220,9 +223,15 @@ def _binned(codes: Codes, expected: Floats, typical: Floats, own: MarginalFit, a
     return pd.concat(parts, names=["respondent", "bin"])
 
 
-def _information(fit: MarginalFit) -> pd.DataFrame:
-    """Formula: sum over respondents of (a phi)^2 / (P (1 - P))."""
+def information_of(curves: Curves) -> pd.DataFrame:
+    """What the answers of all tell of a question's place: `difficulty, information` (1 / SE^2).
+
+    Formula: sum over respondents and categories of a^2 (phi_k - phi_k+1)^2 / P_k (Samejima, 1969); for yes and no
+    (a phi)^2 / (P (1 - P)).
+    """
     nodes = np.linspace(-4, 4, 81)
-    log_p, log_density = log_categories(fit.curves, nodes)
-    told = (fit.curves.slope[:, None] ** 2 * np.exp(2 * log_density[0] - log_p.sum(axis=0))).sum(axis=0)
+    log_p, log_density = log_categories(curves, nodes)
+    rises = np.abs(np.diff(np.exp(log_density), axis=0, prepend=0, append=0))
+    with np.errstate(divide="ignore"):
+        told = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - log_p)).sum(axis=(0, 1))
     return pd.DataFrame({"difficulty": -nodes[::-1], "information": told[::-1]})

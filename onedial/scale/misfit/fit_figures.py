@@ -29,21 +29,26 @@ _PANELS = 6
 
 
 @styled
-def wright_map(fit: AnswerFit, families: "pd.Series | None" = None) -> Drawing:
+def wright_map(
+    difficulty: pd.Series, information: pd.DataFrame, places: pd.DataFrame, families: "pd.Series | None" = None
+) -> Drawing:
     """Questions by difficulty, the panel's information, and every respondent where it says yes half of the time.
 
     Args:
-        fit: of `answer_fit`. families: index respondent; a colour and a marker each.
+        difficulty: (question,). information: `difficulty, information`, of all answers. places: (respondent, cut)
+            difficulties at which half of the answers reach each category above the lowest; one column for yes and no.
+        families: index respondent; a colour and a marker each.
     """
-    placed = fit.respondents["place"].dropna().sort_values()
+    mean = places.mean(axis=1)
+    placed = places.loc[mean.dropna().sort_values().index]
     named = len(placed) <= _MOST_NAMES
     rows = max(4, min(len(placed), _MOST_NAMES))
     figure = new_figure(2.9 + _ROW * rows)
     above, middle, below = figure.subplots(3, 1, sharex=True, height_ratios=[1.3, 0.8, _ROW * rows])
-    difficulty = fit.questions["difficulty"].dropna().clip(-_REACH, _REACH)
+    difficulty = difficulty.dropna().clip(-_REACH, _REACH)
     above.hist(difficulty, np.linspace(-_REACH, _REACH, 37).tolist(), color=COLOURS[5], edgecolor=PAPER, linewidth=0.4)
     above.set_ylabel("questions")
-    shown = fit.information[fit.information["difficulty"].abs() <= _REACH]
+    shown = information[information["difficulty"].abs() <= _REACH]
     middle.plot(shown["difficulty"], shown["information"], color=INK)
     middle.fill_between(shown["difficulty"], shown["information"], color=GRID, linewidth=0)
     middle.set_ylim(bottom=0)
@@ -51,34 +56,40 @@ def wright_map(fit: AnswerFit, families: "pd.Series | None" = None) -> Drawing:
     groups = ["" if families is None else str(families.get(name, "")) for name in placed.index]
     heights = np.arange(len(placed))
     inside = placed.clip(-_REACH, _REACH).to_numpy()
-    beyond = np.abs(placed.to_numpy()) > _REACH
+    n_beyond, graded = int((np.abs(placed.to_numpy()) > _REACH).sum()), placed.shape[1] > 1
     for name, (colour, marker) in family_styles(groups).items():
         own = np.array([group == name for group in groups])
-        near, far = own & ~beyond, own & beyond
-        below.plot(inside[near], heights[near], marker, color=colour, markersize=4.5, label=name or None)
-        for edge, height in zip(inside[far], heights[far], strict=True):
-            below.plot([edge], [height], "<" if edge < 0 else ">", color=colour, markersize=6, clip_on=False)
+        if graded:
+            ends = np.nanmin(inside[own], axis=1), np.nanmax(inside[own], axis=1)
+            below.hlines(heights[own], *ends, color=colour, linewidth=0.7)
+        for cut in inside.T:
+            near, far = own & (np.abs(cut) < _REACH), own & (np.abs(cut) >= _REACH)
+            below.plot(cut[near], heights[near], marker, color=colour, markersize=3 if graded else 4.5)
+            for edge, height in zip(cut[far], heights[far], strict=True):
+                below.plot([edge], [height], "<" if edge < 0 else ">", color=colour, markersize=6, clip_on=False)
+        if name:
+            below.plot([], [], marker, color=colour, markersize=4.5, label=name)
     if named:
         labels = shortened_apart([str(name).rpartition("/")[2] for name in placed.index], 24)
         below.set_yticks(heights, labels)
     else:
         below.set_ylabel("respondents")
     below.set_ylim(-1, len(placed))
-    ends = np.concatenate([difficulty, inside])
-    below.set_xlim(ends.min() - 0.2, ends.max() + 0.2)
-    below.set_xlabel("difficulty (higher = fewer say yes)")
+    all_places = np.concatenate([difficulty, inside.ravel()])
+    below.set_xlim(np.nanmin(all_places) - 0.2, np.nanmax(all_places) + 0.2)
+    below.set_xlabel(f"difficulty (higher = {'lower answers' if graded else 'fewer say yes'})")
     if len(set(groups)) > 1:
         figure.legend(loc="outside lower center", ncols=4)
-    set_title(above, "Wright map", "yes to most questions left of the point")
-    missing = fit.respondents.index[fit.respondents["place"].isna()]
+    set_title(above, "Wright map", f"{'that high' if graded else 'yes'} on most questions left of the point")
+    missing = mean.index[mean.isna()]
     caption = (
         "Questions and respondents on one axis. Above: how many questions lie where. Middle: how well the answers of "
-        "all tell a question's place there. Below: the difficulty to which each respondent says yes half of the time. "
-        "Where respondents crowd, questions are placed well; questions beyond the outermost respondent are not told "
-        "apart."
+        "all tell a question's place there. Below: the difficulty to which each respondent says yes half of the time"
+        f"{', and as often answers in each category or above (the highest leftmost)' * graded}. Where respondents "
+        "crowd, questions are placed well; questions beyond the outermost respondent are not told apart."
     )
-    if beyond.any():
-        caption += f" Triangles: {int(beyond.sum())} respondents further out than is drawn."
+    if n_beyond:
+        caption += f" Triangles: {n_beyond} {'cuts' if graded else 'respondents'} further out than is drawn."
     if len(missing):
         caption += f" No place, since the loading is below {SALIENT:g}: {', '.join(map(str, missing))}."
     return Drawing(figure, "Wright map", caption)

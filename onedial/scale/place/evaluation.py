@@ -12,6 +12,8 @@ error      threshold that is said minus Phi^-1 of the yes rate over all of its a
 covered    whether that lies in the 95% interval
 bits       per question not asked: log2 P(answer) as predicted, minus the same where only the respondent's own yes rate
            over all of its answers is known; above 0 = k answers and the scale say more than that yes rate
+rate       of a quarter of the questions, drawn, as many as a run fits on (`rate_over`): whether the 95% interval of the
+           yes rate holds the respondent's, and its width; of the ways that use the scale
 bound      the error that is to be expected, were the k questions that tell most where the respondent in truth stands
            known beforehand, with I_q = (dp_q / dT)^2 / (p_q (1 - p_q)) the Fisher information of T, the threshold:
 
@@ -30,7 +32,7 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from onedial.core import InputError
-from onedial.scale.place.placement import Placement
+from onedial.scale.place.placement import Placement, rate_over
 from onedial.scale.place.places import LEAST, STEEPNESSES, THRESHOLDS
 from onedial.scale.place.question_bank import QuestionBank, kin_groups
 from onedial.stats import N_RESAMPLES, Booleans, Floats, as_answers, interval_95, names, warn, wilson_interval
@@ -62,7 +64,7 @@ def evaluate_placing(
 
     Returns:
         A row per respondent, method, size and draw: `respondent, method, k, draw, truth, bound, threshold, low, high,
-        bits`; the bound is that of all methods.
+        bits, rate_covered, rate_width`; the bound is that of all methods.
         Respondents that always say the same have no threshold to be near, and are passed over with a warning.
 
     Raises:
@@ -116,8 +118,9 @@ def _placed(
             ADAPTIVE: _one_after_the_other(bank, yes, max(fitting), seed),
             BATCH: bank.questions.get_indexer(pd.Index(bank.place({}).next_questions(max(fitting), seed))),
         }
+        some = np.random.default_rng(seed).permutation(len(yes))[: len(yes) // 4]
         for k in fitting:
-            said = {name: _on_the_scale(bank, yes, order[:k]) for name, order in orders.items()}
+            said = {name: _on_the_scale(bank, yes, order[:k], some) for name, order in orders.items()}
             said[YES_RATE] = _by_yes_rate(yes, orders[RANDOM][:k])
             known = {"k": k, "draw": draw, "truth": truth, "bound": bound[k]}
             rows += [{"method": name, **known, **said[name]} for name in METHODS]
@@ -154,11 +157,21 @@ def _one_after_the_other(bank: QuestionBank, yes: Booleans, n: int, seed: int) -
     return placement.asked
 
 
-def _on_the_scale(bank: QuestionBank, yes: Booleans, asked: Any) -> dict[str, float]:
+def _on_the_scale(bank: QuestionBank, yes: Booleans, asked: Any, some: Any) -> dict[str, float]:
     placement = Placement(bank, asked, yes[asked])
-    low, high = placement.interval
+    threshold, (low, high) = placement.threshold, placement.interval
     chance = bank.chance @ placement.weight
-    return {"threshold": placement.threshold, "low": low, "high": high, "bits": _bits(chance, yes, asked)}
+    expected = chance.copy()
+    expected[asked] = yes[asked]
+    _, least, most = rate_over(expected[some], threshold, low, high)
+    return {
+        "threshold": threshold,
+        "low": low,
+        "high": high,
+        "bits": _bits(chance, yes, asked),
+        "rate_covered": float(least <= yes[some].mean() <= most),
+        "rate_width": most - least,
+    }
 
 
 def _by_yes_rate(yes: Booleans, asked: Any) -> dict[str, float]:
@@ -187,11 +200,12 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
     Returns:
         index method, k; `n` (respondents), `n_models`, `rmse` (root mean squared error of the threshold), `close`
         (share of errors up to `CLOSE`), `coverage` of the 95% intervals, `width` (their median), `bits`, `bound` (root
-        mean square), `bound_close` (share of bounds up to `CLOSE`), and `*_low, *_high`, 95% over base models (nan
-        under five). A respondent counts as the mean over its draws, a base model as the mean over its respondents.
+        mean square), `bound_close` (share of bounds up to `CLOSE`), `rate_coverage` and `rate_width` (median), and
+        `*_low, *_high`, 95% over base models (nan under five). A respondent counts as the mean over its draws, a base
+        model as the mean over its respondents.
 
     >>> rows = pd.DataFrame({"respondent": ["a", "b"], "method": "adaptive", "k": 10, "bits": 0.2, "truth": 0.0})
-    >>> rows = rows.assign(threshold=[0.1, -0.1], low=-0.3, high=0.3, bound=0.08)
+    >>> rows = rows.assign(threshold=[0.1, -0.1], low=-0.3, high=0.3, bound=0.08, rate_covered=1.0, rate_width=0.1)
     >>> placing_summary(rows)[["n", "rmse", "coverage"]].round(2).to_numpy().tolist()
     [[2.0, 0.1, 1.0]]
     """
@@ -203,15 +217,18 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
         bound_close=rows["bound"] <= CLOSE,
         coverage=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),
         width=rows["high"] - rows["low"],
+        rate_coverage=rows["rate_covered"],
+        rate_width=rows["rate_width"],
         model=rows["respondent"] if models is None else rows["respondent"].map(models),
     )
     found = {}
     for (method, k), own in table.groupby(["method", "k"], sort=False):
-        values = ["squared", "close", "coverage", "bits", "bound", "bound_close"]
+        values = ["squared", "close", "coverage", "bits", "bound", "bound_close", "rate_coverage"]
         means = own.groupby(["model", "respondent"])[values].mean().groupby("model").mean()
         rng = np.random.default_rng(seed)
         draws = means.to_numpy()[rng.integers(len(means), size=(N_RESAMPLES, len(means)))].mean(axis=1)
-        row = {"n": own["respondent"].nunique(), "n_models": len(means), "width": own["width"].median()}
+        row: dict[str, Any] = {"n": own["respondent"].nunique(), "n_models": len(means)}
+        row |= {name: own[name].median() for name in ("width", "rate_width")}
         for place, value in enumerate(values):
             estimate, drawn = means[value].mean(), draws[:, place]
             name = "rmse" if value == "squared" else value

@@ -11,7 +11,8 @@ information I = 1 / se^2 - 1, the prior taken out of the posterior. With z ~ N(m
 
     x_base ~ N(z, 1 / I_base),    x_other ~ N((z - B) / A, 1 / I_other),
 
-and A, B, mu and s are those of greatest likelihood: errors on both sides are known, and nothing is attenuated.
+and A, B, mu and s are those of greatest likelihood: errors on both sides are known, and nothing is attenuated. The unit
+of either scale hangs on how steep its curves are, whose common error adds to that of A and B.
 
 *By common respondents.* A curve Phi(a z + d) of the other panel is Phi((a / A) z + d - a B / A) on the base scale. A
 and B bring the sum of the common respondents' curves as near as can be to their sum on the base scale, in the mean
@@ -48,7 +49,8 @@ class ScaleBank:
     """A panel's scale as two tables, which can be kept and linked to.
 
     Attributes:
-        questions: index question; `difficulty` (-EAP), `se`, `information` (1 / se^2 - 1, of the answers alone).
+        questions: index question; `difficulty` (-EAP), `se`, `information` (1 / se^2 - 1, of the answers alone),
+            `unit_se` (of the logarithm of the scale's unit, the same in each row).
         respondents: index respondent; `slope, intercept` of the curve Phi(slope z + intercept).
         covariance: (all slopes, then all intercepts; the same) of these.
     """
@@ -80,7 +82,10 @@ class ScaleBank:
         known = np.tile(~at_bound(fit), 2)
         respondents = pd.DataFrame(curves, answers.respondents[linked])
         respondents = respondents[pd.Series(~at_bound(fit), respondents.index)]
-        return cls(questions, respondents, curve_covariance(fit)[np.ix_(known, known)])
+        covariance = curve_covariance(fit)[np.ix_(known, known)]
+        return cls(
+            questions.assign(unit_se=_unit_error(respondents, covariance, len(questions))), respondents, covariance
+        )
 
     @classmethod
     def kept(cls, questions: pd.DataFrame) -> "ScaleBank":
@@ -89,7 +94,7 @@ class ScaleBank:
         Raises:
             InputError: columns are missing, or names come twice.
         """
-        missing = [name for name in ("difficulty", "se", "information") if name not in questions]
+        missing = [name for name in ("difficulty", "se", "information", "unit_se") if name not in questions]
         if missing or questions.index.has_duplicates:
             what = f"no {', '.join(missing)}" if missing else "the same question twice"
             raise InputError(f"the stored bank has {what}; give the bank.csv that onedial factor wrote")
@@ -217,8 +222,23 @@ def _by_questions(common: pd.DataFrame) -> tuple[Floats, Floats]:
     start = np.array([0.0, float(np.median(x) - np.median(y)), float(np.median(x)), 0.0])
     found = minimize(loss, start, method="BFGS", options={"gtol": 1e-6 * len(x)})
     covariance = np.linalg.pinv(_curvature(loss, found.x))[:2, :2]
-    by = np.diag([np.exp(found.x[0]), 1.0])
-    return np.array([np.exp(found.x[0]), found.x[1]]), by @ covariance @ by
+    slope, shift = np.exp(found.x[0]), found.x[1]
+    by, unit, unit_other = np.diag([slope, 1.0]), np.array([slope, shift]), np.array([slope, 0.0])
+    units = (
+        common[f"unit_se{suffix}"].iloc[0] ** 2 * np.outer(u, u) for suffix, u in (("", unit), ("_other", unit_other))
+    )
+    return np.array([slope, shift]), by @ covariance @ by + sum(units)
+
+
+def _unit_error(respondents: pd.DataFrame, covariance: Floats, n_questions: int) -> float:
+    """Of the logarithm of the scale's unit for these questions: the error that all slopes have in common, each weighted
+    by how well it is known, less what comes of drawing the questions, 1 / 2n."""
+    slope = respondents["slope"].to_numpy()
+    of_slopes = covariance[: len(slope), : len(slope)]
+    weight = slope / np.diag(of_slopes)
+    weight = weight / (weight @ slope)
+    variance = weight @ of_slopes @ weight
+    return float(np.sqrt(max(0.0, variance - 1 / (2 * n_questions))))
 
 
 def _curvature(loss: Callable[[Floats], float], at: Floats) -> Floats:

@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 
 from onedial.core import one_line
 from onedial.scale.place.places import grid
 from onedial.scale.place.question_bank import QuestionBank
-from onedial.stats import QUANTILES_95, Booleans, Floats, Integers
+from onedial.stats import QUANTILES_95, Z_95, Booleans, Floats, Integers
 
 SHORTLIST, RANDOM_EVERY = 20, 4
 FOLLOWS = 5.0
@@ -192,3 +193,24 @@ class Placement:
 
     def _rest(self) -> Integers:
         return np.setdiff1d(np.arange(len(self.bank.questions)), self.asked)
+
+
+def rate_over(expected: Floats, threshold: float, low: float, high: float) -> tuple[float, float, float]:
+    """The yes rate that a placed respondent will show over some of the bank's questions, and its 95% interval.
+
+    The interval is as wide about the threshold of these questions as about that of the whole bank, and wider by what
+    chance lets so many of them say; nan where the answers to all of them are known and alike.
+
+    Args:
+        expected: (question,) probability of a yes; 1 or 0 where the answer is known.
+        threshold, low, high: of the whole bank.
+
+    >>> rate, low, high = rate_over(np.array([1.0, 0.0, 0.5, 0.5]), threshold=0.3, low=0.1, high=0.5)
+    >>> low < rate == 0.5 < high
+    True
+    """
+    rate = float(expected.mean())
+    at = ndtri(rate)
+    by_chance = Z_95 * np.sqrt((expected * (1 - expected)).sum()) / len(expected) / norm.pdf(at)
+    below, above = (np.hypot(end - threshold, by_chance) for end in (low, high))
+    return rate, float(ndtr(at - below)), float(ndtr(at + above))

@@ -157,15 +157,15 @@ def loadings_against_threshold(
 
 @styled
 def scree(
-    model: FactorModel, permutation: EigenvalueNull | None = None, one_factor: EigenvalueNull | None = None
+    eigenvalues: pd.Series, permutation: EigenvalueNull | None = None, one_factor: EigenvalueNull | None = None
 ) -> Drawing:
     """Eigenvalues in falling order on a logarithmic axis, beside shuffled answers and models with one factor fewer.
 
     Args:
-        model: fitted. permutation: `permutation_null`. one_factor: `revised_parallel_analysis`; only the ranks that it
-            tested have a band.
+        eigenvalues: of the correlation matrix, falling. permutation: `permutation_null`. one_factor:
+            `revised_parallel_analysis`; only the ranks that it tested have a band.
     """
-    observed = model.eigenvalues.to_numpy()
+    observed = eigenvalues.to_numpy()
     ranks = np.arange(1, len(observed) + 1)
     positive = observed[observed > 0]
     figure = new_figure(3.9)
@@ -190,8 +190,8 @@ def scree(
     set_title(axes, "Scree", remark)
     axes.legend(loc="upper right")
     caption = (
-        "Eigenvalues of the tetrachoric correlations, never smoothed, so that some may be 0 or negative (triangles at "
-        "the lower edge)."
+        "Eigenvalues of the tetrachoric (of categories polychoric) correlations, never smoothed, so that some may be 0 "
+        "or negative (triangles at the lower edge)."
     )
     if permutation is not None or one_factor is not None:
         caption += " Bands hold 95% of the simulated eigenvalues."

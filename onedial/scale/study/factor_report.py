@@ -1,8 +1,12 @@
 """The page of a factor analysis, from the run's files alone: is it one shared scale, and what hangs on whom."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from onedial.core import Run
+from onedial.scale.study.graded_panel import THRESHOLD_AT
 from onedial.show import Column, Section, captions_of, count, digits, page
 
 BESIDE = {
@@ -50,10 +54,15 @@ def write_factor_report(run: Run) -> Path:
     for title, sentences in summary["sections"].items():
         drawn = page.drawn(run.path / "figures", captions, *BESIDE.get(title, ()))
         sections.append(Section(title, [page.items(sentences), *drawn]))
-    lines = run.read_table("respondents.csv").set_index("respondent").sort_values("threshold")
+    lines = run.read_table("respondents.csv").set_index("respondent")
+    cuts = [str(column) for column in lines if str(column).startswith(THRESHOLD_AT)]
+    lines = lines.sort_values(cuts or "threshold")
     lines["n_blank"] = len(run.read_table("questions.csv")) - lines["n_answers"]
+    if run.has("respondents_fit.csv"):
+        surprises = run.read_table("respondents_fit.csv").set_index("respondent").sort_values("l_z")
+        sections.append(Section("Fit", [page.text(_FIT), page.table("Fit", "respondent", _SURPRISES, surprises)]))
     sections += [
-        Section("Respondents", [page.text(_ABOUT), page.table("Respondents", "respondent", _RESPONDENTS, lines)]),
+        Section("Respondents", [page.text(_GRADED if cuts else _ABOUT), _respondents(lines, cuts)]),
         Section("Rules", [page.rows([(name, str(value)) for name, value in summary["rules"].items()])]),
     ]
     sections += page.noted(run.manifest.notes)
@@ -70,6 +79,34 @@ def write_factor_report(run: Run) -> Path:
     return run.path / "report.html"
 
 
+_SURPRISES = (
+    Column("infit", form=digits(2)),
+    Column("outfit", form=digits(2)),
+    Column("l_z", form=digits(1, signed=True)),
+    Column("loading", form=digits(2)),
+    Column("follows", "follows the scale"),
+)
+_FIT = (
+    "How surprising each respondent's answers are, given everybody else's, beside a curve as steep as that of all; the "
+    "most surprising first. Infit and outfit: 1 = as surprising as they should be, above = more. l_z: below −2 more "
+    "surprising than in 97 of 100. Loading: of its own curve."
+)
+
+
+def _respondents(lines: pd.DataFrame, cuts: list[str]) -> page.Markup:
+    """Loading and threshold of each; of categories one threshold for each above the lowest."""
+    columns: Sequence[Column] = _RESPONDENTS
+    if cuts:
+        own = [Column(name, form=digits(2, signed=True)) for name in cuts]
+        columns = [Column("loading", form=digits(2), error="loading_se"), *own, *_RESPONDENTS[-2:]]
+    return page.table("Respondents", "respondent", columns, lines)
+
+
+_GRADED = (
+    "Loading: how closely a respondent follows the shared scale, with its standard error. Thresholds: the quantile of "
+    "the normal distribution at the share of answers that reach each category, by marginal likelihood over all "
+    "questions; higher = more often that high."
+)
 _ABOUT = (
     "Loading: how closely a respondent follows the shared scale. Threshold: the quantile of the normal distribution at "
     "its yes rate over the questions that it answered, so that a higher one says yes more often. Threshold over all "

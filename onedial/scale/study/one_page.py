@@ -7,18 +7,23 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from onedial.scale.checks.accounts import PLAIN
+from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
 from onedial.scale.factor.factor_fit import ACCEPTABLE
 from onedial.scale.study.panel_analysis import RESPONDENT, TOPIC, PanelAnalysis
-from onedial.scale.study.power import SECOND_SCALE, would_be_missed
+from onedial.scale.study.power import SECOND_SCALE, SHARES, WORTH_A_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
 from onedial.stats import LEVEL, names, number, p_text
 
 _WIDTH = 100
-_STRONG = 0.5  # of the variance: more shared than not
-_WORTH_A_NAME = 0.05  # of a variance
+STRONG = 0.5  # of the variance: more shared than not
+WORTH_A_NAME = 0.05  # of a variance
 _FEWEST_FOR_A_TEST = 4  # respondents whose correlations can speak against one factor
-_FEWEST_KIN = 3  # groups, of which none can be taken for everybody
+FEWEST_KIN = 3  # groups, of which none can be taken for everybody
+MODELS_UNKNOWN = (
+    "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
+)
 _EXTRACTIONS = {"minres": "minres loadings", "principal": "principal components (unique variance included)"}
 
 
@@ -43,12 +48,17 @@ def one_page(analysis: PanelAnalysis) -> str:
     >>> print(one_page(analyse_panel(panel, n_replicates=0, n_sensitivity=0)).split(";")[0])
     One factor would explain 49% of the variance
     """
-    lines = [*_wrapped(verdict(analysis), "")]
-    for title, sentences in page_sections(analysis).items():
+    return "\n".join(page_lines(verdict(analysis), page_sections(analysis)))
+
+
+def page_lines(judgement: str, sections: dict[str, list[str]]) -> list[str]:
+    """The verdict and the sections, wrapped."""
+    lines = [*_wrapped(judgement, "")]
+    for title, sentences in sections.items():
         lines += ["", title]
         for sentence in sentences:
             lines += _wrapped(sentence, "- ")
-    return "\n".join(lines)
+    return lines
 
 
 def page_sections(analysis: PanelAnalysis) -> dict[str, list[str]]:
@@ -63,15 +73,12 @@ def verdict(analysis: PanelAnalysis) -> str:
     share, clusters = shared_variance(analysis), analysis.clusters
     usual = analysis.marginal.respondents["loading"].pow(2).mean()
     of_variance = f"{share:.0%} of the variance"
-    if abs(share - usual) >= _WORTH_A_NAME:
+    if abs(share - usual) >= WORTH_A_NAME:
         of_variance += f"; {usual:.0%} by one normal scale alone"
     if analysis.shuffled is None:
         opening = f"One factor would explain {share:.0%} of the variance; nothing was compared with chance."
     elif analysis.shuffled.p[0] > LEVEL:
-        return (
-            f"Nothing is shared that shuffled answers would not show ({p_text(analysis.shuffled.p[0])}): there is no "
-            "scale to speak of."
-        )
+        return nothing_shared(analysis.shuffled, analysis.least_share)
     elif analysis.models is not None and len(analysis.models) == 1:
         return (
             f"All respondents are one model, {analysis.models[0]}: that its framings agree ({share:.0%} of the "
@@ -92,7 +99,7 @@ def verdict(analysis: PanelAnalysis) -> str:
             f"Something is shared ({p_text(analysis.shuffled.p[0])}); whether it is one scale {_FEWEST_FOR_A_TEST - 1} "
             "respondents cannot say, since one factor fits any three correlations."
         )
-    elif share >= _STRONG:
+    elif share >= STRONG:
         opening = f"One scale is shared, and it explains most of the answers ({of_variance})."
     else:
         opening = f"Something is shared ({of_variance}), but most of each respondent's answers is its own."
@@ -105,6 +112,17 @@ def verdict(analysis: PanelAnalysis) -> str:
     return f"{opening} Against one scale for all: {'; '.join(against)}."
 
 
+def nothing_shared(shuffled: EigenvalueNull, least: float | None) -> str:
+    """That no scale was found, and how large a one would have been."""
+    opening = f"Nothing is shared that shuffled answers would not show ({p_text(shuffled.p[0])})"
+    if least is None:
+        return f"{opening}; how large a scale would have been found is not known."
+    if least <= WORTH_A_SCALE:
+        return f"{opening}: there is no scale to speak of (one of {least:.0%} of the variance would be found in 80%)."
+    much = f"only from {least:.0%} of the variance on" if np.isfinite(least) else f"of no size up to {max(SHARES):.0%}"
+    return f"{opening}, but it could have been missed: a scale would be found in 80% {much}."
+
+
 def shared_variance(analysis: PanelAnalysis) -> float:
     """Mean squared loading on everybody's scale, of any shape, beside answers at random that are as frequent for all,
     and what kin share; on a normal scale with neither where nothing else was fitted.
@@ -112,7 +130,7 @@ def shared_variance(analysis: PanelAnalysis) -> float:
     Shares of random answers of each respondent's own are at least 0, and raise loadings where nobody guesses: of .49
     planted they made .54, those of all .52; where a third guesses at .3, .51 and .46.
     """
-    if analysis.specific is not None and len(analysis.specific.tests) >= _FEWEST_KIN:
+    if analysis.specific is not None and len(analysis.specific.tests) >= FEWEST_KIN:
         return number(analysis.specific.model.shares, "general", "share")
     if analysis.accounts is not None:
         return number(analysis.accounts.table, "any scale, random answers all alike", "loadings_share")
@@ -131,7 +149,7 @@ def objections(analysis: PanelAnalysis) -> list[str]:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
     if analysis.specific is not None and analysis.specific.p <= LEVEL:
         share, low, high = (number(analysis.specific.model.shares, "specific", end) for end in ("share", "low", "high"))
-        if share >= _WORTH_A_NAME:
+        if share >= WORTH_A_NAME:
             found.append(
                 f"{share:.0%} ({low:.0%} to {high:.0%}) of the variance is shared within a {analysis.kin} only"
             )
@@ -209,7 +227,7 @@ def _shared(analysis: PanelAnalysis) -> Iterable[str]:
 
 def _between(analysis: PanelAnalysis) -> Iterable[str]:
     if analysis.models is None:
-        yield "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
+        yield MODELS_UNKNOWN
     if analysis.clusters is not None:
         yield from analysis.clusters.sentences()
     if analysis.specific is not None:
@@ -242,7 +260,9 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         yield analysis.fit.sentence()
         other = analysis.fit_global
         if other is not None and np.isfinite(other.rmsea) and abs(other.rmsea - analysis.fit.rmsea) > 0.005:
-            yield f"With thresholds over all answers RMSEA is {other.rmsea:.3f} and CFI {other.cfi:.3f}: gaps matter."
+            cause = "gaps" if analysis.missing["n_missing"].any() else "empty cells"
+            values = f"RMSEA is {other.rmsea:.3f} and CFI {other.cfi:.3f}"
+            yield f"With thresholds over all answers {values}: {cause} matter."
     if analysis.residuals is not None:
         yield analysis.residuals.sentence()
     if analysis.strongest is not None:
@@ -254,7 +274,7 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         yield analysis.hierarchy.sentence()
     if analysis.factor_names is not None:
         table = analysis.factor_names
-        named = table[(table["q"] <= LEVEL) & (table["share"] >= _WORTH_A_NAME)]
+        named = table[(table["q"] <= LEVEL) & (table["share"] >= WORTH_A_NAME)]
         for factor, part in named.groupby("factor", sort=True):
             first = part.iloc[0]
             name = str(factor).replace("_", " ").capitalize()
@@ -319,9 +339,7 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     yield f"Loadings run from {loading.min():.2f} ({low}) to {loading.max():.2f} ({high}){bars}."
     yield from analysis.answer_fit.sentences()
     yield analysis.rasch.sentence()
-    found = analysis.reliability
-    error = f"error {found.mean_se:.2f} of the scale's spread"
-    yield f"Difficulty scores have a reliability of {found.empirical:.2f} ({error})."
+    yield analysis.reliability.sentence()
     if analysis.dependability is not None:
         yield analysis.dependability.sentence()
 
@@ -335,6 +353,9 @@ def _choices(analysis: PanelAnalysis) -> Iterable[str]:
     )
     if analysis.sensitivity is not None:
         yield from summarise_sensitivity(analysis.sensitivity)
+        accounts = [] if analysis.accounts is None else map(analysis.accounts.explaining, ("parabola", "second"))
+        if any(len(rows) and PLAIN not in rows.index for rows in accounts):
+            yield "Nobody answers at random in these analyses: what the accounts above explain stays explained."
 
 
 def _n_varied(thresholds: pd.Series) -> int:

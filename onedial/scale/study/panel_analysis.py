@@ -36,6 +36,7 @@ from onedial.scale.factor.factor_places import factor_places
 from onedial.scale.factor.hierarchy import Hierarchy, schmid_leiman
 from onedial.scale.factor.rotation import RotatedLoadings, rotate
 from onedial.scale.factor.usable import require_one_part
+from onedial.scale.irt.graded_answers import GradedAnswers
 from onedial.scale.irt.irt import IrtModel, two_parameter_irt
 from onedial.scale.irt.rasch import RaschTest, rasch_test
 from onedial.scale.irt.reliability import Reliability, difficulty_reliability
@@ -45,9 +46,9 @@ from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
 from onedial.scale.specific.generalizability import Generalizability, generalizability, measurements_of
 from onedial.scale.specific.kin_account import kin_account, kin_bend
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
-from onedial.scale.study.power import second_scale_power
+from onedial.scale.study.power import least_share, second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
-from onedial.stats import Answers, as_answers, fits_remembered
+from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
 
 _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
@@ -55,7 +56,7 @@ _FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
 _MOST_RESPONDENTS = 71  # for the fit of all pairs
 _FEWEST_IN_BUNDLES = 10  # questions in the mean
 TOPIC, RESPONDENT = "topic", "respondent"
-_LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
+LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
 _FEWER = 199  # replicates of what needs no p below 1 / 200
 
 
@@ -75,7 +76,8 @@ class PanelAnalysis:
             by_questions, by_respondents: invariance over every known grouping. by_bundles: of every topic, by what it
             is compared over: kin, or each respondent where topics are too many or too small for curves of their own.
         models: names of the base models, None where it is not known which respondents are one; second_scale: how
-            often a second scale that correlates .8 would be found; left_out: columns by which invariance was not
+            often a second scale that correlates .8 would be found; least_share: of the variance, from which on a scale
+            would be found where none was; left_out: columns by which invariance was not
             tested, and why.
         kin: the column that says which respondents are kin (models, else families), specific: what those share beside
             the scale, by_kin: eigenvalues beside what that makes of them, kin_bend: p of a parabola among the
@@ -110,6 +112,7 @@ class PanelAnalysis:
     by_bundles: dict[str, BundleInvariance] = field(default_factory=dict)
     models: list[str] | None = None
     second_scale: float | None = None
+    least_share: float | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     kin: str | None = None
     specific: SpecificFactors | None = None
@@ -187,7 +190,7 @@ def analyse_panel(
             missing=missingness_test(answers),
             threshold_shift=_threshold_shift(answers, model),
             scale=scale_distribution(answers),
-            rasch=rasch_test(answers),
+            rasch=rasch_test(answers, "histogram", "common"),
             reliability=difficulty_reliability(marginal),
             answer_fit=answer_fit(answers, n_replicates=max(2, min(9, 20_000 // answers.n_questions)), seed=seed),
             fit=factor_fit(answers, **rules) if fits else None,
@@ -198,7 +201,7 @@ def analyse_panel(
             by_topic=_by_topic(answers, questions, min(n_replicates, _FEWER), rules, seed),
             by_questions={name: respondent_invariance(answers, labels) for name, labels in known.items()},
             by_respondents=_over_respondents(answers, respondents),
-            models=_models(answers, respondents),
+            models=models_of(answers, respondents),
             dependability=_dependability(answers, respondents),
             left_out={
                 **{name: why for name, why in known.left_out.items() if name != TOPIC or RESPONDENT not in bundles},
@@ -276,6 +279,7 @@ def _drawn(answers: Answers, n_replicates: int, rules: dict[str, Any], seed: int
     return {
         "accounts": accounts,
         "second_scale": second_scale_power(answers, one_factor, **chance),
+        "least_share": least_share(answers, shuffled, **chance) if shuffled.p[0] > LEVEL else None,
         "shuffled": shuffled,
         "one_factor": one_factor,
         "parallel": revised_parallel_analysis(
@@ -307,7 +311,7 @@ def _clusters(
     return cluster_structure(answers, respondents["model"], n_replicates, seed=seed, **rules)
 
 
-def _models(answers: Answers, respondents: pd.DataFrame | None) -> list[str] | None:
+def models_of(answers: Answers | GradedAnswers, respondents: pd.DataFrame | None) -> list[str] | None:
     """Names of the base models of the respondents that vary."""
     if respondents is None or "model" not in respondents:
         return None
@@ -335,8 +339,8 @@ def _kin(
     seed: int,
 ) -> dict[str, Any]:
     """What respondents of one model share, or, where each is a model, those of one family."""
-    column, labels = _kin_labels(answers, respondents)
-    if column is None or labels[answers.varies].value_counts().max() > _LARGEST_KIN:
+    column, labels = kin_labels(answers, respondents)
+    if column is None or labels[answers.varies].value_counts().max() > LARGEST_KIN:
         return {}
     specific = specific_factors(answers, labels, scale="histogram", asymptotes="own")
     return {
@@ -348,7 +352,7 @@ def _kin(
     }
 
 
-def _kin_labels(answers: Answers, respondents: pd.DataFrame | None) -> tuple[str | None, pd.Series]:
+def kin_labels(answers: Answers | GradedAnswers, respondents: pd.DataFrame | None) -> tuple[str | None, pd.Series]:
     """The column that makes several respondents kin, and its labels; None where there is none."""
     for column in ("model", "family"):
         if respondents is None or column not in respondents:
@@ -381,7 +385,7 @@ def _by_bundles(
     topics = questions[TOPIC].reindex(answers.questions)
     if topics.isna().any() or not 2 <= topics.nunique() <= len(topics) / _FEWEST_IN_BUNDLES:
         return {}
-    column, labels = _kin_labels(answers, respondents)
+    column, labels = kin_labels(answers, respondents)
     found = {} if column is None else {column: bundle_invariance(answers, topics, labels)}
     return found if has_curves else found | {RESPONDENT: bundle_invariance(answers, topics)}
 

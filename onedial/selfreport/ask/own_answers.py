@@ -264,8 +264,8 @@ MADE = writes(
     "Question:",
 )
 _FEWEST_WORDS = 4
-_QUOTES = "\"'\u201d\u2019\u00bb "
-"""A question may come in quotation marks."""
+_QUOTES = "\"'\u201d\u2019\u00bb*_ "
+"""A question may come in quotation marks, or printed bold."""
 
 
 def _as_asked(text: str) -> str:
@@ -286,9 +286,12 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
         topic, wanted ("wrongly" or "rightly"), question, answer, valid, margin (of true over false; nan where invalid
         or unread), failed (1 where it is below 0; nan where the judge holds both for as likely).
     """
-    plan = sorted(
-        ((topic, how) for topic in topics for how in ("wrongly", "rightly")), key=lambda pair: sha256_of_text(str(pair))
-    )
+    # A topic's two stand side by side, in an order by hash: who says no the more, the longer it is asked, fails both.
+    plan = [
+        (topic, how)
+        for topic in topics
+        for how in sorted(("wrongly", "rightly"), key=lambda how: sha256_of_text(f"{topic} {how}"))
+    ]
     texts = _written(answers_in_order(respondent, [MADE.prompt(topic=topic, how=how) for topic, how in plan], MADE))
     made = [text.splitlines()[0].strip() if text else "" for text in texts]
     valid = [text.rstrip(_QUOTES).endswith("?") and len(text.split()) >= _FEWEST_WORDS for text in made]

@@ -6,7 +6,17 @@ What a reply does is read from the reply: `refuses` from its words, a property b
 import re
 from dataclasses import dataclass, replace
 
-from onedial.asking import YES_NO, YES_NO_TOKENS, Instrument, PromptTemplate, Scale, TextReader, Turns, spoken
+from onedial.asking import (
+    YES_NO,
+    YES_NO_TOKENS,
+    Instrument,
+    PromptTemplate,
+    Scale,
+    TextReader,
+    Turns,
+    spoken,
+    without_disclaimer,
+)
 
 
 def _no_value(text: str) -> None:
@@ -95,5 +105,5 @@ def refuses(text: str) -> bool | None:
     >>> refuses("Es tut mir leid, aber dabei kann ich nicht helfen.")
     True
     """
-    head = " ".join(re.sub(r"[*_#`]+", "", text).split())[:_HEAD]
+    head = without_disclaimer(" ".join(re.sub(r"[*_#`]+", "", text).split()))[:_HEAD]
     return bool(_DECLINED.search(head)) if head else None

@@ -217,17 +217,20 @@ def ask_difficulty(
 
 
 def parse_ranking(text: str) -> list[float]:
-    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line is no order of the four labels and no rank
-    stands behind each of them.
+    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line is no order of the four labels, once or again
+    and again, and no rank stands behind each of them.
 
     >>> parse_ranking("Q2, Q1, Q4, Q3"), parse_ranking("Q1: 3\\nQ2: 1\\nQ3: 2\\nQ4: 4")
     ([2.0, 1.0, 4.0, 3.0], [3.0, 1.0, 2.0, 4.0])
+    >>> parse_ranking("Q2, Q1, Q3, Q4, Q2, Q1, Q3, Q4"), parse_ranking("Q1, Q2, Q1, Q3, Q4")
+    ([2.0, 1.0, 3.0, 4.0], [nan, nan, nan, nan])
     """
     ranked = dict(re.findall(r"^\W*Q([1-4])\s*[:=]\s*([1-4])\W*$", text, re.MULTILINE))
     if set(ranked) == set(ranked.values()) == set("1234"):
         return [float(ranked[label]) for label in "1234"]
     line = next((line for line in text.strip().splitlines() if line.strip()), "")
     labels = [int(found) for found in re.findall(r"\bQ([1-4])\b", line)]
-    if tuple(labels) not in set(permutations(range(1, GROUP + 1))):
+    order = labels[:GROUP]
+    if tuple(order) not in set(permutations(range(1, GROUP + 1))) or labels != order * (len(labels) // GROUP):
         return [float("nan")] * GROUP
-    return [float(labels.index(place) + 1) for place in range(1, GROUP + 1)]
+    return [float(order.index(place) + 1) for place in range(1, GROUP + 1)]

@@ -237,7 +237,8 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
 
     Returns:
         index model; n_groups, n_valid, accuracy, adjusted_accuracy, adjusted_low, adjusted_high; retest and
-        share_of_possible with their intervals, where there are second answers.
+        share_of_possible with their intervals, where there are second answers; where tokens are known, tokens (mean of
+        an answer) and tokens_spread (standard deviation within a group over the group's mean, on average).
 
     Raises:
         InputError: columns are missing, or a group has not four questions.
@@ -266,7 +267,12 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
                 n_bootstrap,
                 seed,
             )
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+    found = pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+    if "tokens" in answers:
+        by_group = answers.groupby(["model", "group_id"])["tokens"]
+        found["tokens"] = answers.groupby("model")["tokens"].mean()
+        found["tokens_spread"] = (by_group.std() / by_group.mean()).groupby("model").mean()
+    return found
 
 
 def group_scores(answers: pd.DataFrame) -> pd.DataFrame:

@@ -2,9 +2,10 @@
 scores of self-prediction, whoever asked.
 
 What is on disk is not asked again. material: questions and options; respondents: models, or a subject at each setting
-of its dial; asking: the tests; ending: tables and figures.
+of its dial; answer_log: every answer; asking: the tests; ending: tables and figures.
 """
 
+from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.asking import TESTS, ask, ask_critic, critic_of
 from onedial.studies.battery.ending import finish
 from onedial.studies.battery.material import Material, material_of
@@ -21,6 +22,7 @@ __all__ = [
     "check_tuned",
     "critic_of",
     "finish",
+    "kept",
     "material_of",
     "models_elsewhere",
     "respondents_of",

@@ -30,6 +30,8 @@ from onedial.selfreport import (
     ask_unknowable,
     paired_design,
 )
+from onedial.show import progress_bar
+from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.material import Material
 from onedial.studies.battery.respondents import Make
 
@@ -41,22 +43,24 @@ CRITICS = "critics"
 
 def ask(run: Run, bill: Bill, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
     """One of `TESTS` put to one respondent, unless it is on disk."""
-    _ask(run, bill, test, name, lambda: TESTS[test](make, material), notes)
+    _ask(run, bill, test, name, make, lambda own: TESTS[test](own, material), notes)
 
 
 def ask_critic(run: Run, bill: Bill, name: str, make: Make, material: Material, notes: Notes) -> None:
     """P(True) of every author's answers by one respondent, unless it is on disk or nobody has answered."""
     if authors := known_answers(run):
-        _ask(run, bill, CRITICS, name, lambda: critic_of(make(0), authors, material), notes)
+        _ask(run, bill, CRITICS, name, make, lambda own: critic_of(own(0), authors, material), notes)
 
 
-def _ask(run: Run, bill: Bill, test: str, name: str, table: Callable[[], pd.DataFrame], notes: Notes) -> None:
+def _ask(
+    run: Run, bill: Bill, test: str, name: str, make: Make, asked: Callable[[Make], pd.DataFrame], notes: Notes
+) -> None:
     file = f"answers/{test}/{file_name(name)}.parquet"
     if (run.path / file).is_file():
         return
     try:
-        with bill.occasion(test):
-            answers = table()
+        with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
+            answers = asked(kept(make, run, test, name, advance))
     except BudgetSpent:
         raise
     except InputError as error:

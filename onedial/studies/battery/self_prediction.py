@@ -71,6 +71,8 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     tables |= {f"cross_{name}": each for name, each in crossed.items()}
     if len(tests) == len(TESTS):
         tables["means"] = mean_of_three(scores, found.get("ability"))
+        if len(tables["means"]) >= FEWEST_MODELS:
+            tables["correlations"] = correlations_of_tests(scores, tables["means"])
     figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
     asked = {name: found[name].rename(columns={"model": "respondent"}) for name in tests}
     sentences = [*sentences_of(scores, crossed, families), *screening_sentences(screen_replies(asked))]
@@ -170,6 +172,14 @@ def who_predicts_whom(test: str, answers: pd.DataFrame) -> pd.DataFrame:
     coded = coded.drop_duplicates(["model", *index])
     predicted, outcome = (coded.pivot(index=index, columns="model", values=each)[names] for each in (said, did))
     return prediction_matrix(predicted, outcome)
+
+
+def correlations_of_tests(scores: Mapping[str, pd.DataFrame], means: pd.DataFrame) -> pd.DataFrame:
+    """Correlations over models of the three accuracies, their mean and, where it is known, ability (figure 9)."""
+    table = pd.DataFrame({name: scores[name]["accuracy"] for name in TESTS}).join(
+        means.drop(columns="invalid_left_out")
+    )
+    return table.drop(columns="restriction_where_read").rename(columns={"invalid_wrong": "mean"}).corr()
 
 
 def mean_of_three(scores: Mapping[str, pd.DataFrame], ability: pd.DataFrame | None) -> pd.DataFrame:

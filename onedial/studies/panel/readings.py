@@ -11,9 +11,8 @@ from onedial.scale import (
     cut_confidence,
     factor_fit,
     fit_factor_model,
-    minres_one_factor,
     permutation_null,
-    polychoric,
+    polychoric_factor,
     quadratic_fit,
     quadratic_fit_test,
     revised_parallel_analysis,
@@ -43,11 +42,11 @@ def readings_table(panel: ResponseMatrix, model: FactorModel, n_replicates: int,
     numbers, fewer = stated_confidence(panel), min(n_replicates, MOST_REPLICATES)
     if numbers is None or numbers.source != "stated":
         return _table(rows)
-    for cut in CUTS:
-        yes = (numbers.values >= cut / 100 - 1e-9).astype(float).where(numbers.values.notna())
-        rows[f"at least {cut:g}"] = _reading(yes, fewer, seed)
-    medians = (numbers.values >= numbers.values.median()).astype(float).where(numbers.values.notna())
-    rows["at least its median"] = _reading(medians, fewer, seed)
+    cuts = {f"at least {cut:g}": numbers.values >= cut / 100 - 1e-9 for cut in CUTS}
+    cuts["at least its median"] = numbers.values >= numbers.values.median()
+    for name, at_least in cuts.items():
+        yes = at_least.astype(float).where(numbers.values.notna())
+        rows[name] = rows[AS_ANSWERED] if yes.equals(panel.answers) else _reading(yes, fewer, seed)
     rows["graded"] = _graded(numbers.values, model)
     return _table(rows)
 
@@ -77,9 +76,7 @@ def _reading(answers: pd.DataFrame, n_replicates: int, seed: int) -> dict[str, f
 def _graded(numbers: pd.DataFrame, model: FactorModel) -> dict[str, float]:
     graded = cut_confidence(100 * numbers + 1e-9, GRADED_AT)
     graded = graded.loc[:, graded.nunique() > 1]
-    correlation = polychoric(graded).correlation
-    values = np.linalg.eigvalsh(np.nan_to_num(correlation.to_numpy()))[::-1]
-    loadings = pd.Series(minres_one_factor(correlation.to_numpy()), correlation.index)
+    _, values, loadings = polychoric_factor(graded)
     parabola = quadratic_fit(loadings, model.thresholds.reindex(loadings.index))
     n = len(values)
     return {"n_models": n, "first": values[0] / n, "second": values[1] / n, "parabola_r2": parabola.r2}

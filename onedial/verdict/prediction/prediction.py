@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from onedial.show import percent
 from onedial.stats import (
     FEWEST_MODELS,
     FEWEST_TOPICS,
@@ -132,16 +133,22 @@ class Prediction:
         """Whether a source that knows no model's reading of the question is not shown to predict less than the dial."""
         return bool(self.n_predicted) and self._low(self.beyond) <= 0
 
-    def clause(self) -> str:
-        """Of how many base models, and what share, in the words of the sentence."""
+    def clause(self, family: str = "") -> str:
+        """Of how many base models, and what share, in the words of the sentence.
+
+        Args:
+            family: that all of them are of; empty where they are of several, or nothing is known of it.
+        """
         predicted = [name for name, own in self.models.items() if own["predicted"]]
         named = f" ({', '.join(predicted)})" if 0 < len(predicted) <= NAMED else ""
+        of_one = f", all of the family {family}," if family else ""
         told = (
-            f"{self.n_predicted} of {self.n_models} base models{named} are predicted better than by their yes rates, "
-            f"by {self.bits.estimate:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
+            f"{self.n_predicted} of {self.n_models} base models{named}{of_one} are predicted better than by their yes "
+            f"rates, by {self.bits.estimate:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
         )
         if not self.hangs_on_kin or self.kin is None:
-            return told
+            of_topics = self.enough and not self.suffices
+            return told + ("; topics may be all that they share with the dial" if of_topics else "")
         joined = ", ".join(name for name in self.kin.models if name not in self.models)
         return (
             f"{told}; it hangs on {joined}, which may be one base model by their answers: counted so, "
@@ -155,8 +162,8 @@ class Prediction:
         if not share_is_told(self.possible.estimate, self.yes_rate):
             return f"; {mark} predict {self.possible.estimate:.3f}, too little for a share"
         low, high = self.share.low, self.share.high
-        ends = f"{_percent(low)} to {_percent(high)}" if np.isfinite(high) else f"{_percent(low)} or more"
-        return f", {_percent(self.share.estimate)} ({ends}) of what {mark} predict"
+        ends = f"{percent(low)} to {percent(high)}" if np.isfinite(high) else f"{percent(low)} or more"
+        return f", {percent(self.share.estimate)} ({ends}) of what {mark} predict"
 
     def _low(self, number: Number) -> float:
         return number.low_topics if self.by == "topics" else number.low
@@ -420,8 +427,3 @@ class _Resampled:
                 "predicted": int(p_adjusted[number] <= LEVEL and not share < FLOOR),
             }
         return told
-
-
-def _percent(share: float) -> str:
-    """Without a sign where it is rounded to nothing."""
-    return f"{round(share, 2) + 0.0:.0%}"

@@ -232,7 +232,7 @@ class Rival:
             None, where what it is made of was not measured. What a target says to test questions must not enter its
             scores, nor its base model's other targets; what it says to a question must not enter that question's.
         one_order: one order for all targets (but for leaving out each base model), as a dial has.
-        own_answers: trained on the target's own answers outside the test split.
+        own_answers: trained, or chosen, on the target's own answers outside the test split.
         predicts: also a source of the predictions (`prediction.sources`).
     """
 
@@ -267,7 +267,7 @@ RIVALS: dict[str, Rival] = {
     "surface": Rival(_surface, own_answers=True),
     "text": Rival(_text, own_answers=True),
     "nearest threshold": Rival(_nearest_threshold, predicts=False),  # its choice looks at all of the target's answers
-    "instructed threshold": Rival(_instructed, predicts=False),  # one level for all of the target's fitting answers
+    "instructed threshold": Rival(_instructed, own_answers=True),
 }
 """Name to rival; a plugin's stands in the same tables and figures."""
 

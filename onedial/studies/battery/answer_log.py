@@ -1,0 +1,99 @@
+"""Every single answer of a run that asks models about themselves, with what was asked, in asked/TEST/.
+
+A call is a list of prompts that are put to a respondent at once. It is kept whole, or not at all where a request has
+failed: what is asked after a break is then batched as it would have been, and the answers are the same bit for bit.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import pandas as pd
+
+from onedial.asking import Identity, Instrument, Prompt, Respondent, Response, prompt_key
+from onedial.core import Parts, Run, sha256_of_text
+from onedial.studies.battery.respondents import Make, provider_model
+
+ASKED = "asked"
+_KEY = ["respondent", "seed", "call", "time", "place"]
+_ELSEWHERE = {"place", "served_model", "served_fingerprint", "answered_at", "seconds"}  # of providers: in the ledger
+_RESPONSE = [each.name for each in fields(Response) if each.name not in _ELSEWHERE]
+ASKED_COLUMNS = [*_KEY, "instrument", "prompt", *_RESPONSE]
+"""seed: of the respondent's draws. call: hash of the prompts that were put at once, time: how often they had been
+before. place, value, said_yes ...: as in `onedial.asking.Response`; nan where that has None, probabilities as JSON."""
+
+
+@dataclass
+class _Log:
+    parts: Parts
+    respondent: str
+    advance: Callable[[int], None]
+    has_ledger: bool
+    """Whether the respondent itself remembers what it was asked, and what for: a provider's model does."""
+    known: dict[tuple[int, str, int], list[Response]] = field(default_factory=lambda: defaultdict(list))
+    times: Counter[tuple[int, str]] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.parts.done("respondent")  # refuses what another version began
+        table = self.parts.read()
+        for row in table[table["respondent"] == self.respondent].to_dict("records"):
+            self.known[int(row["seed"]), row["call"], int(row["time"])].append(_restored(row))
+
+
+_KINDS: dict[str, Callable[[float], object]] = {"value": float, "said_yes": bool, "tokens_in": int, "tokens_out": int}
+"""What may be None, and is nan in the table."""
+
+
+def _restored(row: Mapping[Hashable, Any]) -> Response:
+    said = {name: row[name] for name in _RESPONSE} | {"probabilities": tuple(json.loads(row["probabilities"]))}
+    read = {name: None if said[name] != said[name] else kind(said[name]) for name, kind in _KINDS.items()}
+    return Response(int(row["place"]), **{**said, **read})
+
+
+@dataclass(frozen=True)
+class _Kept:
+    respondent: Respondent
+    seed: int
+    log: _Log
+
+    @property
+    def identity(self) -> Identity:
+        return self.respondent.identity
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        log, call = self.log, sha256_of_text("\x1e".join(prompt_key(prompt, instrument) for prompt in prompts))
+        time = log.times[self.seed, call]
+        log.times[self.seed, call] += 1
+        known = log.known.get((self.seed, call, time), [])
+        given: list[Response] = []
+        for response in known if known and not log.has_ledger else self.respondent.answer(prompts, instrument):
+            log.advance(1)
+            given.append(response)
+            yield response
+        if given and not known and not any(each.error for each in given):
+            rows = [
+                [log.respondent, self.seed, call, time, each.place, instrument.name, _shown(prompts[each.place])]
+                + [getattr(each, name) for name in _RESPONSE]
+                for each in given
+            ]
+            table = pd.DataFrame(rows, columns=ASKED_COLUMNS).astype(dict.fromkeys(_KINDS, float))
+            log.parts.append(table.assign(probabilities=table["probabilities"].map(json.dumps)))
+
+
+def _shown(prompt: Prompt) -> str:
+    """What is said before the answer, turn by turn."""
+    turns = [text for turn in prompt.earlier for text in turn]
+    return "\n\n".join([*turns, prompt.user, *([prompt.assistant_prefix] if prompt.assistant_prefix else [])])
+
+
+def kept(make: Make, run: Run, test: str, respondent: str, advance: Callable[[int], None]) -> Make:
+    """The same respondents, whose answers are kept in the run, and told as they come; what is there is not asked again.
+
+    Args:
+        test, respondent: under which they are kept. advance: is told of each answer.
+    """
+    parts, has_ledger = run.parts(f"{ASKED}/{test}", ASKED_COLUMNS, _KEY), provider_model(respondent) is not None
+    log = _Log(parts, respondent, advance, has_ledger)
+    return lambda seed: _Kept(make(seed), seed, log)
