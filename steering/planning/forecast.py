@@ -96,7 +96,10 @@ class RunForecast:
                 f"{_clock(self.seconds if cost is None else cost.seconds):>12}"
             )
         weights = next(iter(self.stages.values())).weight_bytes
-        lines.append(f"memory: {weights / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak")
+        lines.append(
+            f"memory: {weights / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak; beside it "
+            "the process takes about a GiB for Python and its libraries"
+        )
         if self.seconds is None:
             lines.append("no time can be told, the rest follows from the config")
         return "\n".join(lines)
