@@ -193,14 +193,17 @@ def _in_our_words(table: Table, elicitation: Elicitation | None) -> Table:
 def _by_usual_names(table: Table) -> Table:
     """A long table whose columns have names that imports know too under ours; said aloud."""
     columns = set(map(str, table.frame.columns))
-    if "framing" in columns or not any(columns & {name, *OTHER_NAMES[name]} for name in ("said_yes", "confidence")):
+    if not any(columns & {name, *OTHER_NAMES[name]} for name in ("said_yes", "confidence")):
         return table
     if not columns & {"respondent", *OTHER_NAMES["respondent"]}:
         return table
+    wanted = ["said_yes", "confidence", "answered_correctly"]
+    wanted += [] if columns & {"id", "question"} else ["question_id"]
+    wanted += [] if "framing" in columns else ["respondent"]  # a model under several framings is several respondents
     taken = {}
-    for ours in ("question_id", "respondent", "said_yes", "confidence", "answered_correctly"):
+    for ours in wanted:
         theirs = next((each for each in OTHER_NAMES[ours] if each in columns), None)
-        if theirs is not None and ours not in columns and theirs != "id":
+        if theirs is not None and ours not in columns:
             taken[theirs] = ours
     if taken:
         notice(f"{table.path}: {', '.join(f'the column {a!r} is taken for {b}' for a, b in taken.items())}")
