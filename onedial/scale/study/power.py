@@ -73,9 +73,12 @@ def least_share(
     """
     usable, rng = require_usable(answers), np.random.default_rng(seed)
     critical = np.quantile(shuffled.simulated[:, 0], 1 - LEVEL)
+
+    def one_scale() -> Floats:
+        return rng.standard_normal((usable.n_questions, 1))
+
     for share in SHARES:
         loadings = np.full(usable.n_respondents, np.sqrt(share))
-        one_scale = lambda: rng.standard_normal((usable.n_questions, 1))  # noqa: E731
         drawn = _eigenvalues(usable, loadings, one_scale, n_replicates, thresholds, zero_cells, rng)
         if np.mean(drawn[:, 0] > critical) >= POWER:
             return share
