@@ -152,7 +152,7 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
         NO_TASK,
         RATING_COLUMNS,
         AnswerLog,
-        beside_study,
+        beside_self_efficacy,
         code_wording,
         rating_model,
         revisions,
@@ -190,7 +190,7 @@ def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace
     tables["accuracy"] = both
     explanations = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3]).read()
     tables["wording"] = wording_scores(explanations)
-    tables["beside_study"] = beside_study(
+    tables["beside_study"] = beside_self_efficacy(
         scores, coherence, tables["accuracy"], tables.get("revisions"), len(questionnaire.items)
     )
     save_results(run, tables, {})

@@ -5,10 +5,11 @@
 
 FOLDER holds one table or more (.csv or .csv.gz): association (model, word, option, predicted, listed), restriction
 (model, prompt_id, predicted, perceived, and behaved where it is known), difficulty (model, group_id, question_id,
-correct, tokens, predicted_rank, and measured_rank where it is known), and, if wanted, ability (model, ability) and
-families (model, family). Prints and writes, into the run's folder, TEST.csv with the published metrics, what the
-majority class scores, and intervals; cross_TEST.csv and matrix_TEST.csv, who predicts whom; means.csv; a figure; and
-report.html, with answers to look through. Needs no model and no GPU.
+correct, tokens, predicted_rank, and measured_rank and ranking_tokens where they are known), and, if wanted, benchmarks
+(model, benchmark, score; they give rasch.csv, abilities) and families (model, family). Prints and writes, into the
+run's folder, TEST.csv with the published metrics, what the majority class scores, and intervals; beside_study.csv, what
+the study published; cross_TEST.csv and matrix_TEST.csv, who predicts whom; means.csv and correlations.csv of the three
+tests; figures; and report.html, with answers to look through. Needs no model and no GPU.
 """
 
 import argparse
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "score_self_prediction"
 TESTS = ("association", "restriction", "difficulty")
-BESIDE = ("ability", "families")
+BESIDE = ("benchmarks", "families")
 
 
 def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:

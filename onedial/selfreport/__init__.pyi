@@ -44,10 +44,10 @@ from .battery.line import Headline
 from .score.battery import BATTERY, battery_scores
 from .score.battery_overview import battery_overview, overview_sentences
 from .score.pressure import pressure_scores, standardised_shifts
+from .score.published import benchmark_abilities, beside_self_efficacy, beside_self_execution
 from .score.questionnaires import (
     IntraclassCorrelation,
     balanced_mean,
-    beside_study,
     cronbach_alpha,
     identical_share,
     intraclass_correlation,
@@ -142,7 +142,9 @@ __all__ = [
     "balanced_mean",
     "battery_overview",
     "battery_scores",
-    "beside_study",
+    "benchmark_abilities",
+    "beside_self_efficacy",
+    "beside_self_execution",
     "bradley_terry",
     "choice_instrument",
     "choice_items",

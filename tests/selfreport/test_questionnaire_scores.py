@@ -8,7 +8,7 @@ import pytest
 
 from onedial.selfreport import (
     balanced_mean,
-    beside_study,
+    beside_self_efficacy,
     cronbach_alpha,
     identical_share,
     intraclass_correlation,
@@ -156,7 +156,7 @@ def test_beside_the_study_stands_what_the_tables_say_of_all_conditions_together(
     accuracy = pd.DataFrame({"right": [1.0, 0.5, 0.0, np.nan]}, pairs)
     follow_ups = pd.MultiIndex.from_product([["it", "other"], ["neutral", "doubting"]], names=["model", "follow_up"])
     changes = pd.DataFrame({"change": [-0.2, 9.0, 0.0, 9.0]}, follow_ups)
-    found = beside_study(scores, coherence, accuracy, changes, 10)
+    found = beside_self_efficacy(scores, coherence, accuracy, changes, 10)
     assert found["one by one"].tolist() == pytest.approx([0.6, 0.9, 0.9, 35 / 40, -1.0, 3.0, 0.5, 0.5])
     nothing = np.nan
     expected = [nothing, nothing, nothing, 0.7, nothing, 1.5, 0.5, 0.5]

@@ -10,6 +10,8 @@ import pytest
 from onedial.core import InputError
 from onedial.selfreport import (
     association_scores,
+    benchmark_abilities,
+    beside_self_execution,
     cross_prediction,
     difficulty_scores,
     measured_ranks,
@@ -47,6 +49,43 @@ def test_the_difficulty_scores_come_out_of_the_rankings(difficulty):
     for model, metrics in EXPECTED["difficulty"].items():
         for metric, value in metrics.items():
             assert found.loc[model, metric] == pytest.approx(value, abs=5e-7), (model, metric)
+
+
+def test_the_published_abilities_come_out_of_the_benchmarks_up_to_their_zero():
+    benchmarks = pd.read_csv(FOLDER / "benchmarks.csv")
+    found = benchmark_abilities(benchmarks)
+    apart = found["logits"].xs("model") - pd.Series(EXPECTED["ability"])
+    assert len(apart.dropna()) == 15
+    assert apart.std() < 1e-5
+    assert found["logits"].xs("benchmark").mean() == pytest.approx(0, abs=1e-9)
+    alone = pd.DataFrame({"model": ["x"], "benchmark": ["its own"], "score": [0.5]})
+    with pytest.raises(InputError, match="share no benchmark"):
+        benchmark_abilities(pd.concat([benchmarks, alone]))
+
+
+def test_abilities_lie_in_their_intervals_as_often_as_said():
+    rng = np.random.default_rng(0)
+    ability, difficulty = rng.normal(size=12), rng.normal(size=9)
+    covered = []
+    for _ in range(60):
+        logits = ability[:, None] - (difficulty - difficulty.mean()) + rng.normal(0, 0.3, (12, 9))
+        table = pd.DataFrame(1 / (1 + np.exp(-logits))).stack().rename_axis(["model", "benchmark"])
+        found = benchmark_abilities(table.rename("score").reset_index()).xs("model")
+        covered.append((found["low"] <= ability) & (ability <= found["high"]))
+    assert np.mean(covered) > 0.9
+
+
+def test_beside_the_study_a_model_of_its_name_is_held_to_its_figures_and_others_to_its_range(difficulty):
+    scores = {"difficulty": difficulty_scores(difficulty, 9)}
+    found = beside_self_execution(scores).xs("difficulty")
+    assert found.loc["accuracy", ["models", "study_models", "same", "as_published"]].tolist() == [15, 15, 15, 15]
+    assert found.loc["adjusted_accuracy", "as_published"] == 14  # the repository counts six rankings of other labels
+    assert found.loc["adjusted_accuracy", "furthest"] == "mistral-7b-instruct"
+    assert found.loc["ranking_tokens", ["models", "study_models"]].tolist() == [0, 15]
+    strangers = {"difficulty": scores["difficulty"].rename(index="a {}".format)}
+    found = beside_self_execution(strangers).xs("difficulty")
+    assert found["same"].sum() == 0
+    assert found.loc["accuracy", "median"] == pytest.approx(found.loc["accuracy", "study_median"], abs=1e-6)
 
 
 def test_the_measured_ranking_is_right_before_wrong_then_fewer_tokens_and_ties_stay(difficulty):

@@ -189,7 +189,7 @@ def ask_difficulty(
 
     Returns:
         group_id, question_id, correct (1 / 0; no readable answer is 0, as in the study), tokens, predicted_rank (nan
-        where the ranking is no permutation), text; with `again` correct_again, tokens_again.
+        where the ranking is no permutation), ranking_tokens, text; with `again` correct_again, tokens_again.
     """
     groups = [list(questions[start : start + GROUP]) for start in range(0, len(questions) - GROUP + 1, GROUP)]
     for group in groups:
@@ -211,9 +211,10 @@ def ask_difficulty(
                 answer = given[number * GROUP + place]
                 row[f"correct{name}"] = float(grade_answer(question, answer.raw_text).outcome == "right")
                 row[f"tokens{name}"] = math.nan if answer.tokens_out is None else float(answer.tokens_out)
-            rows.append(row | {"predicted_rank": ranks[place], "text": ranking.raw_text})
+            tokens = math.nan if ranking.tokens_out is None else float(ranking.tokens_out)
+            rows.append(row | {"predicted_rank": ranks[place], "ranking_tokens": tokens, "text": ranking.raw_text})
     columns = [f"{each}{name}" for name in single for each in ("correct", "tokens")]
-    return pd.DataFrame(rows, columns=["group_id", "question_id", *columns, "predicted_rank", "text"])
+    return pd.DataFrame(rows, columns=["group_id", "question_id", *columns, "predicted_rank", "ranking_tokens", "text"])
 
 
 def parse_ranking(text: str) -> list[float]:

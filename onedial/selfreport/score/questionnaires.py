@@ -191,55 +191,6 @@ def revisions(ratings: pd.DataFrame, n_bootstrap: int = 1999, seed: int = 0) -> 
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("follow_up")
 
 
-STUDY = {
-    "alpha over models, lowest condition": 0.785,
-    "alpha over models, highest condition": 0.915,
-    "ICC (the study says above .9, and not of what)": 0.9,
-    "share of statements rated the same each time": 0.95,
-    "points added by 'are you confident?', all statements": -1.3,
-    "lowest mean of a model without a task": 1.0,
-    "share right, computation": 1.0,
-    "share right, social reasoning": 1.0,
-}
-"""What the self-efficacy study prints of ten models and the ten GSES statements (arXiv 2511.19872)."""
-
-
-def beside_study(
-    scores: pd.DataFrame, coherence: pd.DataFrame, accuracy: pd.DataFrame, changes: pd.DataFrame | None, n_items: int
-) -> pd.DataFrame:
-    """What was found here beside what the self-efficacy study found of other models and statements (`STUDY`).
-
-    Formula: of a presentation, over all conditions: alpha's least and largest, mean ICC(A,1) of one model's statements,
-    share of statements rated the same in all administrations (95% of 400 in the study); mean change of a rating
-    after the neutral follow-up, times the number of statements.
-
-    Args:
-        scores, coherence: columns condition, presentation, and the numbers of `experiments/ask_questionnaire.py`.
-        accuracy: index model, condition; right. changes: of `revisions`, index model, follow-up; None where nobody
-            was asked again. n_items: statements.
-
-    Returns:
-        index what; one by one, all at once (nan where there is none), study. Sign: as in these tables.
-    """
-    columns = {}
-    right = accuracy["right"].groupby("condition").mean()
-    for presentation in ("one by one", "all at once"):
-        own = scores[scores["presentation"] == presentation]
-        alphas = coherence.loc[coherence["presentation"] == presentation, "alpha"]
-        again = changes if presentation == "one by one" else None
-        columns[presentation] = [
-            alphas.min(),
-            alphas.max(),
-            own["icc_a1"].mean(),
-            (own["identical"] * own["items_read"]).sum() / (own["items_read"].sum() or float("nan")),
-            float("nan") if again is None else again.xs("neutral", level="follow_up")["change"].mean() * n_items,
-            own.loc[own["condition"] == "no task", "mean"].min(),
-            right.get("computation", float("nan")),
-            right.get("social reasoning", float("nan")),
-        ]
-    return pd.DataFrame({**columns, "study": list(STUDY.values())}, pd.Index(list(STUDY), name="what"))
-
-
 def rating_model(ratings: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Mixed model of the ratings: condition and model fixed, items random.
 

@@ -232,13 +232,15 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
 
     Args:
         answers: columns model, group_id, predicted_rank, and measured_rank, or correct and tokens (`measured_ranks`,
-            ties counting half). correct_again and tokens_again, optional: of second answers.
+            ties counting half). correct_again and tokens_again, optional: of second answers; ranking_tokens,
+            optional: of the reply that ranks.
         n_bootstrap: of the adjusted accuracy, over groups. seed: of it.
 
     Returns:
         index model; n_groups, n_valid, accuracy, adjusted_accuracy, adjusted_low, adjusted_high; retest and
-        share_of_possible with their intervals, where there are second answers; where tokens are known, tokens (mean of
-        an answer) and tokens_spread (standard deviation within a group over the group's mean, on average).
+        share_of_possible with their intervals, where there are second answers; right (share of the questions answered
+        rightly) and, where tokens are known, tokens (mean of an answer), tokens_spread (standard deviation within a
+        group over the group's mean, on average) and ranking_tokens (mean of a ranking).
 
     Raises:
         InputError: columns are missing, or a group has not four questions.
@@ -268,10 +270,15 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
                 seed,
             )
     found = pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+    by_model = answers.groupby("model")
+    if "correct" in answers:
+        found["right"] = by_model["correct"].mean()
     if "tokens" in answers:
         by_group = answers.groupby(["model", "group_id"])["tokens"]
-        found["tokens"] = answers.groupby("model")["tokens"].mean()
+        found["tokens"] = by_model["tokens"].mean()
         found["tokens_spread"] = (by_group.std() / by_group.mean()).groupby("model").mean()
+    if "ranking_tokens" in answers:
+        found["ranking_tokens"] = by_model["ranking_tokens"].mean()  # four rows for each ranking
     return found
 
 

@@ -12,6 +12,8 @@ from onedial.core import InputError, Run
 from onedial.selfreport import (
     AnswerLog,
     association_scores,
+    benchmark_abilities,
+    beside_self_execution,
     cross_prediction,
     difficulty_scores,
     measured_ranks,
@@ -29,6 +31,8 @@ from onedial.stats import LEVEL
 TESTS = {"association": association_scores, "restriction": restriction_scores, "difficulty": difficulty_scores}
 FEWEST_MODELS = 3
 CHANCE = 0.5
+STUDY_CORRELATION = 0.59
+"""Of the mean accuracy of 15 models, invalid rankings left out, with their ability in nine benchmarks."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,9 @@ class Scored:
     """What the answers say.
 
     Attributes:
-        scores: test -> its metrics. tables: who predicts whom (matrix_TEST, cross_TEST), means.
-        figures: of who predicts whom, from three models on. sentences: one for each test.
+        scores: test -> its metrics. tables: who predicts whom (matrix_TEST, cross_TEST), means, correlations, rasch and
+            beside_study. figures: of who predicts whom and of the three tests, from three models on.
+        sentences: one for each test.
     """
 
     scores: dict[str, pd.DataFrame]
@@ -50,10 +55,10 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     """Every score of the answers to any of the three tests.
 
     Args:
-        found: test -> answers; and, where known, `ability` (model, ability) and `families` (model, family).
+        found: test -> answers; and, where known, `benchmarks` (model, benchmark, score) and `families` (model, family).
 
     Raises:
-        InputError: none of the tests is there, or a table lacks columns.
+        InputError: none of the tests is there, or a table lacks columns or connection.
     """
     tests = [name for name in TESTS if name in found]
     if not tests:
@@ -69,18 +74,26 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     }
     tables = {f"matrix_{name}": each for name, each in matrices.items()}
     tables |= {f"cross_{name}": each for name, each in crossed.items()}
+    figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
+    if "benchmarks" in found:
+        tables["rasch"] = benchmark_abilities(found["benchmarks"])
     if len(tests) == len(TESTS):
-        tables["means"] = mean_of_three(scores, found.get("ability"))
+        tables["means"] = mean_of_three(scores, tables.get("rasch"))
         if len(tables["means"]) >= FEWEST_MODELS:
             tables["correlations"] = correlations_of_tests(scores, tables["means"])
-    figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
+            figures["three_tests"] = self_prediction_figure.three_tests(scores, tables["means"])
+    tables["beside_study"] = beside = beside_self_execution(
+        scores | {name: tables[name] for name in ("means",) if name in tables}
+    )
     asked = {name: found[name].rename(columns={"model": "respondent"}) for name in tests}
     sentences = [*sentences_of(scores, crossed, families), *screening_sentences(screen_replies(asked))]
     if "means" in tables and "ability" in tables["means"]:
         means = tables["means"].dropna()
-        beside = means.drop(columns="ability").corrwith(means["ability"])
-        told = ", ".join(f"{str(name).replace('_', ' ')} {value:.3f}" for name, value in beside.items())
-        sentences.append(f"correlation with ability over {len(means)} models: {told}")
+        together = means.drop(columns="ability").corrwith(means["ability"])
+        told = ", ".join(f"{str(name).replace('_', ' ')} {value:.3f}" for name, value in together.items())
+        sentences.append(f"correlation with ability over {len(means)} models: {told} (the study: {STUDY_CORRELATION})")
+    if same := int(beside["same"].sum()):
+        sentences.append(f"{beside['as_published'].sum()} of {same} figures of the study's own models are as published")
     return Scored(scores, tables, figures, sentences)
 
 
@@ -182,7 +195,7 @@ def correlations_of_tests(scores: Mapping[str, pd.DataFrame], means: pd.DataFram
     return table.drop(columns="restriction_where_read").rename(columns={"invalid_wrong": "mean"}).corr()
 
 
-def mean_of_three(scores: Mapping[str, pd.DataFrame], ability: pd.DataFrame | None) -> pd.DataFrame:
+def mean_of_three(scores: Mapping[str, pd.DataFrame], rasch: pd.DataFrame | None) -> pd.DataFrame:
     """Mean accuracy over the three tests: invalid rankings left out, counted as wrong, and restriction where read."""
     association, restriction = scores["association"]["accuracy"], scores["restriction"]
     difficulty = scores["difficulty"]
@@ -193,4 +206,4 @@ def mean_of_three(scores: Mapping[str, pd.DataFrame], ability: pd.DataFrame | No
             "restriction_where_read": (association + restriction["accuracy_where_read"] + difficulty["accuracy"]) / 3,
         }
     ).dropna()
-    return table if ability is None else table.join(ability.set_index("model")["ability"])
+    return table if rasch is None else table.join(rasch["logits"].xs("model").rename("ability"))
