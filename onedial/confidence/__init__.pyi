@@ -11,10 +11,20 @@ from .confidence_accuracy import ConfidenceAccuracy, RegressionLine, confidence_
 from .confidence_report import screening_section, write_confidence_report
 from .conformal import FEWEST, AnsweringThreshold, OptionSets, answering_threshold, option_sets
 from .f_beta import FBetaCurve, f_beta_curve
-from .meaning import MeaningAgreement, intransitive, meaning_agreement, meaning_clusters
 from .metacognition import MetaD, meta_d_prime, metacognition_sentences, metacognition_table
 from .predictors import Predictors, compare_predictors, predictors_of_correctness
-from .samples import ZONES, Agreement, certainty_zones, habits, sample_agreement, samples_until_sure
+from .samples import (
+    ZONES,
+    Agreement,
+    MeaningAgreement,
+    certainty_zones,
+    habits,
+    intransitive,
+    meaning_agreement,
+    meaning_clusters,
+    sample_agreement,
+    samples_until_sure,
+)
 from .shared_or_own import SharedOrOwn, shared_or_own
 from .signals import signal_table
 from .tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
