@@ -150,7 +150,7 @@ def certainty_zones(certainty: pd.Series, consistency: pd.Series) -> pd.Series:
     return reached.where(both.notna().all(axis=1), None).rename("zone")
 
 
-# ---- by meaning -------------------------------------------------------------------------------------------------------
+# ---- by meaning ------------------------------------------------------------------------------------------------------
 
 Same = Callable[[int, int], bool]
 """Of the places of two samples, the earlier first: whether they mean the same."""
