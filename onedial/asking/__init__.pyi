@@ -65,6 +65,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
+from .replies import spoken, unmarked, without_disclaimer
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -107,11 +108,10 @@ from .yes_no import (
     is_read,
     parse_direct_yes_no,
     parse_yes_no,
-    spoken,
-    without_disclaimer,
 )
 
 __all__ = [
+    "unmarked",
     "Account",
     "AS_ASKED",
     "PREFERENCE",
