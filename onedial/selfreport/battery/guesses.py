@@ -78,7 +78,7 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
         if _NO_GUESS.fullmatch(guess):
             continue
         share = stated["share"] if stated else None
-        percent = ahead["percent"] if stated is None and ahead else stated and (stated["percent"] or stated["bare"])
+        percent = (stated["percent"] or stated["bare"]) if stated else ahead["percent"] if ahead else ""
         p = float(share) if share else float(percent) / 100
         if p <= 1:
             found.setdefault(guess.casefold(), (guess, p))
