@@ -11,6 +11,7 @@ from .confidence_accuracy import ConfidenceAccuracy, RegressionLine, confidence_
 from .confidence_report import screening_section, write_confidence_report
 from .conformal import FEWEST, AnsweringThreshold, OptionSets, answering_threshold, option_sets
 from .f_beta import FBetaCurve, f_beta_curve
+from .meaning import MeaningAgreement, intransitive, meaning_agreement, meaning_clusters
 from .metacognition import MetaD, meta_d_prime, metacognition_sentences, metacognition_table
 from .predictors import Predictors, compare_predictors, predictors_of_correctness
 from .samples import ZONES, Agreement, certainty_zones, habits, sample_agreement, samples_until_sure
@@ -26,6 +27,7 @@ __all__ = [
     "Estimate",
     "FBetaCurve",
     "FEWEST",
+    "MeaningAgreement",
     "MetaD",
     "OptionSets",
     "Predictors",
@@ -49,6 +51,9 @@ __all__ = [
     "expected_calibration_error",
     "f_beta_curve",
     "habits",
+    "intransitive",
+    "meaning_agreement",
+    "meaning_clusters",
     "meta_d_prime",
     "metacognition_sentences",
     "metacognition_table",
