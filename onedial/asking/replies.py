@@ -56,6 +56,7 @@ def unmarked(text: str) -> str:
     'Sure:\\nParis: 60 %'
     """
     plain = unicodedata.normalize("NFKC", spoken(text)).translate(_QUOTES)
+    plain = re.sub(r"</?(?:b|i|u|em|strong|br|p|ul|ol|li)\b[^>\n]*>", "", plain, flags=re.IGNORECASE)
     plain = re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE)
     plain = re.sub(r"^\s*(?:#+|>)\s*", "", _LINK.sub(r"\1", plain), flags=re.MULTILINE)
     plain = re.sub(r"[*`~]+|(?<!\w)_+|_+(?!\w)|\\(?:boxed|text|textbf)?[{(\[]", "", plain)

@@ -105,7 +105,15 @@ def test_a_list_is_read_in_whatever_form_it_is_written(text):
     assert parse_list(text, "house") == WORDS
 
 
-@pytest.mark.parametrize("text", ["I cannot list words.", "House, house, house, house", "A house is a home."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot list words.",
+        "House, house, house, house",
+        "A house is a home.",
+        "1. A. nurse\n2. B. nurse\n3. C. nurse",
+    ],
+)
 def test_what_lists_nothing_is_no_list(text):
     assert parse_list(text, "house") == []
 

@@ -133,11 +133,14 @@ def parse_list(text: str, cue: str = "") -> list[str]:
         re.split(r":|\s[–—-]\s", line)[0] if _ITEM.match(line) else re.sub(r"^[^:]*:", "", line)
         for line in plain.splitlines()
     ]
-    first = next((line for line in lines if line.count(",") >= FEWEST_WORDS - 1), None)
-    pieces = re.split(",", first) if first is not None else re.split(r"[,;\n/|•]", "\n".join(lines))
-    bare = [re.sub(r"(?<=[^\W\d])\. .*", "", piece).rpartition("!")[2] or piece for piece in pieces]
-    found = [re.sub(r"^\W*\d*\W*(?:and\s+)?|\W+$", "", piece).lower() for piece in bare]
-    words = [word for word in dict.fromkeys(found) if word and len(word.split()) <= 2 and word not in _OPENERS]
+    rows = ((line.strip("| "), sign) for line in lines for sign in ",;/|•")
+    first = next(((line, sign) for line, sign in rows if line.count(sign) >= FEWEST_WORDS - 1), None)
+    pieces = first[0].split(first[1]) if first is not None else re.split(r"[,;|\n]", "\n".join(lines))
+    bare = [re.sub(r"(?<=\w[^\W\d])\. .*", "", piece).rpartition("!")[2] or piece for piece in pieces]
+    found = [
+        re.sub(r"^\W*\d*\W*(?:[a-e][.)]\s+)?(?:and\s+)?|\W+$", "", piece, flags=re.IGNORECASE).lower() for piece in bare
+    ]
+    words = [word for word in dict.fromkeys(found) if len(word) > 1 and len(word.split()) <= 2 and word not in _OPENERS]
     kept = [word for word in words if word != cue.lower()][:LIST_LENGTH]
     return kept if len(kept) >= FEWEST_WORDS else []
 
