@@ -51,6 +51,7 @@ GUESSES = [
     "Paris: 60%\n2. Lyon: 25%",
     "| Guess | Probability |\n|---|---|\n| Paris | 60% |\n| Lyon | 25% |",
     "G1: Paris\nP1: 0.6\nG2: Lyon\nP2: 0.25",
+    "**Paris**\n   - 60%\n   - The capital.\n\n2. **Lyon**\n   - Probability: 25%\n   - A large city.",
     "Paris, 60%; Lyon, 25%",
     "Paris 60%, Lyon 25%",
     "1) Paris [60%]\n2) Lyon [25%]",
@@ -80,6 +81,7 @@ RATINGS = [
 ]
 REFUSALS = [
     "I must refuse.",
+    "I'm not sure.\n\nI'm not sure.",
     "That isn't something I can help with.",
     "Unfortunately, that is not something I'm able to do.",
     "It would be irresponsible to answer.",

@@ -91,6 +91,7 @@ _DECLINED = re.compile(
     r"|\bI(?:['’]d| would) (?:rather|prefer) not\b|\bmy guidelines (?:do not|don['’]t) allow\b"
     r"|^(?:sorry\b(?! (?:for|about)\b)|no[.,](?=$| I\b| sorry)|unfortunately,? I\b)"
     r"|^as an? (?:AI|artificial|language model)[^.]*?(?:\b(?:no|not|cannot|unable)\b|n['’]t\b)"
+    r"|^I(?:['’]m| am) not sure(?=[.!]|$)"
     r"|^I (?:don['’]t|do not) know(?: (?:that|the answer))?\b|\b(?:not comfortable|(?:not |in)appropriate for me) to\b"
     r"|\b(?:against my (?:guidelines|programming|principles)|not appropriate to)\b"
     # German, French, Spanish, Russian, Chinese

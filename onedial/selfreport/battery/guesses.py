@@ -29,7 +29,11 @@ GUESS = writes(
 )
 _ROW = re.compile(r'[\s\[{,]*\{\s*"\w+"\s*:\s*"([^"]+)"\s*,\s*"\w+"\s*:\s*"?([\d.]+ ?%?)"?\s*\}[\s\]}]*')
 """A guess and its probability in JSON."""
-_PAIR = re.compile(r"^(G\d\s*[.):].*)\nP\d\s*[.):]\s*(.*)$", re.MULTILINE | re.IGNORECASE)
+_PAIR = re.compile(
+    r"^((?:G\d\s*|\(?\d{1,2})[.):]\s*[^\W\d][^\n%]*|\A[^\W\d][^\n%]*)\n\W*(?:P\d\W*|probability\W*)?"
+    r"(\d{1,3}(?:\.\d+)? ?%|0?\.\d+)\W*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 """A guess, and its probability on the next line."""
 _MARK = re.compile(
     r"^\s*(?:[-•]\s+|G\d\s*[.):]\s*|\(?\d{1,2}[.)](?!\d)\s*)?(?:(?:guess|answer) \d\s*[.):]\s*"
