@@ -1,6 +1,8 @@
 """Agreement by meaning in a run: planted meanings are recovered, a judge that tells nothing is not believed, and what
 was judged is not judged again."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +20,7 @@ from onedial.studies.written import (
     judge_meanings,
 )
 
-POOL = [each for each in load_questions("embedded") if each.answers]
+POOL = [each for each in load_questions("embedded") if each.answers][:80]
 QUESTIONS = POOL[:24]
 ACCEPTED = {each.text: set(each.answers) for each in POOL}
 WORDINGS = ("alpha {}", "beta {}", "gamma {}", "delta {}", "omega {}")
@@ -69,18 +71,13 @@ def test_planted_meanings_are_recovered_where_equal_words_show_nothing(judged):
     check, _, tells = check_of_judge(run, judge)
     assert tells
     assert check["said_same"].tolist() == [1, 0]
-    assert check["n"].tolist() == [50, 50]
+    assert (check["n"] >= 20).all()
     scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
     known = scores.loc[[key for key, value in right.items() if value]]
     assert (known["discrete semantic entropy"] == 0).all()
     assert (known[["largest meaning", "means the same as the likeliest"]] == 1).all(axis=None)
-    assert counts == {
-        "questions": 24,
-        "n_unread": 0,
-        "judgements": 240,
-        "triples": counts["triples"],
-        "intransitive": 0,
-    }
+    assert [counts[name] for name in ("questions", "n_unread", "intransitive")] == [24, 0, 0]
+    assert counts["judgements"] == sum(math.comb(n, 2) for n in table.groupby("question_id")["text"].nunique())
     signals = signal_table(scores * pd.Series(MEANING_SURER), pd.Series(right), None, None, 99)
     for name in ("discrete semantic entropy", "largest meaning"):
         assert signals.loc[name, "low"] > 0.5
@@ -106,7 +103,7 @@ def test_a_judge_that_goes_by_the_letter_or_is_unread_is_not_believed(judged):
     run, judge = judged(lambda *_: [np.nan, np.nan], table)
     check, sentence, tells = check_of_judge(run, judge)
     assert not tells
-    assert check["n_unread"].tolist() == [50, 50]
+    assert (check["n_unread"] >= 20).all()
     scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
     assert scores.isna().all(axis=None)
     assert counts["n_unread"] == 24
