@@ -135,7 +135,10 @@ def test_guesses_are_read_in_whatever_form_they_are_written(text):
     assert parse_guesses(text) == [("Paris", 0.6), ("Lyon", 0.25)]
 
 
-@pytest.mark.parametrize("text", ["0% to 100%", "The probability of each is 50%.", "Apollo 11", "P1: 0.5"])
+@pytest.mark.parametrize(
+    "text",
+    ["0% to 100%", "The probability of each is 50%.", "Apollo 11", "P1: 0.5", "Rome\n2. Oslo\n\nProbability: 0.5"],
+)
 def test_a_probability_of_nothing_is_no_guess(text):
     assert parse_guesses(text) == []
 

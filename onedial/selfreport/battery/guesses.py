@@ -34,7 +34,7 @@ _PAIR = re.compile(
     r"(\d{1,3}(?:\.\d+)? ?%|0?\.\d+)\W*$",
     re.MULTILINE | re.IGNORECASE,
 )
-"""A guess, and its probability on the next line."""
+"""A guess, and its probability on the next line; once alone it may be of all of them."""
 _MARK = re.compile(
     r"^\s*(?:[-•]\s+|G\d\s*[.):]\s*|\(?\d{1,2}[.)](?!\d)\s*)?(?:(?:guess|answer) \d\s*[.):]\s*"
     r"|(?:first|second|third|fourth|best|next)(?: best)? guess:\s*)?",
@@ -69,7 +69,8 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
     """
     found: dict[str, tuple[str, float]] = {}
     text = _ROW.sub(r"\n\1: \2", text) if _ROW.search(text) else text
-    text = _PAIR.sub(r"\1: \2", unmarked(text))
+    text = unmarked(text)
+    text = _PAIR.sub(r"\1: \2", text) if len(_PAIR.findall(text)) > 1 else text
     if re.fullmatch(r'\{(?:\s*"[^"]+"\s*:\s*[\d.]+\s*,?)+\}', text):
         text = re.sub(r"[{}]", "", text).replace(",", "\n")
     first, *rest = [line.strip("| ") for line in text.splitlines()] or [""]
