@@ -30,6 +30,9 @@ def classifies_texts(name: str) -> bool:
 
     Raises:
         InputError: no such model.
+
+    >>> classifies_texts("smollm2-135m-instruct")
+    False
     """
     path = Path(name).expanduser()
     if not path.is_dir():

@@ -19,7 +19,7 @@ from onedial.panels import Bill, answer_label
 from onedial.selfreport import choice_items, judged_same
 from onedial.show import progress_bar
 from onedial.stats import Floats, wilson_interval
-from onedial.studies.battery import models_elsewhere, respondents_of
+from onedial.studies.battery import RECORDED, models_elsewhere, respondents_of
 
 AT_ONCE = 64
 MOST_PLANTED = 50
@@ -50,11 +50,13 @@ class MeaningJudge:
 
     def __init__(self, name: str, bill: Bill) -> None:
         self.name, self.bill = name, bill
-        self._is_respondent = name in RESPONDENTS or bool(models_elsewhere([name])) or not classifies_texts(name)
+        is_elsewhere = name in RESPONDENTS or name.startswith(RECORDED) or bool(models_elsewhere([name]))
         self._judge: partial[Floats] | EntailmentModel | None = None
-        if not self._is_respondent:
+        if is_elsewhere:
+            return
+        if classifies_texts(name):
             self._judge = EntailmentModel(name)
-        elif name not in RESPONDENTS and not models_elsewhere([name]):
+        else:
             resolve_weights(name)  # refused before anything is asked; read when it is its turn
 
     def __call__(self, pairs: Sequence[Pair]) -> Floats:
