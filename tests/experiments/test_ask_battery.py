@@ -132,7 +132,7 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
     assert table.groupby("respondent")["margin"].mean().nunique() == 3
 
 
-# ---- a record of answers stands in for whoever gave them --------------------------------------------------------------
+# ---- a record of answers stands in for whoever gave them -------------------------------------------------------------
 
 
 def tables_of(run):
