@@ -45,7 +45,7 @@ def beside_self_execution(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     >>> scores = {"association": pd.DataFrame({"accuracy": [0.63, 0.5]}, index=["o4-mini", "mine"])}
     >>> found = beside_self_execution(scores).loc[("association", "accuracy")]
-    >>> int(found["models"]), int(found["study_models"]), round(found["largest_difference"], 4)
+    >>> int(found["models"]), int(found["study_models"]), round(float(found["largest_difference"]), 4)
     (2, 15, 0.0018)
     """
     with ExitStack() as stack:
