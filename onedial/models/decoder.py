@@ -113,8 +113,10 @@ class Decoder:
 
     @property
     def device(self) -> torch.device:
-        """Where token ids go: the device of the input embedding."""
-        return self.hf.get_input_embeddings().weight.device
+        """Where token ids go: the device of the input embedding, or where it computes if its weights are offloaded."""
+        embedding = self.hf.get_input_embeddings()
+        own = embedding.weight.device
+        return torch.device(embedding._hf_hook.execution_device) if own.type == "meta" else own
 
     @property
     def dtype(self) -> torch.dtype:
