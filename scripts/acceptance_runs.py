@@ -76,13 +76,14 @@ def memory(small: bool, device: str) -> Figures:
         free, _ = torch.cuda.mem_get_info()
         ballast = torch.empty(max(0, int(free - LEFT_GB * 1e9)), dtype=torch.uint8, device=device)
         torch.cuda.reset_peak_memory_stats()
+    before = 0 if small else torch.cuda.memory_stats().get("num_ooms", 0)
     try:
         many = margins(len(sequences))
     finally:
         handle.remove()
     off = ((many - few).abs().max() / few.abs().max()).item() if few.abs().max() > 0 else 0.0
     peak = None if small else round((torch.cuda.max_memory_allocated() - ballast.nbytes) / 1e9, 2)
-    retries = len(refused) if small else torch.cuda.memory_stats().get("num_ooms", 0)
+    retries = len(refused) if small else torch.cuda.memory_stats().get("num_ooms", 0) - before
     return {
         "passed": retries > 0 and off <= COARSE,
         "refused": retries,

@@ -125,7 +125,7 @@ def figures_of(model: Any, small: bool, device: str, part: str) -> Figures:
     largest = 0.0
     for at in ("last", "all"):
         runner, out[f"{at}: common beginning"] = timed(lambda at=at: model.runner(sequences, [layer], at), device)
-        started, out[f"{at}: prefill"] = timed(lambda runner=runner: runner.start(sequences), device)
+        started, out[f"{at}: prefill"] = timed(lambda runner=runner: runner.start(sequences), device, warm=True)
         work = lambda runner=runner, started=started: runner.steer(started, edit, settings)  # noqa: E731
         final, out[f"{at}: {len(MAGNITUDES)} magnitudes"] = timed(work, device)
         out[f"{at}: kernels"] = kernels(work, device)
@@ -138,6 +138,7 @@ def figures_of(model: Any, small: bool, device: str, part: str) -> Figures:
         own = [MAGNITUDES.index(each) for each in PLAIN_MAGNITUDES]
         logits, hooked = (model.readout.logits(each, slice(0, 64)) for each in (final[:, own], expected))
         largest = max(largest, ((logits - hooked).abs().max() / hooked.abs().max()).item())
+    del runner, started, work, final, plain, begun, expected, logits, hooked  # what is used is measured below
     out |= limit(model, sequences, out["last: prefill"]["seconds"], device)
     out["store"] = timed(lambda: stored(model, prompts), device)[1]
     out |= forecast(model, prompts, layer, device)
@@ -167,20 +168,23 @@ def missed(out: Figures, part: str) -> list[str]:
 
 
 def limit(model: Any, sequences: list[list[int]], seconds: float, device: str) -> Figures:
-    """The prefill's operations per second, a plain product's, and the share that the one is of the other."""
+    """The prefill's operations per second, a plain product's, and the share that the one is of the other. The common
+    beginning, which is run once and before, is not counted."""
     import torch
 
+    from onedial.models import common_prefix_length
     from steering.planning.cost import ModelSize
 
     size = ModelSize.of(model.hf.config)
-    own = sum(map(len, sequences))
+    n_shared = common_prefix_length(sequences)
+    own = sum(map(len, sequences)) - n_shared * len(sequences)
     rows, width, inner = min(own, 4096), model.hf.config.hidden_size, model.hf.config.intermediate_size
     one = torch.randn(rows, width, device=device, dtype=torch.bfloat16)
     other = torch.randn(width, inner, device=device, dtype=torch.bfloat16)
     n = 20
     taken = timed(lambda: [one @ other for _ in range(n)], device, warm=True)[1]["seconds"]
     product = 2.0 * rows * width * inner * n / max(taken, 1e-9)
-    prefill = size.prompt_flops(own, own / len(sequences), size.n_layers) / seconds
+    prefill = size.prompt_flops(own, n_shared + own / len(sequences), size.n_layers) / seconds
     return {
         "limit": {
             "product_tflops": round(product / 1e12, 3),
@@ -195,11 +199,13 @@ def kernels(work: Callable[[], Any], device: str) -> Figures:
 
     if not device.startswith("cuda"):
         return {"busy": None}
+    from torch.autograd import DeviceType
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
         seconds = timed(work, device)[1]["seconds"]
-    busy = sum(event.self_device_time_total for event in profiler.key_averages()) / 1e6
+    ran = [event for event in profiler.key_averages() if event.device_type == DeviceType.CUDA]  # not what launched it
+    busy = sum(event.self_device_time_total for event in ran) / 1e6
     return {"busy": round(busy / max(seconds, 1e-9), 3)}
 
 
@@ -214,6 +220,7 @@ def forecast(model: Any, prompts: Any, layer: int, device: str) -> Figures:
     """What is forecast of a sweep of the vector at the last position, and what it then takes."""
     import torch
 
+    from onedial.models import common_prefix_length
     from steering import Intervention, SteeringVector, sweep
     from steering.planning.cost import predict_cost
     from steering.planning.speed import measure_speed
@@ -221,12 +228,13 @@ def forecast(model: Any, prompts: Any, layer: int, device: str) -> Figures:
     rates = measure_speed(model, prompts, layer, stages=["prefill"])
     lengths = [len(ids) for ids in prompts.sequences]
     kind = torch.device(device).type
+    steered, n_shared = [(layer, len(MAGNITUDES))], common_prefix_length(prompts.sequences)
     told = predict_cost(
-        model.hf.config, len(prompts), lengths, [(layer, len(MAGNITUDES))], "last", torch.bfloat16, rates, device=kind
+        model.hf.config, len(prompts), lengths, steered, "last", torch.bfloat16, rates, n_shared=n_shared, device=kind
     )
     direction = torch.nn.functional.normalize(torch.ones(model.d_model), dim=0)
     intervention = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, model.identity))
-    used = timed(lambda: sweep(model, intervention, prompts, list(MAGNITUDES)), device)[1]
+    used = timed(lambda: sweep(model, intervention, prompts, list(MAGNITUDES)), device, warm=True)[1]
     return {
         "forecast": {
             "seconds": round(told.seconds or math.nan, 4),

@@ -19,9 +19,10 @@ default  the default run (steer_sweep.py, float32) on the CPU and on the device:
          cannot be fetched (98 MB), a model with random weights stands for it
 
 `figures.json` in the folder holds it all; the table is printed as Markdown; exit code 1 where a step failed. A step
-that breaks off is noted, and the next ones follow. Where a command may take ten minutes only, call it again with the
-same folder: it goes on with the step that was broken off. Not measured: real weights of that size, and several GPUs.
-Random weights say nothing of what a model answers, only what it costs.
+that breaks off is noted, and the next ones follow. Where a command may take ten minutes only, call it three times with
+one folder that outlives the commands, `--steps` exact devices shapes, then large memory resume two, then default: what
+was broken off is begun anew, what has passed stays. Not measured: real weights of that size, and several GPUs. Random
+weights say nothing of what a model answers, only what it costs.
 """
 
 import argparse

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from pretended_device import on_device, pretended_devices
 
 from onedial.core import InputError
+from onedial.models import OpenModel
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -121,6 +123,27 @@ def test_each_figure_beyond_its_limit_is_named(script):
     slow = kept | {"peers, last": {"ours": 20.0, "plain Hugging Face hook": 10.0}}
     assert "2.0 times" in missed(slow, "whole")[0]
     assert missed(slow, "large") == []
+
+
+@pytest.mark.launched
+def test_on_a_pretended_gpu_no_figure_mixes_what_lies_there_with_what_does_not(script, monkeypatch):
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    shapes = sys.modules["acceptance_shapes"]
+    for name, value in {"RIVALS": shapes.RIVALS[:1], "CONTROLS": 1, "WRITTEN": 3}.items():
+        monkeypatch.setattr(shapes, name, value)
+    monkeypatch.setattr(shapes, "kernels", lambda work, device: {"busy": None})  # torch's profiler wants a real one
+    for name in ("synchronize", "reset_peak_memory_stats"):
+        monkeypatch.setattr(torch.cuda, name, lambda *given: None)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *given: 10**9)
+    config = AutoConfig.for_model("mistral", **shapes.MISTRAL_7B | shapes.SMALL | {"num_hidden_layers": 3})
+    hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="eager").eval()
+    with pretended_devices():
+        model = OpenModel(on_device(hf, "cuda:0"), script.tokenizer(), name="random weights")
+        found = shapes.figures_of(model, True, "cuda:0", "whole")
+    assert found["passed"]
+    assert found["forecast"]["used_gb"] == 1.0
+    assert found["writing"]["equal_tokens"] == "3 of 3"
 
 
 @pytest.mark.long
