@@ -217,7 +217,7 @@ def stored(model: Any, prompts: Any) -> Any:
 
 
 def forecast(model: Any, prompts: Any, layer: int, device: str) -> Figures:
-    """What is forecast of a sweep of the vector at the last position, and what it then takes."""
+    """What is forecast of a sweep at all positions, which lasts long beside what a sweep sets up, and what it takes."""
     import torch
 
     from onedial.models import common_prefix_length
@@ -225,15 +225,15 @@ def forecast(model: Any, prompts: Any, layer: int, device: str) -> Figures:
     from steering.planning.cost import predict_cost
     from steering.planning.speed import measure_speed
 
-    rates = measure_speed(model, prompts, layer, stages=["prefill"])
+    rates = measure_speed(model, prompts, layer, stages=["whole"])
     lengths = [len(ids) for ids in prompts.sequences]
     kind = torch.device(device).type
     steered, n_shared = [(layer, len(MAGNITUDES))], common_prefix_length(prompts.sequences)
     told = predict_cost(
-        model.hf.config, len(prompts), lengths, steered, "last", torch.bfloat16, rates, n_shared=n_shared, device=kind
+        model.hf.config, len(prompts), lengths, steered, "all", torch.bfloat16, rates, n_shared=n_shared, device=kind
     )
     direction = torch.nn.functional.normalize(torch.ones(model.d_model), dim=0)
-    intervention = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, model.identity))
+    intervention = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, model.identity), positions="all")
     used = timed(lambda: sweep(model, intervention, prompts, list(MAGNITUDES)), device, warm=True)[1]
     return {
         "forecast": {
