@@ -197,7 +197,7 @@ class Readout:
 
 def _held(module: Any) -> Any:
     """A module, or where its weights are offloaded a copy of it that holds them on the CPU."""
-    if not any(parameter.is_meta for parameter in module.parameters()):
+    if not any(parameter.device.type == "meta" for parameter in module.parameters()):
         return module
     held = remove_hook_from_module(copy.deepcopy(module), recurse=True)
     with align_module_device(module, torch.device("cpu")):
