@@ -370,7 +370,8 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
     make the step that their parts write, else the first with the right logits.
 
     Raises:
-        InputError: no form gives the model's own logits, or none has a stack of layers with a final norm.
+        InputError: no form gives the model's own logits, none has a stack of layers with a final norm, or logits are
+            not finite, as where 16 bits overflow.
     """
     found, nearest, unembedding = [], float("inf"), hf.get_output_embeddings()
     forms: list[Family | None] = [
@@ -388,6 +389,11 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
         cap = getattr(stack.config, "final_logit_softcapping", None)
         readout = Readout(stack.norm, unembedding, cap, stack.family.logit_scale(stack.config))
         own = stack.tried.logits
+        if not own.isfinite().all():
+            raise InputError(
+                f"{name} gives no finite logits in {str(stack.dtype).removeprefix('torch.')}; choose another --dtype, "
+                "such as float32 or bfloat16"
+            )
         with torch.inference_mode():
             read = readout.logits(stack.tried.final, slice(None))[0].to(own.device)
         error = (own - read).abs().max().item()
