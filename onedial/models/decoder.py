@@ -247,6 +247,11 @@ class Decoder:
         finally:
             for handle in handles:
                 handle.remove()
+        if passed := [str(number) for number in range(self.n_layers) if number not in after]:
+            raise InputError(
+                f"{self.name} passes over its blocks {', '.join(passed)} where it reads text alone, so that an edit "
+                "there would do nothing; use another model"
+            )
         if any(stream.numel() != ids.numel() * self.d_model for stream in after.values()):
             raise InputError(
                 f"{self.name} hands on several streams from block to block ({tuple(after[0].shape)} for four tokens), "

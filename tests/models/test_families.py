@@ -186,6 +186,23 @@ def test_a_decoder_that_hands_on_several_streams_is_refused():
         tiny_model("llama", model_type="deepseek_v4", moe_intermediate_size=32, **sizes)
 
 
+def test_a_decoder_that_passes_over_blocks_without_a_picture_is_refused(monkeypatch):
+    """As Llama 3.2's, whose attention to pictures has blocks of its own."""
+    hf = tiny_hf("llama")
+    own, blocks = hf.model.forward, hf.model.layers
+
+    def passing_over(*args, **kwargs):
+        hf.model.layers = nn.ModuleList([*blocks[:2], *blocks[3:]])
+        try:
+            return own(*args, **kwargs)
+        finally:
+            hf.model.layers = blocks
+
+    monkeypatch.setattr(hf.model, "forward", passing_over)
+    with pytest.raises(InputError, match="passes over its blocks 2 where it reads text alone"):
+        OpenModel(hf, byte_tokenizer(), name="tiny")
+
+
 SEEING = {
     "mistral3": dict(text_config=dict(model_type="mistral"), vision_config=dict(model_type="pixtral")),
     "qwen2_5_vl": dict(text_config=dict(rope_parameters=dict(rope_type="default", mrope_section=[2, 2, 2]))),
