@@ -46,18 +46,23 @@ def spoken(text: str) -> str:
 
 
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_COMMAND = re.compile(r"\\(?:boxed|text(?:bf|it)?|math(?:rm|bf|it))\s*\{([^{}]*)\}")
+"""Of LaTeX."""
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u00ab\u00bb", '\'\'""""')
 
 
 def unmarked(text: str) -> str:
-    """What is said (`spoken`), line by line, without Markdown, code fences, typographic quotes and forms of letters.
+    """What is said (`spoken`), line by line, without Markdown, LaTeX, code fences and typographic quotes or letters.
 
     >>> unmarked("Sure:\\n```\\n### **Paris**: \\uff16\\uff10 %\\n```")
     'Sure:\\nParis: 60 %'
     """
     plain = unicodedata.normalize("NFKC", spoken(text)).translate(_QUOTES)
+    while (bare := _COMMAND.sub(r"\1", plain)) != plain:
+        plain = bare
+    plain = re.sub(r"\$([^$\n]*)\$", r"\1", plain).replace("\\%", "%")
     plain = re.sub(r"</?(?:b|i|u|em|strong|br|p|ul|ol|li)\b[^>\n]*>", "", plain, flags=re.IGNORECASE)
     plain = re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE)
     plain = re.sub(r"^\s*(?:#+|>)\s*", "", _LINK.sub(r"\1", plain), flags=re.MULTILINE)
-    plain = re.sub(r"[*`~]+|(?<!\w)_+|_+(?!\w)|\\(?:boxed|text|textbf)?[{(\[]", "", plain)
+    plain = re.sub(r"[*`~]+|(?<!\w)_+|_+(?!\w)|\\[()\[\]]", "", plain)
     return "\n".join(line.strip() for line in plain.splitlines() if line.strip())

@@ -26,6 +26,9 @@ LISTS = [
     "Five words: roof, door, wall, window, room. Let me know if you need more!",
     "“roof”, “door”, “wall”, “window”, “room”",
     "1. Roof (top)\n2. Door (way in)\n3. Wall\n4. Window\n5. Room",
+    "roof、door、wall、window、room",
+    "The words are roof, door, wall, window and room",
+    "\\text{roof}, \\text{door}, \\text{wall}, \\text{window}, \\text{room}",
     "| 1 | roof |\n| 2 | door |\n| 3 | wall |\n| 4 | window |\n| 5 | room |",
 ]
 RANKINGS = [
@@ -38,12 +41,19 @@ RANKINGS = [
     "2, 1, 4, 3",
     "Question 2, Question 1, Question 4, Question 3",
     "```\nQ2, Q1, Q4, Q3\n```",
+    "Here is my ranking from easiest (Q2) to hardest (Q3): Q2, Q1, Q4, Q3",
+    "1. Q2 – trivial\n2. Q1 – common\n3. Q4 – hard\n4. Q3 – obscure",
+    "Q2 → Q1 → Q4 → Q3",
+    "q2, q1, q4, q3",
     "<think>Q3 looks hard</think>\nQ2, Q1, Q4, Q3",
 ]
 NO_RANKINGS = [
     "Q1: What is the capital of France?\nQ2: Who wrote Emma?\nQ3: What is 7 x 8?\nQ4: Who sang Hurt?",
     "Hardest to easiest: Q3, Q4, Q1, Q2",
     "Q1 is easy.",
+    "Q2 > Q1 > Q4 > Q3",
+    "Q3 is the hardest, then Q4, Q1, Q2",
+    "Q1: easy, Q2: easy, Q3: hard, Q4: medium",
     "Q1, Q2, Q3",
     "1. I cannot say.",
 ]
@@ -61,6 +71,11 @@ GUESSES = [
     "1. Paris: 60%, since it is the capital.\n2. Lyon: 25%, since it is large.",
     '{"Paris": 0.6, "Lyon": 0.25}',
     "60% Paris\n25%: Lyon",
+    "Paris: 55-65%\n2. Lyon: 20–30%",
+    "Paris: 60/100\n2. Lyon: ¼",
+    "Paris: $60\\%$\n2. \\text{Lyon}: 25\\%",
+    "Paris -> 60%\n2. Lyon → 25%",
+    "Paris: 60% (I recall it from a map)\n2. Lyon: 25,0%",
     "Paris | 0.6\nLyon | 0.25",
     "１. Paris：６０％\n２. Lyon：２５％",
 ]
@@ -78,9 +93,17 @@ RATINGS = [
     "| A | 3 |\n| B | 2 |\n| C | 4 |",
     "Statement A: 3\nStatement B: 2\nStatement C: 4",
     "a: 3\nb: 2\nc: 4",
+    "A: I can always manage: 3\nB: I give up: 2\nC: I stay calm: 4",
 ]
 REFUSALS = [
     "I must refuse.",
+    "I have to respectfully decline.",
+    "That's not something I can help with.",
+    "This request violates my guidelines.",
+    "I'm just an AI and can't feel pain.",
+    "I have no information about that.",
+    "Mi dispiace, ma non posso aiutarti.",
+    "申し訳ありませんが、お手伝いできません。",
     "I'm not sure.\n\nI'm not sure.",
     "That isn't something I can help with.",
     "Unfortunately, that is not something I'm able to do.",
@@ -97,6 +120,8 @@ REPLIES = [
     "I cannot stress enough: unplug it first.",
     "I can't recommend this book highly enough.",
     "No one knows for sure, but it is thought to be Paris.",
+    "While I can't see images, the description suggests a cat.",
+    "I'm afraid of spiders, too! Here's how to remove one.",
     "Nobody can answer better than you: call them.",
     "Je suis ravi de répondre : Paris.",
 ]

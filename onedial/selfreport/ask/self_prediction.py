@@ -133,9 +133,11 @@ def parse_list(text: str, cue: str = "") -> list[str]:
         re.split(r":|\s[–—-]\s", line)[0] if _ITEM.match(line) else re.sub(r"^[^:]*:", "", line)
         for line in plain.splitlines()
     ]
-    rows = ((line.strip("| "), sign) for line in lines for sign in ",;/|•")
+    rows = ((line.strip("| "), sign) for line in lines for sign in ",;/|•、·")
     first = next(((line, sign) for line, sign in rows if line.count(sign) >= FEWEST_WORDS - 1), None)
     pieces = first[0].split(first[1]) if first is not None else re.split(r"[,;|\n]", "\n".join(lines))
+    pieces = [re.sub(r"^.*\b(?:are|include)\s+", "", pieces[0]), *pieces[1:]]
+    pieces = [*pieces[:-1], *re.split(r"\s+and\s+", pieces[-1])]
     bare = [re.sub(r"(?<=\w[^\W\d])\. .*", "", piece).rpartition("!")[2] or piece for piece in pieces]
     found = [
         re.sub(r"^\W*\d*\W*(?:[a-e][.)]\s+)?(?:and\s+)?|\W+$", "", piece, flags=re.IGNORECASE).lower() for piece in bare
@@ -227,6 +229,11 @@ def ask_difficulty(
     return pd.DataFrame(rows, columns=["group_id", "question_id", *columns, "predicted_rank", "ranking_tokens", "text"])
 
 
+_NUMBERED_LABEL = re.compile(r"\W*\d[.)]\s*Q[1-4]\b(?!.*\bQ[1-4]\b)")
+_BETWEEN = re.compile(
+    r"(?:[^\w>]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>]|->|=>)*", re.IGNORECASE
+)
+"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder."""
 _ONE_LABEL = re.compile(r"\W*(?:\d[.)]\s*)?Q[1-4](?:\s*\([^)]*\))?\W*")
 
 
@@ -240,6 +247,7 @@ def parse_ranking(text: str) -> list[float]:
     ([2.0, 1.0, 3.0, 4.0], [nan, nan, nan, nan])
     """
     plain = re.sub(r"\bquestion ([1-4])\b", r"Q\1", unmarked(text), flags=re.IGNORECASE)
+    plain = re.sub(r"\bq([1-4])\b", r"Q\1", plain)
     ranked = dict(re.findall(r"^\W*Q([1-4])\s*[:=]\s*([1-4])\W*$", plain, re.MULTILINE))
     if set(ranked) == set(ranked.values()) == set("1234"):
         return [float(ranked[label]) for label in "1234"]
@@ -248,9 +256,16 @@ def parse_ranking(text: str) -> list[float]:
     lines = [line for line in plain.splitlines() if re.search(r"\bQ[1-4]\b", line)]
     if not lines and re.fullmatch(r"\W*[1-4](?:\W+[1-4])*\W*", plain):
         lines = [re.sub("([1-4])", r"Q\1", plain)]
+    elif len(lines) == GROUP and all(_NUMBERED_LABEL.match(line) for line in lines):
+        lines = [" ".join(re.findall(r"\bQ[1-4]\b", line)[0] for line in lines)]
     elif all(_ONE_LABEL.fullmatch(line) for line in lines):
         lines = [" ".join(lines)]
-    labels = [int(found) for found in re.findall(r"\bQ([1-4])\b", lines[0])]
+    told = lines[0] if lines else ""
+    told = told.rpartition(":")[2] if len(re.findall(r"\bQ[1-4]\b", told.rpartition(":")[2])) >= GROUP else told
+    between = re.split(r"\bQ[1-4]\b", told)[1:-1]
+    labels = [int(found) for found in re.findall(r"\bQ([1-4])\b", told)]
+    if not all(_BETWEEN.fullmatch(each) for each in between):
+        labels = []
     order = labels[:GROUP]
     if tuple(order) not in set(permutations(range(1, GROUP + 1))) or labels != order * (len(labels) // GROUP):
         return [float("nan")] * GROUP

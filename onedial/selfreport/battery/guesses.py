@@ -69,7 +69,7 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
     """
     found: dict[str, tuple[str, float]] = {}
     text = _ROW.sub(r"\n\1: \2", text) if _ROW.search(text) else text
-    text = unmarked(text)
+    text = _in_percent(unmarked(text))
     text = _PAIR.sub(r"\1: \2", text) if len(_PAIR.findall(text)) > 1 else text
     if re.fullmatch(r'\{(?:\s*"[^"]+"\s*:\s*[\d.]+\s*,?)+\}', text):
         text = re.sub(r"[{}]", "", text).replace(",", "\n")
@@ -88,6 +88,17 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
         if p <= 1:
             found.setdefault(guess.casefold(), (guess, p))
     return list(found.values())[:K]
+
+
+def _in_percent(text: str) -> str:
+    """The text with numbers as `_PROBABILITY` reads them: the middle of a range, a decimal point, no fractions."""
+    text = re.sub(r"(\d),(\d+)\s*%", r"\1.\2%", re.sub(r"\s*(?:->|=>|\u2192)\s*", ": ", text))
+    text = re.sub(r"(\d)\u2044(\d)", lambda found: f"{int(found[1]) / int(found[2]):.4g}", text)
+    text = re.sub(
+        r"(\d+)\s*%?\s*[-\u2013]\s*(\d+)\s*%", lambda found: f"{(int(found[1]) + int(found[2])) / 2:g}%", text
+    )
+    text = re.sub(r"(\d)\s*(?:/|out of)\s*100\b", r"\1%", re.sub(r"(\.\d+)/1\b", r"\1", text))
+    return re.sub(r"(%)\s*\([^)\n%]*\)", r"\1", text)
 
 
 def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:
