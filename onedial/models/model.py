@@ -377,6 +377,11 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
     forms: list[Family | None] = [
         form for form in forms_for(hf.config.get_text_config().model_type) if form.fits(decoder_of(hf))
     ]
+    if any(type(weight).__name__ == "DTensor" for weight in hf.parameters()):
+        raise InputError(
+            f"the weights of {name} are split over processes (tensor parallelism), and onedial reads whole ones; load "
+            'it with device_map="auto", which spreads the layers'
+        )
     if unembedding is None:
         raise InputError(f"{name} ({type(hf).__name__}) has no unembedding, so it writes no text; use another model")
     for form in forms or [None]:

@@ -162,6 +162,22 @@ def test_a_wrong_declaration_is_refused_and_not_believed(monkeypatch):
         tiny_model("granite")
 
 
+def test_weights_that_are_split_over_processes_are_refused():
+    from torch import distributed
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    hf = tiny_hf("llama")
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        mesh = distributed.init_device_mesh("cpu", (1,))
+        layer = hf.model.layers[0].mlp.up_proj
+        layer.weight = nn.Parameter(distribute_tensor(layer.weight.data, mesh, [Shard(0)]), requires_grad=False)
+        with pytest.raises(InputError, match="are split over processes"):
+            OpenModel(hf, byte_tokenizer(), name="tiny")
+    finally:
+        distributed.destroy_process_group()
+
+
 def test_a_model_whose_logits_overflow_is_refused_with_a_dtype_to_choose():
     hf = tiny_hf("llama").half()
     hf.get_output_embeddings().weight.data.fill_(6e4)
