@@ -3,6 +3,7 @@
     python experiments/score_written.py                                # embedded model, 200 questions, 5 samples each
     python experiments/score_written.py --model MODEL,MODEL --n-questions 533 --samples 10
     python experiments/score_written.py --n-questions 40 --samples 2 --instruments none     # a quick look
+    python experiments/score_written.py --same-meaning JUDGE           # samples are also compared by what they mean
 
 Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
 question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/ and
@@ -16,6 +17,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onedial.core import (
+    LEDGER,
     InputError,
     Notes,
     Run,
@@ -28,13 +30,14 @@ from onedial.core import (
     program_parser,
     run_command,
 )
-from onedial.studies import Start, model_names
+from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from onedial.asking import Question
     from onedial.models import OpenModel
+    from onedial.studies.written import MeaningJudge
 
 PROGRAM = "score_written"
 MODEL = "smollm2-135m-instruct"
@@ -56,19 +59,33 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
 
     reports = chosen_reports(options.instruments)
     models = model_names(options.model)
-    start = Start(PROGRAM, options, "written")
+    start = Start(PROGRAM, options, "written", BUDGET_MAY_CHANGE)
     answerable = [each for each in load_questions(options.questions) if each.answers]
     if not answerable:
         raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
     questions = stratified_sample(answerable, min(options.n_questions, len(answerable)), options.seed)
+    from onedial.studies.battery import models_elsewhere
+    from onedial.studies.written import MeaningJudge, judge_meanings, read_samples
+
+    start.set_threads()
+    judges = [options.same_meaning] if options.same_meaning else []
+    bill = bill_of(options, judges or models, models_elsewhere(judges))
+    judge = MeaningJudge(options.same_meaning, bill) if judges else None
     loaded = start.load_in_turn(models)
     with start.begin(notes) as run:
+        bill.opens(run.file(LEDGER))
         for name, model in loaded:
             with run.stage(name):
                 answer(run, name, model, questions, options)
                 read(run, name, model, questions)
+                if judge:
+                    read_samples(run, name, model, questions, run.parts("written", *WRITTEN).read())
                 ask(run, name, model, questions, reports, notes)
-        finish(run, models, questions, options)
+        if judge:
+            with run.stage(f"{judge.name}, as judge"):
+                judge_meanings(run, judge, questions, run.parts("written", *WRITTEN).read(), answerable, options.seed)
+        finish(run, models, questions, options, judge)
+        tell_costs(bill.costs(), run)
 
 
 def chosen_reports(names: str) -> list[str]:
@@ -199,7 +216,9 @@ def first_answers(run: Run, name: str) -> dict[str, str]:
 # ---- what comes out --------------------------------------------------------------------------------------------------
 
 
-def finish(run: Run, models: list[str], questions: "list[Question]", options: argparse.Namespace) -> None:
+def finish(
+    run: Run, models: list[str], questions: "list[Question]", options: argparse.Namespace, judge: "MeaningJudge | None"
+) -> None:
     """Scores, their worth, votes and zones; tables and figure."""
     import pandas as pd
 
@@ -208,23 +227,28 @@ def finish(run: Run, models: list[str], questions: "list[Question]", options: ar
     from onedial.confidence import signal_table
     from onedial.selfreport import AnswerLog, write_self_report_page
     from onedial.show import save_results
+    from onedial.studies.written import MEANING_SURER, agreement_of_meanings, agreement_of_samples, check_of_judge
 
     written = run.parts("written", *WRITTEN).read()
     tokens, asked = run.parts("tokens", *TOKENS).read(), run.parts("asked", *ASKED).read()
     topics = pd.Series({question.id: str(question.topic) for question in questions})
-    signals, votes, zones, rows = {}, {}, {}, []
+    signals, votes, zones, rows, sentences, meanings = {}, {}, {}, [], [], {}
+    check, told_of_judge, tells = check_of_judge(run, judge) if judge else (None, "", False)
     for name in models:
         own = written[written["model"] == name]
         first = own[own["sample"] == 0].set_index("question_id").reindex(topics.index)
         scores, told = scores_of_tokens(tokens[tokens["model"] == name], first, questions)
         agreed, votes[name] = agreement_of_samples(own, questions)
+        meant = agreed[[]]
+        if judge:
+            meant, meanings[name] = agreement_of_meanings(run, name, questions, own)
+            meant = meant if tells else meant[[]]
         said = asked[asked["model"] == name].pivot(index="question_id", columns="report", values="score")
         said = said.reindex(index=topics.index, columns=list(dict.fromkeys(asked["report"])))
-        signals[name] = signal_table(
-            pd.concat([scores, agreed, said], axis=1), first["correct"], topics, None, options.replicates, options.seed
-        )
+        surer = pd.concat([scores, agreed, meant * pd.Series(MEANING_SURER).reindex(meant.columns), said], axis=1)
+        signals[name] = signal_table(surer, first["correct"], topics, None, options.replicates, options.seed)
         zones[name] = zones_of(said, agreed, first)
-        rows.append(as_measurements(name, pd.concat([told, agreed, said], axis=1), first))
+        rows.append(as_measurements(name, pd.concat([told, agreed, meant, said], axis=1), first))
     table = pd.concat(signals, names=["model"])
     tables = {
         "signals": table,
@@ -232,8 +256,11 @@ def finish(run: Run, models: list[str], questions: "list[Question]", options: ar
         "zones": pd.concat(zones, names=["model"]),
         "measurements": pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS].set_index("respondent"),
     }
+    if check is not None:
+        sentences.append(told_of_judge)
+        print(f"\n{told_of_judge}")
+        tables |= {"judge": check, "meanings": pd.DataFrame.from_dict(meanings, orient="index").rename_axis("model")}
     save_results(run, tables, {"signals": draw.signals(table)})
-    sentences = []
     for name in models:
         graded = int(written[(written["model"] == name) & (written["sample"] == 0)]["correct"].notna().sum())
         known = signals[name].dropna(subset=["low"])
@@ -281,44 +308,6 @@ def scores_of_tokens(
     return told * pd.Series(SURER), told
 
 
-def agreement_of_samples(own: "pd.DataFrame", questions: "list[Question]") -> "tuple[pd.DataFrame, dict[str, float]]":
-    """Agreement of the samples (of the likeliest answer with them, too), and what voting corrects and spoils."""
-    from dataclasses import asdict
-
-    import numpy as np
-    import pandas as pd
-
-    from onedial.confidence import habits, sample_agreement, samples_until_sure
-    from onedial.panels import answer_label
-    from onedial.selfreport import answer_changes
-
-    texts = {question.id: question.text for question in questions}
-    labels: pd.DataFrame = own.assign(
-        label=[answer_label(text, texts[key]) or "" for text, key in own[["text", "question_id"]].to_numpy()]
-    )
-    drawn = labels[labels["sample"] > 0].sort_values(["question_id", "sample"])
-    columns = ["sample agreement", "beyond chance", "agrees with the likeliest"]
-    if drawn.empty:
-        return pd.DataFrame(np.nan, index=list(texts), columns=columns), {"samples": 0}
-    by = {key: part for key, part in drawn.groupby("question_id", sort=False)}
-    samples = [[str(each) if each else None for each in by[key]["label"]] for key in texts]
-    first = labels[labels["sample"] == 0].set_index("question_id")
-    likeliest, right = first["label"].to_dict(), first["correct"].astype(float).to_dict()
-    rows, before, after, until = {}, [], [], []
-    for key, said, habit in zip(texts, samples, habits(samples), strict=True):
-        found = sample_agreement(said, habit=habit)
-        same = sum(each == likeliest[key] for each in said) / len(said) if likeliest[key] else float("nan")
-        rows[key] = [found.agreement, found.beyond_chance, same]
-        voted = by[key].loc[by[key]["label"] == found.answer, "correct"]
-        before.append(right[key])
-        after.append(float(voted.iloc[0]) if len(voted) else float("nan"))
-        until.append(samples_until_sure(said))
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    votes = {"samples": len(samples[0]), "drawn_until_sure": float(np.mean(until))}
-    known = np.isfinite(before) & np.isfinite(after)
-    return table, votes | (asdict(answer_changes(before, after)) if known.any() else {})
-
-
 def zones_of(said: "pd.DataFrame", agreed: "pd.DataFrame", first: "pd.DataFrame") -> "pd.DataFrame":
     """Number of answers and share right in each zone of certainty (of P(True)) and consistency (of samples)."""
     import numpy as np
@@ -353,7 +342,13 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--n-questions", type=positive, default=200, help="drawn by topic and level (%(default)s)")
     parser.add_argument("--samples", type=natural, default=5, help="of each answer at temperature 1 (%(default)s)")
     parser.add_argument("--instruments", default=REPORTS, help="self-reports to set beside them, or none (%(default)s)")
+    parser.add_argument(
+        "--same-meaning",
+        metavar="MODEL",
+        help="compare samples by meaning: a model of natural language inference, or any other as a judge",
+    )
     parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
+    add_budget_options(parser)
     add_run_options(parser, seed="of questions, samples and resamples")
     return parse_run_options(parser, arguments)
 

@@ -11,6 +11,7 @@ margins must agree to 1e-3, else the script fails.
 """
 
 import argparse
+import math
 import os
 import resource
 import subprocess
@@ -27,7 +28,7 @@ AGREEMENT = 1e-3
 BATCH = 16
 Row = dict[str, Any]
 """One line of a part's table."""
-PARTS = ("memory", "peers", "operators", "growth", "critical", "processes", "sizes")
+PARTS = ("memory", "peers", "limit", "operators", "growth", "critical", "processes", "sizes")
 """Memory first: a forked child begins with what its parent has come to hold."""
 SHAPES = {
     "1B": (2048, 8192, 16, 32, True),
@@ -287,6 +288,26 @@ class Bench:
             seconds = max(float(line.split()[1]) for line in said.splitlines() if line.startswith("share "))
             first = first or seconds
             yield {"processes": count, "seconds": seconds, "faster": first / seconds}
+
+    def limit(self) -> Iterator[Row]:
+        """How many times fewer operations a sweep needs than plain forwards with all logits, or with the last alone."""
+        from onedial.models import common_prefix_length
+        from steering.planning.cost import ModelSize, predict_cost
+
+        config = self.model.hf.config
+        size, lengths = ModelSize.of(config), [len(ids) for ids in self.prompts.sequences]
+        shared, readout = common_prefix_length(self.prompts.sequences), 2.0 * math.prod(size.unembedding)
+        layers = sum(size.rows_flops(length, length, size.n_layers) for length in lengths)
+        count = max(self.options.magnitudes)
+        for positions in self.options.positions:
+            for layer in self.layers:
+                ours = predict_cost(config, len(lengths), lengths, [(layer, count)], positions, n_shared=shared)
+                yield {
+                    "positions": positions,
+                    "layer": layer,
+                    "fewer": count * (layers + sum(lengths) * readout) / ours.total_flops,
+                    "fewer_than_last_logits": count * (layers + len(lengths) * readout) / ours.total_flops,
+                }
 
     def sizes(self) -> Iterator[Row]:
         """What a run of 1,000 questions of 80 tokens with 99 controls is forecast to take, in bfloat16 on CUDA."""

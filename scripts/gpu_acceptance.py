@@ -9,20 +9,24 @@ exact    tiny models of every form (scripts/architectures.py) on the device, in 
          units of the largest logit, at most 1e-4; in 16 bits how far ours are from the float32 hook, in units of how
          far the hook in 16 bits is from it, at most 2
 devices  the same models, float32, the device against the CPU: at most 1e-4
-shapes   a decoder of Mistral 7B's shape with random weights that are made on the device, bfloat16: seconds and peak
-         memory of the prefill, and of a sweep at the last and at all positions, against plain hooks at some of the
-         magnitudes. Passes where the margins agree to 0.05 of their largest and nothing ran out of memory
+shapes   at Mistral 7B's shape (acceptance_shapes.py): prefill and sweep against plain hooks, other libraries, what the
+         device can do at most, the forecast; writing, controls, the store
+large    at Llama 3 70B's shape, with as many of its layers as find room
+memory   more than memory holds at once (acceptance_runs.py); resume: SIGKILL, and gone on with; two: two processes on
+         the one device
 default  the default run (steer_sweep.py, float32) on the CPU and on the device: the same sentence, and how many answers
          have the other sign. In small: one sweep in their place, without a verdict. Where the embedded model's weights
          cannot be fetched (98 MB), a model with random weights stands for it
 
 `figures.json` in the folder holds it all; the table is printed as Markdown; exit code 1 where a step failed. A step
-that breaks off is noted, and the next ones follow. Not measured: real weights of that size, several GPUs, other
-libraries, writing, and what share of the device's arithmetic is used. Random weights say nothing of what a model
-answers, only what it costs.
+that breaks off is noted, and the next ones follow. Where a command may take ten minutes only, call it three times with
+one folder that outlives the commands, `--steps` exact devices shapes, then large memory resume two, then default: what
+was broken off is begun anew, what has passed stays. Not measured: real weights of that size, and several GPUs. Random
+weights say nothing of what a model answers, only what it costs.
 """
 
 import argparse
+import gc
 import importlib.util
 import json
 import os
@@ -48,6 +52,8 @@ if lacking := [name for name in NEEDED if importlib.util.find_spec(name) is None
     sys.exit(2)
 
 # ruff: noqa: E402
+from acceptance_runs import memory, random_subject, resume, two
+from acceptance_shapes import drawn_prompts, large, shapes
 from architectures import ROWS, SMALL, Architecture, hooked_logits, tiny_hf, tokenizer
 
 from onedial.core import InputError, machine, program_parser, run_command, write_json
@@ -55,18 +61,6 @@ from onedial.core import InputError, machine, program_parser, run_command, write
 ROOT = Path(__file__).resolve().parent.parent
 Figures = dict[str, Any]
 LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
-COARSE = 0.05
-"""Of the largest logit: how far two orders of summation may lie apart in bfloat16."""
-SHAPE = dict(
-    vocab_size=32_768, hidden_size=4096, intermediate_size=14_336, num_hidden_layers=32, num_attention_heads=32,
-    num_key_value_heads=8, max_position_embeddings=32_768, sliding_window=None,
-)  # fmt: skip
-SMALL_SHAPE = SHAPE | dict(
-    vocab_size=512, hidden_size=64, intermediate_size=128, num_hidden_layers=6, num_attention_heads=4,
-    num_key_value_heads=2,
-)  # fmt: skip
-MAGNITUDES = tuple(step / 5 for step in range(-5, 6))
-PLAIN_MAGNITUDES = (-1.0, 1.0)
 TINY_MAGNITUDES = (0.0, 1.0)
 READ_AT = ("last", "all")
 
@@ -118,13 +112,7 @@ def subject(folder: Path) -> dict[str, str]:
         print(f"the default run takes random weights, since {reason}", file=sys.stderr)
     else:
         return {}
-    sys.path.append(str(ROOT / "tests" / "helpers"))
-    from tiny_models import save_outspoken
-
-    prompt = folder / "prompt.yaml"
-    save_outspoken(folder / "random", "llama", seed=1)
-    prompt.write_text("user: |\n  {question}\n  Can you tell?\nassistant_prefix: 'Answer:'\n", encoding="utf-8")
-    return {"model": str(folder / "random"), "prompt": str(prompt)}
+    return random_subject(folder)
 
 
 def default(small: bool, device: str, folder: Path) -> Figures:
@@ -172,45 +160,18 @@ def default(small: bool, device: str, folder: Path) -> Figures:
     }
 
 
-def shapes(small: bool, device: str) -> Figures:
-    """Seconds and peak memory at the shape of a large model; see the module's text."""
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
-
-    from onedial.models import OpenModel
-    from onedial.models.forward.runner import PlainRunner
-
-    torch.manual_seed(0)
-    config = AutoConfig.for_model("mistral", **(SMALL_SHAPE if small else SHAPE))
-    with torch.device(device):
-        hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
-    model = OpenModel(hf, tokenizer(), name="random weights of Mistral 7B's shape")
-    prompts = drawn_prompts(config.vocab_size, 8 if small else 64, shared=30, own=40)
-    layer, out = model.n_layers // 2, {"weights_gb": round(sum(p.nbytes for p in hf.parameters()) / 1e9, 2)}
-    norm = model.read_residual(first_batch(model, prompts), [layer]).float().norm(dim=-1).median().item()
-    push = torch.nn.functional.normalize(torch.randn(model.d_model), dim=0).to(device) * norm / 2
-    edit = {layer: lambda stream, settings: stream + (settings[..., None] * push).to(stream.dtype)}
-    settings = torch.tensor([MAGNITUDES], device=device)
-    largest = 0.0
-    for at in ("last", "all"):
-        runner, out[f"{at}: common beginning"] = timed(lambda at=at: model.runner(prompts, [layer], at), device)
-        started, out[f"{at}: prefill"] = timed(lambda runner=runner: runner.start(prompts), device)
-        final, out[f"{at}: {len(MAGNITUDES)} magnitudes"] = timed(
-            lambda runner=runner, started=started: runner.steer(started, edit, settings), device
-        )
-        plain = PlainRunner(model.stack, prompts, [layer], at)
-        begun = plain.start(prompts)
-        some = torch.tensor([PLAIN_MAGNITUDES], device=device)
-        expected, out[f"{at}: {len(PLAIN_MAGNITUDES)} magnitudes by plain hooks"] = timed(
-            lambda plain=plain, begun=begun, some=some: plain.steer(begun, edit, some), device
-        )
-        own = [MAGNITUDES.index(each) for each in PLAIN_MAGNITUDES]
-        logits, hooked = (model.readout.logits(each, slice(0, 64)) for each in (final[:, own], expected))
-        largest = max(largest, ((logits - hooked).abs().max() / hooked.abs().max()).item())
-    return {"passed": largest <= COARSE, "questions": len(prompts), "off": largest, **out}
-
-
-STEPS: dict[str, Callable[..., Figures]] = {"exact": exact, "devices": devices, "shapes": shapes, "default": default}
+STEPS: dict[str, Callable[..., Figures]] = {
+    "exact": exact,
+    "devices": devices,
+    "shapes": shapes,
+    "large": large,
+    "memory": memory,
+    "resume": resume,
+    "two": two,
+    "default": default,
+}
+RUNS = ("resume", "two", "default")
+"""Steps that write into the folder."""
 
 
 def chosen_rows(small: bool) -> list[Architecture]:
@@ -224,23 +185,6 @@ def tiny(row: Architecture, device: str, dtype: str) -> Any:
     from onedial.models import DTYPES, OpenModel
 
     return OpenModel(tiny_hf(row).to(device, DTYPES[dtype]), tokenizer(), name=row.known_as)
-
-
-def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[int]]:
-    """Drawn tokens with a common beginning, of lengths that differ by up to a third of what is their own."""
-    import torch
-
-    generator = torch.Generator().manual_seed(1)
-    beginning = torch.randint(vocabulary, (shared,), generator=generator).tolist()
-    lengths = [own - place % (own // 3 + 1) for place in range(n)]
-    return [beginning + torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
-
-
-def first_batch(model: Any, prompts: list[list[int]]) -> Any:
-    """A few prompts as a batch on the model's device."""
-    from onedial.models import pad_batch
-
-    return pad_batch(prompts[:4], model.stack.pad_id).to(model.device)
 
 
 def asked(model: Any) -> tuple[int, list[list[int]], Any]:
@@ -283,23 +227,6 @@ def flips(one: Any, other: Any) -> int:
     return int(((one > 0) != (other > 0)).sum())
 
 
-def timed(work: Callable[[], Any], device: str) -> tuple[Any, Figures]:
-    """What `work` gives, its seconds, and on CUDA the peak of the device's memory while it ran."""
-    import torch
-
-    cuda = device.startswith("cuda")
-    if cuda:
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-    began = time.perf_counter()
-    result = work()
-    if cuda:
-        torch.cuda.synchronize()
-    seconds = round(time.perf_counter() - began, 4)
-    peak = round(torch.cuda.max_memory_allocated() / 1e9, 2) if cuda else None
-    return result, {"seconds": seconds, "peak_gb": peak}
-
-
 def parse_options() -> argparse.Namespace:
     parser = program_parser(__doc__)
     parser.add_argument("out", type=Path, help="folder for figures.json and the default runs")
@@ -327,11 +254,14 @@ def main() -> int:
             began = time.perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                more = {"folder": options.out} if step == "default" else {}
+                more = {"folder": options.out} if step in RUNS else {}
                 try:
                     figures[step] = STEPS[step](options.small, device, **more)
                 except Exception as error:  # a step that breaks off leaves the device's time to the others
                     figures[step] = {"passed": False, "failed": f"{type(error).__name__}: {error}".splitlines()[0]}
+            gc.collect()
+            if device == "cuda":
+                torch.cuda.empty_cache()
             figures[step]["step_seconds"] = round(time.perf_counter() - began, 1)
             write_json(file, figures)
     print("\n".join(table(figures, options.steps)))

@@ -243,6 +243,11 @@ def joined(*tables: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables).round(5)
 
 
+def counts_of_outcomes(types: pd.DataFrame) -> pd.DataFrame:
+    """How many types of model came out each way."""
+    return types.groupby("outcome").size().rename("types").reset_index()
+
+
 def correlations_with_ability(means: pd.DataFrame, difficulty: pd.DataFrame, restriction: pd.DataFrame) -> pd.DataFrame:
     """Pearson correlations with the ability, of means.csv and of difficulty and restriction alone; five digits."""
     means, difficulty, restriction = (table.set_index("model") for table in (means, difficulty, restriction))

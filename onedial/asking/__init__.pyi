@@ -10,7 +10,6 @@ from .elicited import (
     panel_and_cuts,
     prompt_of_panel,
 )
-from .findings import Finding, findings_table
 from .instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
@@ -40,7 +39,7 @@ from .measuring import (
 )
 from .named_data import NAMED_PANELS, NAMED_QUESTIONS, beside, embedded_file, say_what_it_is_about, unknown_name
 from .poles import POLES, openings_of
-from .prompt_checks import MASS_STOPS, MASS_WARNS, check_answer_tokens, check_mass
+from .prompt_checks import MASS_STOPS, MASS_WARNS, Finding, check_answer_tokens, check_mass, findings_table
 from .prompts import (
     FRAMINGS,
     METACOGNITIVE,
@@ -65,6 +64,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
+from .replies import spoken, unmarked, without_disclaimer
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -107,11 +107,10 @@ from .yes_no import (
     is_read,
     parse_direct_yes_no,
     parse_yes_no,
-    spoken,
-    without_disclaimer,
 )
 
 __all__ = [
+    "unmarked",
     "Account",
     "AS_ASKED",
     "PREFERENCE",

@@ -25,7 +25,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from onedial.asking.prompts import FRAMINGS, Prompt, PromptTemplate
-from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS, parse_yes_no, spoken, without_thoughts
+from onedial.asking.replies import spoken, without_thoughts
+from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS, parse_yes_no
 
 KINDS = ("yes/no", "probability", "categories", "options", "text")
 

@@ -1,20 +1,42 @@
-"""What can be wrong with a prompt that asks for yes or no: its answer tokens, and the mass that they get."""
+"""What a check finds wrong with questions or with a prompt, and how it is told.
+
+Of a prompt that asks for yes or no: its answer tokens, and the mass that they get.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
 from onedial.asking.answer_tokens import Decode, Encode, first_tokens
-from onedial.asking.findings import Finding
 from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
 from onedial.core import InputError
 
+_MOST_IDS = 6
 MASS_WARNS = 0.5
 """A median mass under this is reported."""
 MASS_STOPS = 0.2
 """A median mass under this is too little to read, and a sweep is refused."""
 
 _REMEDY = "end it otherwise, for example with the assistant prefix 'Answer:'"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        kind: what sort of thing; findings are counted and shown by it.
+        ids: the questions (or the prompt) concerned.
+        message: what was found, in a few words.
+        is_note: worth knowing, but no fault.
+    """
+
+    kind: str
+    ids: tuple[str, ...]
+    message: str
+    is_note: bool = False
 
 
 def check_answer_tokens(
@@ -75,3 +97,25 @@ def check_mass(name: str, masses: Sequence[float]) -> list[Finding]:
         return []
     verdict = "too little to read" if median < MASS_STOPS else "few"
     return [Finding("mass", (name,), f"yes and no get a median mass of {median:.2f} ({verdict}); try a prefix")]
+
+
+def findings_table(findings: Sequence[Finding]) -> str:
+    """The findings as text, kind by kind, each with the ids that it concerns."""
+    lines = []
+    by_kind = sorted(findings, key=_kind)
+    for (kind, is_note), same in groupby(by_kind, key=_kind):
+        group = list(same)
+        lines.append(f"{kind} (note)" if is_note else f"{kind}: {len(group)}")
+        ids = [_shown_ids(finding.ids) for finding in group]
+        width = min(max(map(len, ids)), 40)
+        lines += [f"  {shown:<{width}}  {finding.message}" for shown, finding in zip(ids, group, strict=True)]
+    return "\n".join(lines)
+
+
+def _kind(finding: Finding) -> tuple[str, bool]:
+    return finding.kind, finding.is_note
+
+
+def _shown_ids(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
+    return ", ".join(ids[:_MOST_IDS]) + more

@@ -4,10 +4,11 @@ At the answer position a respondent is read from its logits: margin = logsumexp 
 over the no tokens, mass = probability of both together. Where it reasons first, its text is read instead.
 """
 
-import json
 import re
 import unicodedata
 from typing import Any
+
+from onedial.asking.replies import without_thoughts
 
 YES_VARIANTS = ("Yes", "yes", "YES", " Yes", " yes", " YES")
 NO_VARIANTS = ("No", "no", "NO", " No", " no", " NO")
@@ -31,9 +32,10 @@ _DENIED_AFTER = re.compile(
 )
 # What says yes or no whatever was asked. Before anything else it may be mere politeness ("Certainly! I do not know").
 _ALONE = re.compile(
-    r"(?:(?P<no>(?:of course|certainly|absolutely|definitely) not|not at all|i['’]m afraid not"
-    r"|i do(?: not|n['’]t) (?:think|believe) so)"
-    r"|(?P<yes>of course|certainly|absolutely|definitely|indeed|i (?:think|believe|guess|suppose) so))[.!\s]*"
+    r"(?:(?P<no>(?:of course|certainly|absolutely|definitely|probably|(?:most )?likely) not|not (?:at all|really)"
+    r"|i['’]m afraid not|i do(?: not|n['’]t) (?:think|believe) so|(?:very |highly )?unlikely|i doubt it)"
+    r"|(?P<yes>of course|certainly|absolutely|definitely|indeed|(?:(?:most|very|quite) )?(?:probably|likely)"
+    r"|i (?:think|believe|guess|suppose) so))[.!\s]*"
 )
 _ELSEWHERE = re.compile(
     r"\W*(?:(?P<yes>ja|oui|s\u00ed|sim|\u0434\u0430|\u662f|\u306f\u3044)"
@@ -45,46 +47,6 @@ _ELSEWHERE = re.compile(
 def is_read(mass: Any) -> Any:
     """Whether an answer with this mass (a number, array, column or tensor) was read; nan is not."""
     return mass >= MASS_FLOOR
-
-
-def without_thoughts(text: str) -> str:
-    """What is said after the last thought; "" where a thought was cut off.
-
-    >>> without_thoughts("<think>Rome? No.</think>\\n\\nParis"), without_thoughts("<think>It may be")
-    ('Paris', '')
-    """
-    after = re.split(r"</think>", text, flags=re.IGNORECASE)[-1]
-    return re.split(r"<think>", after, flags=re.IGNORECASE)[0].strip()
-
-
-_DISCLAIMER = re.compile(
-    r"^\W*as an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?\n]*?,? (?:but|however),? "
-    r"(?!(?:I|you|we|if|feel|please|let)\b)(?:here (?:it|you) (?:is|are|go)\W+)?(?=\S)",
-    re.IGNORECASE,
-)
-
-
-def without_disclaimer(text: str) -> str:
-    """What is said after "As an AI, I have no ..., but"; the whole where that is all, or goes on with what it offers.
-
-    >>> without_disclaimer("As an AI, I can't travel, but the capital is Paris.")
-    'the capital is Paris.'
-    """
-    return _DISCLAIMER.sub("", text, count=1)
-
-
-_WRAPPED = re.compile(r'(?:```(?:json)?\s*)?\{\s*"[^"]*"\s*:\s*("(?:[^"\\]|\\.)*")\s*\}(?:\s*```)?')
-
-
-def spoken(text: str) -> str:
-    """What is said: without thoughts, and out of a JSON object that holds one text alone.
-
-    >>> spoken('{"answer": "Paris"}'), spoken("<think>Rome?</think> Paris")
-    ('Paris', 'Paris')
-    """
-    said = without_thoughts(text)
-    wrapped = _WRAPPED.fullmatch(said)
-    return str(json.loads(wrapped[1], strict=False)).strip() if wrapped else said
 
 
 def parse_yes_no(text: str) -> bool | None:

@@ -13,7 +13,18 @@ from .conformal import FEWEST, AnsweringThreshold, OptionSets, answering_thresho
 from .f_beta import FBetaCurve, f_beta_curve
 from .metacognition import MetaD, meta_d_prime, metacognition_sentences, metacognition_table
 from .predictors import Predictors, compare_predictors, predictors_of_correctness
-from .samples import ZONES, Agreement, certainty_zones, habits, sample_agreement, samples_until_sure
+from .samples import (
+    ZONES,
+    Agreement,
+    MeaningAgreement,
+    certainty_zones,
+    habits,
+    intransitive,
+    meaning_agreement,
+    meaning_clusters,
+    sample_agreement,
+    samples_until_sure,
+)
 from .shared_or_own import SharedOrOwn, shared_or_own
 from .signals import signal_table
 from .tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
@@ -26,6 +37,7 @@ __all__ = [
     "Estimate",
     "FBetaCurve",
     "FEWEST",
+    "MeaningAgreement",
     "MetaD",
     "OptionSets",
     "Predictors",
@@ -49,6 +61,9 @@ __all__ = [
     "expected_calibration_error",
     "f_beta_curve",
     "habits",
+    "intransitive",
+    "meaning_agreement",
+    "meaning_clusters",
     "meta_d_prime",
     "metacognition_sentences",
     "metacognition_table",

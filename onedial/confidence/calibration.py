@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from onedial.confidence.correctness import aligned_correctness
 from onedial.core import InputError
-from onedial.stats import QUANTILES_95, Answers, Floats, Integers, as_answers, roc_area, unmasked
+from onedial.stats import QUANTILES_95, Answers, Booleans, Floats, Integers, as_answers, roc_area, unmasked
 
 Bins = Literal["width", "mass"]
 _CELLS_AT_ONCE = 4_000_000
@@ -255,3 +254,31 @@ def _mean(values: Floats) -> float:
 
 def _nothing() -> Estimate:
     return Estimate(float("nan"), float("nan"), float("nan"), 0)
+
+
+def aligned_correctness(said: Answers, right: Answers) -> tuple[Answers, Answers, Booleans]:
+    """Bring `right` into the order of `said`.
+
+    Returns:
+        said, right, and (question, respondent) True where both are known.
+
+    Raises:
+        InputError: the questions or the respondents differ.
+    """
+    for what, ours, theirs in (
+        ("respondents", said.respondents, right.respondents),
+        ("questions", said.questions, right.questions),
+    ):
+        if len(ours) != len(theirs) or (not ours.equals(theirs) and set(ours) != set(theirs)):
+            raise InputError(
+                f"the answers hold {len(ours)} {what} and the correctness {len(theirs)}, and they must be the same; "
+                f"give both matrices with the same {what}"
+            )
+    if not (said.questions.equals(right.questions) and said.respondents.equals(right.respondents)):
+        if not right.questions.is_unique or not said.questions.is_unique:
+            raise InputError("question ids repeat, so that answers and correctness cannot be joined; make them unique")
+        rows = right.questions.get_indexer(said.questions)
+        columns = right.respondents.get_indexer(said.respondents)
+        grid = np.ix_(rows, columns)
+        right = Answers(right.yes[grid], right.answered[grid], said.questions, said.respondents)
+    return said, right, said.answered & right.answered

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.confidence.correctness import aligned_correctness
+from onedial.confidence.calibration import aligned_correctness
 from onedial.core import InputError, one_line
 from onedial.stats import Floats, as_answers, names, unmasked, warn
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from onedial.confidence.correctness import aligned_correctness
+from onedial.confidence.calibration import aligned_correctness
 from onedial.core import InputError, one_line
 from onedial.stats import QUANTILES_95, Booleans, Floats, as_answers, names, warn
 

@@ -21,8 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from onedial.confidence.calibration import stated_probabilities
-from onedial.confidence.correctness import aligned_correctness
+from onedial.confidence.calibration import aligned_correctness, stated_probabilities
 from onedial.core import InputError, one_line
 from onedial.stats import QUANTILES_95, Floats, as_answers
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.confidence.correctness import aligned_correctness
+from onedial.confidence.calibration import aligned_correctness
 from onedial.stats import Z_95, as_answers, roc_area, roc_area_interval, wilson_interval
 
 VALID, UNCLEAR, INVALID, TOO_FEW = "valid", "indeterminate", "invalid", "too few"

@@ -3,6 +3,7 @@ from .checkpoints.folders import attention_for, auto_class
 from .checkpoints.pieces import OFFLINE_MODELS, find_offline_model
 from .checkpoints.weights import load_config, resolve_weights, weights_are_here
 from .decoder import Decoder
+from .entailment import EntailmentModel, classifies_texts
 from .families import FAMILIES, Family
 from .forward.activations import Activations, read_activations
 from .forward.batches import QUESTIONS_PER_BATCH, batches_by_length, halving_on_out_of_memory, questions_per_batch
@@ -35,6 +36,7 @@ __all__ = [
     "DTYPES",
     "Decoder",
     "Edits",
+    "EntailmentModel",
     "FAMILIES",
     "Family",
     "Generated",
@@ -60,6 +62,7 @@ __all__ = [
     "batches_by_length",
     "check_room",
     "choose_threads",
+    "classifies_texts",
     "common_prefix_length",
     "encode",
     "ensure_converted",

@@ -113,8 +113,10 @@ class Decoder:
 
     @property
     def device(self) -> torch.device:
-        """Where token ids go: the device of the input embedding."""
-        return self.hf.get_input_embeddings().weight.device
+        """Where token ids go: the device of the input embedding, or where it computes if its weights are offloaded."""
+        embedding = self.hf.get_input_embeddings()
+        own = embedding.weight.device
+        return torch.device(embedding._hf_hook.execution_device) if own.type == "meta" else own
 
     @property
     def dtype(self) -> torch.dtype:
@@ -245,6 +247,11 @@ class Decoder:
         finally:
             for handle in handles:
                 handle.remove()
+        if passed := [str(number) for number in range(self.n_layers) if number not in after]:
+            raise InputError(
+                f"{self.name} passes over its blocks {', '.join(passed)} where it reads text alone, so that an edit "
+                "there would do nothing; use another model"
+            )
         if any(stream.numel() != ids.numel() * self.d_model for stream in after.values()):
             raise InputError(
                 f"{self.name} hands on several streams from block to block ({tuple(after[0].shape)} for four tokens), "

@@ -370,12 +370,18 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
     make the step that their parts write, else the first with the right logits.
 
     Raises:
-        InputError: no form gives the model's own logits, or none has a stack of layers with a final norm.
+        InputError: no form gives the model's own logits, none has a stack of layers with a final norm, or logits are
+            not finite, as where 16 bits overflow.
     """
     found, nearest, unembedding = [], float("inf"), hf.get_output_embeddings()
     forms: list[Family | None] = [
         form for form in forms_for(hf.config.get_text_config().model_type) if form.fits(decoder_of(hf))
     ]
+    if any(type(weight).__name__ == "DTensor" for weight in hf.parameters()):
+        raise InputError(
+            f"the weights of {name} are split over processes (tensor parallelism), and onedial reads whole ones; load "
+            'it with device_map="auto", which spreads the layers'
+        )
     if unembedding is None:
         raise InputError(f"{name} ({type(hf).__name__}) has no unembedding, so it writes no text; use another model")
     for form in forms or [None]:
@@ -388,6 +394,11 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
         cap = getattr(stack.config, "final_logit_softcapping", None)
         readout = Readout(stack.norm, unembedding, cap, stack.family.logit_scale(stack.config))
         own = stack.tried.logits
+        if not own.isfinite().all():
+            raise InputError(
+                f"{name} gives no finite logits in {str(stack.dtype).removeprefix('torch.')}; choose another --dtype, "
+                "such as float32 or bfloat16"
+            )
         with torch.inference_mode():
             read = readout.logits(stack.tried.final, slice(None))[0].to(own.device)
         error = (own - read).abs().max().item()

@@ -25,7 +25,7 @@ otherwise."""
 
 
 def start_processes(device_map: str | None = None) -> None:
-    """Join the group that the launcher has started (gloo on CPUs, nccl on GPUs).
+    """Join the group that the launcher has started: nccl where each process has a GPU of its own, else gloo.
 
     Raises:
         InputError: several processes and a device map, which would each want all GPUs; no number of minutes in
@@ -39,15 +39,20 @@ def start_processes(device_map: str | None = None) -> None:
     from accelerate import PartialState
 
     longest_wait()
-    PartialState(cpu=not torch.cuda.is_available())
+    PartialState(cpu=torch.cuda.device_count() < _processes_here())
     wait_for_all()
 
 
 def own_device() -> str | None:
-    """This process's GPU where several share the work; None lets the loader choose."""
+    """This process's GPU where several share the work, by turns where they are more than GPUs; None lets the loader
+    choose."""
     if process_count() == 1 or not torch.cuda.is_available():
         return None
-    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+    return f"cuda:{int(os.environ.get('LOCAL_RANK', '0')) % torch.cuda.device_count()}"
+
+
+def _processes_here() -> int:
+    return int(os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"]))
 
 
 def process_index() -> int:

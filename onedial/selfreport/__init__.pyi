@@ -37,6 +37,7 @@ from .ask.questionnaires import (
     load_questionnaire,
 )
 from .ask.requests import Request, refuses
+from .ask.same_meaning import SAME_MEANING, judged_same
 from .ask.self_prediction import ASSOCIATION, ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
 from .battery import BATTERY_TESTS, BatteryTest, WithTests
@@ -115,6 +116,7 @@ __all__ = [
     "Questionnaire",
     "RATING_COLUMNS",
     "Request",
+    "SAME_MEANING",
     "SELF_REPORTS",
     "STATES",
     "SelfCorrection",
@@ -162,6 +164,7 @@ __all__ = [
     "honesty",
     "identical_share",
     "intraclass_correlation",
+    "judged_same",
     "kind_asked",
     "language_of",
     "language_requests",

@@ -22,6 +22,8 @@ from steering.vectors import SteeringVector, contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 """`with bar(total, description) as advance:`, as `onedial.show.progress_bar` is."""
+CONTROLS_AT_ONCE = 8
+"""So many are asked about together, at every candidate layer, before it is told how far that is."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +179,13 @@ def at_their_layers(
         made: by candidate layer, the same controls in the same order.
     """
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
-    everything = [each for own in made for each in own]
-    rates = _rates_along(model, few, everything, bar, f"finding layer and range of {len(made[0])} controls")
+    everything = [each for same in zip(*made, strict=True) for each in same]
+    at_once = CONTROLS_AT_ONCE * len(made)
+    parts = [everything[start : start + at_once] for start in range(0, len(everything), at_once)]
+    rates: dict[str, pd.DataFrame] = {}
+    with bar(len(few) * len(parts), f"finding layer and range of {len(made[0])} controls") as advance:
+        for part in parts:
+            rates |= _rates_along(model, few, part, advance)
     chosen = []
     for same in zip(*made, strict=True):
         place, _ = best_place([rates[each.intervention_id] for each in same], [each.units_per_norm for each in same])
@@ -191,14 +198,13 @@ def _rates_along(
     model: OpenModel,
     prompts: PromptSet,
     interventions: Sequence[Intervention],
-    bar: Bar,
-    description: str,
+    advance: Callable[[int], None],
     grids: Mapping[str, Sequence[float]] | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """The yes rates of each intervention, at the doubled magnitudes unless others are given."""
+    """The yes rates of each intervention, at the doubled magnitudes unless others are given; `advance` is told how many
+    questions were asked."""
     grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
-    with bar(len(prompts), description) as advance:
-        table = sweep(model, interventions, prompts, grids, progress=advance).table
+    table = sweep(model, interventions, prompts, grids, progress=advance).table
     return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
 
 
@@ -232,7 +238,8 @@ def ranges_along(
     grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
 
     def found(prompts: PromptSet, description: str) -> dict[str, list[float]]:
-        rates = _rates_along(model, prompts, interventions, bar, description, grids)
+        with bar(len(prompts), description) as advance:
+            rates = _rates_along(model, prompts, interventions, advance, grids)
         return {name: [each.low, each.high] for name, each in ((name, find_range(own)) for name, own in rates.items())}
 
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])

@@ -2,6 +2,7 @@
 too."""
 
 import importlib.util
+import json
 
 import pandas as pd
 import pytest
@@ -129,3 +130,83 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
     table = pd.read_csv(tmp_path / "run" / "beliefs.csv")
     assert table["respondent"].nunique() == 3
     assert table.groupby("respondent")["margin"].mean().nunique() == 3
+
+
+# ---- a record of answers stands in for whoever gave them -------------------------------------------------------------
+
+
+def tables_of(run):
+    return {file.name: file.read_bytes() for file in run.glob("*.csv")}
+
+
+def strangers(folder, file, change=lambda rows: rows):
+    """The answers to *beliefs* as somebody else would have noted them: texts alone."""
+    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    rows = [
+        {"prompt": row["prompt"], "text": "Yes, I do." if row["margin"] > 0 else "**No**, I do not."}
+        for row in log.to_dict("records")
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in change(rows)))
+    return log
+
+
+def test_a_battery_is_scored_again_from_its_own_log_byte_for_byte_and_nobody_is_asked(asked, call, tmp_path):
+    folder, options = asked
+    (folder / "model").rename(folder / "away")
+    try:
+        ended = call(PROGRAM, "--model", f"recorded:{folder / 'run'}", *options[2:], "--out", tmp_path / "again")
+    finally:
+        (folder / "away").rename(folder / "model")
+    assert ended.code == 0, ended.err
+    before = tables_of(folder / "run")
+    assert len(before) > 6
+    assert tables_of(tmp_path / "again") == before
+
+
+def test_texts_of_somebody_else_are_read_by_their_words(asked, call, tmp_path):
+    log = strangers(asked[0], tmp_path / "a.jsonl")
+    options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
+    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    table = pd.read_parquet(tmp_path / "run" / "answers" / "beliefs")
+    assert set(table["respondent"]) == {"recorded"}
+    assert table["margin"].abs().eq(1).all()
+    assert (table["margin"] > 0).sum() == (log["margin"] > 0).sum()
+
+
+def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(asked, call, tmp_path):
+    log = strangers(asked[0], tmp_path / "a.jsonl", lambda rows: rows[:-3])
+    options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
+    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert "holds no answer of recorded to" in ended.err
+    assert not list((tmp_path / "run").glob("*.csv"))
+    missing = [json.loads(line) for line in (tmp_path / "run" / "missing.jsonl").read_text().splitlines()]
+    assert missing
+    assert {row["prompt"] for row in missing} <= set(log["prompt"].tail(3))
+    with (tmp_path / "a.jsonl").open("a") as file:  # answered there, and gone on with
+        for row in missing:
+            print(json.dumps(row | {"text": "No"}), file=file)
+    while (ended := call(PROGRAM, *options, "--out", tmp_path / "run", "--resume")).code == 2:
+        rows = [json.loads(line) for line in (tmp_path / "run" / "missing.jsonl").read_text().splitlines()]
+        with (tmp_path / "a.jsonl").open("a") as file:
+            for row in rows:
+                print(json.dumps(row | {"text": "No"}), file=file)
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "run" / "beliefs.csv").exists()
+
+
+def test_a_drawn_answer_serves_once_and_what_is_no_record_is_refused(asked, call, tmp_path):
+    log = pd.read_parquet(asked[0] / "run" / "asked" / "correction")
+    rows = [{"prompt": row["prompt"], "text": row["raw_text"]} for row in log.to_dict("records")]
+    (tmp_path / "once.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "bad.jsonl").write_text('{"prompt": "Who?"}\n')
+    for name, instrument, words in (
+        ("once.jsonl", "correction", "of correction, closed book"),
+        ("bad.jsonl", "beliefs", 'line 1 has no "prompt" and "text"'),
+        ("none.jsonl", "beliefs", "there is no record"),
+    ):
+        options = ("--model", f"recorded:{tmp_path / name}", "--instruments", instrument, *QUICK, "--samples", "2")
+        ended = call(PROGRAM, *options, "--out", tmp_path / f"run {name}")
+        assert ended.code == 2
+        assert words in ended.err

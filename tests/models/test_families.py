@@ -162,6 +162,29 @@ def test_a_wrong_declaration_is_refused_and_not_believed(monkeypatch):
         tiny_model("granite")
 
 
+def test_weights_that_are_split_over_processes_are_refused():
+    from torch import distributed
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    hf = tiny_hf("llama")
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        mesh = distributed.init_device_mesh("cpu", (1,))
+        layer = hf.model.layers[0].mlp.up_proj
+        layer.weight = nn.Parameter(distribute_tensor(layer.weight.data, mesh, [Shard(0)]), requires_grad=False)
+        with pytest.raises(InputError, match="are split over processes"):
+            OpenModel(hf, byte_tokenizer(), name="tiny")
+    finally:
+        distributed.destroy_process_group()
+
+
+def test_a_model_whose_logits_overflow_is_refused_with_a_dtype_to_choose():
+    hf = tiny_hf("llama").half()
+    hf.get_output_embeddings().weight.data.fill_(6e4)
+    with pytest.raises(InputError, match="gives no finite logits in float16; choose another --dtype"):
+        OpenModel(hf, byte_tokenizer(), name="tiny")
+
+
 def test_a_projection_between_stream_and_unembedding_is_refused():
     with pytest.raises(InputError, match="reads 24 numbers, but its residual stream has 48"):
         tiny_model("opt", word_embed_proj_dim=24)
@@ -177,6 +200,23 @@ def test_a_decoder_that_hands_on_several_streams_is_refused():
     sizes = dict(q_lora_rank=16, qk_rope_head_dim=8, n_routed_experts=4, num_experts_per_tok=2)
     with pytest.raises(InputError, match="hands on several streams from block to block"):
         tiny_model("llama", model_type="deepseek_v4", moe_intermediate_size=32, **sizes)
+
+
+def test_a_decoder_that_passes_over_blocks_without_a_picture_is_refused(monkeypatch):
+    """As Llama 3.2's, whose attention to pictures has blocks of its own."""
+    hf = tiny_hf("llama")
+    own, blocks = hf.model.forward, hf.model.layers
+
+    def passing_over(*args, **kwargs):
+        hf.model.layers = nn.ModuleList([*blocks[:2], *blocks[3:]])
+        try:
+            return own(*args, **kwargs)
+        finally:
+            hf.model.layers = blocks
+
+    monkeypatch.setattr(hf.model, "forward", passing_over)
+    with pytest.raises(InputError, match="passes over its blocks 2 where it reads text alone"):
+        OpenModel(hf, byte_tokenizer(), name="tiny")
 
 
 SEEING = {

@@ -7,6 +7,7 @@ from forks import start_program
 from tiny_experiment import alone
 
 from onedial.core import InputError
+from onedial.models import processes
 from onedial.models.processes import longest_wait
 
 PROGRAM = """
@@ -70,3 +71,14 @@ def test_a_wait_that_is_no_time_is_refused(monkeypatch, given):
     monkeypatch.setenv("ONEDIAL_WAIT_MINUTES", given)
     with pytest.raises(InputError, match="ONEDIAL_WAIT_MINUTES"):
         longest_wait()
+
+
+def test_more_processes_than_gpus_take_them_by_turns(monkeypatch):
+    monkeypatch.setattr(processes, "process_count", lambda: 3)
+    monkeypatch.setattr(processes.torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(processes.torch.cuda, "device_count", lambda: 2)
+    devices = []
+    for rank in range(3):
+        monkeypatch.setenv("LOCAL_RANK", str(rank))
+        devices.append(processes.own_device())
+    assert devices == ["cuda:0", "cuda:1", "cuda:0"]

@@ -5,6 +5,8 @@ import warnings
 from pathlib import Path
 
 import architectures
+import causal_types
+import pandas as pd
 import pytest
 import torch
 
@@ -35,6 +37,19 @@ def test_a_row_says_what_a_tiny_model_of_it_does(model_type):
         warnings.simplefilter("ignore")
         found = architectures.table(rows)[2:]
     assert found == [line for line in documented() if line.startswith(f"| `{model_type}`")]
+
+
+@pytest.mark.parametrize("kind", ["arcee", "moshi", "mllama", "rwkv", "helium"])
+def test_a_type_does_what_the_stored_table_says(kind):
+    stored = pd.read_csv(ROOT / "tests/reference/bench/causal_types.csv", index_col="type")["outcome"]
+    assert causal_types.tried(kind)[0] == stored[kind]
+
+
+def test_margins_that_are_off_are_called_wrong(monkeypatch):
+    monkeypatch.setattr(causal_types, "drawn", lambda width: torch.ones(width))
+    real = causal_types.by_hooks
+    monkeypatch.setattr(causal_types, "by_hooks", lambda *given: real(*given) + 1e-3)
+    assert causal_types.tried("gpt2")[0] == "wrong"
 
 
 WITH_EXPERTS = [row for row in architectures.ROWS if "experts" in row.layers and row.model_type != "longcat_flash"]

@@ -2,13 +2,19 @@
 
 import importlib.util
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import torch
+from pretended_device import on_device, pretended_devices
 
 from onedial.core import InputError
+from onedial.models import OpenModel
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -91,3 +97,76 @@ def test_without_a_gpu_the_large_steps_are_refused(script, monkeypatch, tmp_path
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="pass --small for the CPU"):
         run(script, monkeypatch, tmp_path)
+
+
+def test_a_sweep_that_finds_no_room_gives_the_same_answers_and_one_that_finds_it_proves_nothing(script, monkeypatch):
+    runs = sys.modules["acceptance_runs"]
+    found = script.STEPS["memory"](True, "cpu")
+    assert found["passed"]
+    assert found["refused"] > 0
+    monkeypatch.setattr(runs, "MOST_ROWS", 10_000)
+    assert not script.STEPS["memory"](True, "cpu")["passed"]
+
+
+def test_each_figure_beyond_its_limit_is_named(script):
+    missed = sys.modules["acceptance_shapes"].missed
+    kept = {
+        "forecast": {"used_gb": 10.0, "peak_gb": 10.0, "took": 1.0, "seconds": 1.0},
+        "limit": {"share": 0.5},
+        "peers, last": {"ours": 50.0, "plain Hugging Face hook": 10.0},
+    }
+    assert missed(kept, "whole") == []
+    assert "12.0 GB are used" in missed(kept | {"forecast": kept["forecast"] | {"used_gb": 12.0}}, "whole")[0]
+    assert "took 3.0 s" in missed(kept | {"forecast": kept["forecast"] | {"took": 3.0}}, "whole")[0]
+    assert "took 0.3 s" in missed(kept | {"forecast": kept["forecast"] | {"took": 0.3}}, "whole")[0]
+    assert "20%" in missed(kept | {"limit": {"share": 0.2}}, "whole")[0]
+    slow = kept | {"peers, last": {"ours": 20.0, "plain Hugging Face hook": 10.0}}
+    assert "2.0 times" in missed(slow, "whole")[0]
+    assert missed(slow, "large") == []
+
+
+@pytest.mark.launched
+def test_on_a_pretended_gpu_no_figure_mixes_what_lies_there_with_what_does_not(script, monkeypatch):
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    shapes = sys.modules["acceptance_shapes"]
+    for name, value in {"RIVALS": shapes.RIVALS[:1], "CONTROLS": 1, "WRITTEN": 3}.items():
+        monkeypatch.setattr(shapes, name, value)
+    monkeypatch.setattr(shapes, "kernels", lambda work, device: {"busy": None})  # torch's profiler wants a real one
+    for name in ("synchronize", "reset_peak_memory_stats"):
+        monkeypatch.setattr(torch.cuda, name, lambda *given: None)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *given: 10**9)
+    config = AutoConfig.for_model("mistral", **shapes.MISTRAL_7B | shapes.SMALL | {"num_hidden_layers": 3})
+    hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="eager").eval()
+    with pretended_devices():
+        model = OpenModel(on_device(hf, "cuda:0"), script.tokenizer(), name="random weights")
+        found = shapes.figures_of(model, True, "cuda:0", "whole")
+    assert found["passed"]
+    assert found["forecast"]["used_gb"] == 1.0
+    assert found["writing"]["equal_tokens"] == "3 of 3"
+
+
+@pytest.mark.long
+def test_killed_in_between_it_goes_on_with_the_step_that_was_broken_off(tmp_path):
+    command = [
+        sys.executable,
+        str(SCRIPTS / "gpu_acceptance.py"),
+        str(tmp_path),
+        "--small",
+        "--steps",
+        "devices",
+        "two",
+    ]
+    process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (tmp_path / "undisturbed").is_dir():
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = json.loads((tmp_path / "figures.json").read_text())
+    assert "two" not in before
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    after = json.loads((tmp_path / "figures.json").read_text())
+    assert after["devices"] == before["devices"]
+    assert after["two"]["passed"]
+    assert min(after["two"]["parts_of_each"]) > 0

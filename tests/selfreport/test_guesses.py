@@ -32,7 +32,7 @@ def asked(says):
         ("GUESS: PROBABILITY%", []),
         ("Guess: 100%\n2. The answer: 100%", []),
         ("William Herschel (1781)\n2. Apollo 11", []),
-        ("Paris: 60-70%\n2. Lyon: 130%", []),
+        ("Paris: 60-70%\n2. Lyon: 130%", [("Paris", 0.65)]),
         ("The first answer: 100%\n2. The second answer: 100%", []),
         ("0% to 100%\n2. 0% to 100%", []),
         ("The probability of each fighter being correct is 100%.", []),

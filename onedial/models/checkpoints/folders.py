@@ -9,6 +9,7 @@ from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
 )
 
 from onedial.core import InputError, json_value
@@ -19,12 +20,15 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "tekken.json")
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, *, classifies: bool = False) -> None:
     """Raise InputError unless the folder holds a causal language model: config, tokeniser, whole safetensors.
 
     Every header is read and compared with its file's length; the weights themselves are not.
+
+    Args:
+        classifies: a model that classifies texts is wanted instead.
     """
-    _check_config(folder)
+    _check_config(folder, classifies)
     for file in _weight_files(folder):
         _check_safetensors(file)
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
@@ -37,10 +41,10 @@ def check_folder(folder: Path) -> None:
             _read_json(folder / name)
 
 
-def is_whole(folder: Path) -> bool:
+def is_whole(folder: Path, *, classifies: bool = False) -> bool:
     """Whether `check_folder` has nothing to object to."""
     try:
-        check_folder(folder)
+        check_folder(folder, classifies=classifies)
     except InputError:
         return False
     return True
@@ -74,21 +78,26 @@ def declared_tokenizer_class(folder: Path) -> str | None:
     return _read_json(path).get("tokenizer_class") if path.is_file() else None
 
 
-def _check_config(folder: Path) -> None:
+def _check_config(folder: Path, classifies: bool) -> None:
     path = folder / "config.json"
     if not path.is_file():
         raise InputError(f"{folder} has no config.json, {_what_it_is_instead(folder)}")
     config = _read_json(path)
     kind = config.get("model_type")
-    if auto_class(kind) is not None:
+    if (kind in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES) if classifies else (auto_class(kind) is not None):
         return
     if "auto_map" in config:
         raise InputError(
             f"{folder} brings code of its own (model_type {kind!r}), which is never run; use a stock model"
         )
+    wanted, instead = (
+        ("model that classifies texts", "DeBERTa, RoBERTa or BERT")
+        if classifies
+        else ("causal language model", "Llama, Mistral, Qwen or Gemma")
+    )
     raise InputError(
-        f"{path} names model_type {kind!r}, which this version of transformers has no causal language model for; "
-        "use a Llama, Mistral, Qwen or Gemma model"
+        f"{path} names model_type {kind!r}, which this version of transformers has no {wanted} for; use a {instead} "
+        "model"
     )
 
 
@@ -124,7 +133,7 @@ def _no_safetensors(folder: Path) -> str:
         return f"{folder} has no {SINGLE} and no {INDEX}; give a folder that holds the weights as safetensors"
     return (
         f"{folder} holds its weights as a pickle ({pickles[0]}), which can run code when it is read; if you trust it, "
-        f"convert it once with AutoModelForCausalLM.from_pretrained(folder).save_pretrained(new_folder)"
+        "convert it once with from_pretrained(folder).save_pretrained(new_folder) of its class in transformers"
     )
 
 

@@ -48,7 +48,7 @@ def hub_commit(hub_id: str, revision: str | None) -> str:
     with _explained(hub_id, revision):
         config = hf_hub_download(hub_id, "config.json", revision=revision, local_files_only=not reachable)
     folder = Path(config).parent
-    if not reachable and not is_whole(folder):
+    if not reachable and not (is_whole(folder) or is_whole(folder, classifies=True)):
         raise HubUnreachable(_unreachable(hub_id))
     return folder.name
 

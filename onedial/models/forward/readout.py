@@ -15,6 +15,8 @@ from functools import partial
 from typing import Any
 
 import torch
+from accelerate.hooks import remove_hook_from_module
+from accelerate.utils import align_module_device
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -85,7 +87,8 @@ class Readout:
 
     Args:
         decoder_norm: the model's final norm.
-        unembedding: the output embedding, vocabulary x d_model, used as it is (never copied as a whole).
+        unembedding: the output embedding, vocabulary x d_model, used as it is (never copied as a whole, unless it is
+            offloaded: then it is held on the CPU, and so are the logits).
         softcap: Gemma 2's cap c, logits = c tanh(logits / c); None for none.
         scale: what the logits are multiplied by, before any cap (Command R, Granite).
     """
@@ -94,10 +97,10 @@ class Readout:
         self, decoder_norm: nn.Module, unembedding: nn.Linear, softcap: float | None, scale: float = 1.0
     ) -> None:
         self._source_norm = decoder_norm
-        self._norm = copy.deepcopy(decoder_norm).float()
+        self._norm = copy.deepcopy(_held(decoder_norm)).float()
         for name in ("_forward_hooks", "_forward_pre_hooks"):
             getattr(self._norm, name).clear()
-        self._unembedding = unembedding
+        self._unembedding = _held(unembedding)
         self._softcap = softcap
         self._scale = scale
         self._indices: dict[tuple[tuple[int, ...], torch.device], Tensor] = {}
@@ -190,6 +193,17 @@ class Readout:
         if self._softcap is not None:
             logits = self._softcap * torch.tanh(logits / self._softcap)
         return logits
+
+
+def _held(module: Any) -> Any:
+    """A module, or where its weights are offloaded a copy of it that holds them on the CPU."""
+    if not any(parameter.device.type == "meta" for parameter in module.parameters()):
+        return module
+    held = remove_hook_from_module(copy.deepcopy(module), recurse=True)
+    with align_module_device(module, torch.device("cpu")):
+        for name, parameter in module.named_parameters():
+            setattr(held, name, nn.Parameter(parameter.detach(), requires_grad=False))
+    return held
 
 
 def _by_group(logits: Float[Tensor, "*row token"], tokens: AnswerTokens) -> Float[Tensor, "*row answer"]:

@@ -35,6 +35,7 @@ from onedial.models.forward.prefill import (
     take_rows,
 )
 from onedial.models.forward.residual import Edits, StreamEdit, edited, reading, take_positions
+from onedial.models.forward.widening import can_be_widened, widened
 from onedial.models.tokens import TokenBatch, pad_batch
 
 READ_AT = ("last", "all")
@@ -238,6 +239,10 @@ _LENGTHS = (19, 13, 17)
 """Of the prompts on which the paths are compared: a common beginning, and own parts of other lengths after it."""
 _BEGINNING = 6
 """Tokens that they share."""
+_EXACT = 1e-3
+"""Two ways to the same stream differ by so much of its norm at most, in float32."""
+_ROUNDINGS = 3.0
+"""In 16 bits: by so many times what the stream moves where every block's output is rounded otherwise."""
 
 
 @torch.inference_mode()
@@ -245,14 +250,15 @@ def check_fast_paths(stack: Decoder, above: int = 0) -> FastPaths:
     """Compare edited rows by each fast path with a plain hook on each prompt alone, on a few prompts of drawn tokens.
 
     The edits stand at a quarter and at two thirds of the depth, as large as the stream there; the streams before the
-    final norm must agree to 0.1% of their norm in float32, 5% in 16 bits.
+    final norm must agree to 0.1% of their norm in float32. A model in 16 bits is compared so while it is widened to
+    float32, part by part, where a wrong step can't pass for rounding; then in its own dtype, where the streams may
+    differ by three times what the plain hook's moves if every block's output is shifted by up to half a unit of its
+    last place. Weights that are offloaded or quantised can't be widened, and get the second comparison alone.
 
     Args:
         above: a length at which the model begins to run prompts in another way; the prompts compared lie on both sides
             of it, and once their common beginning lies above it as well.
     """
-    if any(parameter.device.type == "meta" for parameter in stack.hf.parameters()):
-        return FastPaths(frozenset(READ_AT))
     generator = torch.Generator().manual_seed(0)
     if above:
         shapes = [((above + 9, above + 4, above - 3), above - 10), ((above + 14, above + 9), above + 3)]
@@ -262,8 +268,13 @@ def check_fast_paths(stack: Decoder, above: int = 0) -> FastPaths:
         _drawn(generator, int(stack.config.vocab_size), [max(length, 1) for length in lengths], max(shared, 0))
         for lengths, shared in shapes
     ]
+    push = torch.randn(stack.d_model, generator=generator)
     try:
-        return _compared(stack, cases, torch.randn(stack.d_model, generator=generator))
+        if not can_be_widened(stack):
+            return _compared(stack, cases, push)
+        with widened(stack):
+            wide = _compared(stack, cases, push)
+        return _compared(stack, cases, push, wide)
     except torch.OutOfMemoryError:
         if not above:
             raise
@@ -277,7 +288,10 @@ def _drawn(generator: torch.Generator, vocabulary: int, lengths: Sequence[int], 
     return [(beginning[: length - 1] + ids)[:length] for length, ids in zip(lengths, own, strict=True)]
 
 
-def _compared(stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor) -> FastPaths:
+def _compared(
+    stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor, before: FastPaths | None = None
+) -> FastPaths:
+    """In the dtype that the decoder computes in; what an earlier comparison found wrong stays so."""
     layers = sorted({stack.n_layers // 4, (2 * stack.n_layers) // 3})
     push = push / push.norm()
 
@@ -286,26 +300,36 @@ def _compared(stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor) ->
         return stream + (lengths * push.to(stream.device)).to(stream.dtype)
 
     edits, settings = dict.fromkeys(layers, edit), torch.tensor([[-0.5, 0.0, 1.0]], device=stack.device)
-    tolerance = 1e-3 if stack.dtype == torch.float32 else 0.05
 
     def off(found: Tensor, expected: Tensor) -> float:
         return ((found.float().to(expected.device) - expected).norm(dim=-1) / expected.norm(dim=-1)).max().item()
+
+    def plainly(sequences: Sequence[Sequence[int]], at: str) -> Tensor:
+        rows = [sequence for sequence in sequences for _ in settings[0]]
+        plain = PlainRunner(stack, rows, layers, at, alone=True)
+        final = plain.steer(plain.start(rows), edits, settings.T.repeat(len(sequences), 1))
+        return final.float().unflatten(0, (len(sequences), -1))[:, :, 0]
 
     # GPT-Neo's local layers see a window of columns, not of positions: rows side by side would push one another out.
     kinds = getattr(stack.config, "layer_types", None) or getattr(stack.config, "attention_layers", None) or []
     unknown = sorted(set(kinds) - SUPPORTED_LAYER_TYPES)
     wrong = f"it has layers of a kind that the fast path does not know ({', '.join(unknown)})" if unknown else ""
-    allowed, alone = set() if unknown else set(READ_AT), False
+    known = before or FastPaths(frozenset() if unknown else frozenset(READ_AT), wrong)
+    allowed, wrong, alone = set(known.allowed), known.reason, known.alone
     for sequences in cases:
         batch = pad_batch(sequences, stack.pad_id).to(stack.device)
         apart = PlainRunner(stack, sequences, layers, "last", alone=True).start(sequences).final.float()
+        by_hooks = {at: plainly(sequences, at) for at in (sorted(allowed) or ["all"])}
+        tolerance = _EXACT
+        if stack.dtype != torch.float32:
+            at, expected = next(iter(by_hooks.items()))
+            with _rounded_otherwise(stack):
+                tolerance = max(_EXACT, _ROUNDINGS * off(plainly(sequences, at), expected))
         alone = alone or not off(stack.final_residual(batch), apart) <= tolerance
         for at in sorted(allowed):
-            plain = PlainRunner(stack, sequences, layers, at, alone=True)
-            expected = plain.steer(plain.start(sequences), edits, settings).float()
             try:
                 fast = FastRunner(stack, sequences, layers, at)
-                error = off(fast.steer(fast.start(sequences), edits, settings), expected)
+                error = off(fast.steer(fast.start(sequences), edits, settings), by_hooks[at])
             except (TypeError, ValueError, AttributeError, IndexError, RuntimeError) as failure:
                 if isinstance(failure, torch.OutOfMemoryError):
                     raise
@@ -317,6 +341,21 @@ def _compared(stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor) ->
                 wrong = f"the fast path is off by {error:.2g} of the residual stream's norm"
                 allowed.discard(at)
     return FastPaths(frozenset(allowed), wrong, alone)
+
+
+@contextmanager
+def _rounded_otherwise(stack: Decoder) -> Iterator[None]:
+    """While the context lasts, every number that a block puts out is shifted by up to half a unit of its last place."""
+    generator, unit = torch.Generator().manual_seed(0), torch.finfo(stack.dtype).eps
+
+    def shifted(stream: Tensor) -> Tensor:
+        draws = torch.rand(stream.shape, generator=generator).to(stream.device)
+        return (stream.float() * (1 + unit * (draws - 0.5))).to(stream.dtype)
+
+    with ExitStack() as hooks:
+        for layer in stack.layers:
+            hooks.enter_context(edited(layer, shifted))
+        yield
 
 
 def make_runner(

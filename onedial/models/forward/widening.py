@@ -16,6 +16,15 @@ from onedial.core import InputError
 from onedial.models.decoder import Decoder
 
 
+def can_be_widened(stack: Decoder) -> bool:
+    """Whether a decoder of 16 bits can be run in float32: not if its weights are offloaded or quantised."""
+    return stack.dtype != torch.float32 and not _offloaded(stack) and not getattr(stack.hf, "is_quantized", False)
+
+
+def _offloaded(stack: Decoder) -> bool:
+    return any(parameter.device.type == "meta" for parameter in stack.hf.parameters())
+
+
 @contextlib.contextmanager
 def widened(stack: Decoder) -> Iterator[None]:
     """While the context lasts, the decoder computes in float32; its weights are never written to.
@@ -23,7 +32,7 @@ def widened(stack: Decoder) -> Iterator[None]:
     Raises:
         InputError: weights that were offloaded.
     """
-    if any(parameter.device.type == "meta" for parameter in stack.hf.parameters()):
+    if _offloaded(stack):
         raise InputError("weights that were offloaded can't be widened to float32; pass recheck=False")
     narrow: dict[nn.Parameter, Tensor] = {}
 

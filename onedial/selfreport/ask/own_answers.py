@@ -318,12 +318,15 @@ def ask_failing(respondent: Respondent, topics: Sequence[str], judge: Respondent
 HEDGES = {
     "first person": _listed(
         "i think, i believe, i guess, i suppose, i am not sure, i'm not sure, i am unsure, i'm not certain, "
-        "i am not certain, i don't know, i do not know, i would guess, in my opinion, as far as i know, "
-        "if i remember, my guess"
+        "i am not certain, i'm unsure, i am uncertain, i'm uncertain, i'm not entirely, i am not entirely, "
+        "i'm not completely, i am not completely, i can't say for certain, i cannot say for certain, i'm guessing, "
+        "i don't know, i do not know, i have no idea, i would guess, in my opinion, as far as i know, "
+        "to the best of my knowledge, if i remember, if i recall, my guess, my best guess"
     ),
     "impersonal": _listed(
         "perhaps, maybe, probably, possibly, likely, it seems, it appears, might be, may be, could be, "
-        "it is possible, it is unclear, it is not clear, not entirely clear, reportedly"
+        "it is possible, it is unclear, it is not clear, not entirely clear, it's not certain, it is not certain, "
+        "it is believed, it's believed, it is thought, reportedly"
     ),
 }
 SURE_ANSWER = writes(

@@ -31,6 +31,7 @@ from onedial.asking import (
     TokenReader,
     Turns,
     answers_in_order,
+    unmarked,
 )
 from onedial.core import InputError, sha256_of_text
 from onedial.panels import load_questions
@@ -107,7 +108,13 @@ EXPLAINED = writes(
     earlier=((ALL_AT_ONCE.template.user, "Ratings:\n{ratings}"),),
 )
 
-_RATING = re.compile(r"^\W*([A-Z])\W+([1-4])(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)", re.MULTILINE)
+_RATING = re.compile(
+    r"(?:^\W*(?:statement\s+)?|[,;|{]\s*[\"'(]?|(?<=[1-4]\s))([A-Z])\b\W+"
+    r"([1-4])(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_RATED_STATEMENT = re.compile(r"^\W*([A-Z])\b[:.)].*:\s*([1-4])\W*$", re.MULTILINE)
+"""With the statement between letter and number."""
 """A number that others follow ("3/4", "2-3", "2 or 3") is no rating."""
 
 
@@ -254,8 +261,9 @@ def explain(
 def parse_ratings(text: str, n_items: int) -> list[float]:
     """The rating behind each letter of a written answer, nan where there is none or where two differ."""
     found: dict[str, set[float]] = {}
-    for letter, digit in _RATING.findall(text):
-        found.setdefault(letter, set()).add(float(digit))
+    plain = unmarked(text)
+    for letter, digit in _RATING.findall(plain) or _RATED_STATEMENT.findall(plain):
+        found.setdefault(letter.upper(), set()).add(float(digit))
     letters = [chr(ord("A") + place) for place in range(n_items)]
     return [next(iter(found[each])) if len(found.get(each, ())) == 1 else float("nan") for each in letters]
 

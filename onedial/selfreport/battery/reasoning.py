@@ -18,6 +18,7 @@ from onedial.asking import (
     Question,
     Respondent,
     answers_in_order,
+    unmarked,
 )
 from onedial.confidence import signal_table
 from onedial.core import sha256_of_text
@@ -56,7 +57,7 @@ SURE = CONFIDENCE_IN_NUMBERS.framed(
         ("question", "steps"),
     )
 )
-_LABEL = re.compile(r"^\s*(?:step\s*\d+\s*[:.)-]|\d+\s*[.)]|[-*•]\s)\s*", re.IGNORECASE)
+_LABEL = re.compile(r"^\s*(?:step\s*\d+\s*(?:[:.)-]|$)|\d+\s*[.)]|[-*•]\s)\s*", re.IGNORECASE)
 
 
 def parse_steps(text: str) -> list[str]:
@@ -67,8 +68,8 @@ def parse_steps(text: str) -> list[str]:
     >>> parse_steps("It lies in Africa.\\nStep 2: So it is a country there.\\n\\nStep 3:")
     ['It lies in Africa.', 'So it is a country there.']
     """
-    lines = text.strip().splitlines()
-    parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", text.strip())
+    lines = unmarked(text).splitlines()
+    parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", lines[0] if lines else "")
     steps = [step for step in (_LABEL.sub("", part).strip() for part in parts) if re.search(r"\w", step)]
     return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
 

@@ -6,21 +6,19 @@ failed: what is asked after a break is then batched as it would have been, and t
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 
-from onedial.asking import Identity, Instrument, Prompt, Respondent, Response, prompt_key
-from onedial.core import Parts, Run, sha256_of_text
+from onedial.asking import Identity, Instrument, Prompt, Respondent, Response
+from onedial.core import Parts, Run
+from onedial.studies.battery.recorded import KINDS, MISSING, RESPONSE, Recorded, call_of, restored, shown
 from onedial.studies.battery.respondents import Make, provider_model
 
 ASKED = "asked"
 _KEY = ["respondent", "seed", "call", "time", "place"]
-_ELSEWHERE = {"place", "served_model", "served_fingerprint", "answered_at", "seconds"}  # of providers: in the ledger
-_RESPONSE = [each.name for each in fields(Response) if each.name not in _ELSEWHERE]
-ASKED_COLUMNS = [*_KEY, "instrument", "prompt", *_RESPONSE]
+ASKED_COLUMNS = [*_KEY, "instrument", "prompt", *RESPONSE]
 """seed: of the respondent's draws. call: hash of the prompts that were put at once, time: how often they had been
 before. place, value, said_yes ...: as in `onedial.asking.Response`; nan where that has None, probabilities as JSON."""
 
@@ -39,17 +37,7 @@ class _Log:
         self.parts.done("respondent")  # refuses what another version began
         table = self.parts.read()
         for row in table[table["respondent"] == self.respondent].to_dict("records"):
-            self.known[int(row["seed"]), row["call"], int(row["time"])].append(_restored(row))
-
-
-_KINDS: dict[str, Callable[[float], object]] = {"value": float, "said_yes": bool, "tokens_in": int, "tokens_out": int}
-"""What may be None, and is nan in the table."""
-
-
-def _restored(row: Mapping[Hashable, Any]) -> Response:
-    said = {name: row[name] for name in _RESPONSE} | {"probabilities": tuple(json.loads(row["probabilities"]))}
-    read = {name: None if said[name] != said[name] else kind(said[name]) for name, kind in _KINDS.items()}
-    return Response(int(row["place"]), **{**said, **read})
+            self.known[int(row["seed"]), row["call"], int(row["time"])].append(restored(row))
 
 
 @dataclass(frozen=True)
@@ -63,7 +51,7 @@ class _Kept:
         return self.respondent.identity
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
-        log, call = self.log, sha256_of_text("\x1e".join(prompt_key(prompt, instrument) for prompt in prompts))
+        log, call = self.log, call_of(prompts, instrument)
         time = log.times[self.seed, call]
         log.times[self.seed, call] += 1
         known = log.known.get((self.seed, call, time), [])
@@ -74,18 +62,12 @@ class _Kept:
             yield response
         if given and not known and not any(each.error for each in given):
             rows = [
-                [log.respondent, self.seed, call, time, each.place, instrument.name, _shown(prompts[each.place])]
-                + [getattr(each, name) for name in _RESPONSE]
+                [log.respondent, self.seed, call, time, each.place, instrument.name, shown(prompts[each.place])]
+                + [getattr(each, name) for name in RESPONSE]
                 for each in given
             ]
-            table = pd.DataFrame(rows, columns=ASKED_COLUMNS).astype(dict.fromkeys(_KINDS, float))
+            table = pd.DataFrame(rows, columns=ASKED_COLUMNS).astype(dict.fromkeys(KINDS, float))
             log.parts.append(table.assign(probabilities=table["probabilities"].map(json.dumps)))
-
-
-def _shown(prompt: Prompt) -> str:
-    """What is said before the answer, turn by turn."""
-    turns = [text for turn in prompt.earlier for text in turn]
-    return "\n\n".join([*turns, prompt.user, *([prompt.assistant_prefix] if prompt.assistant_prefix else [])])
 
 
 def kept(make: Make, run: Run, test: str, respondent: str, advance: Callable[[int], None]) -> Make:
@@ -96,4 +78,6 @@ def kept(make: Make, run: Run, test: str, respondent: str, advance: Callable[[in
     """
     parts, has_ledger = run.parts(f"{ASKED}/{test}", ASKED_COLUMNS, _KEY), provider_model(respondent) is not None
     log = _Log(parts, respondent, advance, has_ledger)
+    if isinstance(make, Recorded):
+        make = make.of(test, run.path / MISSING)
     return lambda seed: _Kept(make(seed), seed, log)

@@ -33,6 +33,7 @@ from onedial.selfreport import (
 from onedial.show import progress_bar
 from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.material import Material
+from onedial.studies.battery.recorded import NotRecorded
 from onedial.studies.battery.respondents import Make
 
 ABSOLUTE = ("can you answer", "confidence in numbers", "P(IK)")
@@ -61,7 +62,7 @@ def _ask(
     try:
         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
             answers = asked(kept(make, run, test, name, advance))
-    except BudgetSpent:
+    except (BudgetSpent, NotRecorded):
         raise
     except InputError as error:
         notes.tell(f"{test} is left out for {name}: {error}")

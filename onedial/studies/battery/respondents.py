@@ -3,6 +3,7 @@
 smollm2-135m-instruct, a folder, a hub id    a local model
 openai:gpt-4.1-mini                          PROVIDER:MODEL, as inspect_ai names providers
 my-model@http://127.0.0.1:8000/v1            MODEL@ADDRESS of a server that speaks OpenAI's protocol
+recorded:runs/asked                          everybody who answered in a record (`recorded`)
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, Respondent
 from onedial.core import InputError
+from onedial.studies.battery.recorded import RECORDED, read_record
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -38,6 +40,11 @@ def respondents_of(
     from steering import SteeringVector
 
     for name in models:
+        if name.startswith(RECORDED):
+            if vector is not None:
+                raise InputError(f"{name} is a record and cannot be steered; give a local model with --vector")
+            yield from read_record(name.removeprefix(RECORDED)).items()
+            continue
         if vector is None and name in RESPONDENTS:
             yield name, RESPONDENTS[name]
             continue
@@ -58,7 +65,9 @@ def respondents_of(
 
 
 def provider_model(name: str) -> ProviderModel | None:
-    """Where a model that somebody else runs is found; None for a local one."""
+    """Where a model that somebody else runs is found; None for a local one, or a record."""
+    if name.startswith(RECORDED):
+        return None
     model, at, address = name.partition("@")
     if at and address.startswith(("http://", "https://")):
         return ProviderModel(model, server=address)

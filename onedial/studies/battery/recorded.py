@@ -1,0 +1,257 @@
+"""A record of answers as a respondent: nobody is asked, and today's readers read what was written.
+
+    recorded:runs/asked         a run that asked models about themselves (its asked/TEST/), each of them by its name
+    recorded:answers.jsonl      a line per answer: {"prompt": ..., "text": ...}, and where there are several respondent,
+                                instrument, test, seed; in the order in which they were given
+    recorded:log.eval           an Inspect log: input and completion of each sample
+
+A request is found by its calls, bit for bit, where the record is a run's, and else by its words: every turn before the
+answer, a blank line between them. A drawn answer is used once; any other as often as its request is made. What was read
+from probabilities stays as recorded; what was written is read again.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from onedial.asking import (
+    Identity,
+    Instrument,
+    Outspoken,
+    Prompt,
+    Response,
+    TextReader,
+    as_read,
+    prompt_key,
+    response_of,
+)
+from onedial.core import InputError, sha256_of_text
+from onedial.panels import read_logs
+
+RECORDED = "recorded:"
+MISSING = "missing.jsonl"
+_ELSEWHERE = {"place", "served_model", "served_fingerprint", "answered_at", "seconds"}  # of providers: in the ledger
+RESPONSE = [each.name for each in fields(Response) if each.name not in _ELSEWHERE]
+"""What is kept of a response."""
+KINDS: dict[str, type] = {"value": float, "said_yes": bool, "tokens_in": int, "tokens_out": int}
+"""What may be None, and is nan in the table."""
+_TEXTS = ("respondent", "test", "instrument")
+
+
+class NotRecorded(InputError):
+    """Something is asked that the record holds no answer to."""
+
+
+def restored(row: Mapping[Hashable, Any]) -> Response:
+    """The response that a row of asked/TEST/ was made from."""
+    said = {name: row[name] for name in RESPONSE} | {"probabilities": tuple(json.loads(row["probabilities"]))}
+    read = {name: None if said[name] != said[name] else kind(said[name]) for name, kind in KINDS.items()}
+    return Response(int(row["place"]), **{**said, **read})
+
+
+def call_of(prompts: Sequence[Prompt], instrument: Instrument) -> str:
+    """Hash of what is asked at once."""
+    return sha256_of_text("\x1e".join(prompt_key(prompt, instrument) for prompt in prompts))
+
+
+def shown(prompt: Prompt) -> str:
+    """What is said before the answer, turn by turn."""
+    turns = [text for turn in prompt.earlier for text in turn]
+    return "\n\n".join([*turns, prompt.user, *([prompt.assistant_prefix] if prompt.assistant_prefix else [])])
+
+
+@dataclass(frozen=True)
+class _Answer:
+    test: str
+    seed: int | None
+    response: Response
+
+
+@dataclass
+class Recorded:
+    """The answers of one respondent; makes the respondents that give them, as a model's name does.
+
+    Attributes:
+        name: of whoever answered. path: of the record. calls: what was asked at once, by test, seed, call and time.
+            answers: by instrument ("" where none is named) and what was shown.
+    """
+
+    name: str
+    path: str
+    calls: dict[tuple[str, int, str, int], list[Response]] = field(default_factory=lambda: defaultdict(list))
+    answers: dict[tuple[str, str], list[_Answer]] = field(default_factory=lambda: defaultdict(list))
+
+    def of(self, test: str, missing: Path) -> "_OfTest":
+        """The same, for one test; requests without an answer are written to a file."""
+        return _OfTest(self, test, missing)
+
+    def __call__(self, seed: int) -> "_Answering":
+        return _Answering(_OfTest(self, "", None), seed)
+
+
+@dataclass
+class _OfTest:
+    record: Recorded
+    test: str
+    missing: Path | None
+    times: Counter[tuple[int, str]] = field(default_factory=Counter)
+    used: Counter[tuple[Any, ...]] = field(default_factory=Counter)
+
+    def __call__(self, seed: int) -> "_Answering":
+        return _Answering(self, seed)
+
+    def find(self, seed: int, prompt: Prompt, instrument: Instrument) -> Response | None:
+        """The next answer to a request; None where there is no more."""
+        text = shown(prompt)
+        known = [
+            each
+            for name in (instrument.name, "")
+            for each in self.record.answers.get((name, text), ())
+            if each.seed in (seed, None) and (not each.test or not self.test or each.test == self.test)
+        ]
+        seeded = any(each.seed is not None for each in known)
+        key = (seed if seeded else None, instrument.name, text)
+        number = self.used[key]
+        self.used[key] += 1
+        drawn = isinstance(instrument.reader, TextReader) and instrument.reader.temperature > 0
+        if not known or (drawn and number >= len(known)):
+            return None
+        return known[min(number, len(known) - 1)].response
+
+
+@dataclass(frozen=True)
+class _Answering:
+    of: _OfTest
+    seed: int
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.of.record.name)
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        """What is recorded.
+
+        Raises:
+            NotRecorded: before anything is answered, where an answer is missing.
+        """
+        of, call = self.of, call_of(prompts, instrument)
+        time = of.times[self.seed, call]
+        of.times[self.seed, call] += 1
+        if given := of.record.calls.get((of.test, self.seed, call, time)):
+            found: list[Response | None] = [*sorted(given, key=lambda each: each.place)]
+        else:
+            found = [of.find(self.seed, prompt, instrument) for prompt in prompts]
+        if lacking := [prompt for prompt, each in zip(prompts, found, strict=True) if each is None]:
+            raise NotRecorded(self._refusal(lacking, len(prompts), instrument))
+        for place, each in enumerate(found):
+            if each is not None:
+                yield replace(_read_again(each, instrument), place=place)
+
+    def _refusal(self, lacking: Sequence[Prompt], n: int, instrument: Instrument) -> str:
+        of = self.of
+        where = ""
+        if of.missing is not None:
+            rows = [
+                {"respondent": of.record.name, "test": of.test, "instrument": instrument.name, "seed": self.seed}
+                | {"prompt": shown(each), "text": ""}
+                for each in lacking
+            ]
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            of.missing.write_text(lines, encoding="utf-8")
+            where = f" (all in {of.missing})"
+        asked = f"{of.test}, {instrument.name}" if of.test else instrument.name
+        return (
+            f"{of.record.path} holds no answer of {of.record.name} to {len(lacking)} of {n} requests of {asked}"
+            f"{where}, first {shown(lacking[0])!r}; add them to the record, or choose other --instruments"
+        )
+
+
+def _read_again(response: Response, instrument: Instrument) -> Response:
+    """By today's reader where a text was read; a text that was cut off before its end stays unread."""
+    reader = instrument.reader
+    if isinstance(reader, TextReader):
+        cut_off = reader.must_finish and response.value is None and bool(response.prompt_hash)
+        value = None if cut_off else reader.parse(response.raw_text)
+        return replace(response, **as_read(instrument.scale, value), raw_text=reader.trim(response.raw_text))
+    if not response.raw_text or any(0 < each < 1 for each in response.probabilities):
+        return response
+    (whole,) = Outspoken(_Said(response)).answer([Prompt("")], instrument)
+    return whole
+
+
+@dataclass(frozen=True)
+class _Said:
+    """Says one text again, whose words are read."""
+
+    response: Response
+
+    @property
+    def identity(self) -> Identity:
+        return Identity("")
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        own = self.response
+        kept = {name: getattr(own, name) for name in ("prompt_hash", "tokens_in", "tokens_out", "error")}
+        yield response_of(instrument, own.raw_text, True, (), **kept)
+
+
+def read_record(path: str) -> dict[str, Recorded]:
+    """Everybody who answered in a record, by name; see the module's text.
+
+    Raises:
+        InputError: there is no such record, or a line of it cannot be used.
+    """
+    file = Path(path)
+    found: dict[str, Recorded] = {}
+    for row in _rows(file):
+        name = str(row["respondent"])
+        one = found.setdefault(name, Recorded(name, path))
+        seed = None if row["seed"] is None else int(row["seed"])
+        one.answers[row["instrument"], row["prompt"]].append(_Answer(row["test"], seed, row["response"]))
+        if row.get("call"):
+            one.calls[row["test"], int(row["seed"]), row["call"], int(row["time"])].append(row["response"])
+    if not found:
+        raise InputError(f"{path} holds no answers; give a run that asked models about themselves, JSONL or a log")
+    return found
+
+
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    if file.is_dir():
+        for part in sorted(file.glob("asked/*/*.parquet")):
+            for row in pd.read_parquet(part).to_dict("records"):
+                yield {str(key): value for key, value in row.items()} | {
+                    "test": part.parent.name,
+                    "response": restored(row),
+                }
+    elif not file.is_file():
+        raise InputError(f"there is no record {file}; give a run's folder, a .jsonl file or an Inspect log")
+    elif file.suffix == ".jsonl":
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            if line.strip():
+                yield _line(line, f"{file}, line {number}")
+    else:
+        for run in read_logs(file):
+            for record in run.records:
+                if record.text is not None and record.failed is None:
+                    yield {"respondent": run.model, "test": "", "instrument": "", "seed": None} | {
+                        "prompt": record.prompt,
+                        "response": Response(raw_text=record.text),
+                    }
+
+
+def _line(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{where} is no JSON ({error}); write an object a line") from None
+    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("prompt", "text")):
+        raise InputError(f'{where} has no "prompt" and "text", both of them texts; give them, and leave out the rest')
+    if any(not isinstance(row.get(name, ""), str) for name in _TEXTS) or type(row.get("seed", 0)) is not int:
+        raise InputError(f"{where}: respondent, test and instrument are texts and seed a whole number; correct it")
+    known = {"respondent": "recorded", "test": "", "instrument": "", "seed": None}
+    return {**known, **row, "response": Response(raw_text=row["text"])}

@@ -1,0 +1,290 @@
+"""Every type of causal language model that transformers has, tiny and with random weights, against hooks written here.
+
+    python scripts/causal_types.py types.csv                   # all of them; half an hour of one core
+    python scripts/causal_types.py types.csv moshi gpt2        # these alone, beside what the table holds already
+
+For each type: margins of prompts of several lengths side by side, under a push at the last and at all positions,
+against a bare hook on each prompt alone, in float64 (float32 where the type cannot run in float64); then what is
+written under a push, against the likeliest token each time without a cache. Lengths pass the thresholds of the tiny
+config (windows, chunks).
+
+    fast, plain   right; by which path
+    written       margins are right, and what is written with a cache differs from what is written without
+    wrong         margins are off by more than 1e-4, and more than thrice what float32 does to the hook itself
+    refused       onedial says in a sentence why it does not take it
+    not built     the sizes below do not make a small model of this type, which says nothing of onedial
+
+`reason` holds the sentence, or why the path is plain. The table is gone on with where it stopped.
+"""
+
+import argparse
+import copy
+import csv
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from architectures import EXPERTS, LATENT, LINEAR, ONE_DENSE, ROWS, SMALL, hooked_logits, tokenizer
+
+from onedial.core import InputError, atomic_path, program_parser, run_command
+
+YES, NO = [3, 5, 7, 50], [11, 13, 200]
+MAGNITUDES = (0.0, -1.5)
+LAYER = 1
+WRITTEN = 4
+MOST_WEIGHTS = 60_000_000
+LIMIT = 1e-4
+COLUMNS = ("type", "outcome", "reason")
+
+_WINDOW = dict(sliding_window=16)
+_ANY = SMALL | EXPERTS | ONE_DENSE | _WINDOW | dict(head_dim=12)
+_LATENT = EXPERTS | LATENT
+_INDEXED = _LATENT | dict(index_n_heads=2, index_head_dim=16, index_topk=16)
+_LINEAR = LINEAR | EXPERTS | dict(head_dim=12)
+_PER_LAYER = dict(vocab_size_per_layer_input=320, hidden_size_per_layer_input=8, head_dim=12, sliding_window=16)
+_KINDS = ["sliding_attention", "full_attention"] * 2 + ["full_attention"]
+_EYES = dict(
+    hidden_size=32, intermediate_size=48, num_hidden_layers=1, depth=1, num_attention_heads=2, num_heads=2,
+    image_size=28, patch_size=14, out_hidden_size=48,
+)  # fmt: skip
+_GEMMA4 = _PER_LAYER | dict(
+    num_kv_shared_layers=2,
+    global_head_dim=12,
+    layer_types=["sliding_attention", "full_attention", "full_attention", "sliding_attention", "full_attention"],
+)
+SIZES: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("axk1", "axk2", "kimi_linear", "glm4_moe_lite"), SMALL | _LATENT),
+    **dict.fromkeys(("glm_moe_dsa", "deepseek_v32"), SMALL | _INDEXED),
+    **dict.fromkeys(("minicpm3", "youtu"), SMALL | LATENT),
+    **dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp_text", "olmo_hybrid"), SMALL | _LINEAR),
+    **{kind: dict(text_config=SMALL | _LINEAR) for kind in ("qwen3_5", "qwen3_5_moe", "qwen4_exp")},
+    **{kind: dict(text_config=SMALL) for kind in ("emu3", "fuyu")},
+    **dict.fromkeys(("dots3_note", "dots3_note_text"), _ANY | dict(num_key_value_heads=4)),
+    "bailing_hybrid": SMALL
+    | _LATENT
+    | dict(head_dim=12, layer_types=["linear_attention", "full_attention"] * 2 + ["full_attention"]),
+    "blenderbot": SMALL | dict(decoder_attention_heads=4, encoder_attention_heads=4, d_model=48, decoder_layers=5),
+    "codegen": SMALL | dict(n_embd=48, n_layer=5, n_head=4, rotary_dim=8, n_positions=256),
+    "cohere_compass_text": SMALL | _WINDOW | dict(layer_types=_KINDS),
+    "gemma3": dict(text_config=SMALL | _WINDOW | dict(head_dim=12), vision_config=_EYES),
+    "gemma3n_text": SMALL
+    | _PER_LAYER
+    | dict(
+        num_kv_shared_layers=0,
+        altup_num_inputs=2,
+        laurel_rank=8,
+        activation_sparsity_pattern=[0.0] * 5,
+        layer_types=_KINDS,
+    ),
+    "gemma4_text": SMALL | _GEMMA4,
+    "gemma4": dict(text_config=SMALL | _GEMMA4, vision_config=None, audio_config=None),
+    "gemma4_assistant": dict(text_config=SMALL | dict(head_dim=12, hidden_size_per_layer_input=0)),
+    "git": SMALL | dict(vision_config=_EYES),
+    "got_ocr2": dict(text_config=SMALL, vision_config=_EYES),
+}
+"""What makes a small model of a type that `architectures.ROWS` does not hold; any other gets those of `_ANY` that its
+config knows."""
+
+
+def parse_options() -> argparse.Namespace:
+    """The command line."""
+    parser = program_parser(__doc__)
+    parser.add_argument("table", type=Path, help="CSV of type, outcome and reason")
+    parser.add_argument("types", nargs="*", metavar="TYPE", help="these alone, anew")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Try the types; 1 where margins of one are wrong."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as TYPES
+
+    options = parse_options()
+    if unknown := set(options.types) - set(TYPES):
+        raise InputError(f"transformers has no causal language model of the type {min(unknown)}; it has {len(TYPES)}")
+    found: dict[str, dict[str, str]] = {}
+    if options.table.is_file():
+        with open(options.table, encoding="utf-8", newline="") as file:
+            found = {row["type"]: row for row in csv.DictReader(file)}
+    for kind in options.types or [each for each in TYPES if each not in found]:
+        outcome, reason = tried(kind)
+        found[kind] = {"type": kind, "outcome": outcome, "reason": " ".join(reason.split())}
+        print(f"{kind}: {outcome}{', ' + reason if reason else ''}", file=sys.stderr)
+        with atomic_path(options.table) as path, open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(sorted(found.values(), key=lambda row: row["type"]))
+    return int(any(row["outcome"] == "wrong" for row in found.values()))
+
+
+def tried(kind: str) -> tuple[str, str]:
+    """Outcome and reason of one type."""
+    from onedial.models import OpenModel
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            hf = built(kind)
+        except Exception as error:  # whatever a config or a module says of sizes that it was not made for
+            return "not built", f"{type(error).__name__}: {error}".splitlines()[0]
+        try:
+            model = OpenModel(hf, tokenizer(), name=kind)
+        except InputError as error:
+            return "refused", str(error)
+        wide, dtype = in_float64(hf)
+        if off := margins_off(model, wide):
+            return "wrong", f"{off} against {dtype}"
+        paths = model.fast_paths_for(45)
+        if parted := written_otherwise(model, wide):
+            return "written", parted
+        return ("fast", "") if paths.allowed == {"last", "all"} else ("plain", paths.reason)
+
+
+def built(kind: str) -> Any:
+    """A small model of this type in float32, no weight of which is trivial.
+
+    Raises:
+        MemoryError: it would have over `MOST_WEIGHTS` weights.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    from onedial.models import attention_for
+
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(kind, **sizes_of(kind))
+    with torch.device("meta"):
+        n = sum(weight.numel() for weight in AutoModelForCausalLM.from_config(config).parameters())
+    if n > MOST_WEIGHTS:
+        raise MemoryError(f"{n / 1e6:.0f} million weights")
+    hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention_for(config)).float().eval()
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for weight in hf.parameters():
+            if not weight.isfinite().all():
+                weight.copy_(0.25 * torch.randn(weight.shape, generator=generator))
+            elif weight.dim() <= 1 or weight.std() == 0:
+                weight += 0.1 * torch.randn(weight.shape, generator=generator)
+    return hf
+
+
+def sizes_of(kind: str) -> dict[str, Any]:
+    """What is changed in the config of this type."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    if kind in SIZES:
+        return SIZES[kind]
+    if rows := [row for row in ROWS if row.model_type == kind]:
+        return SMALL | rows[-1].changes
+    config = CONFIG_MAPPING[kind]
+    known = set(getattr(config, "attribute_map", {})) | {
+        name
+        for each in config.__mro__
+        if each.__module__.startswith("transformers.models") or each.__name__ == "PreTrainedConfig"
+        for name in getattr(each, "__annotations__", {})
+    }
+    if "text_config" in known or "text_config" in getattr(config, "sub_configs", {}):
+        return dict(text_config=_ANY)
+    return {name: value for name, value in _ANY.items() if name in known}
+
+
+def in_float64(hf: Any) -> tuple[Any, str]:
+    """The model in float64, or itself where some part of it knows float32 alone."""
+    import torch
+
+    wide = copy.deepcopy(hf).double()
+    if hasattr(wide, "set_experts_implementation"):
+        wide.set_experts_implementation("eager")
+    try:
+        with torch.no_grad():
+            wide(input_ids=torch.tensor([[1, 2, 3]]), use_cache=False)
+    except (RuntimeError, ValueError, TypeError):
+        return hf, "float32"
+    return wide, "float64"
+
+
+def margins_off(model: Any, wide: Any) -> str:
+    """By how much margins under a push are off, at which positions; "" where they are right."""
+    import torch
+
+    push = drawn(model.d_model)
+    edit = {LAYER: lambda stream, settings: stream + settings[..., None] * push}
+    for at in ("last", "all"):
+        for prompts in prompts_of(model):
+            runner = model.runner(prompts, [LAYER], at)
+            final = runner.steer(runner.start(prompts), edit, torch.tensor([MAGNITUDES]))
+            ours = margin(model.readout.logits(final, slice(None)))
+            expected, rounded = (by_hooks(model, each, prompts, push, at) for each in (wide, model.hf))
+            error = min((ours - each).abs().max().item() for each in (expected, rounded))
+            if not error < max(LIMIT, 3 * (rounded - expected).abs().max().item()):
+                return f"{at} positions: off by {error:.2g}"
+    return ""
+
+
+def by_hooks(model: Any, hf: Any, prompts: Sequence[Sequence[int]], push: Any, at: str) -> Any:
+    """(prompt, magnitude) margins by a bare hook on each prompt alone."""
+    import torch
+
+    logits = [
+        hooked_logits(hf, block_of(model, hf), ids, magnitude * push, at) for ids in prompts for magnitude in MAGNITUDES
+    ]
+    return margin(torch.stack(logits)).unflatten(0, (len(prompts), -1))
+
+
+def written_otherwise(model: Any, wide: Any) -> str:
+    """What is written under a push with a cache, where it is not what is written without; else ""."""
+    from onedial.models import generate
+    from onedial.models.forward.residual import edited
+
+    first, *_ = prompts_of(model)
+    prompts, push = [first[0][:27], first[2][9:20]], drawn(model.d_model)
+    try:
+        with edited(model.stack.layers[LAYER], lambda stream: stream + push):
+            if model.writes_alone(max(map(len, prompts)) + WRITTEN):
+                texts = [generate(model, [ids], WRITTEN)[0] for ids in prompts]
+            else:
+                texts = generate(model, prompts, WRITTEN)
+    except InputError as error:
+        return str(error)
+    for ids, ours in zip(prompts, texts, strict=True):
+        own = list(ids)
+        for _ in range(ours.n_tokens):
+            own.append(int(hooked_logits(wide, block_of(model, wide), own, push, "all").argmax()))
+        expected = model.tokenizer.decode(own[len(ids) :], skip_special_tokens=True)
+        if ours.text != expected:
+            return f"with a cache {ours.text!r}, without {expected!r}"
+    return ""
+
+
+def prompts_of(model: Any) -> list[list[list[int]]]:
+    """Sets of prompts: three lengths side by side, and longer ones where a threshold of the config lies above them."""
+    import torch
+
+    ids = torch.randint(3, 300, (90,), generator=torch.Generator().manual_seed(1)).tolist()
+    sets = [[ids[:45], ids[:9] + ids[70:76], ids[:9] + ids[50:64]]]
+    if any(45 < each < 90 for each in model.stack.crosses(10**9)):
+        sets.append([ids, ids[:70] + ids[20:25]])
+    return sets
+
+
+def block_of(model: Any, hf: Any) -> Any:
+    """The steered block, in this copy of the model."""
+    names = {id(module): name for name, module in model.hf.named_modules()}
+    return dict(hf.named_modules())[names[id(model.stack.layers)]][LAYER]
+
+
+def margin(logits: Any) -> Any:
+    """Of some tokens that stand for yes over some that stand for no."""
+    return logits[..., YES].double().logsumexp(-1) - logits[..., NO].double().logsumexp(-1)
+
+
+def drawn(width: int) -> Any:
+    """The push."""
+    import torch
+
+    return torch.randn(width, generator=torch.Generator().manual_seed(3))
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

@@ -1,0 +1,128 @@
+"""Agreement by meaning in a run: planted meanings are recovered, a judge that tells nothing is not believed, and what
+was judged is not judged again."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scripted import Scripted, lettered_options
+
+from onedial.asking import RESPONDENTS
+from onedial.confidence import signal_table
+from onedial.core import Run
+from onedial.panels import Bill, load_questions
+from onedial.studies.written import (
+    MEANING_SURER,
+    MeaningJudge,
+    agreement_of_meanings,
+    check_of_judge,
+    judge_meanings,
+)
+
+POOL = [each for each in load_questions("embedded") if each.answers][:80]
+QUESTIONS = POOL[:24]
+ACCEPTED = {each.text: set(each.answers) for each in POOL}
+WORDINGS = ("alpha {}", "beta {}", "gamma {}", "delta {}", "omega {}")
+
+
+def reads(prompt, instrument):
+    """Two accepted answers mean the same, and so do "alpha 7" and "beta 7"."""
+    lines = prompt.user.splitlines()
+    asked = next(line.removeprefix("Question: ") for line in lines if line.startswith("Question: "))
+    one, other = (line.removeprefix("Answer: ") for line in lines if line.startswith("Answer: "))
+    same = one.split()[-1] == other.split()[-1] or {one, other} <= ACCEPTED[asked]
+    return [2.0, 0.0] if same else [0.0, 2.0]
+
+
+def says_a(prompt, instrument):
+    same = next(letter for letter, option in lettered_options(prompt).items() if "same" in option)
+    return [2.0, 0.0] if same == "A" else [0.0, 2.0]
+
+
+def written(rng, own_meaning):
+    """Five samples and the likeliest answer of each question, each in words of its own; where it knows the answer, all
+    of one meaning, if meanings are planted."""
+    rows, right = [], {}
+    for number, question in enumerate(QUESTIONS):
+        right[question.id] = float(number % 2)
+        for sample in range(6):
+            meaning = number if own_meaning and right[question.id] else rng.integers(100, 103)
+            text = rng.choice(WORDINGS).format(meaning) if not own_meaning else WORDINGS[sample % 5].format(meaning)
+            rows.append(["m", question.id, sample, text])
+    return pd.DataFrame(rows, columns=["model", "question_id", "sample", "text"]), right
+
+
+@pytest.fixture
+def judged(tmp_path, monkeypatch):
+    def judge(rule, table):
+        monkeypatch.setitem(RESPONDENTS, "judge", lambda seed: Scripted(rule))
+        run = Run.create(tmp_path / f"run {len(list(tmp_path.iterdir()))}", "test", {})
+        found = MeaningJudge("judge", Bill({}))
+        judge_meanings(run, found, QUESTIONS, table, POOL, 0)
+        return run, found
+
+    return judge
+
+
+def test_planted_meanings_are_recovered_where_equal_words_show_nothing(judged):
+    table, right = written(np.random.default_rng(0), own_meaning=True)
+    run, judge = judged(reads, table)
+    check, _, tells = check_of_judge(run, judge)
+    assert tells
+    assert check["said_same"].tolist() == [1, 0]
+    assert (check["n"] >= 20).all()
+    scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
+    known = scores.loc[[key for key, value in right.items() if value]]
+    assert (known["discrete semantic entropy"] == 0).all()
+    assert (known[["largest meaning", "means the same as the likeliest"]] == 1).all(axis=None)
+    assert [counts[name] for name in ("questions", "n_unread", "intransitive")] == [24, 0, 0]
+    assert counts["judgements"] == sum(math.comb(n, 2) for n in table.groupby("question_id")["text"].nunique())
+    signals = signal_table(scores * pd.Series(MEANING_SURER), pd.Series(right), None, None, 99)
+    for name in ("discrete semantic entropy", "largest meaning"):
+        assert signals.loc[name, "low"] > 0.5
+
+
+def test_samples_that_agree_by_chance_of_wording_and_of_meaning_tell_nothing(judged):
+    intervals = []
+    for seed in range(6):
+        table, right = written(np.random.default_rng(seed), own_meaning=False)
+        run, _ = judged(reads, table)
+        scores, _ = agreement_of_meanings(run, "m", QUESTIONS, table)
+        signals = signal_table(scores * pd.Series(MEANING_SURER), pd.Series(right), None, None, 199)
+        row = signals.loc["discrete semantic entropy"]
+        intervals.append(row["low"] <= 0.5 <= row["high"])
+    assert sum(intervals) >= 5  # of 6; one in twenty misses
+
+
+def test_a_judge_that_goes_by_the_letter_or_is_unread_is_not_believed(judged):
+    table, _ = written(np.random.default_rng(0), own_meaning=True)
+    _, sentence, tells = check_of_judge(*judged(says_a, table))
+    assert not tells
+    assert "does not tell them apart, and agreement by meaning is left out" in sentence
+    run, judge = judged(lambda *_: [np.nan, np.nan], table)
+    check, sentence, tells = check_of_judge(run, judge)
+    assert not tells
+    assert (check["n_unread"] >= 20).all()
+    scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
+    assert scores.isna().all(axis=None)
+    assert counts["n_unread"] == 24
+
+
+def test_pairs_that_were_judged_are_not_judged_again_and_what_was_lost_is(judged, monkeypatch):
+    table, _ = written(np.random.default_rng(0), own_meaning=True)
+    run, _ = judged(reads, table)
+    before = run.parts("meant", ["same"], ["question_id", "one", "other"]).read()
+    last = sorted((run.path / "meant").glob("*.parquet"))[-1]
+    lost = len(pd.read_parquet(last))
+    last.unlink()
+    asked = []
+    monkeypatch.setitem(
+        RESPONDENTS, "judge", lambda seed: Scripted(lambda prompt, own: asked.append(prompt) or reads(prompt, own))
+    )
+    again = MeaningJudge("judge", Bill({}))
+    judge_meanings(run, again, QUESTIONS, table, POOL, 0)
+    assert len(asked) == 4 * lost > 0
+    pd.testing.assert_frame_equal(run.parts("meant", ["same"], ["question_id", "one", "other"]).read(), before)
+    judge_meanings(run, again, QUESTIONS, table, POOL, 0)
+    assert len(asked) == 4 * lost
