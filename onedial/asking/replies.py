@@ -61,7 +61,7 @@ def unmarked(text: str) -> str:
     while (bare := _COMMAND.sub(r"\1", plain)) != plain:
         plain = bare
     plain = re.sub(r"\$([^$\n]*)\$", r"\1", plain).replace("\\%", "%")
-    plain = re.sub(r"</?(?:b|i|u|em|strong|br|p|ul|ol|li)\b[^>\n]*>", "", plain, flags=re.IGNORECASE)
+    plain = re.sub(r"</?(?:b|i|u|em|strong|br|p|ul|ol|li|answer)\b[^>\n]*>", "", plain, flags=re.IGNORECASE)
     plain = re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE)
     plain = re.sub(r"^\s*(?:#+|>)\s*", "", _LINK.sub(r"\1", plain), flags=re.MULTILINE)
     plain = re.sub(r"[*`~]+|(?<!\w)_+|_+(?!\w)|\\[()\[\]]", "", plain)

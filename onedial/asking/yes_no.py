@@ -37,11 +37,6 @@ _ALONE = re.compile(
     r"|(?P<yes>of course|certainly|absolutely|definitely|indeed|(?:(?:most|very|quite) )?(?:probably|likely)"
     r"|i (?:think|believe|guess|suppose) so))[.!\s]*"
 )
-_ELSEWHERE = re.compile(
-    r"\W*(?:(?P<yes>ja|oui|s\u00ed|sim|\u0434\u0430|\u662f|\u306f\u3044)"
-    r"|(?P<no>nein|non|n\u00e3o|\u043d\u0435\u0442|\u5426|\u3044\u3044\u3048))(?=$|[^\w\s'-])"
-)
-"""German, French, Spanish, Portuguese, Russian, Chinese, Japanese, as the first word."""
 
 
 def is_read(mass: Any) -> Any:
@@ -55,7 +50,7 @@ def parse_yes_no(text: str) -> bool | None:
     The last sentence that holds a clear yes or no decides, a question ("Is it yes?") only where there is no other
     sentence. A doubt makes an answer no other: "Yes, but I am not sure" is a yes. "Yes or no" repeats the choice and
     decides nothing; "no doubt", "no one" and "know" are no answers; what stands in <think> is not the answer. "Of
-    course not" and its like are read where nothing else is said, "ja", "oui" and their like at the head.
+    course not" and its like are read where nothing else is said. English alone is read.
 
     Returns:
         True for yes, False for no; None where neither is clear, or where the deciding sentence says both.
@@ -63,7 +58,7 @@ def parse_yes_no(text: str) -> bool | None:
     plain = unicodedata.normalize("NFKC", without_thoughts(text)).casefold()
     plain = re.sub(r"[*_`~#]+", "", plain)
     plain = re.sub(_CHOICE, " ", plain)
-    if alone := _ALONE.fullmatch(plain.strip()) or _ELSEWHERE.match(plain):
+    if alone := _ALONE.fullmatch(plain.strip()):
         return alone.lastgroup == "yes"
     sentences = [each for each in re.split(r"(?<=[.!?])\s+(?!\d)|\n+", plain) if re.search(r"\w", each)]
     for sentence in reversed(sentences):

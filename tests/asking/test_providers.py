@@ -12,6 +12,8 @@ from fake_server import FakeServer, Fault, question_of
 from onedial.asking import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
     REASONED,
     Asking,
     Identity,
@@ -98,7 +100,19 @@ RATING = Instrument("rating", CAN_YOU_ANSWER.template, Scale("categories", tuple
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("A", True), ("B) I do not know it", False), ("Answer: A.", True), ("A or B", None), ("Yes", None)],
+    [
+        *(("A", True), ("B) I do not know it", False), ("Answer: A.", True), ("A or B", None), ("Yes", None)),
+        *(("Option B", False), ("I choose B.", False), ("The correct answer is A.", True), ("Antwort: B", False)),
+        *(
+            ("$\\boxed{\\text{A}}$", True),
+            ("\uff21", True),
+            ("<think>A?</think>B", False),
+            ("B, since A is rare", False),
+        ),
+        *(("A first glance suggests that B", None), ("a tough call", None), ("A question like this is hard.", None)),
+        *(("I would not say B", None), ("I am surer of answering A than B.", None), ("A, B", None)),
+        ("I am not sure, but I would say B", False),
+    ],
 )
 def test_where_options_stand_behind_letters_the_letter_is_read_and_yes_is_none(text, said):
     assert response_of(LETTERS["A first"], text, True, []).said_yes is said
@@ -108,10 +122,67 @@ def test_where_options_stand_behind_letters_the_letter_is_read_and_yes_is_none(t
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("3", 2.0), ("Rating: 2", 1.0), ("3.", 2.0), ("3/4", None), ("2 or 3", None), ("2-3", None), ("5", None)],
+    [
+        *(("3", 2.0), ("Rating: 2", 1.0), ("3.", 2.0), ("3/4", None), ("2 or 3", None), ("2-3", None), ("5", None)),
+        *(("3.5", None), ("\\boxed{4}", 3.0), ("\uff14", 3.0), ("I'd give it a 3.", 2.0), ("<think>2</think>3", 2.0)),
+        ("As an AI language model, I do not have experiences, but I would say: 3", 2.0),
+        ("On a scale of 1 to 4, I would say 3.", 2.0),
+    ],
 )
 def test_a_rating_that_offers_two_numbers_is_none(text, value):
     assert response_of(RATING, text, True, []).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "decile"),
+    [
+        *(
+            ("75", 7),
+            ("05", 0),
+            ("**About 85%.**", 8),
+            ("70-80%", 7),
+            ("70 to 80 percent", 7),
+            ("Between 70 and 80", 7),
+        ),
+        *(
+            ("0.85", 8),
+            ("Probability: .7", 7),
+            ("0,85", 8),
+            ("\u00bd", 5),
+            ("7/10", 7),
+            ("95 out of 100", 9),
+            ("100%", 9),
+        ),
+        *(
+            ("0", 0),
+            ("5%", 0),
+            ("97.5%", 9),
+            ('{"confidence": 0.85}', 8),
+            ("\\boxed{85}", 8),
+            ("\uff18\uff15\uff05", 8),
+        ),
+        *(("I'm about 80% sure that I'd get it right.", 8), ("Ich bin zu 80 % sicher.", 8), ("<think>50</think>90", 9)),
+        ("85\n\nThe question asks about 1 of 7 rivers.", 8),
+        *(("5", None), ("1", None), ("It was in 1945.", None), ("80%, surely more than 50%", None), ("", None)),
+        *(("I am not 80% sure.", None), ("1 of 7 rivers", None), ("150%", None)),
+    ],
+)
+def test_a_probability_is_read_as_a_percentage_a_share_or_the_middle_of_a_range(text, decile):
+    value = response_of(CONFIDENCE_IN_NUMBERS, text, True, []).value
+    assert value == (None if decile is None else CONFIDENCE_IN_NUMBERS.scale.values[decile])
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        *(("High.", "high"), ("My confidence is high.", "high"), ("I would say medium", "medium")),
+        *(("\\text{low}", "low"), ("Full confidence", "full"), ("low to medium", None), ("low/medium", None)),
+        *(("medium-high", None), ("Not high", None), ("I'm highly confident", None), ("I have no confidence", None)),
+    ],
+)
+def test_a_word_of_a_scale_is_read_where_it_is_said_alone_and_two_are_none(text, word):
+    value = response_of(CONFIDENCE_IN_WORDS, text, True, []).value
+    assert value == (None if word is None else CONFIDENCE_IN_WORDS.scale.options.index(word))
 
 
 def test_what_an_outspoken_respondent_says_counts_whole_and_what_it_shows_stays():

@@ -1,40 +1,22 @@
 """Which option a written answer says, where an instrument would read logits and a respondent shows none.
 
-Markdown, LaTeX, JSON, thoughts and a disclaimer are taken off first (`plain_text`). The first line that says one option
+Markdown, LaTeX, JSON, thoughts and a disclaimer are taken off first (`unmarked`). The first line that says one option
 decides: at its head ("B, because ..."), behind a word that announces it ("I would choose B"), or, of a probability, in
 percent, as a share, or as the middle of a range. What names two options, or denies one, says none.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from onedial.asking.instruments import Scale, TokenReader
-from onedial.asking.yes_no import parse_direct_yes_no, spoken, without_disclaimer
-
-_WRAPPED = re.compile(r"\\(?:boxed|text(?:bf|it)?|math(?:rm|bf|it))\s*\{([^{}]*)\}")
-_QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"') | {"’": "'", "‘": "'", "\u2044": "/"})
-
-
-def plain_text(text: str) -> str:
-    r"""What is said, without markup: Markdown, LaTeX, full-width signs, curly quotes, thoughts.
-
-    >>> plain_text("**Answer:** $\\boxed{\\text{B}}$"), plain_text("<think>A?</think>“½”, ７０\\%")
-    ('Answer: B', '"1/2", 70%')
-    """
-    said = unicodedata.normalize("NFKC", spoken(text)).translate(_QUOTES)
-    said = re.sub(r"</?(?:answer|final)>", "", said, flags=re.IGNORECASE)
-    while (bare := _WRAPPED.sub(r"\1", said)) != said:
-        said = bare
-    said = re.sub(r"\$([^$\n]*)\$", r"\1", said).replace("\\%", "%")
-    said = re.sub(r"\\[()\[\]]|\*+(?!\s)|(?<!\s)\*+|`+|(?<!\w)_+|_+(?!\w)", "", said)
-    return re.sub(r"^[ \t]*(?:#+|>+)\s+", "", said, flags=re.MULTILINE).strip()
-
+from onedial.asking.replies import unmarked, without_disclaimer
+from onedial.asking.yes_no import parse_direct_yes_no
 
 _NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
 _TO = r"\s*%?\s*(?:-|\u2013|\u2014|\bto\b|\band\b|\bbis\b|\u00e0)\s*"
 _PERCENT = re.compile(
-    rf"(?:(?P<low>{_NUMBER}){_TO})?(?P<high>{_NUMBER})\s*(?:%|per ?cent\b|prozent\b|pour cent\b|/\s*100\b|out of 100\b)",
+    rf"(?:(?P<low>{_NUMBER}){_TO})?(?P<high>{_NUMBER})\s*"
+    r"(?:%|per ?cent\b|prozent\b|pour cent\b|/\s*100\b|out of 100\b)",
     re.IGNORECASE,
 )
 _BARE = re.compile(
@@ -53,7 +35,7 @@ def stated_probability(text: str) -> float | None:
     >>> stated_probability("5"), stated_probability("80%, surely more than 50%")
     (None, None)
     """
-    lines = (line for line in plain_text(text).splitlines() if re.search(r"\d", line))
+    lines = (line for line in unmarked(text).replace("\u2044", "/").splitlines() if re.search(r"\d", line))
     line = next(lines, "")
     marked = list(_PERCENT.finditer(line))
     found = marked[0] if len(marked) == 1 else None if marked else _BARE.fullmatch(line.strip())
@@ -97,12 +79,12 @@ def option_said(scale: Scale, reader: TokenReader, text: str) -> int | None:
     }
     folded = {spelling.casefold(): place for spelling, place in reversed(spelt.items())}
     if scale.kind == "yes/no" and "yes" in folded:
-        said = parse_direct_yes_no(plain_text(text))
+        said = parse_direct_yes_no(unmarked(text))
         return None if said is None else int(not said)
     if scale.kind == "probability" and scale.values and all(each.isdigit() for each in spelt):
         p = stated_probability(without_disclaimer(text))
         return None if p is None else min(range(len(scale.values)), key=lambda place: abs(scale.values[place] - p))
-    for line in without_disclaimer(plain_text(text)).splitlines():
+    for line in without_disclaimer(unmarked(text)).splitlines():
         place = _in_line(re.sub(r"(?:on a )?scale (?:of|from) \d+ (?:to|-) \d+", "", line), spelt, folded)
         if place is not None:
             return place

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReader
+from onedial.asking.providers.options_said import option_said
 from onedial.asking.respondents import Response, as_read, response_from_text
-from onedial.asking.written import option_said
 from onedial.asking.yes_no import is_read
 
 _MARKS = " \t\n*_\"'`#>:-."
