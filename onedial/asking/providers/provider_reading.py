@@ -10,19 +10,14 @@ larger than it can be known to be. Where the first token that says something is 
 """
 
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReader
+from onedial.asking.providers.options_said import option_said
 from onedial.asking.respondents import Response, as_read, response_from_text
-from onedial.asking.yes_no import is_read, parse_direct_yes_no
+from onedial.asking.yes_no import is_read
 
-_FIRST_WORD = re.compile(
-    r"\W*(?:(?:the |my )?(?:answer|rating|choice)(?: is)?\b\W*)?(?P<word>[\w-]+)"
-    r"(?P<other>\s*(?:/|\u2013|\bor\b|\bto\b|\band\b|\bout of\b)\s*(?:[A-E]|\d+)\b)?",
-    re.IGNORECASE,
-)
 _MARKS = " \t\n*_\"'`#>:-."
 
 
@@ -38,7 +33,7 @@ def response_of(
     """
     if isinstance(instrument.reader, TextReader):
         return response_from_text(instrument.scale, instrument.reader, text, finished, **rest)
-    option = _option_said(instrument.scale, instrument.reader, text)
+    option = option_said(instrument.scale, instrument.reader, text)
     value, first = _value(instrument.scale, option), _first_that_says(shown)
     logs = None if option is None or first is None else _logs(instrument.reader, first)
     if logs is None:
@@ -67,23 +62,6 @@ def _value(scale: Scale, option: int | None) -> float | None:
     if scale.kind == "yes/no":
         return float(option == 0)
     return scale.values[option] if scale.kind == "probability" and scale.values else float(option)
-
-
-def _option_said(scale: Scale, reader: TokenReader, text: str) -> int | None:
-    """The place of the option that the text says first; None where it says none, or several ("3/4", "A or B")."""
-    spelt = {spelling.strip().casefold() for own in reader.spellings.values() for spelling in own}
-    if scale.kind == "yes/no" and "yes" in spelt:
-        said = parse_direct_yes_no(text)
-        return None if said is None else int(not said)
-    found = _FIRST_WORD.match(text)
-    if found is None or found["other"]:
-        return None
-    word = found["word"]
-    for fold in (str, str.casefold):
-        for place, spellings in enumerate(reader.spellings.values()):
-            if fold(word) in {fold(spelling.strip()) for spelling in spellings}:
-                return place
-    return None
 
 
 def _first_that_says(shown: Sequence[dict[str, float]]) -> dict[str, float] | None:
