@@ -50,6 +50,11 @@ class Generated:
         return cls(model.tokenizer.decode(token_ids, skip_special_tokens=True), len(token_ids), finished=False)
 
 
+FORGET_WITH_A_CACHE = {"moshi", "deepseek_v32", "glm_moe_dsa"}
+"""Types that write other words with a cache than without, in transformers 5.23 (scripts/causal_types.py): each token is
+written by a forward over the whole text."""
+
+
 @torch.inference_mode()
 def generate(
     model: OpenModel,
@@ -72,7 +77,8 @@ def generate(
     """
     lengths, switch = [len(sequence) for sequence in sequences], model.stack.rope_switch or math.inf
     # Above this length longrope turns every token by other angles, those that a prefix or a cache holds included.
-    if max(lengths) + max_new_tokens > switch:
+    uncached = model.hf.config.get_text_config().model_type in FORGET_WITH_A_CACHE
+    if uncached or max(lengths) + max_new_tokens > switch:
         prefix = None
     crossing = any(length <= switch < length + max_new_tokens for length in lengths)
     prefix = prefix or SharedPrefix((), None, {})
@@ -86,7 +92,7 @@ def generate(
         output = model.hf.generate(
             input_ids=input_ids,
             attention_mask=mask,
-            generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not crossing),
+            generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not (crossing or uncached)),
             stopping_criteria=StoppingCriteriaList([watch] if watch else []),  # it reads each token on the host
             **({model.stack.cache_argument: _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
         )
