@@ -93,7 +93,7 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
 def _in_percent(text: str) -> str:
     """The text with numbers as `_PROBABILITY` reads them: the middle of a range, a decimal point, no fractions."""
     text = re.sub(r"(\d),(\d+)\s*%", r"\1.\2%", re.sub(r"\s*(?:->|=>|\u2192)\s*", ": ", text))
-    text = re.sub(r"(\d)\u2044(\d)", lambda found: f"{int(found[1]) / int(found[2]):.4g}", text)
+    text = re.sub(r"(\d)\u2044([1-9])", lambda found: f"{int(found[1]) / int(found[2]):.4g}", text)
     text = re.sub(
         r"(\d+)\s*%?\s*[-\u2013]\s*(\d+)\s*%", lambda found: f"{(int(found[1]) + int(found[2])) / 2:g}%", text
     )
