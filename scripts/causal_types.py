@@ -1,6 +1,6 @@
 """Every type of causal language model that transformers has, tiny and with random weights, against hooks written here.
 
-    python scripts/causal_types.py types.csv                   # all of them; half an hour of one core
+    python scripts/causal_types.py types.csv                   # all of them; four minutes of one core
     python scripts/causal_types.py types.csv moshi gpt2        # these alone, beside what the table holds already
 
 For each type: margins of prompts of several lengths side by side, under a push at the last and at all positions,
@@ -127,7 +127,7 @@ def tried(kind: str) -> tuple[str, str]:
         try:
             hf = built(kind)
         except Exception as error:  # whatever a config or a module says of sizes that it was not made for
-            return "not built", f"{type(error).__name__}: {error}".splitlines()[0]
+            return "not built", " ".join(f"{type(error).__name__}: {error}".split())[:200]
         try:
             model = OpenModel(hf, tokenizer(), name=kind)
         except InputError as error:
