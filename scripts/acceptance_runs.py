@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from acceptance_shapes import COARSE, MISTRAL_7B, SMALL, drawn_prompts
+from acceptance_shapes import COARSE, MISTRAL_7B, SMALL, drawn_prompts, prompt_set, random_model
 from architectures import tokenizer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,24 +35,13 @@ PATIENCE = 300
 def memory(small: bool, device: str) -> Figures:
     """Margins with too little memory for a batch, against those with enough."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
 
-    from onedial.models import AnswerTokens, OpenModel, PromptSet
     from steering import Intervention, SteeringVector, sweep
 
-    torch.manual_seed(0)
-    config = AutoConfig.for_model("mistral", **MISTRAL_7B | (SMALL if small else {"num_hidden_layers": 8}))
-    with torch.device(device):
-        hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).eval()
-    model = OpenModel(hf, tokenizer(), name="random weights")
-    sequences = drawn_prompts(config.vocab_size, 32 if small else 256, shared=0, own=60 if small else 400)
-    prompts = PromptSet(
-        tuple(f"q{place:03d}" for place in range(len(sequences))),
-        tuple(map(tuple, sequences)),
-        AnswerTokens(((5, 6), (7, 8))),
-        "drawn",
-        "drawn tokens",
-    )
+    model = random_model(MISTRAL_7B | (SMALL if small else {"num_hidden_layers": 8}), device, tokenizer())
+    vocabulary = model.hf.config.vocab_size
+    sequences = drawn_prompts(vocabulary, 32 if small else 256, shared=0, own=60 if small else 400)
+    prompts = prompt_set(sequences)
     direction = torch.nn.functional.normalize(torch.ones(model.d_model), dim=0)
     vector = SteeringVector(direction, model.n_layers // 2, 1.0, 1.0, model.identity)
     push = Intervention.of(vector, positions="all")
@@ -101,8 +90,8 @@ def resume(small: bool, device: str, folder: Path) -> Figures:
     with open(log, "wb") as said:
         process = subprocess.Popen(command(broken, subject), stdout=said, stderr=said, start_new_session=True)
         began = time.monotonic()
-        while process.poll() is None and time.monotonic() - began < PATIENCE:
-            if any((broken / "sweep").glob("part-*.parquet")):
+        while process.poll() is None:
+            if any((broken / "sweep").glob("part-*.parquet")) or time.monotonic() - began > PATIENCE:
                 os.killpg(process.pid, signal.SIGKILL)
                 break
             time.sleep(0.005)
@@ -111,7 +100,7 @@ def resume(small: bool, device: str, folder: Path) -> Figures:
     finish(command(broken, subject, "--resume"))
     one, other = answers(undisturbed), answers(broken)
     return {
-        "passed": process.returncode == -signal.SIGKILL and one.equals(other),
+        "passed": process.returncode == -signal.SIGKILL and kept > 0 and one.equals(other),
         "parts_at_the_kill": kept,
         "answers": len(other),
         "equal": bool(one.equals(other)),

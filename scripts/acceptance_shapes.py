@@ -79,8 +79,17 @@ def layers_that_fit(shape: Figures, device: str) -> int:
 
 def measured(shape: Figures, small: bool, device: str, part: str = "whole") -> Figures:
     """All figures at one shape; of a large one without peers, writing and controls, which say no more there."""
+    from transformers import AutoTokenizer
+
+    with tempfile.TemporaryDirectory() as folder:  # TransformerLens reads a tokenizer again, where it lies
+        tokenizer().save_pretrained(folder)
+        return figures_of(random_model(shape, device, AutoTokenizer.from_pretrained(folder)), small, device, part)
+
+
+def random_model(shape: Figures, device: str, reads: Any) -> Any:
+    """A model of a shape with random weights in bfloat16, made on the device; `reads`: its tokenizer."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     from onedial.models import OpenModel
 
@@ -88,30 +97,19 @@ def measured(shape: Figures, small: bool, device: str, part: str = "whole") -> F
     config = AutoConfig.for_model("mistral", **shape)
     with torch.device(device):
         hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).eval()
-    with tempfile.TemporaryDirectory() as folder:  # TransformerLens reads a tokenizer again, where it lies
-        tokenizer().save_pretrained(folder)
-        return figures_of(
-            OpenModel(hf, AutoTokenizer.from_pretrained(folder), name="random weights"), small, device, part
-        )
+    return OpenModel(hf, reads, name="random weights")
 
 
 def figures_of(model: Any, small: bool, device: str, part: str) -> Figures:
     """Of a model that is there."""
     import torch
 
-    from onedial.models import AnswerTokens, PromptSet
     from onedial.models.forward.runner import PlainRunner
     from steering import Intervention, SteeringVector
 
     hf, config = model.hf, model.hf.config
     sequences = drawn_prompts(config.vocab_size, 8 if small else 64, shared=30, own=40)
-    prompts = PromptSet(
-        tuple(f"q{place:03d}" for place in range(len(sequences))),
-        tuple(map(tuple, sequences)),
-        AnswerTokens(((5, 6), (7, 8))),
-        "drawn",
-        "drawn tokens",
-    )
+    prompts = prompt_set(sequences)
     layer, out = model.n_layers // 2, {"weights_gb": round(sum(p.nbytes for p in hf.parameters()) / 1e9, 2)}
     norm = model.read_residual(first_batch(model, sequences), [layer]).float().norm(dim=-1).median().item()
 
@@ -346,6 +344,15 @@ def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[i
     beginning = torch.randint(vocabulary, (shared,), generator=generator).tolist()
     lengths = [own - place % (own // 3 + 1) for place in range(n)]
     return [beginning + torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
+
+
+def prompt_set(sequences: list[list[int]]) -> Any:
+    """Drawn prompts as questions, with tokens that stand for yes and no."""
+    from onedial.models import AnswerTokens, PromptSet
+
+    names = tuple(f"q{place:03d}" for place in range(len(sequences)))
+    tokens = AnswerTokens(((5, 6), (7, 8)))
+    return PromptSet(names, tuple(map(tuple, sequences)), tokens, "drawn", "drawn tokens")
 
 
 def first_batch(model: Any, prompts: list[list[int]]) -> Any:

@@ -53,11 +53,6 @@ def test_margins_that_are_off_are_called_wrong(monkeypatch):
 
 
 WITH_EXPERTS = [row for row in architectures.ROWS if "experts" in row.layers and row.model_type != "longcat_flash"]
-YES, NO = [3, 5, 7, 50], [11, 13, 200]
-
-
-def margins(logits):
-    return logits[..., YES].double().logsumexp(-1) - logits[..., NO].double().logsumexp(-1)
 
 
 @pytest.mark.long
@@ -76,7 +71,7 @@ def test_steered_margins_of_experts_are_those_of_a_hook_in_float64_at_lengths_th
     def hooked(hf, at):
         block = decoder_of(hf).layers[1]
         found = [architectures.hooked_logits(hf, block, ids, each * push, at) for ids in prompts for each in magnitudes]
-        return margins(torch.stack(found)).unflatten(0, (len(prompts), -1))
+        return causal_types.margin(torch.stack(found)).unflatten(0, (len(prompts), -1))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -85,4 +80,6 @@ def test_steered_margins_of_experts_are_those_of_a_hook_in_float64_at_lengths_th
             final = runner.steer(runner.start(prompts), edit, torch.tensor([magnitudes]))
             expected, rounding = hooked(wide, at), hooked(hf, at)
             allowed = max(1e-4, 2 * (rounding - expected).abs().max().item())
-            assert (margins(model.readout.logits(final, slice(None))) - expected).abs().max().item() < allowed
+            assert (
+                causal_types.margin(model.readout.logits(final, slice(None))) - expected
+            ).abs().max().item() < allowed

@@ -15,8 +15,6 @@ from functools import partial
 from typing import Any
 
 import torch
-from accelerate.hooks import remove_hook_from_module
-from accelerate.utils import align_module_device
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -199,6 +197,9 @@ def _held(module: Any) -> Any:
     """A module, or where its weights are offloaded a copy of it that holds them on the CPU."""
     if not any(parameter.device.type == "meta" for parameter in module.parameters()):
         return module
+    from accelerate.hooks import remove_hook_from_module
+    from accelerate.utils import align_module_device
+
     held = remove_hook_from_module(copy.deepcopy(module), recurse=True)
     with align_module_device(module, torch.device("cpu")):
         for name, parameter in module.named_parameters():
