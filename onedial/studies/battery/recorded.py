@@ -238,10 +238,10 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
         for run in read_logs(file):
             for record in run.records:
                 if record.text is not None and record.failed is None:
-                    row = {"respondent": run.model, "prompt": "\n\n".join(record.turns) or record.prompt}
-                    own = {name: record.metadata.get(name) for name in (*_TEXTS, "seed")}  # of a log of ours
-                    row |= {"text": record.text} | (own if None not in own.values() else {})
-                    yield _row(row, f"{file}, sample {record.item}")
+                    own = {name: record.metadata.get(name) for name in (*_TEXTS, "seed")}
+                    named = {"respondent": run.model} if None in own.values() else own  # named: in a log of ours
+                    said = {"prompt": "\n\n".join(record.turns) or record.prompt, "text": record.text}
+                    yield _row({**named, **said}, f"{file}, sample {record.item}")
 
 
 def _line(line: str, where: str) -> dict[str, Any]:
