@@ -213,6 +213,15 @@ def test_texts_of_somebody_else_are_read_by_their_words(asked, call, tmp_path):
     assert (table["margin"] > 0).sum() == (log["margin"] > 0).sum()
 
 
+def test_who_stands_in_two_records_is_refused_before_answers_are_mixed(asked, call, tmp_path):
+    for name in ("a.jsonl", "b.jsonl"):
+        strangers(asked[0], tmp_path / name)
+    twice = ",".join(f"recorded:{tmp_path / name}" for name in ("a.jsonl", "b.jsonl"))
+    ended = call(PROGRAM, "--model", twice, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert "recorded would answer twice" in ended.err
+
+
 def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(asked, call, tmp_path):
     log = strangers(asked[0], tmp_path / "a.jsonl", lambda rows: rows[:-3])
     options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
