@@ -31,7 +31,7 @@ HIGH_AGREEMENT = 0.9  # above which an order of one's own is hardly another orde
 _NODES = 121  # .1 apart
 _FURTHEST = 40  # steps of .1 that a question's place may differ by
 _TAUS = np.concatenate([[0.0], np.geomspace(0.05, 3, 42)])
-_BLOCK = 2048
+_BLOCK = 128
 _SHIFTS = np.linspace(-4, 4, 41)
 
 
