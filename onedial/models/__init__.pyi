@@ -22,6 +22,7 @@ from .inside.patching import patched_margins
 from .inside.store_filling import key_of, store_activations
 from .model import DTYPES, OpenModel, load_model
 from .processes import (
+    as_first,
     everyone,
     gather,
     is_split,
@@ -68,6 +69,7 @@ __all__ = [
     "TOKENS_AT_ONCE",
     "TokenBatch",
     "VOCABULARY_CHUNK",
+    "as_first",
     "attention_for",
     "auto_class",
     "batches_by_length",

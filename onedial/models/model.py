@@ -25,7 +25,7 @@ from onedial.models.forward.residual import (
 )
 from onedial.models.forward.runner import FastPaths, Runner, check_fast_paths, make_runner
 from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerprint
-from onedial.models.processes import everyone, is_split
+from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
@@ -243,7 +243,7 @@ class OpenModel:
         """
         crossed = self.stack.crosses(longest)
         if crossed not in self._paths:
-            paths = self._paths[crossed] = check_fast_paths(self.stack, max(crossed, default=0))
+            paths = self._paths[crossed] = as_first(check_fast_paths(self.stack, max(crossed, default=0)))
             where = f" at prompts of more than {max(crossed)} tokens" if crossed else ""
             if paths.reason:
                 notice(
@@ -271,7 +271,7 @@ class OpenModel:
         if paths.alone or not paths.reason:
             return paths.alone
         if self._writes_padded is None:
-            self._writes_padded = pads_rightly(self)
+            self._writes_padded = as_first(pads_rightly(self))
             if not self._writes_padded:
                 notice(
                     f"{self.identity.name} writes otherwise where shorter prompts stand beside longer ones, so that "

@@ -133,6 +133,15 @@ def everyone(item: T) -> list[T]:
     return brought
 
 
+def as_first(decided: T) -> T:
+    """What process 0 has decided where processes hold one model together, else what this one has.
+
+    Raises:
+        ProcessLostError: as `wait_for_all`.
+    """
+    return everyone(decided)[0] if _together else decided
+
+
 def agreed(found: Tensor) -> Tensor:
     """What process 0 has found where processes hold one model together, so that none decides otherwise by a last bit.
 

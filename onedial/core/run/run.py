@@ -435,7 +435,8 @@ class Run:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text, over what stood there."""
-        write_text(self._making(name), text)
+        if self._writes:
+            write_text(self._making(name), text)
 
     def read_text(self, name: str) -> str:
         """A text.
