@@ -46,7 +46,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     template = load_prompt(options.prompt)
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
     with at_work("importing PyTorch and transformers"):
-        from onedial.models import PromptSet, own_device, quiet_libraries, start_processes
+        from onedial.models import PromptSet, own_device, quiet_libraries, start_processes, told_if_lost
         from onedial.show import LogOptions
         from onedial.studies import sweep
         from steering import check_readability
@@ -62,7 +62,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
     start = Start(PROGRAM, options, label=options.model, tells_writers=True)
     if is_first_process() and asked_for.layer != "auto":
         layers_by_config(options)
-    start_processes(options.device_map)
+    start_processes(options.device_map, options.tensor_parallel)
     model = start.load_subject(options, own_device())
     if not options.keep_own:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
@@ -76,7 +76,7 @@ def steer_sweep(options: argparse.Namespace, notes: Notes) -> None:
 
     # ---- stages ----
     study = sweep.SweepStudy(asked_for, swept, model, inputs, template, prompts, notes)
-    with swept.run as run, model.keeping_prefills():
+    with swept.run as run, model.keeping_prefills(), told_if_lost():
         sweep.watch_sweep(study, LogOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)
@@ -115,6 +115,11 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         default="questions",
         help="what is tested on: half of the questions of every topic, or all questions of half of the topics "
         "(%(default)s)",
+    )
+    asked.add_argument(
+        "--tensor-parallel",
+        action="store_true",
+        help="torchrun's processes hold one model together, each a part of it, where it is larger than a GPU",
     )
     asked.add_argument("--show-prompt", action="store_true", help="print the first rendered prompt and stop")
     add_steering_options(parser)

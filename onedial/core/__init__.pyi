@@ -19,7 +19,7 @@ from .files import (
 from .notices import Notice, notice, noticed
 from .plain_values import plain, whole_characters
 from .plugins import load_plugin
-from .processes import is_first_process
+from .processes import is_first_process, process_number
 from .pulse import at_work, heard, say, what_is_done
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_table
@@ -85,6 +85,7 @@ __all__ = [
     "path_inside",
     "plain",
     "positive",
+    "process_number",
     "program_parser",
     "read_json",
     "read_ledger",

@@ -9,4 +9,9 @@ held: list[Path] = []
 
 def is_first_process() -> bool:
     """Whether this process is the one that writes and speaks; true where there is no other."""
-    return int(os.environ.get("RANK", "0")) == 0
+    return process_number() == 0
+
+
+def process_number() -> int:
+    """Which of those that were started together this is, from 0."""
+    return int(os.environ.get("RANK", "0"))

@@ -21,7 +21,19 @@ from .inside.lens import Lens, lens_of, tokens_along
 from .inside.patching import patched_margins
 from .inside.store_filling import key_of, store_activations
 from .model import DTYPES, OpenModel, load_model
-from .processes import gather, own_device, own_share, process_count, process_index, start_processes, wait_for_all
+from .processes import (
+    as_first,
+    everyone,
+    gather,
+    is_split,
+    own_device,
+    own_share,
+    process_count,
+    process_index,
+    start_processes,
+    told_if_lost,
+    wait_for_all,
+)
 from .prompt_set import PromptSet
 from .respondent import LocalRespondent
 from .threads import choose_threads, quiet_libraries
@@ -57,6 +69,7 @@ __all__ = [
     "TOKENS_AT_ONCE",
     "TokenBatch",
     "VOCABULARY_CHUNK",
+    "as_first",
     "attention_for",
     "auto_class",
     "batches_by_length",
@@ -66,12 +79,14 @@ __all__ = [
     "common_prefix_length",
     "encode",
     "ensure_converted",
+    "everyone",
     "find_offline_model",
     "gather",
     "generate",
     "halving_on_out_of_memory",
     "handing_on",
     "is_converted",
+    "is_split",
     "key_of",
     "lens_of",
     "load_config",
@@ -93,6 +108,7 @@ __all__ = [
     "resolve_weights",
     "start_processes",
     "store_activations",
+    "told_if_lost",
     "tokens_along",
     "wait_for_all",
     "weights_are_here",

@@ -59,7 +59,7 @@ def fingerprint(module: torch.nn.Module) -> str:
     for name, parameter in sorted(module.named_parameters()):
         digest.update(f"{name} {tuple(parameter.shape)}\n".encode())
         if parameter.device.type != "meta":
-            digest.update(repr(_sums(parameter.detach().flatten())).encode())
+            digest.update(repr(_sums(_whole(parameter).flatten())).encode())
     return KIND + digest.hexdigest()
 
 
@@ -69,9 +69,15 @@ def sampled_fingerprint(module: torch.nn.Module) -> str:
     for name, parameter in sorted(module.named_parameters()):
         digest.update(f"{name} {tuple(parameter.shape)}\n".encode())
         if parameter.device.type != "meta":
-            values = parameter.detach().flatten()[:SAMPLED_VALUES].to(device="cpu", dtype=torch.bfloat16)
+            values = _whole(parameter).flatten()[:SAMPLED_VALUES].to(device="cpu", dtype=torch.bfloat16)
             digest.update(values.view(torch.int16).numpy().tobytes())
     return digest.hexdigest()
+
+
+def _whole(parameter: Any) -> torch.Tensor:
+    """A weight, put together for the moment where it is split over processes."""
+    whole: torch.Tensor = parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter
+    return whole.detach()
 
 
 def _sums(values: torch.Tensor) -> tuple[int, int]:

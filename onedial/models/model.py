@@ -11,6 +11,7 @@ from torch import Tensor
 
 from onedial.asking import YES_NO_TOKENS, Prompt, TokenReader
 from onedial.core import InputError, notice
+from onedial.models.checkpoints.split import keep_own_part
 from onedial.models.decoder import Decoder
 from onedial.models.families import Family, decoder_of, forms_for
 from onedial.models.forward.kept import KeptPrefills
@@ -24,6 +25,7 @@ from onedial.models.forward.residual import (
 )
 from onedial.models.forward.runner import FastPaths, Runner, check_fast_paths, make_runner
 from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerprint
+from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
@@ -71,6 +73,9 @@ class OpenModel:
             fingerprint=fingerprint(hf),
             sampled_fingerprint=sampled_fingerprint(hf),
         )
+        if is_split():
+            _check_same_bits(self.stack.tried.final, name)
+            keep_own_part(hf)
 
     def __repr__(self) -> str:
         return (
@@ -239,7 +244,7 @@ class OpenModel:
         crossed = self.stack.crosses(longest)
         if crossed not in self._paths:
             # Right above one length is not right around another: Llama 4 scales attention in steps of columns.
-            found = [check_fast_paths(self.stack, length) for length in crossed or (0,)]
+            found = [as_first(check_fast_paths(self.stack, length)) for length in crossed or (0,)]
             paths = self._paths[crossed] = FastPaths(
                 frozenset.intersection(*(each.allowed for each in found)),
                 next((each.reason for each in found if each.reason), ""),
@@ -272,7 +277,7 @@ class OpenModel:
         if paths.alone or not paths.reason:
             return paths.alone
         if self._writes_padded is None:
-            self._writes_padded = pads_rightly(self)
+            self._writes_padded = as_first(pads_rightly(self))
             if not self._writes_padded:
                 notice(
                     f"{self.identity.name} writes otherwise where shorter prompts stand beside longer ones, so that "
@@ -383,10 +388,10 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
     forms: list[Family | None] = [
         form for form in forms_for(hf.config.get_text_config().model_type) if form.fits(decoder_of(hf))
     ]
-    if any(type(weight).__name__ == "DTensor" for weight in hf.parameters()):
+    if not is_split() and any(hasattr(weight, "to_local") for weight in hf.parameters()):
         raise InputError(
-            f"the weights of {name} are split over processes (tensor parallelism), and onedial reads whole ones; load "
-            'it with device_map="auto", which spreads the layers'
+            f"the weights of {name} were split over processes by other hands; call "
+            "start_processes(tensor_parallel=True) and load it with load_model"
         )
     if unembedding is None:
         raise InputError(f"{name} ({type(hf).__name__}) has no unembedding, so it writes no text; use another model")
@@ -423,6 +428,15 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
     )
 
 
+def _check_same_bits(final: Tensor, name: str) -> None:
+    """Raise InputError unless a short forward of a split model came out alike in all processes, to the last bit."""
+    if any(not torch.equal(final.cpu(), other) for other in everyone(final.cpu())):
+        raise InputError(
+            f"the processes that hold {name} together get other last digits from the same forward, as on GPUs of "
+            "different kinds, so that they could decide otherwise; start them on GPUs of one kind"
+        )
+
+
 def load_model(
     name_or_path: str = DEFAULT_MODEL,
     *,
@@ -433,6 +447,8 @@ def load_model(
 ) -> OpenModel:
     """Load an open-weight model: a built-in name, a hub id, a local folder, or a GGUF file.
 
+    After `start_processes(tensor_parallel=True)` it is split over the processes, all of which load it and ask it alike.
+
     Args:
         revision: branch, tag or commit of a hub id.
         dtype: "auto" is the checkpoint's own on CUDA and float32 on the CPU; else float32, bfloat16 or float16.
@@ -440,7 +456,7 @@ def load_model(
         device_map: "auto" spreads a model over several GPUs (accelerate); not together with `device`.
 
     Raises:
-        InputError: no such model, gated, weights only as pickles, unknown dtype or device.
+        InputError: no such model, gated, weights only as pickles, unknown dtype or device, or one that can't be split.
 
     >>> model = load_model("smollm2-135m-instruct")
     >>> type(model).__name__

@@ -48,10 +48,12 @@ class Start:
 
     def set_threads(self) -> None:
         """Choose the threads of whatever model is loaded next, and keep other libraries quiet meanwhile."""
-        from onedial.models import choose_threads, quiet_libraries
+        from onedial.models import as_first, choose_threads, is_split, quiet_libraries
 
         quiet_libraries()
         self.threads = choose_threads(self._recorded.get("threads"))
+        if is_split():  # another number of threads adds up in another order
+            self.threads = choose_threads(as_first(self.threads))
 
     def load_subject(self, options: argparse.Namespace, device: str | None = None) -> "OpenModel":
         """The model of `--model --revision --dtype --device-map`; says which it is.

@@ -73,13 +73,21 @@ def test_accelerate_starts_processes_that_share_a_run(options, tmp_path):
     launch = ["accelerate", "launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = alone(PATH=paths, PYTHON_EXEC=str(stand_in(tmp_path)))
-    quick = options | {"layer": "2", "magnitudes": "-1,1", "controls": 0, "facts": 0, "out": tmp_path / "run"}
+    quick = options | {
+        "layer": "2",
+        "magnitudes": "-1,1",
+        "controls": 0,
+        "facts": 0,
+        "tests": "interchange",
+        "out": tmp_path / "run",
+    }
     given = [*launch, str(STEER_SWEEP), *as_arguments(quick)]
     done = subprocess.run(given, env=environment, capture_output=True, text=True, check=False, timeout=400)
     assert done.returncode == 0, done.stderr
     run = SweepRun.open(tmp_path / "run")
     assert run.run.manifest.facts["processes"] == 2
     assert {file.name[:7] for file in (run.path / "sweep").iterdir()} == {"part-p1", "part-00"}
+    assert run.run.has("interchange.csv")
     assert done.stdout.count("report: ") == 1
 
 

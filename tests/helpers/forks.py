@@ -103,17 +103,24 @@ def start_program(
 
 def run_together(program: Path | str, *arguments: object, log: IO[Any], env: dict[str, str], n: int = 2) -> list[int]:
     """Run n processes that know of each other by what torchrun tells them; if one fails, all end. Their exit codes."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "WORLD_SIZE": str(n)}
-    ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(n)} for rank in range(n)]
-    running = [start_program(program, *arguments, log=log, env=env | told | rank) for rank in ranks]
+    running = start_together(program, *arguments, log=log, env=env, n=n)
     while any(each.poll() is None for each in running):
         if any(each.poll() for each in running):
             for each in running:
                 each.kill()
         time.sleep(0.02)
     return [each.wait() for each in running]
+
+
+def start_together(
+    program: Path | str, *arguments: object, log: IO[Any], env: dict[str, str], n: int = 2
+) -> list[Started]:
+    """As `run_together`, and return while they run; each is left to itself."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1]), "WORLD_SIZE": str(n)}
+    ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(n)} for rank in range(n)]
+    return [start_program(program, *arguments, log=log, env=env | told | rank) for rank in ranks]
 
 
 def run_program(

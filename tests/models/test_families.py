@@ -165,7 +165,7 @@ def test_a_wrong_declaration_is_refused_and_not_believed(monkeypatch):
         tiny_model("granite")
 
 
-def test_weights_that_are_split_over_processes_are_refused():
+def test_weights_that_somebody_else_has_split_over_processes_are_refused():
     from torch import distributed
     from torch.distributed.tensor import Shard, distribute_tensor
 
@@ -175,7 +175,7 @@ def test_weights_that_are_split_over_processes_are_refused():
         mesh = distributed.init_device_mesh("cpu", (1,))
         layer = hf.model.layers[0].mlp.up_proj
         layer.weight = nn.Parameter(distribute_tensor(layer.weight.data, mesh, [Shard(0)]), requires_grad=False)
-        with pytest.raises(InputError, match="are split over processes"):
+        with pytest.raises(InputError, match="were split over processes by other hands; call start_processes"):
             OpenModel(hf, byte_tokenizer(), name="tiny")
     finally:
         distributed.destroy_process_group()

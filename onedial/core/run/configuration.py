@@ -22,6 +22,7 @@ WITHOUT_EFFECT = frozenset(
         "wandb_tags",
         "wandb_name",
         "dry_run",
+        "tensor_parallel",
         "engine",  # is used where it was shown to write the same
         "show_prompt",
         "log_level",

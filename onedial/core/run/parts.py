@@ -30,10 +30,11 @@ class Parts:
         folder: is made with the first part.
         columns: what a part holds; every part has all of them.
         key: columns that tell one row from another, and by which the whole table is ordered.
+        writes: False where another process appends the same rows.
     """
 
-    def __init__(self, folder: Path, columns: Sequence[str], key: Sequence[str]) -> None:
-        self.folder, self.columns, self.key = folder, list(columns), list(key)
+    def __init__(self, folder: Path, columns: Sequence[str], key: Sequence[str], writes: bool = True) -> None:
+        self.folder, self.columns, self.key, self._writes = folder, list(columns), list(key), writes
 
     def append(self, rows: pd.DataFrame, process: int = 0) -> Path:
         """Write rows as the next part and return its path.
@@ -52,7 +53,8 @@ class Parts:
             int(found.group(1)) for file in self.files() if (found := re.fullmatch(rf"{prefix}(\d+)", file.stem))
         ]
         final = self.folder / f"{prefix}{max(numbers, default=-1) + 1:05d}.parquet"
-        write_table(final, rows[self.columns])
+        if self._writes:
+            write_table(final, rows[self.columns])
         return final
 
     def read(self) -> pd.DataFrame:

@@ -84,6 +84,7 @@ class Run:
         self.config = _read_configuration(self.path)
         Manifest.read(self.path)  # refuses what this version cannot read
         self._lock: RunLock | None = None
+        self._writes = self._writes_parts = True
         self._hashes: FileHashes | None = None  # of the first process that writes
         self._mirror: Mirror | None = None
         self._watchers: list[Watcher] = []
@@ -188,14 +189,18 @@ class Run:
         return run
 
     @classmethod
-    def join(cls, path: Path | str, process: int) -> Run:
-        """The run that process 0 has begun, for another process of the same work.
+    def join(cls, path: Path | str, process: int, writes_parts: bool = True) -> Run:
+        """The run that process 0 has begun, for another process of the same work; it alone writes more than parts.
+
+        Args:
+            writes_parts: False where process 0 finds the same.
 
         Raises:
             InputError: this process's place is taken.
         """
         run = cls(path)
         run._lock = RunLock(run.path, process)
+        run._writes, run._writes_parts = False, writes_parts
         return run
 
     @classmethod
@@ -395,7 +400,8 @@ class Run:
 
     def write_table(self, name: str, table: pd.DataFrame, *, index: bool = False) -> None:
         """Write a table (.parquet or .csv), over what stood there."""
-        write_table(self._making(name), table, index=index)
+        if self._writes:
+            write_table(self._making(name), table, index=index)
 
     def read_table(self, name: str) -> pd.DataFrame:
         """A table; see `onedial.core.run.files.read_table`."""
@@ -420,7 +426,8 @@ class Run:
 
     def write_json(self, name: str, value: Mapping[str, Any] | Sequence[Any]) -> None:
         """Write plain values; nan becomes null."""
-        write_json(self._making(name), plain(value))
+        if self._writes:
+            write_json(self._making(name), plain(value))
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON object; see `onedial.core.run.files.read_json`."""
@@ -428,7 +435,8 @@ class Run:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text, over what stood there."""
-        write_text(self._making(name), text)
+        if self._writes:
+            write_text(self._making(name), text)
 
     def read_text(self, name: str) -> str:
         """A text.
@@ -448,7 +456,7 @@ class Run:
 
     def parts(self, name: str, columns: Sequence[str], key: Sequence[str]) -> Parts:
         """The table that grows in the folder `name`."""
-        return Parts(self.path / name, columns, key)
+        return Parts(self.path / name, columns, key, self._writes_parts)
 
     def _list_files(self) -> None:
         if self._hashes is not None:

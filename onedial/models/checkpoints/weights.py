@@ -28,6 +28,8 @@ from onedial.models.checkpoints.folders import (
 from onedial.models.checkpoints.gguf import check_gguf, ensure_gguf_converted, load_gguf, load_gguf_config
 from onedial.models.checkpoints.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
 from onedial.models.checkpoints.pieces import OfflineModel, find_offline_model
+from onedial.models.checkpoints.split import split_config
+from onedial.models.processes import everyone, is_split
 
 GENERIC_TOKENIZERS = ("TokenizersBackend", "PreTrainedTokenizerFast")
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
@@ -129,6 +131,8 @@ def load_weights(
         check_folder(folder)
     else:
         folder = Path(location.path)
+    if is_split() and location.kind == "gguf":
+        raise InputError(f"{location.path} is a GGUF file, and --tensor-parallel splits safetensors; leave it out")
     placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
     with _explained(location, device_map or device):
         if location.kind == "gguf":
@@ -161,11 +165,14 @@ def _explained(location: WeightsLocation, place: Any = None) -> Iterator[None]:
 
 def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    spread: dict[str, Any] = {"device_map": placement}
+    if is_split():  # transformers takes the launcher's devices
+        spread = {"distributed_config": split_config(config, folder.name, len(everyone(folder)))}
     loaded: Any = auto_class(config.model_type).from_pretrained(
         folder,
         config=config,
         dtype=dtype,
-        device_map=placement,
+        **spread,
         use_safetensors=True,
         trust_remote_code=False,
         attn_implementation=attention_for(config),

@@ -12,6 +12,7 @@ import torch
 from onedial.core import InputError
 from onedial.models.decoder import Decoder
 from onedial.models.forward.readout import VOCABULARY_CHUNK
+from onedial.models.processes import everyone, is_split
 
 QUESTIONS_PER_BATCH = {"cpu": 16, "cuda": 64}
 """At most: larger batches gain little, for these fill the device."""
@@ -44,12 +45,12 @@ def halved(work: Callable[[list[int]], T], batch: list[int]) -> Iterator[T]:
     """Run `work` on a batch; if the device's memory is too small for it, on its halves, and so on.
 
     Raises:
-        torch.OutOfMemoryError: a batch of one does not fit.
+        torch.OutOfMemoryError: a batch of one does not fit, or any that several processes work on together.
     """
     try:
         result = work(batch)
     except torch.OutOfMemoryError:
-        if len(batch) == 1:
+        if len(batch) == 1 or is_split():  # the others are in the midst of it
             raise
     else:
         yield result
@@ -70,6 +71,11 @@ def halving_on_out_of_memory(work: Callable[[list[int]], T], batch: list[int]) -
     try:
         yield from halved(work, batch)
     except torch.OutOfMemoryError as error:
+        if is_split():
+            raise InputError(
+                f"a batch of {len(batch)} questions does not fit into the device's memory, and processes that hold one "
+                "model together can't try a smaller one; start more of them, or load it in a smaller dtype"
+            ) from error
         raise InputError(
             "one question alone does not fit into the device's memory; load the model in a smaller dtype, "
             "spread it with --device-map auto, or try fewer magnitudes"
@@ -89,14 +95,16 @@ def questions_per_batch(stack: Decoder, longest: int, rows: int = 1) -> int:
     most = QUESTIONS_PER_BATCH.get(stack.device.type, 16)
     if stack.device.type != "cuda":
         return most
-    return max(1, min(most, int(SHARE_OF_FREE * _free_bytes(stack)) // bytes_per_question(stack, longest, rows)))
+    free = min(everyone(_free_bytes(stack))) if is_split() else _free_bytes(stack)
+    return max(1, min(most, int(SHARE_OF_FREE * free) // bytes_per_question(stack, longest, rows)))
 
 
 def bytes_per_question(stack: Decoder, n_tokens: int, rows: int = 1) -> int:
     """Memory that one question needs while it runs, from above: what it keeps, what a layer passes on, its logits.
 
     Keys and values of every layer stand there twice while those of prompts and prefix are joined. Attention is taken
-    to write out its scores in float32 beside their softmax, as the plain implementation does.
+    to write out its scores in float32 beside their softmax, as the plain implementation does. Of a split model each
+    process needs less.
     """
     config = stack.config
     heads = config.num_attention_heads

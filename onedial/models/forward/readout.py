@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from onedial.asking import YES_NO_TOKENS, TokenReader, first_tokens
 from onedial.core import InputError
+from onedial.models.processes import agreed
 from onedial.models.tokens import encode
 
 VOCABULARY_CHUNK = 16_384
@@ -152,7 +153,7 @@ class Readout:
 
     def margin(self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens) -> Float[Tensor, "*row"]:
         """Margin alone, from the few rows of the unembedding that it needs."""
-        return _margin(_by_group(self.logits(final, tokens.every), tokens))
+        return agreed(_margin(_by_group(self.logits(final, tokens.every), tokens)))
 
     def margin_and_mass(
         self, final: Float[Tensor, "*row d_model"], tokens: AnswerTokens
@@ -172,7 +173,7 @@ class Readout:
             chunk = self._project(normed, slice(start, start + VOCABULARY_CHUNK))
             total = torch.logaddexp(total, chunk.logsumexp(dim=-1))
         mass = (answers.logsumexp(dim=-1) - total).exp()
-        return _by_group(answers, tokens), mass
+        return agreed(_by_group(answers, tokens)), agreed(mass)
 
     def _rows(self, tokens: tuple[int, ...]) -> Int[Tensor, " token"]:
         """The tokens as an index that is copied to the device once."""

@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 
 from onedial.asking import is_read
-from onedial.core import is_first_process
 from onedial.models import read_activations, wait_for_all
 from onedial.panels import FITTING, TEST
 from onedial.show import progress_bar
@@ -160,9 +159,9 @@ TESTS: dict[str, Callable[[SweepStudy], None]] = {"interchange": swap_components
 
 
 def find_causes(study: SweepStudy) -> None:
-    """Make the tests that are asked for and not made yet; by one process."""
-    if is_first_process():
-        for name in study.options.tests:
-            if not study.run.run.has(f"{name}.csv"):
-                TESTS[name](study)
+    """Make the tests that are asked for and not made yet; every process all of them, and the first one writes."""
+    missing = [name for name in study.options.tests if not study.run.run.has(f"{name}.csv")]
+    wait_for_all()
+    for name in missing:
+        TESTS[name](study)
     wait_for_all()

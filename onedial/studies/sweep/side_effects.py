@@ -7,7 +7,7 @@ facts/part-*.parquet  wordings/part-*.parquet  texts/part-*.parquet    side_effe
 import pandas as pd
 
 from onedial.asking import AS_ASKED, FACT, PREFERENCE, REVERSED_WORDING, reversed_wording
-from onedial.core import Parts, is_first_process, sha256_of_text
+from onedial.core import Parts, sha256_of_text
 from onedial.models import PromptSet, process_index, wait_for_all
 from onedial.panels import load_facts, load_passages, load_questions, truth_of
 from onedial.show import progress_bar
@@ -87,9 +87,9 @@ def ask_reversed(study: SweepStudy) -> None:
 
 
 def run_on_text(study: SweepStudy) -> None:
-    """Run neutral passages at every magnitude; by one process."""
+    """Run neutral passages at every magnitude; not shared out."""
     parts, plan = text_parts(study), study.plan
-    if is_first_process():
+    if process_index() == 0:
         done, passages = parts.done("setting"), load_passages()[: study.options.passages]
         left = [m for m in plan.magnitudes[plan.intervention.intervention_id] if m not in done]
         with progress_bar(len(left), f"{len(passages)} neutral passages at each magnitude") as advance:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 import pandas as pd
 
 from onedial.asking import PromptTemplate, how_asked
-from onedial.core import Notes, Parts, Run, configuration_hash, say
-from onedial.models import OpenModel, PromptSet, gather, process_count, process_index, wait_for_all
+from onedial.core import Notes, Parts, Run, configuration_hash, is_first_process, process_number, say
+from onedial.models import OpenModel, PromptSet, everyone, is_split, process_count, process_index, wait_for_all
 from onedial.panels import ExperimentInputs, panel_long
 from onedial.report import SweepWatcher
 from onedial.show import LogOptions
@@ -106,28 +106,27 @@ def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, mode
     Raises:
         InputError: as `Start.begin`; or the run was begun with other questions, another panel, prompt or plan.
     """
-    if process_index() > 0:
-        nothing: list[str] = []
-        path = gather(nothing)[0]
+    if not is_first_process():
+        path = everyone("")[0]
         wait_for_all()
-        return SweepRun(Run.join(path, process_index()))
+        return SweepRun(Run.join(path, process_number(), writes_parts=not is_split()))
     run = start.begin(notes, model)
     with run.withdrawn_if_refused():
-        run.record(
-            answer_tokens=model.spell(prompts.tokens), seeds={"all": run.config["seed"]}, processes=process_count()
-        )
+        run.record(answer_tokens=model.spell(prompts.tokens), seeds={"all": run.config["seed"]})
         run.record(asked=how_asked(inputs.panel.elicitation, prompts.example))
         SweepRun(run).keep_inputs(inputs.frame(), panel_long(inputs.panel), prompts.example)
         digest = inputs.plan_hash(configuration_hash(run.config), RULE)
         run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")
     say(f"run: {run.path}")
-    gather([str(run.path)])
+    run.record(processes=len(everyone(str(run.path))), tensor_parallel=is_split())
     wait_for_all()
     return SweepRun(run)
 
 
 def watch_sweep(study: SweepStudy, options: LogOptions) -> None:
     """From now on the study is written elsewhere too, where that is wanted; it ends with the run."""
+    if is_split() and not is_first_process():
+        return
     with study.run.run.withdrawn_if_refused():
         writers = options.writers(study.run.run, "sweep", process_index(), process_count())
     for writer in writers:

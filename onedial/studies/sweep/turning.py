@@ -3,8 +3,7 @@
 sweep/part-*.parquet    crossings/part-*.parquet    texts.csv
 """
 
-from onedial.core import is_first_process
-from onedial.models import wait_for_all
+from onedial.models import process_index, wait_for_all
 from onedial.panels import load_passages
 from onedial.show import progress_bar
 from onedial.studies.sweep.study import SweepStudy
@@ -34,8 +33,8 @@ def cross_controls(study: SweepStudy) -> None:
 
 
 def measure_texts(study: SweepStudy) -> None:
-    """What each push does to neutral text where it takes the yes rate to .1 and to .9; once, by one process."""
-    if not is_first_process() or study.run.texts() is not None:
+    """What each push does to neutral text where it takes the yes rate to .1 and to .9; once, not shared out."""
+    if process_index() or study.run.texts() is not None:
         return
     settings, passages = study.run.settings_on_text(), load_passages()
     with progress_bar(len(passages), "neutral text") as advance:
