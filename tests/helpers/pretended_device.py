@@ -220,3 +220,23 @@ def on_device(module: torch.nn.Module, device: str) -> torch.nn.Module:
             if buffer is not None:
                 part._buffers[name] = Pretended(buffer, place)
     return module
+
+
+def over_cards(hf: torch.nn.Module, n: int) -> torch.nn.Module:
+    """A model of Llama's form, its layers on so many devices; as with accelerate, each part moves what it is given."""
+
+    def place(part: torch.nn.Module, card: int) -> None:
+        def moved(_, args, kwargs):
+            def move(each):
+                return each.to(f"cuda:{card}") if isinstance(each, torch.Tensor) else each
+
+            return tree_map(move, (args, kwargs))
+
+        on_device(part, f"cuda:{card}").register_forward_pre_hook(moved, with_kwargs=True)
+
+    decoder, layers = hf.model, hf.model.layers
+    for part, card in ((decoder.embed_tokens, 0), (decoder.rotary_emb, 0), (decoder.norm, n - 1), (hf.lm_head, n - 1)):
+        place(part, card)
+    for number, layer in enumerate(layers):
+        place(layer, number * n // len(layers))
+    return hf

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 import torch
-from pretended_device import on_device, pretended_devices
+from pretended_device import on_device, over_cards, pretended_devices
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
 from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, Prompt, Question
@@ -178,6 +178,25 @@ def test_a_further_layer_text_or_group_of_answers_is_waited_for_once_at_most():
     assert per_piece(patched(1), patched(4), 3) == (0, 0)
     assert per_piece(scored(1), scored(3), 2) == (1, 1)
     assert per_piece(answers(8), answers(4), 1) == (2, 1)
+
+
+def test_over_three_cards_answers_stay_and_further_layers_cost_no_further_copy():
+    across = []
+    for n_layers in (6, 9):
+        changes = dict(num_hidden_layers=n_layers, tie_word_embeddings=False)
+        here = tiny_model("llama", **changes)
+        both = of_both(vectors_at(here, [1, n_layers - 1]))
+        expected = sweep(here, both, asked(here), GRID).table
+        with pretended_devices() as counts:
+            there = OpenModel(over_cards(tiny_hf("llama", **changes), 3), byte_tokenizer(), name="tiny-llama")
+            prompts = asked(there)
+            there.fast_paths_for(100)
+            counts.forget()
+            found = sweep(there, both, prompts, GRID).table
+        pd.testing.assert_frame_equal(found, expected, atol=1e-4, rtol=0)
+        across.append(counts.across)
+
+    assert across[0] == across[1]
 
 
 def test_a_batch_of_tokens_is_one_copy():
