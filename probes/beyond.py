@@ -19,7 +19,7 @@ held out, and correlates the reading with c. Its null: c shuffled within topics,
 again, the probe included, so that neither the number of coordinates nor the training questions that the folds share
 can make a finding; wordings of one question change places as one. Everything is taken as its deviation from its topic's
 mean: how topics differ says nothing here.
-(With fewer than five questions to a topic, folds take the place of topics, which would leave nothing to shuffle.)
+(With fewer than two questions to a topic, whole topics change places within folds: `TopicFolds.exchangeable`.)
 
 What it asks is whether the stream tells the questions at which this respondent is better or worse than their difficulty
 for all would have it. A kind of question that it is good at is enough for that. And what other respondents know for
@@ -40,7 +40,6 @@ Floats = NDArray[np.float64]
 Linear = Callable[[Floats], Floats]
 
 N_SHUFFLES = 999
-LEAST_IN_A_TOPIC = 5
 FULLER = 4.0
 """Fuller's constant: 4 has the least mean squared error, 1 the least bias."""
 
@@ -97,7 +96,7 @@ def beyond_shared(
     numbers = np.zeros((len(truth), 0)) if known is None else known
     usable = np.isfinite(np.column_stack([truth, shared, numbers]).sum(axis=1))
     own, n = folds.take(usable), int(usable.sum())
-    topic = own.topic if n >= LEAST_IN_A_TOPIC * len(np.unique(own.topic)) else own.fold
+    topic, group = own.exchangeable()
     spare = n - len(np.unique(topic)) - numbers.shape[1] - 2 * shared.shape[1]
     if spare < 1:
         raise InputError(f"{n} questions of which all is known leave nothing to test; ask more questions")
@@ -110,7 +109,7 @@ def beyond_shared(
     label, measures, instruments = held(label), held(measures), held(readings)
     slopes_of = _fuller(measures, instruments, 1 - FULLER / max(spare, FULLER))
     left = label - measures @ slopes_of(label)
-    shuffled = held(copies_within(left[:, 0], topic, n_shuffles, seed, own.group))
+    shuffled = held(copies_within(left[:, 0], topic, group, n_shuffles, seed))
     each = np.column_stack([left, shuffled - measures @ slopes_of(shuffled)])
     found = _correlation(each, _within(held_out(readers, each, own), topic))
     return BeyondShared(

@@ -135,7 +135,8 @@ def _written_streams(
         ]
 
     found = []
-    for batch in batches_by_length([len(whole) for whole in wholes], _AT_ONCE):
+    lengths = [len(whole) for whole in wholes]
+    for batch in batches_by_length(lengths, _AT_ONCE, model.fast_paths_for(max(lengths, default=0)).alone):
         for part in halving_on_out_of_memory(read, batch):
             found += part
     return found

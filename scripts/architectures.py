@@ -1,6 +1,6 @@
 """Which path does each architecture take? Asked of tiny models of each, made from their configs with random weights.
 
-    python scripts/architectures.py                # the table of docs/performance.md, as Markdown; a minute
+    python scripts/architectures.py                # what docs/performance.md says of each; a minute
     python scripts/architectures.py --only phi3 mixtral
 
 The path is fast where edited rows by it equal a plain hook (`onedial.models.forward.runner.check_fast_paths`), at a
@@ -274,18 +274,18 @@ def in_short(reason: str) -> str:
     return next((short for key, short in IN_SHORT.items() if key in reason), shorter)
 
 
-def table(rows: list[Architecture]) -> list[str]:
-    """The rows as Markdown."""
-    lines = [
-        "| architecture | known as | layers | path | why |",
-        "| --- | --- | --- | --- | --- |",
-    ]
-    for row in rows:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = " | ".join(path_of(row))
-        lines.append(f"| `{row.model_type}` | {row.known_as} | {row.layers} | {found} |")
-    return lines
+def said(row: Architecture, path: str, why: str) -> str:
+    """What the page says of a row: its names alone where it is fast."""
+    if path == "fast" and not why:
+        return f"`{row.model_type}` ({row.known_as})"
+    return f"| `{row.model_type}` | {row.known_as} | {row.layers} | {path} | {why} |"
+
+
+def found(rows: Sequence[Architecture]) -> list[str]:
+    """What the page says of each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [said(row, *path_of(row)) for row in rows]
 
 
 def main() -> None:
@@ -294,7 +294,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=known, metavar="TYPE", help="of transformers' model types")
     options = parser.parse_args()
     chosen = [row for row in ROWS if not options.only or row.model_type in options.only]
-    print("\n".join(table(chosen)))
+    lines = found(chosen)
+    print("Fast: " + ", ".join(line for line in lines if not line.startswith("|")) + ".\n")
+    print("\n".join(line for line in lines if line.startswith("|")))
 
 
 if __name__ == "__main__":

@@ -152,6 +152,14 @@ def cases() -> dict[str, list[tuple[str, Draw]]]:
                 for shift in (0.0, 0.6)
             ),
         ),
+        "small topics": of(
+            planted.small_topics,
+            *(
+                {"shift": shift, "per_topic": per_topic, "wordings": wordings}
+                for per_topic, wordings in ((3, 1), (1, 1), (4, 3), (15, 3))
+                for shift in (0.0, 3.0)
+            ),
+        ),
         "best layer": of(planted.best_layer, *({"shift": shift, "effect": 0.5} for shift in (0.0, 1.0))),
         "another label": of(planted.another_label, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
         "subspaces": of(planted.subspaces, *({"cosine": cosine, "effect": 0.3} for cosine in (0.0, 0.6, 0.9))),

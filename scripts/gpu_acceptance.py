@@ -50,6 +50,10 @@ if lacking := [name for name in NEEDED if importlib.util.find_spec(name) is None
         file=sys.stderr,
     )
     sys.exit(2)
+ROOT = Path(__file__).resolve().parent.parent
+if importlib.util.find_spec("onedial") is None:  # a machine on which nothing can be installed
+    sys.path.insert(0, str(ROOT))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 # ruff: noqa: E402
 from acceptance_runs import memory, random_subject, resume, two
@@ -58,7 +62,6 @@ from architectures import ROWS, SMALL, Architecture, hooked_logits, tiny_hf, tok
 
 from onedial.core import InputError, machine, program_parser, run_command, write_json
 
-ROOT = Path(__file__).resolve().parent.parent
 Figures = dict[str, Any]
 LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
 TINY_MAGNITUDES = (0.0, 1.0)
@@ -108,7 +111,7 @@ def subject(folder: Path) -> dict[str, str]:
 
     try:
         ensure_converted(OFFLINE_MODELS["smollm2-135m-instruct"])
-    except InputError as reason:
+    except (InputError, ImportError) as reason:
         print(f"the default run takes random weights, since {reason}", file=sys.stderr)
     else:
         return {}

@@ -118,6 +118,27 @@ def beyond_the_words(rng: np.random.Generator, shift: float, effect: float, told
     return {"adds to the words (p)": found.p, "mean correlation": found.correlation}
 
 
+def small_topics(rng: np.random.Generator, shift: float, per_topic: int, wordings: int) -> Found:
+    """240 questions in topics of a few, which move labels and activations a great deal, as do wordings of a question.
+
+    The label is yes for 15 in 100. Where a question is worded several ways, a topic holds questions of that many rows.
+    """
+    n, d_model = 240, 40
+    group = np.arange(n) // wordings
+    topic = group // per_topic
+    parts = [rng.standard_normal((n, d_model + 1))[of] for of in (topic, group, np.arange(n))]
+    latent = sum(weight * part[:, 0] for weight, part in zip((0.7, 0.6, 0.4), parts, strict=True))
+    labels = (latent > np.quantile(latent, 0.85)).astype(float)
+    rows = sum(parts)[:, 1:] + shift * labels[:, None] * unit(rng.standard_normal(d_model))
+    folds = TopicFolds.of([f"t{number}" for number in topic], groups=group.tolist() if wordings > 1 else None)
+    fitted = cross_fit(of_rows(rows), ["a"], labels[:, None], folds, ["lda"])["lda"]
+    auroc = Concordance.of(fitted.score[:, 0], labels, folds).auroc
+    copies = auroc_of_copies(readers_of(rows, folds), labels, folds, N_DRAWS, int(rng.integers(10**6)))
+    words = sum(part[:, [0]] for part in (rng.standard_normal((n, 1))[of] for of in (topic, group, np.arange(n))))
+    adds = beyond_known(rows, labels, words, folds, N_DRAWS, int(rng.integers(10**6)))
+    return {"reads (p)": reads_by_chance(auroc, copies), "adds to the words (p)": adds.p, "mean AUROC": auroc}
+
+
 def best_layer(rng: np.random.Generator, shift: float, effect: float, n_layers: int = 12) -> Found:
     """A label at the best of some layers, all of which hold it alike and with noise of their own."""
     direction = pair_of_directions(rng, 0.0)[:1]

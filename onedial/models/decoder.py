@@ -189,6 +189,8 @@ class Decoder:
         if short.all() or not short.any():
             return output
         angles = module.forward(stream[:1], position_ids[short])
+        if isinstance(output, Tensor):  # cosines and sines as one complex number
+            return output.index_put((short,), angles)
         return tuple(long.masked_scatter(short[:, None, None], own) for long, own in zip(output, angles, strict=True))
 
     def final_residual(self, batch: TokenBatch) -> Float[Tensor, "question d_model"]:

@@ -243,7 +243,13 @@ class OpenModel:
         """
         crossed = self.stack.crosses(longest)
         if crossed not in self._paths:
-            paths = self._paths[crossed] = as_first(check_fast_paths(self.stack, max(crossed, default=0)))
+            # Right above one length is not right around another: Llama 4 scales attention in steps of columns.
+            found = [as_first(check_fast_paths(self.stack, length)) for length in crossed or (0,)]
+            paths = self._paths[crossed] = FastPaths(
+                frozenset.intersection(*(each.allowed for each in found)),
+                next((each.reason for each in found if each.reason), ""),
+                any(each.alone for each in found),
+            )
             where = f" at prompts of more than {max(crossed)} tokens" if crossed else ""
             if paths.reason:
                 notice(

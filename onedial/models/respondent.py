@@ -105,7 +105,7 @@ class LocalRespondent:
             with self._context():
                 final = runner.start([sequences[index] for index in batch]).final
             groups, masses = self.model.readout.groups_and_mass(final, tokens[endings[batch[0]]])
-            margins = (groups[:, 0] - groups[:, 1]).tolist()
+            read = torch.cat([groups, masses[:, None], groups[:, :1] - groups[:, 1:2]], dim=1)  # one copy to the host
             return [
                 response_from_logits(
                     instrument.scale,
@@ -117,7 +117,7 @@ class LocalRespondent:
                     tokens_in=len(sequences[index]),
                     tokens_out=0,
                 )
-                for index, logits, mass, margin in zip(batch, groups.tolist(), masses.tolist(), margins, strict=True)
+                for index, (*logits, mass, margin) in zip(batch, read.tolist(), strict=True)
             ]
 
         return work, endings, 0

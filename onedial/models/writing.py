@@ -77,7 +77,9 @@ def generate(
     """
     lengths, switch = [len(sequence) for sequence in sequences], model.stack.rope_switch or math.inf
     # Above this length longrope turns every token by other angles, those that a prefix or a cache holds included.
-    uncached = model.hf.config.get_text_config().model_type in FORGET_WITH_A_CACHE
+    config = model.hf.config.get_text_config()
+    # transformers' cache of a window of one token keeps them all.
+    uncached = config.model_type in FORGET_WITH_A_CACHE or getattr(config, "sliding_window", None) == 1
     if uncached or max(lengths) + max_new_tokens > switch:
         prefix = None
     crossing = any(length <= switch < length + max_new_tokens for length in lengths)

@@ -124,7 +124,8 @@ def read_written_in_ways(
 
     size = batch_size or questions_per_batch(model.stack, longest)
     order = [index for index, piece in enumerate(pieces) if piece[1]]
-    for batch in batches_by_length([len(pieces[index][0]) for index in order], size):
+    lengths, alone = [len(pieces[index][0]) for index in order], model.fast_paths_for(longest).alone
+    for batch in batches_by_length(lengths, size, alone):
         for part in halving_on_out_of_memory(work, [order[place] for place in batch]):
             if progress:
                 progress(len(part))
@@ -168,5 +169,5 @@ def _statistics(model: OpenModel, final: Tensor, written: Sequence[int]) -> Toke
                 top[:, 0] - top[:, 1],
             ]
         )
-    columns = [torch.cat(column).double().cpu().numpy() for column in zip(*parts, strict=True)]
-    return TokenStatistics(*columns)
+    columns = torch.stack([torch.cat(column).double() for column in zip(*parts, strict=True)])
+    return TokenStatistics(*columns.cpu().numpy())

@@ -115,7 +115,7 @@ def write_answer_log(run: Run, path: Path) -> tuple[int, int]:
             config=EvalConfig(),
             metadata={"commit": run.manifest.commit},
         ),
-        samples=[_single(f"{row['test']}-{number}", row) for number, row in enumerate(table.to_dict("records"))],
+        samples=[_single(f"{row['test']}-{number:06}", row) for number, row in enumerate(table.to_dict("records"))],
     )
     write_eval_log(found, str(path))
     return len(table), int(table["value"].isna().sum())

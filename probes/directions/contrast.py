@@ -398,7 +398,7 @@ def _readings(material: StatementStreams, method: str, seed: int) -> list[_HeldO
 def _auroc_of_copies(material: StatementStreams, seed: int) -> Floats:
     """(copy,) AUROC of `supervised`, fitted and judged by truths that are shuffled within topics."""
     streams, folds = material.streams, material.folds
-    true = copies_within(material.true, folds.topic, N_COPIES, seed, folds.group)
+    true = copies_within(material.true, *folds.exchangeable(), N_COPIES, seed)
     holds = np.stack([true, 1 - true], axis=1).reshape(-1, N_COPIES)
     fold, score = np.repeat(folds.fold, 2), np.empty_like(holds)
     for left_out in range(folds.n_folds):

@@ -32,7 +32,7 @@ def shuffled_within(truth: Floats, topic: NDArray[np.intp], seed: int, group: ND
     if group is not None:
         for column, values in enumerate(truth.T):
             known = np.isfinite(values)
-            own = copies_within(values[known], topic[known], 1, int(rng.integers(2**31)), group[known])
+            own = copies_within(values[known], topic[known], group[known], 1, int(rng.integers(2**31)))
             shuffled[known, column] = own[:, 0]
         return shuffled
     for number in np.unique(topic):

@@ -65,7 +65,7 @@ class TopicFolds:
         given = [topic if topic is not None else f"question {place}" for place, topic in enumerate(topics)]
         if n_missing := sum(topic is None for topic in topics):
             notice(f"{n_missing} of {len(given)} questions have no topic; each counts as one of its own")
-        group = None if groups is None else _numbers(groups)
+        group = None if groups is None else group_numbers(groups)
         names = tuple(dict.fromkeys(given))
         if n_folds < 3 or len(names) < n_folds:
             raise InputError(
@@ -95,6 +95,15 @@ class TopicFolds:
         """How many topics there are."""
         return len(self.names)
 
+    def exchangeable(self) -> tuple[NDArray[np.intp], NDArray[np.intp] | None]:
+        """Labels that mean nothing change places within the first, and the second stay together: topics, and groups.
+
+        Where topics hold fewer than two questions on average, they stay together within folds instead.
+        """
+        if len(self) >= 2 * len(np.unique(self.topic)):
+            return self.topic, self.group
+        return self.fold, self.topic if self.group is None else _joined(self.topic, self.group)[self.topic]
+
     def inside(self, *folds: int) -> NDArray[np.bool_]:
         """(question,) whether it lies in one of these folds."""
         return np.isin(self.fold, folds)
@@ -105,7 +114,7 @@ class TopicFolds:
         return TopicFolds(self.fold[keep], self.topic[keep], self.names, self.n_folds, group)
 
 
-def _numbers(groups: Sequence[Hashable]) -> NDArray[np.intp]:
+def group_numbers(groups: Sequence[Hashable]) -> NDArray[np.intp]:
     """(question,) a number for each group, and one of its own for each question that is in none."""
     code: dict[Hashable, int] = {}
     return np.array(

@@ -30,7 +30,7 @@ from torch import Tensor
 from onedial.core import InputError, notice, one_line
 from probes.directions.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import best_penalties, cross_fit, of_rows
-from probes.fitting.folds import N_FOLDS, TopicFolds
+from probes.fitting.folds import N_FOLDS, TopicFolds, group_numbers
 from probes.fitting.solvers import Training
 
 LEAST = 2 * N_FOLDS
@@ -215,9 +215,9 @@ def _folds(
         "no topics were given, so questions of one topic may train the probe and judge it, and what is read may be the "
         "topic; pass topics="
     )
+    if groups is not None:  # what is one question in several wordings counts once
+        return TopicFolds.of([f"question {number}" for number in group_numbers(groups)], N_FOLDS, seed)
     names = tuple(f"question {place}" for place in range(len(truth)))
-    if groups is not None:
-        return TopicFolds.of(names, N_FOLDS, seed, groups)
     fold = np.empty(len(truth), dtype=np.intp)
     split = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(truth[:, None], truth)
     for number, (_, judged) in enumerate(split):

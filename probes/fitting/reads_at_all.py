@@ -10,8 +10,8 @@ standard deviation that the interval knows of, and the interval leaves out .5 in
 
 Several wordings of one question are answered alike, and read alike. A label shuffled question by question would not be,
 and would read less well than one that means nothing; so groups of wordings change places as wholes, with others of
-their size (`TopicFolds.group`). A group whose size is its topic's only one stays where it is: fewer copies, not wrong
-ones.
+their size (`TopicFolds.exchangeable`). A group whose size is its topic's only one stays where it is: fewer copies, not
+wrong ones.
 
 The copies are read by LDA, which is linear in the label, so that one matrix per fold serves all of them.
 """
@@ -60,9 +60,7 @@ def held_out(readers: Readers, values: Floats, folds: TopicFolds) -> Floats:
     return found
 
 
-def copies_within(
-    values: Floats, topic: NDArray[np.intp], n: int, seed: int, group: NDArray[np.intp] | None = None
-) -> Floats:
+def copies_within(values: Floats, topic: NDArray[np.intp], group: NDArray[np.intp] | None, n: int, seed: int) -> Floats:
     """(question, copy) the values shuffled within topics; groups change places as wholes, with others of their size."""
     rng = np.random.default_rng(seed)
     found = np.empty((len(values), n))
@@ -97,8 +95,7 @@ def auroc_of_copies(
     """
     known = np.isfinite(truth)
     copies = np.full((len(truth), n_copies), np.nan)
-    group = None if folds.group is None else folds.group[known]
-    copies[known] = copies_within(truth[known], folds.topic[known], n_copies, seed, group)
+    copies[known] = copies_within(truth[known], *folds.take(known).exchangeable(), n_copies, seed)
     values = np.where(np.isfinite(copies), copies, np.nanmean(truth))
     return auroc_by_column(held_out(readers, values, folds), copies, folds.fold)
 

@@ -217,7 +217,8 @@ def train_adapter(
     alpha = 2.0 * rank
     nearest, rates, weights, n_passes = float("inf"), dict[float, float](), dict[str, Tensor](), 0
     rng = np.random.default_rng(seed)
-    batches = batches_by_length([len(ids) for ids in prompts.sequences], batch_size)
+    lengths = [len(ids) for ids in prompts.sequences]
+    batches = batches_by_length(lengths, batch_size, model.fast_paths_for(max(lengths)).alone)
     with _seeded(seed), _injected(model, modules, rank, alpha) as layers:
         parameters = [tensor for tensor in model.hf.parameters() if tensor.requires_grad]
         optimizer = torch.optim.Adam(parameters, lr=learning_rate)

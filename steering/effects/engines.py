@@ -5,15 +5,18 @@ stands at the same layers and positions, on every token that is written, at the 
 computed at one setting is used again at another. So another engine is used on a model once `check_parity` has found:
 
     signs     of margins m = logsumexp(yes) - logsumexp(no) at the prompt's end: alike in 99.5% or more
-    push      |engine's - own| / |own|, root mean squares over the pushes m(setting) - m(0): .05 at most
-    texts     of 32 questions at three settings, likeliest token by token: all equal
+    push      |engine's - own| / |own|, root mean squares over the pushes m(setting) - m(0): .05 at most; .5 of any one
+              question's, as large as pushes are on the whole
+    step      slope of the engine's pushes on ours, in which rounding cancels out: between .99 and 1.01
+    texts     of 32 questions at three settings, likeliest token by token: all equal; the engine writes them among as
+              many others as it will in use
 
 The settings are run one after the other and the first one again, so that a state which is kept across settings shows.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -36,14 +39,21 @@ from steering.interventions import WRITTEN_ONLY, Intervention
 
 Stop = Callable[[str], bool]
 Tokens = Sequence[int]
+Each = TypeVar("Each")
 
 SIGNS_ALIKE = 0.995
 """At least so many margins have the sign that ours have."""
 PUSH_OFF = 0.05
 """The engine's pushes on margins are ours, but for this share of them."""
+ONE_OFF = 0.5
+"""The same for the pushes of any one question, as a share of what is usual: an unsteered row is off by about 1."""
+STEP_OFF = 0.01
+"""The slope of the engine's pushes on ours is 1, but for this much."""
 TEXTS = 32
 MARGINS = 400
 """Questions at each setting, or all where there are fewer."""
+AT_ONCE = 256
+"""Prompts that an engine, which batches them itself, is given to write after in one call."""
 
 
 class Engine(Protocol):
@@ -168,6 +178,7 @@ class Parity:
         engine: its name.
         n_margins, n_alike: margins at all settings, and how many have the sign of ours.
         push_off: how far its pushes on margins are from ours, as a share of these; nan where margins are left alone.
+        one_off: the same for the question at which it is furthest. step: slope of its pushes on ours.
         n_texts, n_equal: texts at all settings, and how many are equal to ours in letters and tokens.
         parted: the first that is not: setting, our text and the engine's.
     """
@@ -176,6 +187,8 @@ class Parity:
     n_margins: int
     n_alike: int
     push_off: float
+    one_off: float
+    step: float
     n_texts: int
     n_equal: int
     parted: tuple[float, str, str] | None = None
@@ -183,11 +196,18 @@ class Parity:
     @property
     def holds(self) -> bool:
         """Whether it may be used."""
-        pushes_alike = bool(np.isnan(self.push_off)) or self.push_off <= PUSH_OFF
+        pushes_alike = bool(np.isnan(self.push_off)) or (
+            self.push_off <= PUSH_OFF and self.one_off <= ONE_OFF and abs(self.step - 1) <= STEP_OFF
+        )
         return self.n_alike >= SIGNS_ALIKE * self.n_margins and pushes_alike and self.n_equal == self.n_texts
 
     def __str__(self) -> str:
-        push = "" if np.isnan(self.push_off) else f", pushes off by {self.push_off:.3f} of ours"
+        push = (
+            ""
+            if np.isnan(self.push_off)
+            else f", pushes {self.step:.3f} times ours, off by {self.push_off:.3f} of them, of one question by "
+            f"{self.one_off:.3f}"
+        )
         found = (
             f"{self.n_alike} of {self.n_margins} margins with the sign of ours{push}, {self.n_equal} of {self.n_texts} "
             "texts equal"
@@ -234,7 +254,8 @@ def check_parity(
     assert isinstance(direct.reader, TokenReader)
     assert isinstance(written.reader, TextReader)
     model, places = own.model, outer_settings(settings)
-    asked, long = _evenly(questions, MARGINS), _evenly(questions, TEXTS)
+    asked, among = _evenly(questions, MARGINS), _evenly(questions, AT_ONCE)
+    compared = _evenly(range(len(among)), TEXTS)
     prompts = [direct.prompt(question.text) for question in asked]
     tokens = model.answer_tokens(prompts[0], direct.reader)
     n_yes, sequences = len(tokens.yes), model.token_ids(prompts)
@@ -249,26 +270,29 @@ def check_parity(
         yes, no = (np.logaddexp.reduce(side, axis=1) for side in (log_p[:, :n_yes], log_p[:, n_yes:]))
         return yes - no  # type: ignore[no-any-return]
 
-    to_write = model.token_ids([written.prompt(question.text) for question in long])
+    to_write = model.token_ids([written.prompt(question.text) for question in among])
 
-    def texts(of: Engine, setting: float) -> list[Generated]:
+    def texts(of: Engine, setting: float, which: Sequence[int]) -> list[Generated]:
         assert isinstance(written.reader, TextReader)
-        found = of.write(to_write, setting, written.reader.max_new_tokens, written.reader.stop)
-        if len(found) != len(to_write):
-            raise InputError(f"the engine {of.name} was given {len(to_write)} prompts, and wrote {len(found)} texts")
+        own_prompts = [to_write[place] for place in which]
+        found = of.write(own_prompts, setting, written.reader.max_new_tokens, written.reader.stop)
+        if len(found) != len(which):
+            raise InputError(f"the engine {of.name} was given {len(which)} prompts, and wrote {len(found)} texts")
         return found
 
     again = [*places, places[0]]
     ours, theirs = (np.stack([margins(of, setting) for setting in again]) for of in (own, engine))
-    ours_written, theirs_written = ([texts(of, setting) for setting in places] for of in (own, engine))
+    ours_written = [texts(own, setting, compared) for setting in places]
+    whole = [texts(engine, setting, range(len(among))) for setting in places]
+    theirs_written = [[row[place] for place in compared] for row in whole]
     moved = {each.text for each in ours_written[0]} != {each.text for row in ours_written[1:] for each in row}
     if not moved:
         raise InputError(
-            f"the {len(to_write)} texts are the same at {', '.join(f'{place:+.4g}' for place in places)}, so that no "
+            f"the {len(compared)} texts are the same at {', '.join(f'{place:+.4g}' for place in places)}, so that no "
             "engine could be told from one that does not steer; take magnitudes further out"
         )
     shift, their_shift = ours[1:] - ours[0], theirs[1:] - theirs[0]
-    strength = float(np.linalg.norm(shift))
+    strength, apart_by = float(np.linalg.norm(shift)), their_shift - shift
     pairs = [
         (place, mine, its)
         for place, one, other in zip(places, ours_written, theirs_written, strict=True)
@@ -279,7 +303,11 @@ def check_parity(
         engine.name,
         n_margins=ours.size,
         n_alike=int(((ours > 0) == (theirs > 0)).sum()),
-        push_off=float(np.linalg.norm(their_shift - shift)) / strength if strength else float("nan"),
+        push_off=float(np.linalg.norm(apart_by)) / strength if strength else float("nan"),
+        one_off=float(np.linalg.norm(apart_by, axis=0).max()) * len(asked) ** 0.5 / strength
+        if strength
+        else float("nan"),
+        step=float((their_shift * shift).sum()) / strength**2 if strength else float("nan"),
         n_texts=len(pairs),
         n_equal=len(pairs) - len(apart),
         parted=apart[0] if apart else None,
@@ -306,7 +334,7 @@ def outer_settings(settings: Sequence[float]) -> tuple[float, float, float]:
     return 0.0, outer / 2, outer
 
 
-def _evenly(questions: Sequence[Question], n: int) -> list[Question]:
+def _evenly(questions: Sequence[Each], n: int) -> list[Each]:
     """About n of them from all of their order, which is by topic in most sets."""
     if not questions:
         raise InputError("there are no questions to judge an engine by; check --questions and --panel")

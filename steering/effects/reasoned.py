@@ -25,14 +25,12 @@ from onedial.asking import (
 )
 from onedial.core import InputError
 from onedial.models import OpenModel, batches_by_length, gather, own_share, questions_per_batch
-from steering.effects.engines import Engine, LocalEngine
+from steering.effects.engines import AT_ONCE, Engine, LocalEngine
 from steering.interventions import Intervention
 from steering.planning.magnitudes import most_unread, yes_rates
 
 RATE_LOW, RATE_HIGH = 0.1, 0.9
 """The direct yes rates between which a short grid lies."""
-AT_ONCE = 256
-"""Prompts that are handed at once to an engine that batches them itself; each such part is kept when it is done."""
 
 
 def reasoned_instrument(template: PromptTemplate, max_new_tokens: int | None = None) -> Instrument:

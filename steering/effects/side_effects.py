@@ -84,9 +84,11 @@ def effects_on_text(
     texts = load_passages() if passages is None else passages
     sequences = _sequences(model, texts)
     numbers = [float(setting) for setting in settings]
+    # A model that reads a shorter text otherwise beside a longer one is given one at a time.
+    at_once = 1 if model.fast_paths_for(max(map(len, sequences))).alone else PASSAGES_AT_ONCE
     parts = [
-        _measure(model, sequences[first : first + PASSAGES_AT_ONCE], numbers, intervention, change, around)
-        for first in range(0, len(sequences), PASSAGES_AT_ONCE)
+        _measure(model, sequences[first : first + at_once], numbers, intervention, change, around)
+        for first in range(0, len(sequences), at_once)
     ]
     kl, surprise, tokens = zip(*parts, strict=True)
     by_passage = np.concatenate(kl, axis=1)  # setting x passage

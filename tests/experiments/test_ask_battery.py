@@ -139,6 +139,13 @@ def tables_of(run):
     return {file.name: file.read_bytes() for file in run.glob("*.csv")}
 
 
+def texts_of(run):
+    log = pd.read_parquet(run / "asked" / "correction")
+    texts = sorted(log[["instrument", "prompt", "raw_text"]].values.tolist())  # batches go by length
+    assert len(log["raw_text"].unique()) > 8
+    return texts
+
+
 def strangers(folder, file, change=lambda rows: rows):
     """The answers to *beliefs* as somebody else would have noted them: texts alone."""
     log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
@@ -163,6 +170,38 @@ def test_a_battery_is_scored_again_from_its_own_log_byte_for_byte_and_nobody_is_
     assert tables_of(tmp_path / "again") == before
 
 
+def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byte(asked, call, tmp_path):
+    pytest.importorskip("inspect_ai", reason="it reads and writes the log")
+    folder, options = asked
+    log = tmp_path / "log.eval"
+    assert call(PROGRAM.with_name("export_panel.py"), folder / "run", "--to", "inspect-log", "--out", log).code == 0
+    written = ("--model", f"recorded:{log}", "--instruments", "correction", *options[4:])
+    ended = call(PROGRAM, *written, "--out", tmp_path / "again")
+    assert ended.code == 0, ended.err
+    assert texts_of(tmp_path / "again") == texts_of(folder / "run")
+    again = (tmp_path / "again" / "correction.csv").read_bytes()
+    assert again == (folder / "run" / "correction.csv").read_bytes()
+
+
+def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer(asked, call, tmp_path):
+    inspect_log, chat = (pytest.importorskip(f"inspect_ai.{each}") for each in ("log", "model"))
+    samples = []
+    for number, row in enumerate(pd.read_parquet(asked[0] / "run" / "asked" / "correction").to_dict("records")):
+        *earlier, last = row["prompt"].split("\n\n")
+        said = [chat.ChatMessageSystem(content="Be kind."), *(chat.ChatMessageUser(content=turn) for turn in earlier)]
+        output = chat.ModelOutput.from_content("gpt-x", row["raw_text"])
+        told = [*said, chat.ChatMessageUser(content=last)]
+        samples.append(inspect_log.EvalSample(id=f"{number:04}", epoch=1, input=told, target="", output=output))
+    about = {"created": "2026-01-01", "task": "theirs", "model": "gpt-x", "dataset": {}, "config": {}}
+    log = inspect_log.EvalLog(status="success", eval=about, samples=samples)
+    inspect_log.write_eval_log(log, str(tmp_path / "theirs.eval"))
+    options = ("--model", f"recorded:{tmp_path / 'theirs.eval'}", "--instruments", "correction", *asked[1][4:])
+    ended = call(PROGRAM, *options, "--out", tmp_path / "again")
+    assert ended.code == 0, ended.err
+    assert set(pd.read_csv(tmp_path / "again" / "correction.csv")["respondent"]) == {"gpt-x"}
+    assert texts_of(tmp_path / "again") == texts_of(asked[0] / "run")
+
+
 def test_texts_of_somebody_else_are_read_by_their_words(asked, call, tmp_path):
     log = strangers(asked[0], tmp_path / "a.jsonl")
     options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
@@ -172,6 +211,15 @@ def test_texts_of_somebody_else_are_read_by_their_words(asked, call, tmp_path):
     assert set(table["respondent"]) == {"recorded"}
     assert table["margin"].abs().eq(1).all()
     assert (table["margin"] > 0).sum() == (log["margin"] > 0).sum()
+
+
+def test_who_stands_in_two_records_is_refused_before_answers_are_mixed(asked, call, tmp_path):
+    for name in ("a.jsonl", "b.jsonl"):
+        strangers(asked[0], tmp_path / name)
+    twice = ",".join(f"recorded:{tmp_path / name}" for name in ("a.jsonl", "b.jsonl"))
+    ended = call(PROGRAM, "--model", twice, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+    assert ended.code == 2
+    assert "recorded would answer twice" in ended.err
 
 
 def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(asked, call, tmp_path):

@@ -6,8 +6,18 @@ import torch
 from pretended_device import on_device, pretended_devices
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Prompt, Question
-from onedial.models import OpenModel, PromptSet, pad_batch, read_activations, store_activations
+from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, Prompt, Question
+from onedial.models import (
+    LocalRespondent,
+    OpenModel,
+    PromptSet,
+    margin_gradients,
+    pad_batch,
+    patched_margins,
+    read_activations,
+    read_written,
+    store_activations,
+)
 from steering import Intervention, critical_magnitudes, effects_on_text, generate_steered, kl_on_text, sweep
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(8)]
@@ -147,6 +157,27 @@ def test_a_setting_on_text_waits_for_what_it_gives_and_for_transformers_masks(ve
         for own in ([0.5], [0.5, 0.6, 0.7])
     )
     assert (many.waits, many.to_device) == (few.waits, few.to_device)
+
+
+def test_a_further_layer_text_or_group_of_answers_is_waited_for_once_at_most():
+    asked_twice = [CAN_YOU_ANSWER.prompt(question.text) for question in QUESTIONS]
+
+    def answers(size):
+        return lambda model, _: list(LocalRespondent(model, batch_size=size).answer(asked_twice, CAN_YOU_ANSWER))
+
+    def scored(n):
+        return lambda model, _: read_written(model, [Prompt("Who?")] * n, ["It is him."] * n)
+
+    def patched(n):
+        return lambda model, prompts: patched_margins(model, prompts, [0, 1], [2, 3], range(n))
+
+    def gradients(n):
+        return lambda model, prompts: margin_gradients(model, prompts, range(n))
+
+    assert per_piece(gradients(1), gradients(4), 3) == (0, 0)
+    assert per_piece(patched(1), patched(4), 3) == (0, 0)
+    assert per_piece(scored(1), scored(3), 2) == (1, 1)
+    assert per_piece(answers(8), answers(4), 1) == (2, 1)
 
 
 def test_a_batch_of_tokens_is_one_copy():

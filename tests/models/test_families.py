@@ -105,10 +105,13 @@ def test_what_is_checked_on_short_prompts_alone_would_miss_a_window_that_is_read
     assert largest_error(model, sequences([20, 60]), 1, "all") < 1e-5
 
 
-@pytest.mark.parametrize("lengths", [(25, 60), (25, 28), (40, 50)])
-def test_longrope_writes_what_it_writes_without_a_cache_and_alone(lengths):
-    model, n_new = tiny_model("longrope"), 12
-    assert min(lengths) + n_new > LONG_FROM
+@pytest.mark.parametrize(
+    ("name", "changes", "lengths"),
+    [("longrope", {}, each) for each in ((25, 60), (25, 28), (40, 50))] + [("mistral", {"sliding_window": 1}, (9, 20))],
+)
+def test_longrope_and_a_window_of_one_write_what_they_write_without_a_cache_and_alone(name, changes, lengths):
+    model, n_new = tiny_model(name, **changes), 12
+    assert name == "mistral" or min(lengths) + n_new > LONG_FROM
     written = generate(model, prompts := sequences(lengths), n_new)
     for ids, found in zip(prompts, written, strict=True):
         own = list(ids)

@@ -74,7 +74,7 @@ def test_a_wait_that_is_no_time_is_refused(monkeypatch, given):
 
 
 def test_more_processes_than_gpus_take_them_by_turns(monkeypatch):
-    monkeypatch.setattr(processes, "process_count", lambda: 3)
+    monkeypatch.setattr(processes, "_world", lambda: 3)
     monkeypatch.setattr(processes.torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(processes.torch.cuda, "device_count", lambda: 2)
     devices = []

@@ -170,6 +170,8 @@ def test_without_topics_that_is_said_and_wordings_of_one_question_still_stay_tog
     together = fit_probe(rows, truth, groups=groups)
     assert parted.auroc > 0.8
     assert together.auroc < 0.7
+    alone = fit_probe(residuals, labels, topics=[f"q{place}" for place in range(60)])
+    assert together.se == pytest.approx(alone.se, rel=0.3)  # three wordings are no three questions
 
 
 def test_the_standard_error_over_topics_is_larger_where_topics_hang_together():

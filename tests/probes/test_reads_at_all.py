@@ -106,11 +106,46 @@ def test_wordings_of_one_question_make_no_finding_once_they_change_places_togeth
     assert (called_readable(groups_known=True) <= 0.1).all()
 
 
+def of_topics(seed, per_topic, shift=0.0):
+    """120 questions, topics that move labels and streams a great deal; the label means nothing but for the shift."""
+    rng = np.random.default_rng(seed)
+    topic = np.arange(120) // per_topic
+    effects = rng.standard_normal((2, 120, 8))[:, topic]
+    truth = (2 * effects[0, :, 0] * (per_topic > 1) + rng.standard_normal(120) > 0).astype(float)
+    rows = effects[1] * (per_topic > 1) + 0.5 * rng.standard_normal((120, 8)) + shift * truth[:, None] * np.eye(8)[0]
+    return rows, truth, rng.standard_normal((120, 1)), TopicFolds.of([f"t{number}" for number in topic])
+
+
+@pytest.mark.parametrize("per_topic", [3, 1])
+def test_small_topics_make_no_finding_and_hide_none(per_topic):
+    found = []
+    for seed, shift in [(seed, 0.0) for seed in range(40)] + [(seed, 1.5) for seed in range(5)]:
+        rows, truth, words, folds = of_topics(seed, per_topic, shift)
+        readers = readers_of(rows, folds)
+        auroc = auroc_by_column(held_out(readers, truth[:, None], folds), truth[:, None], folds.fold)[0]
+        reads = reads_by_chance(auroc, auroc_of_copies(readers, truth, folds, 39, seed + 1000))
+        found.append((reads, beyond_known(rows, truth, words, folds, 39, seed + 1000).p))
+    said = np.array(found) <= 0.05
+    assert (said[:40].mean(axis=0) <= 0.125).all()
+    assert said[40:].all()
+
+
+def test_questions_without_topics_change_places_with_their_wordings_in_their_fold():
+    alone = [f"q{place}" for place in range(12)]
+    own = TopicFolds.of(alone, n_folds=3, groups=[place // 2 for place in range(12)])
+    where, together = own.exchangeable()
+    assert (where == own.fold).all()
+    assert (together[::2] == together[1::2]).all()
+    assert len(set(together)) == 6
+    topical = TopicFolds.of(["a", "a", "b", "b", "c", "c"], n_folds=3)
+    assert topical.exchangeable() == (topical.topic, None)
+
+
 def test_groups_change_places_as_wholes_within_their_topic_and_with_others_of_their_size():
     topic = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
     group = np.array([0, 1, 0, 1, 2, 3, 4, 3, 4, 4])
     values = np.arange(10.0)
-    copies = copies_within(values, topic, 200, 0, group)
+    copies = copies_within(values, topic, group, 200, 0)
     assert (np.sort(copies, axis=0) == values[:, None]).all()
     assert {tuple(column) for column in copies[[0, 2]].T} == {(0.0, 2.0), (1.0, 3.0)}
     assert (copies[4:] == values[4:, None]).all()  # each the only group of its size in its topic

@@ -40,7 +40,7 @@ class StandIn:
 
 
 class OtherScale(StandIn):
-    scale = 1.1
+    scale = 0.97
 
     def at(self, magnitude):
         return LocalEngine(self.model, self.intervention), magnitude * self.scale
@@ -106,7 +106,25 @@ class WrongOrder(StandIn):
         return super().write(prompts, magnitude, max_new_tokens, stop)[::-1]
 
 
+class RowsBeyond32(StandIn):
+    """More prompts than the project's own writer is compared on, and the rest of the batch is written unsteered."""
+
+    def write(self, prompts, magnitude, max_new_tokens, stop=None):
+        first = super().write(prompts[:32], magnitude, max_new_tokens, stop)
+        return first + super().write(prompts[32:], 0.0, max_new_tokens, stop)
+
+
+class LastRow(StandIn):
+    """The last of a batch is left unsteered where margins are read."""
+
+    def log_probs(self, prompts, magnitude, tokens):
+        parts = [super(LastRow, self).log_probs(prompts, each, tokens) for each in (magnitude, 0.0)]
+        return np.concatenate([parts[0][:-1], parts[1][-1:]])
+
+
 FAULTS = [
+    RowsBeyond32,
+    LastRow,
     OtherScale,
     OtherSign,
     Unsteered,
@@ -164,6 +182,15 @@ def test_every_planted_fault_is_found(model, intervention, own, fault):
     found = parity(fault(model, intervention), own)
     print(found)
     assert not found.holds
+
+
+def test_one_question_of_400_or_a_step_of_two_percent_too_little_is_enough_to_refuse_an_engine(
+    model, intervention, own
+):
+    found = replace(parity(StandIn(model, intervention), own), n_margins=1600, n_alike=1600)
+    assert found.holds
+    assert not replace(found, push_off=0.05, one_off=1.0).holds
+    assert not replace(found, push_off=0.02, step=0.98).holds
 
 
 def test_settings_that_change_no_text_prove_nothing(model, intervention, own):

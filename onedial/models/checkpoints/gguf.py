@@ -13,16 +13,18 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from gguf import GGUFReader, ReaderField
 from tokenizers import normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 from onedial.core import InputError, notice
 from onedial.models.checkpoints.conversion import cached_model, converted_once, holds_conversion
 from onedial.models.checkpoints.folders import attention_for
+
+if TYPE_CHECKING:
+    from gguf import GGUFReader, ReaderField
 
 MAGIC = b"GGUF"
 
@@ -114,7 +116,9 @@ def _no_bar_in_a_log() -> Iterator[None]:
         yield
 
 
-def _read_header(path: Path) -> GGUFReader:
+def _read_header(path: Path) -> "GGUFReader":
+    from gguf import GGUFReader
+
     try:
         header = GGUFReader(path)
     except (ValueError, IndexError, KeyError, UnicodeDecodeError) as error:
@@ -124,7 +128,7 @@ def _read_header(path: Path) -> GGUFReader:
     return header
 
 
-def _restore_splitting(tokenizer: Any, kind: ReaderField | None) -> None:
+def _restore_splitting(tokenizer: Any, kind: "ReaderField | None") -> None:
     backend = tokenizer.backend_tokenizer
     name = None if kind is None else kind.contents()
     if name == "smollm":  # cuts out every digit first, so that "  7" is a double space and a 7, not two spaces and a 7

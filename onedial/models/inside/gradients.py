@@ -42,8 +42,8 @@ def margin_gradients(
             final = model.stack.final_residual(rows)
             margins = model.readout.margin(final, prompts.tokens)
         found = torch.autograd.grad(margins.sum(), list(streams))
-        last = [take_positions(gradient, rows.last_index).float().cpu() for gradient in found]
-        return list(zip(batch, torch.stack(last, dim=1), strict=True))
+        last = [take_positions(gradient, rows.last_index).float().to(model.device) for gradient in found]
+        return list(zip(batch, torch.stack(last, dim=1).cpu(), strict=True))
 
     done: list[tuple[int, Tensor]] = []
     for batch in own_share(prompts.batches(model)):

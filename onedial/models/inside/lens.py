@@ -80,9 +80,8 @@ def lens_of(model: OpenModel, store: ActivationStore, tokens: AnswerTokens) -> L
     columns = []
     for layer in layers:
         parts = [model.readout.margin_and_mass(rows, tokens) for rows in store.read(layer).split(ROWS_AT_ONCE)]
-        columns.append([torch.cat(side).float().cpu() for side in zip(*parts, strict=True)])
-    margin, mass = (torch.stack([column[side] for column in columns], dim=1) for side in (0, 1))
-    return Lens(layers, margin, mass)
+        columns.append(torch.cat([torch.stack(part).float() for part in parts], dim=1))
+    return Lens(layers, *torch.stack(columns, dim=2).cpu())
 
 
 @torch.inference_mode()

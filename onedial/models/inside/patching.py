@@ -56,8 +56,8 @@ def patched_margins(
             runner.steer(taken, {layer: _put(given.last_residual(layer))}, one)[:, 0].to(taken.final.device)
             for layer in layers
         ]
-        for column, final in enumerate([*finals, taken.final, given.final]):
-            found[part, column] = model.readout.margin_and_mass(final, prompts.tokens)[0].float().cpu()
+        ends = torch.stack([*finals, taken.final, given.final], dim=1)
+        found[part] = model.readout.margin(ends, prompts.tokens).float().cpu()
         return part
 
     for batch in pairs.batches(model):

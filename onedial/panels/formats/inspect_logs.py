@@ -142,6 +142,7 @@ def _record(sample: dict[str, Any], choices: LogChoices, where: str) -> LogRecor
     return LogRecord(
         item=str(sample.get("id")),
         prompt=prompt,
+        turns=_turns(sample.get("input"), attachments),
         text=text,
         question=str(question).strip() if question else None,
         options=options,
@@ -152,6 +153,7 @@ def _record(sample: dict[str, Any], choices: LogChoices, where: str) -> LogRecor
         confidence=choices.confidence_of(*holders, where=where),
         failed=_failure(sample, output),
         uid=str(sample.get("uuid") or ""),
+        metadata=metadata,
     )
 
 
@@ -187,6 +189,13 @@ def _text(content: Any, attachments: dict[str, str], role: str | None = None) ->
         return _text(own[-1].get("content"), attachments)
     parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
     return "".join(_text(part.get("text"), attachments) for part in parts)
+
+
+def _turns(content: Any, attachments: dict[str, str]) -> tuple[str, ...]:
+    """What user and assistant say before the answer; empty where the input is one text."""
+    listed = content if isinstance(content, list) else []
+    said = [turn for turn in listed if isinstance(turn, dict) and turn.get("role") in ("user", "assistant")]
+    return tuple(_text(turn.get("content"), attachments) for turn in said)
 
 
 def _scores(scores: dict[str, Any]) -> dict[str, bool | None]:

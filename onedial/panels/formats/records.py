@@ -31,6 +31,7 @@ class LogRecord:
     Attributes:
         item: the item's id in its task.
         prompt: what was asked, as far as the log tells; "" where it does not.
+        turns: all that was said before the answer, turn by turn; empty where that is the prompt alone.
         text: what the model wrote; None where the log holds no text (only log-likelihoods, or nothing at all).
         question: the question without its prompt, where the log has it by itself.
         options: of a multiple choice, in their order.
@@ -43,10 +44,12 @@ class LogRecord:
         confidence: a stated probability of being right, 0 to 1; nan.
         failed: why this is no answer ("error", "limit", "invalidated", ...); None where it is one.
         uid: identifies this very answer among all logs; "" where the log has none.
+        metadata: what else the log says of the item, by name.
     """
 
     item: str
     prompt: str = ""
+    turns: tuple[str, ...] = ()
     text: str | None = None
     question: str | None = None
     options: tuple[str, ...] = ()
@@ -59,10 +62,11 @@ class LogRecord:
     confidence: float = NAN
     failed: str | None = None
     uid: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """A log that is not what it seems fails here, where its reader can name it."""
-        texts = [self.item, self.prompt, self.uid, *self.options, *self.accepted, *self.scores]
+        texts = [self.item, self.prompt, *self.turns, self.uid, *self.options, *self.accepted, *self.scores]
         texts += [text for text in (self.text, self.question, self.topic, self.failed) if text is not None]
         wrong = [text for text in texts if not isinstance(text, str)]
         if wrong or not all(value in (True, False, None) for value in self.scores.values()):

@@ -31,7 +31,7 @@ HIGH_AGREEMENT = 0.9  # above which an order of one's own is hardly another orde
 _NODES = 121  # .1 apart
 _FURTHEST = 40  # steps of .1 that a question's place may differ by
 _TAUS = np.concatenate([[0.0], np.geomspace(0.05, 3, 42)])
-_BLOCK = 2048
+_BLOCK = 128
 _SHIFTS = np.linspace(-4, 4, 41)
 
 
@@ -235,8 +235,8 @@ def _counts(answered: np.ndarray, p: Floats, prior: Floats) -> Floats:
     chances = np.zeros((answered.shape[1] + 1, *prior.shape))  # (number of yes, question, node)
     chances[0] = 1.0
     for i in range(answered.shape[1]):
-        coin = answered[:, i, None] * p[i]
-        chances[1:] = chances[1:] * (1 - coin) + chances[:-1] * coin
+        coin = answered[:, i, None] * p[i]  # so far there are i yes at most
+        chances[1 : i + 2] = chances[1 : i + 2] * (1 - coin) + chances[: i + 1] * coin
         chances[0] *= 1 - coin
     return np.einsum("sqn,qn->sq", chances, prior)
 

@@ -238,10 +238,10 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
         for run in read_logs(file):
             for record in run.records:
                 if record.text is not None and record.failed is None:
-                    yield {"respondent": run.model, "test": "", "instrument": "", "seed": None} | {
-                        "prompt": record.prompt,
-                        "response": Response(raw_text=record.text),
-                    }
+                    own = {name: record.metadata.get(name) for name in (*_TEXTS, "seed")}
+                    named = {"respondent": run.model} if None in own.values() else own  # named: in a log of ours
+                    said = {"prompt": "\n\n".join(record.turns) or record.prompt, "text": record.text}
+                    yield _row({**named, **said}, f"{file}, sample {record.item}")
 
 
 def _line(line: str, where: str) -> dict[str, Any]:
@@ -249,6 +249,10 @@ def _line(line: str, where: str) -> dict[str, Any]:
         row = json.loads(line)
     except ValueError as error:
         raise InputError(f"{where} is no JSON ({error}); write an object a line") from None
+    return _row(row, where)
+
+
+def _row(row: Any, where: str) -> dict[str, Any]:
     if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("prompt", "text")):
         raise InputError(f'{where} has no "prompt" and "text", both of them texts; give them, and leave out the rest')
     if any(not isinstance(row.get(name, ""), str) for name in _TEXTS) or type(row.get("seed", 0)) is not int:

@@ -34,8 +34,19 @@ def respondents_of(
         vector: a file of one; the model is then asked at each of the magnitudes.
 
     Raises:
-        InputError: a model that cannot be loaded or reached, or a provider's model with a vector.
+        InputError: a model that cannot be loaded or reached, a provider's model with a vector, or a name met twice.
     """
+    met = set()
+    for name, make in _each(models, bill, vector, magnitudes):
+        if name in met:
+            raise InputError(f"{name} would answer twice; name each model once, and each in one record only")
+        met.add(name)
+        yield name, make
+
+
+def _each(
+    models: Sequence[str], bill: "Bill", vector: str | None, magnitudes: Sequence[float]
+) -> Iterator[tuple[str, Make]]:
     from onedial.models import load_model
     from steering import SteeringVector
 

@@ -177,5 +177,7 @@ def _curvature(z: np.ndarray, weight: np.ndarray, precision: np.ndarray) -> tupl
 
 def _inverse(first: np.ndarray, off: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Of symmetric 2 x 2 matrices, ... x 2 x 2."""
-    determinant = first * second - off**2
-    return np.stack([np.stack([second, -off], -1), np.stack([-off, first], -1)], -2) / determinant[..., None, None]
+    found = np.empty((*first.shape, 2, 2))
+    found[..., 0, 0], found[..., 1, 1] = second, first
+    found[..., 0, 1] = found[..., 1, 0] = -off
+    return found / (first * second - off**2)[..., None, None]
