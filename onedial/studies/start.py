@@ -63,11 +63,12 @@ class Start:
         """
         with at_work(f"loading {options.model}"):
             self.set_threads()
-            from onedial.models import load_model
+            from onedial.models import everyone, is_split, load_model
 
             how = {"revision": options.revision, "dtype": options.dtype, "device_map": options.device_map}
             model = load_model(options.model, device=device, **how)
-        say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}")
+        split = f", split over {len(everyone(None))} processes" if is_split() else ""
+        say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}{split}")
         return model
 
     def load_in_turn(self, names: Sequence[str]) -> "Iterator[tuple[str, OpenModel]]":

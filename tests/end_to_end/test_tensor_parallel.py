@@ -44,6 +44,7 @@ def test_a_split_model_gives_the_run_of_a_whole_one(unreported, whole, tmp_path)
     facts = run.run.manifest.facts
     assert (facts["processes"], facts["tensor_parallel"]) == (2, True)
     assert not list(out.rglob("part-p*"))
+    assert "on cpu, split over 2 processes" in said
     assert said.count("run: ") == said.count("report: ") == 1
 
 

@@ -12,8 +12,8 @@ from tiny_experiment import ROOT, alone
 from tiny_models import COMMON, save_tiny
 from transformers import AutoConfig
 
-from onedial.core import InputError
-from onedial.models import halving_on_out_of_memory, processes
+from onedial.core import InputError, ProcessLostError
+from onedial.models import halving_on_out_of_memory, model, processes
 from onedial.models.checkpoints.split import split_config
 from onedial.models.checkpoints.weights import WeightsLocation, load_weights
 
@@ -112,3 +112,26 @@ def test_processes_that_hold_one_model_count_as_one(monkeypatch):
     monkeypatch.setattr(processes, "_together", True)
     assert (processes.process_index(), processes.process_count()) == (0, 1)
     assert processes.own_share([*range(6)]) == [*range(6)]
+
+
+def test_processes_whose_forwards_differ_in_the_last_bit_hold_no_model_together(monkeypatch):
+    final = torch.ones(1, 3)
+    monkeypatch.setattr(model, "everyone", lambda mine: [mine, mine.clone()])
+    model._check_same_bits(final, "tiny")
+    monkeypatch.setattr(model, "everyone", lambda mine: [mine, torch.nextafter(mine, torch.tensor(2.0))])
+    with pytest.raises(InputError, match="get other last digits from the same forward"):
+        model._check_same_bits(final, "tiny")
+
+
+def test_a_peer_that_is_lost_within_a_forward_is_told_and_any_other_failure_passes(monkeypatch):
+    def fail(message):
+        with processes.told_if_lost():
+            raise RuntimeError(message)
+
+    with pytest.raises(RuntimeError, match=r"gloo/pair\.cc: Connection closed"):
+        fail("gloo/pair.cc: Connection closed")
+    monkeypatch.setattr(processes, "_together", True)
+    with pytest.raises(ProcessLostError, match="process 0 of 1, which hold one model together, lost another"):
+        fail("gloo/pair.cc: Connection closed")
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        fail("shapes do not match")
