@@ -28,7 +28,7 @@ AGREEMENT = 1e-3
 BATCH = 16
 Row = dict[str, Any]
 """One line of a part's table."""
-PARTS = ("memory", "peers", "limit", "operators", "growth", "critical", "processes", "sizes")
+PARTS = ("memory", "peers", "limit", "operators", "critical", "processes", "sizes")
 """Memory first: a forked child begins with what its parent has come to hold."""
 SHAPES = {
     "1B": (2048, 8192, 16, 32, True),
@@ -227,18 +227,6 @@ class Bench:
         if not worst < AGREEMENT:
             sys.exit(f"{rival.name} differs from the sweep by {worst:.3g} at layer {layer}, positions {positions}")
         return seconds, worst
-
-    def growth(self) -> Iterator[Row]:
-        """CPU seconds over N and K, the layer a third up."""
-        sizes = [n for n in (16, 32, 64, 128) if n <= len(self.prompts)]
-        for positions, counts in (("last", (1, 11, 21, 41, 81)), ("all", (1, 5, 11))):
-            if positions not in self.options.positions:
-                continue
-            self.ours(self.layers[0], positions, [-1.0, 1.0], 2)  # pays for what is set up once
-            for n in sizes:
-                for k in counts:
-                    work = partial(self.ours, self.layers[0], positions, self.grid(max(k, 2))[:k], n)
-                    yield {"positions": positions, "questions": n, "magnitudes": k, "seconds": _cpu_seconds(work)[0]}
 
     def memory(self) -> Iterator[Row]:
         """Peak resident MiB over N and K, weights included, each in a child of its own."""

@@ -231,13 +231,6 @@ def peers_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
     return beside.reset_index().round(5)
 
 
-def growth_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
-    """CPU seconds of bench_sweep.py by number of questions; a column for each positions and number of magnitudes."""
-    table = table.assign(case=table["positions"] + "_" + table["magnitudes"].astype(str))
-    beside = table.pivot(index="questions", columns="case", values="seconds")[table["case"].unique()]
-    return beside.reset_index().round(5)
-
-
 def joined(*tables: pd.DataFrame) -> pd.DataFrame:
     """The tables one below the other; five digits."""
     return pd.concat(tables).round(5)
