@@ -26,7 +26,8 @@ test: $(VENV)/installed-dev
 		-m "not launched and not long" $(ARGS)
 
 long: $(VENV)/installed-dev
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "launched or long" $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
+		-m "launched or long" $(ARGS)
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -79,10 +79,13 @@ def unreported(monkeypatch):
     report_nothing(monkeypatch.setattr)
 
 
+LONGEST = ("test_recipes.py", "test_gpu_acceptance.py", "test_zoo.py")
+
+
 def pytest_collection_modifyitems(items):
-    """The longest file begins first, then those that hold slow tests, so that no core waits for another at the end."""
+    """The longest files begin first, then those that hold slow tests, so that no core waits for another at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path.name != "test_recipes.py", item.path not in slow))
+    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path not in slow))
 
 
 def pytest_collection_finish():
