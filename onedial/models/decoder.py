@@ -183,14 +183,15 @@ class Decoder:
             for handle in handles:
                 handle.remove()
 
+    @cached_property
+    def _cards(self) -> dict[nn.Module, torch.device]:
+        """Where each layer lies, if not all of them lie on one device; else none."""
+        firsts = [(layer, next(layer.parameters(), None)) for layer in self.layers]
+        places = {layer: first.device for layer, first in firsts if first is not None and first.device.type != "meta"}
+        return places if len(set(places.values())) > 1 else {}
+
     def _copying_once(self) -> list[RemovableHandle]:
-        firsts = [next(layer.parameters(), None) for layer in self.layers]
-        places = {
-            layer: first.device
-            for layer, first in zip(self.layers, firsts, strict=True)
-            if first is not None and first.device.type != "meta"
-        }
-        if len(set(places.values())) < 2:
+        if not self._cards:
             return []
         copies: dict[tuple[int, torch.device], tuple[Tensor, Tensor]] = {}  # with what was copied, whose id is the key
 
@@ -207,7 +208,7 @@ class Decoder:
             return lambda _, args, kwargs: (args, {name: on(place, each) for name, each in kwargs.items()})
 
         handles = [self.module.register_forward_pre_hook(lambda *_: copies.clear())]
-        for layer, place in places.items():
+        for layer, place in self._cards.items():
             handles.append(layer.register_forward_pre_hook(before(place), with_kwargs=True, prepend=True))
         return handles
 

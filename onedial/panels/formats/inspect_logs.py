@@ -17,7 +17,17 @@ from typing import Any
 
 from onedial.asking import NO_VARIANTS, YES_VARIANTS
 from onedial.core import InputError
-from onedial.panels.formats.records import NAN, LogChoices, LogRecord, LogRun, dig, is_right, read_json, texts_of
+from onedial.panels.formats.records import (
+    ASKED_AS,
+    NAN,
+    LogChoices,
+    LogRecord,
+    LogRun,
+    dig,
+    is_right,
+    read_json,
+    texts_of,
+)
 from onedial.panels.formats.zip_members import iter_members, read_member, zip_members
 
 FORMAT = "inspect"
@@ -133,6 +143,7 @@ def _record(sample: dict[str, Any], choices: LogChoices, where: str) -> LogRecor
     output = sample.get("output") or {}
     text = _completion(output, attachments)
     metadata = sample.get("metadata") or {}
+    asked_as = {name: dig(metadata, name) for name in ASKED_AS}
     scores = sample.get("scores") or {}
     holders = [dig(score, "metadata") for score in scores.values()]
     holders += [dig(score, "value") for score in scores.values()] + [metadata, sample.get("store")]
@@ -153,7 +164,7 @@ def _record(sample: dict[str, Any], choices: LogChoices, where: str) -> LogRecor
         confidence=choices.confidence_of(*holders, where=where),
         failed=_failure(sample, output),
         uid=str(sample.get("uuid") or ""),
-        metadata=metadata,
+        asked_as={} if None in asked_as.values() else asked_as,
     )
 
 

@@ -16,6 +16,8 @@ from onedial.core import InputError, one_line, refuse_large
 NAN = float("nan")
 APPLICATION = "onedial"
 """How an export of ours names itself."""
+ASKED_AS = ("respondent", "test", "instrument", "seed")
+"""What a log of ours says of each answer."""
 EVALUATION = "says it can answer"
 """How it names what was asked."""
 _FIRST_LINE = 1 << 24
@@ -44,7 +46,7 @@ class LogRecord:
         confidence: a stated probability of being right, 0 to 1; nan.
         failed: why this is no answer ("error", "limit", "invalidated", ...); None where it is one.
         uid: identifies this very answer among all logs; "" where the log has none.
-        metadata: what else the log says of the item, by name.
+        asked_as: of a log of ours, `ASKED_AS` by name; else empty.
     """
 
     item: str
@@ -62,7 +64,7 @@ class LogRecord:
     confidence: float = NAN
     failed: str | None = None
     uid: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    asked_as: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """A log that is not what it seems fails here, where its reader can name it."""

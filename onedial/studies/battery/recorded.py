@@ -238,8 +238,7 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
         for run in read_logs(file):
             for record in run.records:
                 if record.text is not None and record.failed is None:
-                    own = {name: record.metadata.get(name) for name in (*_TEXTS, "seed")}
-                    named = {"respondent": run.model} if None in own.values() else own  # named: in a log of ours
+                    named = record.asked_as or {"respondent": run.model}
                     said = {"prompt": "\n\n".join(record.turns) or record.prompt, "text": record.text}
                     yield _row({**named, **said}, f"{file}, sample {record.item}")
 
