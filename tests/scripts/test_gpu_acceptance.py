@@ -134,7 +134,7 @@ def test_on_a_pretended_gpu_no_figure_mixes_what_lies_there_with_what_does_not(s
     for name in ("synchronize", "reset_peak_memory_stats"):
         monkeypatch.setattr(torch.cuda, name, lambda *given: None)
     monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *given: 10**9)
-    config = AutoConfig.for_model("mistral", **shapes.MISTRAL_7B | shapes.SMALL | {"num_hidden_layers": 2})
+    config = AutoConfig.for_model("mistral", **shapes.MISTRAL_7B | shapes.SMALL | {"num_hidden_layers": 3})
     hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="eager").eval()
     with pretended_devices():
         model = OpenModel(on_device(hf, "cuda:0"), script.tokenizer(), name="random weights")
