@@ -74,7 +74,11 @@ def even(body):
     [
         ({"key": CANARY}, "gives a key that is no name of an environment variable"),
         ({"key": "AIzaSyCanary51"}, "gives a key that is no name of an environment variable"),
-        ({"api_key": CANARY}, "lists the model with api_key, model, server; give its name"),
+        ({"api_key": CANARY}, "gives for tiny the key 'api_key'; did you mean 'key'"),
+        ({"base_url": "http://127.0.0.1:1/v1"}, "the key 'base_url'; did you mean 'server'"),
+        ({"temprature": 1}, "the key 'temprature'; did you mean 'temperature'"),
+        ({"extra": "enable_thinking"}, "gives extra as a str; write fields"),
+        ({"top_logprobs": "many"}, "gives top_logprobs as 'many'; write a whole number"),
         ({"instrument": "sideways"}, "gives the instrument 'sideways'; write direct, reasoned, closed book"),
         ({"temperature": -1}, "gives temperature as -1; write a number from 0 on"),
         ({"samples": 0}, "gives samples as 0; write a whole number"),
@@ -617,7 +621,7 @@ def test_a_server_that_sends_on_to_another_host_is_not_followed_and_the_error_na
 @needs_inspect
 def test_what_is_no_answer_is_a_failure_that_may_have_cost_and_says_what_was_wrong(tmp_path):
     reasons = {
-        "error": "the server sent an error in place of an answer",
+        "error": "502 ErrorInsteadOfAnswer: the model behind has failed",
         "empty": "the server sent no answer",
         "gzip": "while decompressing data",
         "stream": "without sending complete message body",

@@ -13,7 +13,7 @@ PANEL_COLUMNS = [
     *("question_id", "respondent", "said_yes", "margin", "mass"),
     *("sample", "prompt_hash", "answered_correctly", "raw_text"),
 ]
-FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "error"]
+FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "error", "unread"]
 """Columns that a panel has besides where some of its models were asked elsewhere."""
 
 
@@ -119,5 +119,16 @@ def often_unread(said: pd.DataFrame) -> dict[str, pd.DataFrame]:
         unread = own[own["said_yes"].isna() & own["mass"].isna()]
         if len(unread) > MANY_UNREAD * len(own):
             share = f"{len(unread)} of {len(own)} answers ({len(unread) / len(own):.0%})"
-            found[f"{name}: {share} could not be read"] = unread[["question_id", "raw_text"]]
+            told = reasons_of(unread["unread"]) if "unread" in unread else ""
+            found[f"{name}: {share} could not be read{told}"] = unread[["question_id", "raw_text"]]
     return found
+
+
+def reasons_of(why: pd.Series) -> str:
+    """How many have which reason, in brackets; "" where none has one.
+
+    >>> reasons_of(pd.Series(["cut off", "", "cut off", None]))
+    ' (2: cut off)'
+    """
+    counts = why[why.fillna("") != ""].value_counts()
+    return f" ({'; '.join(f'{n}: {reason}' for reason, n in counts.items())})" if len(counts) else ""

@@ -85,7 +85,8 @@ def grade(
 ) -> np.ndarray:
     """Write closed_book.csv and print what it says; whether each row of `said` comes from who answered correctly."""
     questions = collection.questions
-    written = closed_rows[closed_rows["error"].fillna("") == ""].drop_duplicates(["label", "question_id"])
+    came = (closed_rows[["error", "unread"]].fillna("") == "").all(axis=1)
+    written = closed_rows[came].drop_duplicates(["label", "question_id"])
     closed = grade_closed_book(written.assign(model=written["label"], text=written["raw_text"]), questions)
     write_csv(closed, run.file("closed_book.csv"))
     unanswered, accuracy = non_answers_by_level(closed, questions), accuracy_by_level(closed, questions)
