@@ -85,21 +85,21 @@ def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str)
     }
 
 
-def failures(said: pd.DataFrame) -> list[str]:
-    """A sentence for each respondent of which requests failed.
+def failures(rows: pd.DataFrame) -> dict[str, bool]:
+    """A sentence for each respondent of which requests failed, and whether all of them did.
 
     Args:
-        said: respondent, error; one row per answer.
+        rows: respondent, error; one row per answer.
 
     >>> failures(pd.DataFrame({"respondent": ["m", "m"], "error": ["timeout", None]}))
-    ['m: 1 requests failed, the last by timeout; they are blank, and --resume asks again']
+    {'m: 1 of 2 requests failed (1: timeout); they are blank, and --resume asks again': False}
     """
-    failed = said[said["error"].fillna("") != ""]
-    return [
-        f"{name}: {len(own)} requests failed, the last by {own['error'].iloc[-1]}; "
-        "they are blank, and --resume asks again"
-        for name, own in failed.groupby("respondent", sort=False)
-    ]
+    found = {}
+    for name, own in rows.groupby("respondent", sort=False):
+        if n := int((own["error"].fillna("") != "").sum()):
+            told = f"{name}: {n} of {len(own)} requests failed{reasons_of(own['error'])}"
+            found[f"{told}; they are blank, and --resume asks again"] = n == len(own)
+    return found
 
 
 def often_unread(said: pd.DataFrame) -> dict[str, pd.DataFrame]:
