@@ -200,8 +200,8 @@ def ask_difficulty(
         seed: of the order in which the four are shown. again: as in `ask_association`.
 
     Returns:
-        group_id, question_id, correct (1 / 0; an answer that declines is 0, as in the study; nan where the request
-        failed, or the answer could not be read or graded), tokens, predicted_rank (nan
+        group_id, question_id, correct (1 / 0; an answer that declines is 0, as in the study, and so is any to what
+        nobody can know; nan where the request failed, or the answer could not be read or graded), tokens, predicted_rank (nan
         where the ranking is no permutation), ranking_tokens, text; with `again` correct_again, tokens_again.
     """
     groups = [list(questions[start : start + GROUP]) for start in range(0, len(questions) - GROUP + 1, GROUP)]
@@ -233,6 +233,8 @@ def ask_difficulty(
 def _graded(question: Question, answer: Response) -> float:
     if answer.error or answer.unread or not answer.raw_text.strip():
         return math.nan
+    if question.unknowable:
+        return 0.0
     return outcome_as_number(grade_answer(question, answer.raw_text).outcome, declined=0.0)
 
 
