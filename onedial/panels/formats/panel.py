@@ -225,7 +225,7 @@ def _labels(runs: Sequence[LogRun]) -> dict[int, tuple[str, str]]:
 def _row(record: LogRecord, kind: str) -> dict[str, Any]:
     said = record.said_yes
     if said is None and record.text and kind == "yes-no":
-        said = parse_yes_no(record.text)
+        said = parse_yes_no(record.text, record.finished)
     missing = record.failed
     if missing is not None:
         said = None

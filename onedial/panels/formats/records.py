@@ -44,6 +44,8 @@ class LogRecord:
         mass: probability of yes and no together; nan.
         scores: name of a score to whether it says correct; None where it says neither.
         confidence: a stated probability of being right, 0 to 1; nan.
+        finished: False where it was cut off (`length`, `max_tokens`), or where its prompt has left a thought open that
+            does not close: what is said on the way is no answer.
         failed: why this is no answer ("error", "limit", "invalidated", ...); None where it is one.
         uid: identifies this very answer among all logs; "" where the log has none.
         asked_as: of a log of ours, `ASKED_AS` by name; else empty.
@@ -62,6 +64,7 @@ class LogRecord:
     mass: float = NAN
     scores: Mapping[str, bool | None] = field(default_factory=dict)
     confidence: float = NAN
+    finished: bool = True
     failed: str | None = None
     uid: str = ""
     asked_as: Mapping[str, Any] = field(default_factory=dict)
