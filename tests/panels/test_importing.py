@@ -535,3 +535,57 @@ def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
         read_logs(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
         read_logs(tmp_path, format="inspct")
+
+
+# ---- what logs say of an answer that is none -------------------------------------------------------------------------
+
+
+def inspect_log(path, text, stop="stop", **about):
+    samples = [
+        {"id": n, "epoch": 1, "input": f"Question: Item {n}?\nCan you answer? Yes or No?", "target": "Yes", "uuid": f"u{n}",
+         "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]}}
+        for n in range(6)
+    ]  # fmt: skip
+    log = {"version": 2, "status": "success", "eval": {"task": "can", "task_id": "t", "model": "srv/m"} | about}
+    path.write_text(json.dumps(log | {"samples": samples}))
+    return read_logs(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "said"),
+    [
+        ("Okay. Let me see. No, that is not it. The", "max_tokens", None),
+        ("Okay. Let me see. No, that is not it. The", "model_length", None),
+        ("<think>No, hard", "stop", None),
+        ("[THINK]No.[/THINK]Yes, since", "max_tokens", 1.0),
+        ("Yes", "max_tokens", 1.0),
+        ("analysisIs it? No.assistantfinalYes", "stop", 1.0),
+    ],
+)
+def test_an_answer_that_was_cut_off_in_its_reasoning_is_unread_at_import_too(tmp_path, text, stop, said):
+    panel = panel_from_logs(inspect_log(tmp_path / "log.json", text, stop), asked="yes-no").panel
+    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
+
+
+@pytest.mark.parametrize("model", ["none/none", "none"])
+def test_a_log_without_a_model_is_of_the_model_that_has_a_role(tmp_path, model):
+    roles = {"target": {"model": "openai/gpt-x"}}
+    (run,) = inspect_log(tmp_path / "log.json", "Yes", model=model, model_roles=roles)
+    assert run.model == "openai/gpt-x"
+
+
+def test_rows_of_lm_eval_that_name_no_metric_and_no_filter_are_scored_and_their_filters_stay_apart(tmp_path):
+    rows = [
+        {"doc_id": n, "doc": {"question": f"{n} + {n}?"}, "target": str(2 * n), "arguments": {}, "resps": [["x"]],
+         "filtered_resps": ["x"], "doc_hash": f"h{n}", "exact_match": float(n < right)}
+        for right in (2, 3)
+        for n in range(4)
+    ]  # fmt: skip
+    path = tmp_path / "samples_gsm8k_2024-09-01T10-00-00.000000.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    runs = read_logs(path)
+    for number, n_right in ((1, 2), (2, 3)):
+        found = panel_from_logs(runs, score=f"filter {number}/exact_match").panel["answered_correctly"]
+        assert (found.sum(), found.notna().sum()) == (n_right, 4)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:4]))
+    assert panel_from_logs(read_logs(path), score="exact_match").panel["answered_correctly"].sum() == 2

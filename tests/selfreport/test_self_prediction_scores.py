@@ -99,6 +99,7 @@ def test_a_group_with_a_blank_answer_is_left_out_and_counted_and_its_blank_is_no
     own = pd.DataFrame(
         {"model": "m", "group_id": [1] * 4 + [2] * 4, "tokens": range(8), "predicted_rank": [1, 2, 3, 4] * 2}
     )
+    own["predicted_rank"] = [1, 2, 3, 4] * 2
     own["correct"] = [1, 1, 1, 0, 1, 1, np.nan, 0]
     row = difficulty_scores(own, 9).loc["m"]
     assert (row["n_groups"], row["n_ungraded"], row["accuracy"], row["right"]) == (1, 1, 1.0, pytest.approx(5 / 7))
