@@ -64,7 +64,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
-from .replies import spoken, unmarked, without_disclaimer
+from .replies import spoken, unmarked, without_disclaimer, without_thoughts
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -100,6 +100,7 @@ from .sweep_tables import (
     under_test,
 )
 from .tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of, with_question
+from .thoughts import THOUGHT_MARKS
 from .yes_no import (
     MASS_FLOOR,
     NO_VARIANTS,
@@ -174,6 +175,7 @@ __all__ = [
     "Scale",
     "Statement",
     "TEXT",
+    "THOUGHT_MARKS",
     "Table",
     "TextReader",
     "TokenReader",
@@ -231,5 +233,6 @@ __all__ = [
     "with_question",
     "without_disclaimer",
     "without_repeats",
+    "without_thoughts",
     "spoken",
 ]

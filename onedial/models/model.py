@@ -62,7 +62,7 @@ class OpenModel:
         self._paths: dict[tuple[int, ...], FastPaths] = {}
         self._kept: KeptPrefills | None = None
         self._writes_padded: bool | None = None
-        self.stack, self.readout = proven(hf, pad_id(tokenizer), name)
+        self.stack, self.readout = proven(hf, pad_id(tokenizer, hf.get_input_embeddings().weight.shape[0]), name)
         self.identity = ModelIdentity(
             name=name,
             source=source,
@@ -104,6 +104,11 @@ class OpenModel:
         return self.stack.dtype
 
     @property
+    def n_embedded(self) -> int:
+        """How many tokens the model has an embedding for."""
+        return int(self.hf.get_input_embeddings().weight.shape[0])
+
+    @property
     def max_tokens(self) -> int | None:
         """How many tokens the model reads at most, where its config says so."""
         return getattr(self.stack.config, "max_position_embeddings", None)
@@ -124,8 +129,20 @@ class OpenModel:
         return render(self.tokenizer, prompt)
 
     def token_ids(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Token ids of each rendered prompt, unpadded."""
-        return [encode(self.tokenizer, self.render(prompt)) for prompt in prompts]
+        """Token ids of each rendered prompt, unpadded.
+
+        Raises:
+            InputError: a token that the model has no embedding for.
+        """
+        found = [encode(self.tokenizer, self.render(prompt)) for prompt in prompts]
+        highest = max((token for ids in found for token in ids), default=0)
+        if highest >= self.n_embedded:
+            raise InputError(
+                f"the tokenizer of {self.identity.name} makes of a prompt the token {highest} "
+                f"({self.tokenizer.decode([highest])!r}), but the model's embedding has {self.n_embedded} rows; use the "
+                "tokenizer that the model was trained with"
+            )
+        return found
 
     def tokenise(self, prompts: Sequence[Prompt], side: str = "left") -> TokenBatch:
         """Rendered, tokenised and padded prompts on the model's device."""

@@ -9,6 +9,7 @@ from onedial.models.forward.batches import batches_by_length, questions_per_batc
 from onedial.models.forward.readout import AnswerTokens
 from onedial.models.model import OpenModel
 from onedial.models.processes import gather
+from onedial.models.tokens import tokenised
 
 SLOT = "{question}"
 
@@ -185,7 +186,7 @@ def question_ends(model: OpenModel, blank: str, rendered: Sequence[str], texts: 
     pairs = list(zip(rendered, texts, ends, strict=True))
     if start < 0 or not model.tokenizer.is_fast or any(one[start:end] != text.rstrip() for one, text, end in pairs):
         return ()
-    spans = model.tokenizer(list(rendered), add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    spans = [tokenised(model.tokenizer, text, offsets=True)[1] for text in rendered]
     return tuple(
         max(place for place, (first, last) in enumerate(span) if first < end and last > first)
         for span, end in zip(spans, ends, strict=True)
