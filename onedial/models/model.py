@@ -139,8 +139,8 @@ class OpenModel:
         if highest >= self.n_embedded:
             raise InputError(
                 f"the tokenizer of {self.identity.name} makes of a prompt the token {highest} "
-                f"({self.tokenizer.decode([highest])!r}), but the model's embedding has {self.n_embedded} rows; use the "
-                "tokenizer that the model was trained with"
+                f"({self.tokenizer.decode([highest])!r}), but the model's embedding has {self.n_embedded} rows; use "
+                "the tokenizer that the model was trained with"
             )
         return found
 
