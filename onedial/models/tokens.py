@@ -136,7 +136,7 @@ def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]
         except (TemplateError, TypeError, ValueError, LookupError, AttributeError) as error:
             failed = failed or error
             continue
-        begun = _after_all(text, [words if role == "user" else without_thoughts(words) for role, words in said])
+        begun = _after_all(text, said)
         if begun is not None:
             return text, begun
     if failed is not None:
@@ -151,15 +151,16 @@ def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]
     )
 
 
-def _after_all(text: str, said: Sequence[str]) -> str | None:
+def _after_all(text: str, said: Sequence[tuple[str, str]]) -> str | None:
     """What stands after the last words, where all of them stand in the text one after the other; else None.
 
-    White space may differ, since templates trim.
+    White space may differ, since templates trim, and thoughts of earlier answers may be left out.
     """
     rest = text
-    for words in said:
-        bare = words.strip()
-        found = re.search(re.escape(bare), rest) or re.search(r"\s+".join(map(re.escape, bare.split())), rest)
+    for role, words in said:
+        either = [words.strip(), *([without_thoughts(words)] if role == "assistant" else [])]
+        patterns = [*map(re.escape, either), *(r"\s+".join(map(re.escape, bare.split())) for bare in either)]
+        found = next((found for pattern in patterns if (found := re.search(pattern, rest))), None)
         if found is None:
             return None
         rest = rest[found.end() :]
