@@ -100,7 +100,6 @@ from .sweep_tables import (
     under_test,
 )
 from .tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of, with_question
-from .thoughts import THOUGHT_MARKS
 from .yes_no import (
     MASS_FLOOR,
     NO_VARIANTS,
@@ -175,7 +174,6 @@ __all__ = [
     "Scale",
     "Statement",
     "TEXT",
-    "THOUGHT_MARKS",
     "Table",
     "TextReader",
     "TokenReader",

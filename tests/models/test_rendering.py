@@ -6,10 +6,10 @@ import pytest
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model
 from tokenizers import normalizers, processors
 
-from onedial.asking import METACOGNITIVE, THOUGHT_MARKS, Prompt, Question
+from onedial.asking import METACOGNITIVE, Prompt, Question
 from onedial.core import InputError
 from onedial.models import OpenModel, PromptSet, encode, render
-from onedial.models.tokens import open_thought
+from onedial.models.tokens import THOUGHT_MARKS, open_thought
 
 TURN = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
 HARMONY = (
