@@ -28,7 +28,7 @@ from .panel_scores import (
 from .panels import ResponseMatrix, counts_of_samples, panel_from_long, panel_long
 from .questions.facts import load_facts, load_passages, truth_of
 from .questions.layouts import LAYOUTS, Layout, choice_question
-from .questions.question_files import load_questions, read_questions
+from .questions.question_files import load_questions
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 
 __all__ = [
@@ -100,7 +100,6 @@ __all__ = [
     "probes_for",
     "rates_of_respondents",
     "read_logs",
-    "read_questions",
     "respondents_table",
     "same_model",
     "stated_confidence",

@@ -1,53 +1,111 @@
-"""How data sets write their questions, told from the columns, so that a file or folder of them may have any name.
+"""How people write questions, their options and their keys, told from the columns: files and folders may have any name.
 
-    squad       question, answers = {"text": [...], ...}                       text; the passage stays out
-    nq_open     question, answer = [...]                                       text
-    trivia_qa   question, answer = {"value": ..., "aliases": [...], ...}       text
-    simple_qa   problem, answer, metadata                                      text
-    mmlu        question, choices = [...], answer = place or letter, subject   choice; the options are shown
-    mmlu_pro    question, options = [...], answer = letter, category           choice; the options are shown
-    columns     question, A, B, C, D and more, answer = letter, subject        choice; the options are shown
-    gpqa        Question, Correct Answer, Incorrect Answer 1 ... 3             choice; the options are shown
-    math        problem, solution (ends in \\boxed{...}) or answer, level, type number
+    question    `COLUMNS` lists the names under which each part is found, in any case and spelling ("Correct Answer",
+                correctAnswer); a question that is an object holds them itself ({"stem": ..., "choices": [...]})
+    options     one column: a list; an object by label; {"text": [...], "label": [...]}; objects with a label and a
+                text; text with | between, or lettered; a list that was written as text. Or a column for each
+                (option_a, opa, choice1, A). Or the right answer and wrong ones. Or in the question: "(A) iron (B) wood"
+    key         the option's label, its text, or its place from 0 or 1: whatever fits all rows of the column
+    answers     a list, text with | between, a list that was written as text, {"text": [...]}, {"value": ..., "aliases":
+                [...]}; of a worked solution what follows #### or is boxed last (graded as a number)
 
-A question with options is asked with them, as lines "A) ...". GPQA has no order of options: they are ordered by a hash
-of question and option, so that the right one stands anywhere, and always in the same place. Code (HumanEval, MBPP) is
-refused: what a program does shows only when it runs, and nothing that a model wrote is run here.
+Options come in the order of their labels and are asked as lines "A) ...". Where the right answer is told from wrong
+ones, the order is by a hash of question and option: the right one stands anywhere, and always in the same place. Where
+a key can be read in two ways, which one was taken is said. Columns that look like options and are not understood are
+refused, and so is code (HumanEval, MBPP): what a program does shows only when it runs, and nothing that a model wrote
+is run here. A passage stays out, which is said.
 
-Another layout is a function from a row to a question and an entry of `LAYOUTS`, here or in a plugin.
+What is written otherwise takes a function from a row to a question, and an entry of `LAYOUTS` in a plugin.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from onedial.asking import Question, is_blank, question_id
-from onedial.core import InputError, sha256_of_text
-from onedial.panels.grading.choice_grading import LETTERS, with_options
-from onedial.panels.grading.number_grading import last_box
+import pandas as pd
+
+from onedial.asking import Question, Table, is_blank, listed, name_of, normalised_text, question_id, text_of
+from onedial.core import InputError, notice
+from onedial.panels.grading.choice_grading import GRADERS, LETTERS, options_shown, with_options
+from onedial.panels.questions.cells import answers_of, clean_text, final_answer_of, is_empty, list_in_text
+from onedial.panels.questions.options import (
+    Options,
+    key_of,
+    labelled,
+    options_in,
+    options_within,
+    refuse_keys,
+    right_places,
+)
 
 Row = dict[str, Any]
-_GPQA_WRONG = ("Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
+
+COLUMNS = {
+    "question": (
+        *("question", "problem", "question_text", "question_stem", "stem", "query", "goal", "sentence", "ctx"),
+        *("startphrase", "front", "input", "prompt", "text"),
+    ),
+    "id": ("id", "question_id", "qid", "record_id", "unique_id", "uid"),
+    "answers": (
+        *("answers", "answer", "possible_answers", "best_answer", "correct_answers", "correct_answer", "right_answer"),
+        *("gold_answer", "ground_truth", "target", "back", "solution"),
+    ),
+    "aliases": ("aliases", "answer_aliases", "correct_answers"),
+    "solution": ("solution",),
+    "options": (
+        *("choices", "options", "mc1_targets", "endings", "answer_choices", "answer_options", "alternatives"),
+        *("possible_choices", "target_scores", "candidates", "all_answers"),
+    ),
+    "right": ("correct_answer", "best_answer", "right_answer", "correct", "correct_answers", "answer"),
+    "wrong": ("incorrect_answers", "wrong_answers", "distractors", "incorrect", "incorrect_options", "wrong"),
+    "topic": ("topic", "subject", "category", "subject_name", "topic_name", "high_level_domain"),
+    "level": ("level", "difficulty"),
+    **{name: (name,) for name in ("exact_answers", "unknowable", "grading", "wording_of")},
+}
+"""What a question has, and the names of columns that hold it (see `_simple`): the first that is there."""
+OF_A_LONG_PANEL = (
+    *("id", "question_id", "question", "text", "answers", "answer", "exact_answers"),
+    *("topic", "level", "unknowable", "grading", "wording_of"),
+)
+"""What the rows of a long panel may say of their question; everything else there is of answers."""
+_KEYS = (
+    *("answer_key", "answer_idx", "answer_index", "answer_id", "answer_letter", "answer_label", "correct_index"),
+    *("correct_idx", "correct_answer_index", "correct_answer_idx", "correct_option", "correct_option_index"),
+    *("correct_choice", "correct_letter", "correct_label", "cop", "gold", "gold_index", "gold_idx", "label", "answer"),
+    *("answers", "correct_answer", "correct_answers", "correct_answer_s", "correct", "right_answer", "target", "key"),
+)
+_COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
+"""Names of keys that count places, also where the options' columns are numbered from 1 (PIQA)."""
+_FAMILY = re.compile(r"(option|choice|ending|alternative|answer|ans|opt|op|sol|)_?(\d{1,2}|[a-z])")
+_OPTIONS_WITHOUT_A_KEY = ("option", "choice", "ending", "alternative", "sol")
+_WRONG = re.compile(r"(?:(?:incorrect|wrong|false)(?:_(?:answer|option|choice))?|distractor)_?\d+")
+_LIKE_OPTIONS = re.compile(
+    r"option|choice|distractor|alternative|incorrect|wrong|candidate|^(?:opt?|answer)_?[a-e1-9]$|^[a-d]$"
+)
+_LIKE_KEYS = re.compile(r"correct|(?:^|_)(?:key|gold|label|cop)$|answer_?(?:key|idx|index|id)$")
+_PASSAGES = ("context", "passage", "article", "premise")
+_CODE = {"entry_point", "test_list", "canonical_solution"}
+_LEVELS = {"easy": 1, "medium": 2, "hard": 3}
+_TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 _TOPIC_IN_TEXT = re.compile(r"['\"]topic['\"]\s*:\s*['\"]([^'\"]+)['\"]")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_WANTED_ANSWERS = "give a list of texts, or one text with | between answers"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """One way to write questions.
+    """A way to write questions that is not understood by itself, for a plugin.
 
     Attributes:
         needs: the columns that tell it. Of several layouts whose columns are there, the one that needs most reads; of
             these the one that was added last.
         read: from a row (column to cell; None where it is blank) and where it stands, for messages, to a question.
-        splits: of a data set: which hold the questions to ask, the first that is there.
-        also: further columns that are read where they are there.
     """
 
     needs: tuple[str, ...]
     read: Callable[[Row, str], Question]
-    splits: tuple[str, ...] = ("test",)
-    also: tuple[str, ...] = ()
 
     def question(self, row: Mapping[Any, Any], where: str) -> Question:
         """What a row asks.
@@ -67,37 +125,38 @@ class Layout:
             ) from error
 
 
-def layout_of(columns: Collection[str]) -> Layout | None:
-    """The layout that reads a table with these columns; None where none does."""
-    known = [layout for layout in LAYOUTS.values() if set(layout.needs) <= set(columns)]
-    return max(reversed(known), key=lambda layout: len(layout.needs), default=None)
+LAYOUTS: dict[str, Layout] = {}
+"""Name to a plugin's layout; these go before what is understood without them."""
 
 
-def layout_or_refusal(columns: Collection[str], where: str) -> Layout:
-    """The same.
+def questions_of(table: Table) -> tuple[list[Question], bool]:
+    """Every row of a table as a question, and whether the table gives their ids.
 
     Raises:
-        InputError: none has these columns; the sentence says what is missing, or that code is not asked.
+        InputError: a row or column that cannot be read, options that are not understood, or code; named by its place.
     """
-    if {"entry_point", "test_list", "canonical_solution"} & set(columns):
+    names = [str(name) for name in table.frame.columns]
+    if _CODE & set(names):
         raise InputError(
-            f"{where} asks for code, which could only be graded by running it; give questions with answers"
+            f"{table.path} asks for code, which could only be graded by running it; give questions with answers"
         )
-    if (layout := layout_of(columns)) is None:
-        raise InputError(
-            f"{where} has the columns {', '.join(columns)}; it needs `question` and `answers` or `answer`: "
-            "rename them, give a JSONL, CSV or Parquet file, or add a layout (--plugin)"
-        )
-    return layout
+    added = [layout for layout in LAYOUTS.values() if set(layout.needs) <= set(names)]
+    if added:
+        layout = max(reversed(added), key=lambda each: len(each.needs))
+        rows = [dict(zip(names, cells, strict=True)) for cells in table.frame.to_numpy()]
+        has_ids = bool({"id", "question_id"} & set(names))
+        return [layout.question(row, table.where(number)) for number, row in enumerate(rows)], has_ids
+    return _TableOfQuestions(_unnested(table)).read()
 
 
 def choice_question(
-    text: str, options: Any, right: int, topic: Any = None, identity: Any = None, where: str = "the question"
+    text: str, options: Any, right: int | None, topic: Any = None, identity: Any = None, where: str = "the question"
 ) -> Question:
     """A question that shows its options as lines "A) ...", with the right one's letter and words as its key.
 
     Args:
-        options: a list of them, or one text with | between. right: place of the right one, from 0.
+        options: a list of them, or one text with | between.
+        right: place of the right one, from 0; None where nobody knows.
         identity: its id; by default a hash of the text with its options, since data sets repeat a question with others.
         where: for messages.
 
@@ -107,117 +166,364 @@ def choice_question(
     >>> choice_question("Which is a metal?", ["neon", "iron"], 1).answers
     ('B', 'iron')
     """
-    shown = _options(options, where)
-    if not 0 <= right < len(shown):
-        raise InputError(f"{where} gives the answer {right}, which is none of its {len(shown)} options, from 0")
-    asked = with_options(text, shown)
-    own = question_id(asked) if identity is None else str(identity)
-    return Question(own, asked, (LETTERS[right], shown[right]), topic, grading="choice")
-
-
-def _qa(row: Row, where: str) -> Question:
-    text = _text(row, "question", where)
-    identity = row.get("id") or row.get("question_id") or question_id(text)
-    return Question(str(identity), text, _answers(row["answers"] if "answers" in row else row["answer"]))
-
-
-def _simple_qa(row: Row, where: str) -> Question:
-    text = _text(row, "problem", where)
-    topic = row.get("topic") or _TOPIC_IN_TEXT.search(str(row.get("metadata") or ""))
-    topic = topic[1] if isinstance(topic, re.Match) else topic
-    return Question(question_id(text), text, _answers(row["answer"]), topic)
-
-
-def _mmlu(row: Row, where: str) -> Question:
-    return _choice(row, row["choices"] if "choices" in row else row["options"], where)
-
-
-def _columns(row: Row, where: str) -> Question:
-    return _choice(row, [row[letter] for letter in LETTERS if row.get(letter) is not None], where)
-
-
-def _choice(row: Row, written: Any, where: str) -> Question:
-    options = _options(written, where)
-    given, right = str(row["answer"]).strip(), None
-    if given.isdigit():
-        right = int(given)
-    elif given in LETTERS[: len(options)]:
-        right = LETTERS.index(given)
-    if right is None:
-        raise InputError(f"{where} gives the answer {given!r}, which is no letter of its {len(options)} options")
-    topic = row.get("subject") or row.get("category") or row.get("topic")
-    identity = row.get("question_id") or row.get("id")
-    return choice_question(_text(row, "question", where), options, right, topic, identity, where)
-
-
-def _options(cell: Any, where: str) -> list[str]:
-    shown = [str(option).strip() for option in (cell.split("|") if isinstance(cell, str) else cell)]
+    shown = [str(option).strip() for option in (options.split("|") if isinstance(options, str) else options)]
     if not 2 <= len(shown) <= len(LETTERS):
         raise InputError(
             f"{where} has {len(shown)} options; it needs 2 to {len(LETTERS)}: leave out what cannot be asked whole"
         )
-    return shown
+    if right is not None and not 0 <= right < len(shown):
+        raise InputError(f"{where} gives the answer {right}, which is none of its {len(shown)} options, from 0")
+    asked = with_options(text, shown)
+    own = question_id(asked) if identity is None else str(identity)
+    return Question(own, asked, () if right is None else (LETTERS[right], shown[right]), topic, grading="choice")
 
 
-def _gpqa(row: Row, where: str) -> Question:
-    text = _text(row, "Question", where)
-    right = _text(row, "Correct Answer", where)
-    options = [right, *(str(row[name]).strip() for name in _GPQA_WRONG if row.get(name))]
-    options.sort(key=lambda option: sha256_of_text(f"{text}\x1f{option}"))
-    right_place = options.index(right)
-    return choice_question(text, options, right_place, row.get("High-level domain"), row.get("Record ID"), where)
+class _TableOfQuestions:
+    """One table, and which of its columns were read."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        names = [str(name) for name in table.frame.columns]
+        self.column = {_simple(name): name for name in reversed(names)} | {name: name for name in names}
+        found = {part: next(filter(self.column.get, known), None) for part, known in COLUMNS.items()}
+        self.of = {part: self.column[name] for part, name in found.items() if name is not None}
+        self.read_columns: set[str] = set()
+
+    def read(self) -> tuple[list[Question], bool]:
+        """See `questions_of`."""
+        if "question" not in self.of:
+            raise InputError(
+                f"{self.table.path} has no column 'question'; it holds {listed(map(str, self.table.frame.columns))}: "
+                "rename the column that is meant, or add a layout (--plugin)"
+            )
+        if _simple(self.of["question"]) not in ("question", "problem"):
+            notice(f"{self.table.path}: the column {self.of['question']!r} is taken for the questions' text")
+        texts = self.parse("question", _question_text, f"write the question as text, or remove the {self.table.unit}")
+        ids = None
+        if "id" in self.of:
+            ids = self.parse("id", name_of, "give every question an id (text or a number), or leave the column out")
+        texts, options = self.options(texts)
+        questions = self.open_questions(texts) if options is None else self.choices(texts, options)
+        known: dict[str, list[Any]] = {
+            "id": [question.id for question in questions] if ids is None else ids,
+            "topic": self.topics(),
+            "level": self.levels(),
+            "unknowable": self.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
+            "exact_answers": self.parse("exact_answers", answers_of, _WANTED_ANSWERS),
+            "wording_of": self.parse(
+                "wording_of", text_of, "give a name that the wordings of one question share, or leave it blank"
+            ),
+        }
+        grading = self.parse("grading", _grading, f"give {', '.join(GRADERS)}, or leave it blank for text")
+        known["grading"] = [given or question.grading for given, question in zip(grading, questions, strict=True)]
+        self.say_what_stays_out(texts)
+        return [
+            replace(question, **{name: cells[row] for name, cells in known.items()})
+            for row, question in enumerate(questions)
+        ], ids is not None
+
+    def parse(self, part: str, parse_cell: Callable[[Any], Any], wanted: str) -> list[Any]:
+        """A part of every question, by the table's own words for what is wrong."""
+        name = self.of.get(part, part)
+        self.read_columns.add(name)
+        return self.table.parse(name, parse_cell, wanted)
+
+    def cells(self, name: str) -> list[Any]:
+        """A column's cells; None where they are blank."""
+        self.read_columns.add(name)
+        return [None if is_empty(cell) else cell for cell in self.table.frame[name]]
+
+    def options(self, texts: list[str]) -> tuple[list[str], list[Options] | None]:
+        """The questions without options within their texts, and the options of each; None where there are none."""
+        for read in (self.listed_options, self.options_in_columns, self.right_and_wrong):
+            if (options := read()) is not None:
+                return texts, options
+        self.refuse_what_looks_like_options()
+        within = [found for found in map(options_within, texts) if found is not None]
+        if len(within) == len(texts):
+            stems, options = [stem for stem, _ in within], [own for _, own in within]
+            keys = (self.keys(name) for name in self.key_columns())
+            if any(right_places(own, options, None, self.of["question"]) for own in keys):
+                return stems, options
+        return texts, None
+
+    def listed_options(self) -> list[Options] | None:
+        name = self.of.get("options")
+        if name is None or all(map(is_empty, self.table.frame[name])):
+            return None
+        found = []
+        for row, cell in enumerate(self.cells(name)):
+            try:
+                found.append(Options(()) if cell is None else options_in(cell))
+            except (ValueError, TypeError) as error:
+                raise InputError(
+                    f"{self.table.where(row, name)} cannot be read as options ({error}); give a list, an object by "
+                    "letter, or text with | between"
+                ) from error
+        return found
+
+    def options_in_columns(self) -> list[Options] | None:
+        """A column for each option, whose label is the end of its name."""
+        families: dict[str, dict[str, str]] = defaultdict(dict)
+        for name, column in self.column.items():
+            if (match := _FAMILY.fullmatch(name)) and column not in families[match[1]].values():
+                families[match[1]][match[2]] = column
+        for prefix, columns in families.items():
+            start = next((start for start in ("a", "0", "1") if start in columns), None)
+            run = [] if start is None else [_after(start, place) for place in range(len(columns))]
+            members = {label: columns[label] for label in run if label in columns}
+            keys = [name for name in self.key_columns() if name not in members.values()]
+            if len(members) < 2 or not (keys or prefix in _OPTIONS_WITHOUT_A_KEY):
+                continue
+            cells = [self.table.frame[column] for column in members.values()]
+            options = [labelled(list(zip(members, own, strict=True))) for own in zip(*cells, strict=True)]
+            given = [{str(key).casefold() for key in self.keys(name) if key is not None} for name in keys]
+            if (
+                prefix
+                or any(own <= {label.casefold() for label in members} for own in given)
+                or any(right_places(self.keys(name), options, None, name) for name in keys)
+            ):  # else they are respondents called A and B
+                self.read_columns.update(members.values())
+                self.numbered = prefix if start == "1" else ""
+                return options
+        return None
+
+    numbered = ""
+    """What the columns of options are called, where they are numbered from 1."""
+
+    def right_and_wrong(self) -> list[Options] | None:
+        one = self.of.get("wrong")
+        several = [column for name, column in sorted(self.column.items()) if _WRONG.fullmatch(name)]
+        right = self.of.get("right")
+        if right in (None, one) or not (one or several):
+            return None
+        wrong = [self.cells(name) for name in dict.fromkeys([one] if one else several)]
+        self.read_columns.add(self.of.get("aliases", ""))
+        found = []
+        for row, own in enumerate(self.parse("right", answers_of, _WANTED_ANSWERS)):
+            if not own:
+                raise InputError(f"{self.table.where(row, right)} is blank, beside wrong answers; give the right one")
+            others = [text for cells in wrong for text in answers_of(cells[row]) if text not in own]
+            found.append(Options((own[0], *dict.fromkeys(others)), right=0))
+        return found
+
+    def key_columns(self) -> list[str]:
+        """The columns that are called like a key, and hold something."""
+        names = dict.fromkeys(self.column[name] for name in _KEYS if name in self.column)
+        return [name for name in names if any(key is not None for key in self.keys(name))]
+
+    def keys(self, name: str) -> list[str | int | None]:
+        return [key_of(cell) for cell in self.table.frame[name]]
+
+    def choices(self, texts: Sequence[str], options: Sequence[Options]) -> list[Question]:
+        """The questions with their options, and the right one where it is told."""
+        if all(each.right is None for each in options):
+            options = [replace(own, right=right) for own, right in zip(options, self.rights(options), strict=True)]
+        else:
+            options = [own.in_an_order_that_does_not_tell(text) for own, text in zip(options, texts, strict=True)]
+        if without := sum(each.right is None for each in options):
+            notice(f"{self.table.path}: of {without} of {len(options)} questions the right option is not told")
+        return [
+            choice_question(text, own.texts, own.right, where=self.table.where(row))
+            for row, (text, own) in enumerate(zip(texts, options, strict=True))
+        ]
+
+    def rights(self, options: Sequence[Options]) -> list[int | None]:
+        """The right option of each row by the columns of keys that are understood, which must agree."""
+        names = [name for name in self.key_columns() if name not in self.read_columns]
+        known: dict[str, list[int | None]] = {}
+        for name in names:
+            counts = self.numbered and _COUNTS_FROM_0.search(_simple(name))
+            first = "as a place, from 0" if counts else None
+            places = right_places(self.keys(name), options, first, f"{self.table.path}: the key {name!r}")
+            if places is not None:
+                known[name] = places
+        if names and not known:
+            refuse_keys(list(self.table.frame[names[0]]), options, self.table.where, names[0])
+        self.read_columns.update(known)
+        for name in list(known)[1:]:
+            first_name = next(iter(known))
+            for row, (one, other) in enumerate(zip(known[first_name], known[name], strict=True)):
+                if one is not None and other is not None and one != other:
+                    raise InputError(
+                        f"{self.table.where(row)} gives two right options, {options[row].texts[one]!r} ({first_name}) "
+                        f"and {options[row].texts[other]!r} ({name}); correct one, or leave out its column"
+                    )
+        rows = zip(*known.values(), strict=True) if known else [()] * len(options)
+        return [next((place for place in own if place is not None), None) for own in rows]
+
+    def refuse_what_looks_like_options(self) -> None:
+        """Asked without its options a question is another one."""
+        names = [
+            column
+            for name, column in self.column.items()
+            if _LIKE_OPTIONS.search(name) and column not in self.of.values() and _has_words(self.table.frame[column])
+        ]
+        if names:
+            raise InputError(
+                f"{self.table.path} has columns that look like options, but are not understood "
+                f"({listed(dict.fromkeys(names))}): give `options` (a list, or text with | between) and `answer`, or "
+                "leave these columns out to ask the bare questions"
+            )
+
+    def open_questions(self, texts: Sequence[str]) -> list[Question]:
+        """Questions without options, with their accepted answers."""
+        name = self.of.get("answers")
+        ends = [None] * len(texts) if name is None else [final_answer_of(cell) for cell in self.table.frame[name]]
+        solved = [final_answer_of(cell) for cell in self.parse("solution", text_of, "give the solution as text")]
+        if name is not None and "problem" in self.column and name == self.of.get("solution") and None in ends:
+            raise InputError(f"{self.table.where(ends.index(None))} has no answer: its solution boxes none")
+        if any(ends) or any(solved):  # |x| is one answer, not three
+            answers = self.parse(
+                "answers", lambda cell: _whole(final_answer_of(cell) or cell), "give the answer as text"
+            )
+        else:
+            answers = self.parse("answers", answers_of, _WANTED_ANSWERS)
+        more = self.parse("aliases", answers_of, _WANTED_ANSWERS)
+        is_truth = _are_true_or_false(answers, texts)
+        if is_truth:
+            notice(f"{self.table.path}: the answers true and false are taken for yes and no")
+        questions = []
+        for row, text in enumerate(texts):
+            own = tuple(dict.fromkeys(answers[row] + more[row])) or ((solved[row],) if solved[row] else ())
+            grading = "number" if ends[row] or solved[row] else "text"
+            if is_truth and own:
+                own = ("yes" if own[0].casefold() == "true" else "no",)
+            elif len(own) == 1 and own[0] in options_shown(text):
+                grading = "choice"
+            questions.append(Question(question_id(text), text, own, grading=grading))
+        return questions
+
+    def topics(self) -> list[str | None]:
+        """The topic's name; None where there is none."""
+        name = self.of.get("topic") or (self.column.get("type") if "problem" in self.column else None)
+        if name is None and "metadata" in self.column:
+            found = [_TOPIC_IN_TEXT.search(str(cell)) for cell in self.table.frame[self.column["metadata"]]]
+            return [None if match is None else match[1] for match in found]
+        if name is None or name == "topic":
+            return self.parse("topic", text_of, "give text, or leave it blank")
+        is_text = [
+            isinstance(cell, str | int | float) and not isinstance(cell, bool) for cell in self.table.frame[name]
+        ]
+        return [text_of(cell) if ok else None for cell, ok in zip(self.table.frame[name], is_text, strict=True)]
+
+    def levels(self) -> list[int | None]:
+        """Whole numbers; easy, medium and hard as 1 to 3; other words are left out. What words became is said."""
+        name = self.of.get("level", "level")
+        cells: Iterable[Any] = self.table.frame.get(name, [])
+        words = {cell.strip().casefold() for cell in cells if isinstance(cell, str) and not is_blank(cell)}
+        words = {word for word in words if not _is_number(word)}
+        known = {word: int(match[1]) for word in words if (match := re.fullmatch(r"(?:level|grade)\s*(\d+)", word))}
+        if words and words <= set(_LEVELS):
+            known = {word: _LEVELS[word] for word in words}
+            notice(
+                f"{self.table.path}: the levels are {', '.join(f'{word} = {known[word]}' for word in sorted(words))}"
+            )
+        if words - set(known):
+            notice(
+                f"{self.table.path}: the column {name!r} holds words whose order is not known "
+                f"({listed(sorted(words - set(known)), 3)}); no levels are taken from it"
+            )
+        if words - set(known) or (not words and _simple(name) == "difficulty"):
+            return [None] * len(self.table.frame)
+        wanted = "give a whole number, or leave it blank"
+        return self.table.parse(name, lambda cell: _level(cell, known), wanted)
+
+    def say_what_stays_out(self, texts: Sequence[str]) -> None:
+        """Passages, columns that look like keys or options, and HTML."""
+        where, columns = self.table.path, self.column.items()
+        passages = dict.fromkeys(column for name, column in columns if name in _PASSAGES)
+        if passages:
+            notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
+        likely = {column for name, column in columns if _LIKE_OPTIONS.search(name) or _LIKE_KEYS.search(name)}
+        unread = [name for name in map(str, self.table.frame.columns) if name in likely - self.read_columns]
+        unread = [name for name in unread if _has_words(self.table.frame[name])]
+        if unread:
+            notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
+        if tagged := sum(bool(_TAG.search(text)) for text in texts):
+            notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")
 
 
-def _math(row: Row, where: str) -> Question:
-    text = _text(row, "problem", where)
-    answer = row.get("answer") or last_box(str(row.get("solution") or ""))
-    if not answer:
-        raise InputError(f"{where} has no answer: its solution boxes none")
-    level = re.search(r"\d+", str(row.get("level") or ""))
-    topic = row.get("type") or row.get("subject")
-    identity = row.get("unique_id") or question_id(text)
-    return Question(
-        str(identity), text, (str(answer).strip(),), topic, int(level[0]) if level else None, grading="number"
+def _simple(name: str) -> str:
+    """A column's name in lower case, its words with _ between: "Correct Answer", correctAnswer."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[^a-z0-9]+", "_", parted.lower()).strip("_")
+
+
+def _after(start: str, place: int) -> str:
+    """The label so many places after the first."""
+    return str(int(start) + place) if start.isdigit() else chr(ord(start) + place)
+
+
+def _unnested(table: Table) -> Table:
+    """The table with the parts of questions that are objects as its own columns."""
+    name = next((name for name in table.frame.columns if _simple(str(name)) == "question"), None)
+    cells = [] if name is None else [list_in_text(cell) for cell in table.frame[name]]
+    if not cells or not all(isinstance(cell, dict) for cell in cells):
+        return table
+    parts = pd.DataFrame(cells, dtype=object)
+    frame = table.frame.drop(columns=name)
+    added = parts[[column for column in parts.columns if column not in frame.columns]]
+    return replace(table, frame=pd.concat([frame, added], axis=1))
+
+
+def _has_words(cells: Iterable[Any]) -> bool:
+    """Whether a column holds lists, or texts that are neither a number nor a yes or no."""
+    return any(
+        not isinstance(cell, str | int | float)
+        or (isinstance(cell, str) and not (_is_number(cell) or cell.strip().casefold() in _TRUTH))
+        for cell in cells
+        if not is_empty(cell)
     )
 
 
-def _text(row: Row, column: str, where: str) -> str:
-    text = row.get(column)
-    if not isinstance(text, str) or not text.strip():
-        raise InputError(f"{where} asks nothing (`{column}` is blank); give another data set or a file")
-    return text.strip()
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
-def _answers(cell: Any) -> tuple[str, ...]:
-    given: Iterable[Any]
-    if isinstance(cell, dict):
-        given = cell["text"] if "text" in cell else [cell.get("value"), *(cell.get("aliases") or ())]
-    elif isinstance(cell, str | int | float):
-        given = [cell]
-    else:
-        given = () if cell is None else cell
-    return tuple(dict.fromkeys(str(answer).strip() for answer in given if answer is not None and str(answer).strip()))
+def _are_true_or_false(answers: Sequence[tuple[str, ...]], texts: Sequence[str]) -> bool:
+    """Whether true and false are all that is answered, and no question asks for these words."""
+    given = {answer.casefold() for own in answers for answer in own}
+    return bool(given) and given <= {"true", "false"} and not any(re.search(r"(?i)\btrue\b", text) for text in texts)
 
 
-PLAIN = ("question and answer", "question and answers")
-"""As the project's own files are written, which hold more columns (`question_files`)."""
-LAYOUTS: dict[str, Layout] = {
-    "question and answer": Layout(("question", "answer"), _qa, ("validation",), ("id", "question_id")),
-    "question and answers": Layout(("question", "answers"), _qa, ("validation",), ("id", "question_id")),
-    "simple_qa": Layout(("problem", "answer"), _simple_qa, ("test", "eval"), ("metadata", "topic")),
-    "math": Layout(("problem", "solution"), _math, also=("answer", "level", "type", "subject", "unique_id")),
-    "mmlu": Layout(("question", "choices", "answer"), _mmlu, also=("subject", "question_id")),
-    "mmlu_pro": Layout(("question", "options", "answer"), _mmlu, also=("question_id", "category")),
-    "columns": Layout(
-        ("question", *LETTERS[:4], "answer"),
-        _columns,
-        also=(*LETTERS[4:], "subject", "category", "topic", "question_id", "id"),
-    ),
-    "gpqa": Layout(
-        ("Question", "Correct Answer", _GPQA_WRONG[0]),
-        _gpqa,
-        ("train",),
-        (*_GPQA_WRONG[1:], "Record ID", "High-level domain"),
-    ),
-}
-"""Name to layout."""
+def _question_text(cell: Any) -> str:
+    text = clean_text(cell) if isinstance(cell, str) else None
+    if text is None or not normalised_text(text):
+        raise ValueError("no text, or text without words")
+    return text
+
+
+def _whole(cell: Any) -> tuple[str, ...]:
+    text = clean_text(cell)
+    return () if text is None else (text,)
+
+
+def _level(cell: Any, words: Mapping[str, int]) -> int | None:
+    if is_blank(cell):
+        return None
+    if isinstance(cell, str) and cell.strip().casefold() in words:
+        return words[cell.strip().casefold()]
+    if isinstance(cell, bool | list | dict) or not float(cell).is_integer():
+        raise ValueError("not a whole number")
+    return int(float(cell))
+
+
+def _unknowable(cell: Any) -> bool:
+    if is_blank(cell):
+        return False
+    value = _TRUTH.get(str(cell).strip().lower())
+    if value is None:
+        raise ValueError("neither true nor false")
+    return value
+
+
+def _grading(cell: Any) -> str | None:
+    name = text_of(cell)
+    if name is not None and name not in GRADERS:
+        raise ValueError("no such grader")
+    return name
