@@ -125,7 +125,8 @@ def test_every_panel_in_the_box_says_how_it_was_asked():
 
 
 def test_a_cut_belongs_to_a_panel_and_a_path_keeps_its_colons(tmp_path):
-    assert panel_and_cuts("frontier-confidence:90,median") == ("frontier-confidence", (90.0, "median"))
-    assert panel_and_cuts("my:panel.csv") == ("my:panel.csv", ())
+    assert panel_and_cuts("frontier-confidence:90,median") == ("frontier-confidence", (90.0, "median"), None)
+    assert panel_and_cuts("my.csv:8/10") == ("my.csv", (8.0,), 10.0)
+    assert panel_and_cuts("my:panel.csv") == ("my:panel.csv", (), None)
     (tmp_path / "a:90").write_text("")
-    assert panel_and_cuts(str(tmp_path / "a:90")) == (str(tmp_path / "a:90"), ())
+    assert panel_and_cuts(str(tmp_path / "a:90")) == (str(tmp_path / "a:90"), (), None)
