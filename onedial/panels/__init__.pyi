@@ -29,6 +29,7 @@ from .panels import ResponseMatrix, counts_of_samples, panel_from_long, panel_lo
 from .questions.facts import load_facts, load_passages, truth_of
 from .questions.layouts import LAYOUTS, Layout, choice_question
 from .questions.question_files import load_questions
+from .spellings import Spellings
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "RespondentModel",
     "ResponseMatrix",
     "SPLITS",
+    "Spellings",
     "TEST",
     "WRITTEN",
     "accuracy_by_level",

@@ -6,7 +6,6 @@ Anything else is refused: an answer that cannot be read must be seen, never coun
 wide, is cut into yes and no (`onedial.panels.cuts`); the numbers stay beside them.
 """
 
-import numbers
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -45,13 +44,11 @@ from onedial.panels.cuts import panel_at_cuts
 from onedial.panels.formats.plain_tables import NAMES as OTHER_NAMES
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
+from onedial.panels.spellings import Spellings
 from onedial.panels.stated_numbers import PERCENT, refuse_mixed_scales, share, stated, tops_of
 from onedial.panels.wide_tables import columns_of, turned, without_summaries
 
 RESPONDENTS_FILE = "respondents.csv"
-_ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
-_BLANKS = {"na", "nan", "n/a", "#n/a", "<na>", "null", "none", "-", "--", "–", "—"}
-"""What stands for a blank in a cell of an answer or a number, as programs and people write it."""
 _WANTED_NUMBER = "give a number, or leave it blank"
 WANTED = (
     "answers are 1/0, yes/no or true/false, and blank where none was read; elicitation.yaml adds spellings of all three"
@@ -72,7 +69,8 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
     Args:
         path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability);
             "frontier-confidence" (33 on 1500 questions: numbers, of which 95 of 100 or more are a yes; other cuts
-            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers are cut likewise.
+            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers are cut likewise
+            (":8/10" where 10 stands for certain; else each respondent's scale is told by its own numbers).
             Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` (or `text`) and what a
             question file may hold, and one column per respondent, of answers or of numbers. Long: `question_id,
             respondent, said_yes`, optionally `question, model, framing, family, margin, mass, confidence` (0 to 1; of a
@@ -178,7 +176,9 @@ def _load(
         raise InputError(
             f"{path} is to be read in numbers, and cut at {listed(map(str, asked.cuts))}; leave the cut out"
         )
-    table = without_summaries(turned(_by_usual_names(_in_our_words(read_table(path), elicitation))))
+    spellings = Spellings.of(elicitation)
+    table = _by_usual_names(_in_our_words(read_table(path), elicitation))
+    table = without_summaries(turned(table, spellings.holds))
     table_beside = table.path.parent / RESPONDENTS_FILE
     if respondents is not None:
         known = _read_respondents(Path(respondents))
@@ -188,7 +188,7 @@ def _load(
         known = None
     is_long = bool({"respondent", "said_yes"} & set(table.frame.columns))
     if is_long:
-        panel, tops = _read_long(_without_blanks(table, _OF_ANSWERS, elicitation), known, asked)
+        panel, tops = _read_long(spellings.without_blanks(table, _OF_ANSWERS), known, asked)
     else:
         panel, tops = _read_wide(with_question(table), known, asked)
     panel = replace(panel, elicitation=elicitation)
@@ -210,16 +210,6 @@ def _load(
     if tops is None or asked.in_numbers:
         return panel
     return panel_at_cuts(panel, asked.cuts, asked.top_of_cuts(tops.values(), path))
-
-
-def _without_blanks(table: Table, columns: Sequence[str], elicitation: Elicitation | None) -> Table:
-    """The table with nothing in these columns where a word stands for a blank."""
-    words = _BLANKS | ({word.casefold() for word in elicitation.blank} if elicitation is not None else set())
-    held = [column for column in columns if column in table.frame.columns]
-    cells = table.frame[held].map(
-        lambda cell: None if isinstance(cell, str) and cell.strip().casefold() in words else cell
-    )
-    return replace(table, frame=table.frame.assign(**{str(name): cells[name] for name in held}))
 
 
 def _with_families(panel: ResponseMatrix) -> ResponseMatrix:
@@ -292,10 +282,8 @@ def _read_wide(
     table: Table, known: pd.DataFrame | None, asked: _Asked
 ) -> tuple[ResponseMatrix, dict[str, float] | None]:
     table.require(*asked.about)
-    answer = answer_reader(asked.elicitation)
-    columns = columns_of(
-        table, lambda cell: _is_answer(cell, answer), asked.about, () if known is None else known.index
-    )
+    spellings = Spellings.of(asked.elicitation)
+    columns = columns_of(table, spellings.holds, asked.about, () if known is None else known.index)
     names = list(columns.respondents)
     if "" in names:
         raise InputError(
@@ -310,7 +298,7 @@ def _read_wide(
         )
     for row in _true_rows(pd.Index(ids).duplicated()):
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
-    table = _without_blanks(table, names, asked.elicitation)
+    table = spellings.without_blanks(table, names)
     index, tops, responses = pd.Index(ids, name="question_id"), None, None
     if asked.in_numbers or asked.holds_numbers(is_long=False, columns=names):
         tops, values = _shares(table, {name: (name, range(len(ids))) for name in names}, known, asked)
@@ -318,7 +306,7 @@ def _read_wide(
         responses = answers.reset_index().melt("question_id", value_name="confidence")
         answers = answers * np.nan
     else:
-        cells = {name: table.parse(name, answer, _WANTED_IN_A_CELL) for name in names}
+        cells = {name: table.parse(name, spellings.said, _WANTED_IN_A_CELL) for name in names}
         answers = pd.DataFrame(cells, index=index, dtype=float).rename_axis(columns="respondent")
     texts = pd.Series(table.parse("question", clean_text, "write the question as text"), index=index, dtype=object)
     about = table.frame[list(columns.about)].set_axis(index)
@@ -331,19 +319,6 @@ def _read_wide(
         responses,
         about_questions=about if len(about.columns) else None,
     ), tops
-
-
-def _is_answer(cell: Any, answer: Callable[[Any], float]) -> bool:
-    """Whether a cell is a yes, a no, a number, or a word for a blank."""
-    if isinstance(cell, str) and cell.strip().casefold() in _BLANKS:
-        return True
-    for read in (answer, stated):
-        try:
-            read(cell)
-        except (ValueError, TypeError):
-            continue
-        return True
-    return False
 
 
 def _shares(
@@ -365,7 +340,12 @@ def _shares(
     given = dict.fromkeys(numbers, certain) if certain is not None else {}
     if not given and known is not None and "top" in known:
         given = {name: float(top) for name, top in known["top"].dropna().items() if name in numbers}
-    tops = tops_of(numbers, given, table, _HOW_TO_SAY_A_SCALE)
+    cut = next((f"{float(each):g}" for each in asked.cuts if each != MEDIAN), "8")
+    remedy = (
+        f"Name what stands for certain behind the cut ({table.path}:{cut}/10 or {table.path}:{cut}/100), as top: in "
+        f"{ELICITATION_FILE}, or of each respondent in a column top of {RESPONDENTS_FILE}"
+    )
+    tops = tops_of(numbers, given, table, remedy)
     values = {name: [share(number, tops[name]) for number in own] for name, own in numbers.items()}
     for name, (column, rows) in places.items():
         for row, value in zip(rows, values[name], strict=True):
@@ -380,16 +360,9 @@ def _shares(
     return tops, values
 
 
-_HOW_TO_SAY_A_SCALE = (
-    "Name what stands for certain behind the cut (panel.csv:8/10 or panel.csv:80/100), as top: in elicitation.yaml, or "
-    f"of each respondent in a column top of {RESPONDENTS_FILE}"
-)
-
-
 def _read_long(
     table: Table, known: pd.DataFrame | None, asked: _Asked
 ) -> tuple[ResponseMatrix, dict[str, float] | None]:
-    answer = answer_reader(asked.elicitation)
     is_cut = asked.in_numbers or asked.holds_numbers(is_long=True, columns=set(table.frame.columns))
     if is_cut:
         table.require("respondent", "confidence")
@@ -398,13 +371,15 @@ def _read_long(
     responses, tops = table.frame.copy(), None
     responses["question_id"] = _question_ids(table)
     responses["respondent"] = table.parse("respondent", name_of, "name the respondent")
-    responses["said_yes"] = table.parse("said_yes", answer, WANTED)
+    responses["said_yes"] = table.parse("said_yes", Spellings.of(asked.elicitation).said, WANTED)
     for column in ("margin", "mass", *SAMPLES):
         if column in responses.columns:
             responses[column] = table.parse(column, _number, _WANTED_NUMBER)
     if "confidence" in responses.columns:
         rows = responses.groupby("respondent", sort=False).indices
-        tops, values = _shares(table, {str(name): ("confidence", own) for name, own in rows.items()}, known, asked)
+        tops, values = _shares(
+            table, {str(name): ("confidence", list(map(int, own))) for name, own in rows.items()}, known, asked
+        )
         confidence = np.full(len(responses), np.nan)
         for name, own in rows.items():
             confidence[own] = values[str(name)]
@@ -412,7 +387,7 @@ def _read_long(
     if "sample" in responses.columns:
         responses["sample"] = table.parse("sample", text_of, "number the samples")
     if "answered_correctly" in responses.columns:
-        responses["answered_correctly"] = table.parse("answered_correctly", _answer, WANTED)
+        responses["answered_correctly"] = table.parse("answered_correctly", Spellings().said, WANTED)
     if "mass" in responses.columns:
         unread = responses["mass"].notna() & ~is_read(responses["mass"]) & responses["said_yes"].notna()
         responses.loc[unread, "said_yes"] = np.nan
@@ -437,7 +412,7 @@ def _read_long(
         _refuse_two_values(table, responses, "question_id", ("question",))
         texts = responses.groupby("question_id", sort=False)["question"].first().reindex(panel.answers.index)
     about = responses.groupby("question_id", sort=False)[[name for name in _OF_QUESTIONS if name in responses]].first()
-    about = about.reindex(panel.answers.index) if len(about.columns) else None
+    about = about.reindex(panel.answers.index)
     return ResponseMatrix(
         panel.answers, panel.respondents, texts, responses, about_questions=about
     ), tops if is_cut else None
@@ -507,28 +482,6 @@ def _read_respondents(path: Path) -> pd.DataFrame:
     for row in _true_rows(pd.Index(names).duplicated()):
         raise InputError(f"{table.where(row)} repeats the respondent {names[row]!r}; keep one row of each")
     return known.assign(respondent=names).set_index("respondent")
-
-
-def answer_reader(elicitation: Elicitation | None) -> Callable[[Any], float]:
-    """What a cell of answers means, with the spellings that the elicitation adds."""
-    spelt = dict(_ANSWERS)
-    if elicitation is not None:
-        for word, value in [*((each, 1.0) for each in elicitation.yes), *((each, 0.0) for each in elicitation.no)]:
-            if spelt.setdefault(word.lower(), value) != value:
-                raise InputError(f"{ELICITATION_FILE} gives {word!r} as a spelling of yes and of no; give it to one")
-    return lambda cell: _answer(cell, spelt)
-
-
-def _answer(cell: Any, spelt: Mapping[str, float] = _ANSWERS) -> float:
-    if is_blank(cell):
-        return np.nan
-    if isinstance(cell, str):
-        word = cell.strip().lower()
-        if word in spelt:
-            return spelt[word]
-    elif isinstance(cell, bool | np.bool_ | numbers.Real) and cell in (0, 1):
-        return float(cell)
-    raise ValueError("no answer")
 
 
 def _number(cell: Any) -> float:

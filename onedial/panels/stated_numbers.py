@@ -81,7 +81,7 @@ def tops_of(
         tops |= dict.fromkeys(doubtful, 1.0)  # yes and no are shares
     elif doubtful:
         what = f"nothing exceeds {max(most[name] for name in doubtful):g} in what {listed(doubtful, 3)} state"
-        raise InputError(f"{table.path}: {what}: are these numbers from 0 to 10, or in percent? {remedy}")
+        raise InputError(f"{table.path}: {what}: are these ratings, to 5 or 10, or in percent? {remedy}")
     told = {name: top for name, top in tops.items() if name not in given and len(values[name])}
     if shares := [name for name, top in told.items() if top == 1 and PERCENT in told.values()]:
         notice(f"{table.path}: {listed(shares)} state numbers from 0 to 1, the others to 100; each is read on its own")

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking import Table, is_blank, listed
-from onedial.core import InputError, notice
+from onedial.core import notice
 
 OF_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
@@ -23,7 +23,7 @@ OF_QUESTIONS = (
 )
 """What a file of questions may hold: never a respondent."""
 _ALSO_OF_QUESTIONS = re.compile(
-    r"unnamed_\d+|index|row|(?:n|num|nr|no|number|count)s?(?:_\w+)?|\w+_(?:counts?|idx|index|id)|total|sum|mean|average"
+    r"unnamed_\d+|index|row|nr|no|(?:n|num|number|count)s?(?:_\w+)?|\w+_(?:counts?|idx|index|id)|total|sum|mean|average"
     r"|avg|median|std|sd|min|max|difficulty|labels?|gold|target|\w*key|subject|category|domain|type|source|language|year"
     r"|date|url|length|weight|rank|popularity|notes?|comments?|tags?"
 )
@@ -112,14 +112,11 @@ def without_summaries(table: Table) -> Table:
     )
 
 
-def turned(table: Table) -> Table:
+def turned(table: Table, is_answer: Callable[[Any], bool]) -> Table:
     """The table with its models in the columns, where they stand in the rows; said aloud.
 
     They do where a column of models stands beside columns of questions and nothing gives the questions' ids, or where
     the first column has no name and all others are numbered like questions.
-
-    Raises:
-        InputError: a model stands there twice, or has no name.
     """
     names = [str(name) for name in table.frame.columns]
     if {"question_id", "id", "question", "said_yes", "confidence"} & set(names) or len(names) < 3:
@@ -134,11 +131,9 @@ def turned(table: Table) -> Table:
     about = [name for name in names if name in ("framing", "family", "Unnamed: 0", "") and name != column]
     questions = [name for name in names if name != column and name not in about]
     models = [str(cell).strip() if isinstance(cell, str) else "" for cell in table.frame[column]]
-    if len(set(models)) < len(models) or "" in models:
-        raise InputError(
-            f"{table.path} has its models in the rows, in the column {column!r}, and one of them twice or without a "
-            "name; give each its own, or write the table long (question_id, respondent, said_yes)"
-        )
+    n_answers = sum(all(is_blank(cell) or is_answer(cell) for cell in table.frame[name]) for name in questions)
+    if len(set(models)) < len(models) or "" in models or n_answers <= len(questions) / 2:
+        return table
     notice(
         f"{table.path}: the models stand in the rows ({column!r}); the table is turned, its columns are the questions"
     )
@@ -147,3 +142,10 @@ def turned(table: Table) -> Table:
     if any(" " in name.strip() for name in questions):
         frame.insert(1, "question", questions)
     return Table(table.path, frame, list(range(1, len(frame) + 1)), "column")
+
+
+def melted(table: Table, respondents: Sequence[str]) -> Table:
+    """A wide table as a long one: a row for each answer (`said_yes`), with what is known of its question."""
+    kept = [str(name) for name in table.frame.columns if name in OF_QUESTIONS]
+    frames = [table.frame[kept].assign(respondent=name, said_yes=table.frame[name]) for name in respondents]
+    return replace(table, frame=pd.concat(frames, ignore_index=True), places=table.places * len(respondents))

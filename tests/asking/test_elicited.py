@@ -82,7 +82,7 @@ def test_numbers_of_one_s_own_are_cut_and_kept(tmp_path):
         ("question: Can you?\ncut: 95\n", "gives a cut, but the answers are yes and no"),
         ("question: Can you?\nanswer: number\ntop: 0\n", "gives top as 0; write a number above 0"),
         ("question: Can you?\nanswer: number\ncut: .nan\n", "write a number, or median"),
-        ("question: Can you?\nyes: ja\nno: JA\n", "'JA' as a spelling of yes and of no"),
+        ("question: Can you?\nyes: ja\nno: JA\n", "'JA' is given as a spelling of two"),
         ("question: Can you?\ncolumns: {question_id: id_of_it}\n", "no column 'id_of_it'"),
         ("question: Can you?\nabout: [place]\n", "no column 'place'"),
         ("question: [\n", "is no YAML"),

@@ -23,6 +23,7 @@ from onedial.asking import (
 from onedial.core import InputError, notice
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
 from onedial.panels.questions.layouts import OF_A_LONG_PANEL, questions_of
+from onedial.panels.wide_tables import without_summaries
 
 Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
 """Questions that are in memory: a data frame, texts, or rows such as those of a JSONL file."""
@@ -119,7 +120,9 @@ def _table_of(rows: Rows) -> Table:
 def _read_table(table: Table) -> tuple[list[Question], bool]:
     """The questions of a table, the repeated rows of a long panel folded, and whether it gives their ids."""
     names = set(map(str, table.frame.columns))
-    is_long = {"respondent", "said_yes"} <= names
+    of_whom = names & {"respondent", "model"}
+    is_long = bool(of_whom and names & {"said_yes", "confidence", "answered_correctly", "correct"})
+    table = without_summaries(table)
     if is_long:
         table = replace(table, frame=table.frame[[name for name in table.frame if name in OF_A_LONG_PANEL]])
     questions, has_ids = questions_of(table)
